@@ -1,0 +1,9 @@
+// Compiles src/ to dist/. `npm start` calls it each time; tsc is fast enough that no staleness check is worth its bugs.
+import { spawnSync } from 'node:child_process';
+import { chmodSync } from 'node:fs';
+
+const tsc = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
+  stdio: 'inherit',
+});
+if (tsc.status !== 0) process.exit(tsc.status ?? 1);
+chmodSync('dist/cli.js', 0o755);

@@ -1,0 +1,62 @@
+/** What each kind of failure looks like outside: HTTP status and JSON-RPC code. The only such table. */
+export const errorTable = {
+  invalid_input: { status: 400, rpc: -32602 },
+  unauthenticated: { status: 401, rpc: -32001 },
+  forbidden: { status: 403, rpc: -32003 },
+  not_found: { status: 404, rpc: -32602 },
+  conflict: { status: 409, rpc: -32602 },
+  too_large: { status: 413, rpc: -32600 },
+  wrong_type: { status: 415, rpc: -32600 },
+  too_many: { status: 429, rpc: -32000 },
+  upstream_failed: { status: 502, rpc: -32000 },
+  upstream_unavailable: { status: 503, rpc: -32000 },
+  not_ready: { status: 503, rpc: -32000 },
+  timeout: { status: 504, rpc: -32000 },
+  cancelled: { status: 499, rpc: -32000 },
+  misconfigured: { status: 500, rpc: -32603 },
+} as const satisfies Record<string, { status: number; rpc: number }>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+/** One problem of an input, at its JSON path (`mcpServers.github.args[2]`). */
+export interface Problem {
+  path: string;
+  message: string;
+}
+
+/**
+ * A failure the hub expected. `message` may be shown to whoever asked; `cause` goes to the log only.
+ * Anything thrown that is not a HubError is a bug and must never reach a caller in words.
+ */
+export class HubError extends Error {
+  readonly code: ErrorCode;
+  /** Each problem of the input by path, when the input is what is wrong. */
+  readonly problems: readonly Problem[];
+  /** When it is worth trying again, in milliseconds from now (`Retry-After`). */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; problems?: readonly Problem[]; retryAfterMs?: number } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.name = 'HubError';
+    this.code = code;
+    this.problems = options.problems ?? [];
+    this.retryAfterMs = options.retryAfterMs;
+  }
+
+  get status(): number {
+    return errorTable[this.code].status;
+  }
+
+  get rpcCode(): number {
+    return errorTable[this.code].rpc;
+  }
+}
+
+/** The text of whatever was thrown, for logs. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

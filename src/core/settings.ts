@@ -1,0 +1,123 @@
+/**
+ * The operator's settings as the hub uses them: one immutable snapshot, defaults filled in, trusted. The document they
+ * come from (`mcp_settings.json`, unknown keys and all) belongs to `settings/`. Shapes follow MCPHub's file.
+ */
+export interface Settings {
+  /** In the order of the file: where two servers offer the same resource URI, the first wins. */
+  readonly servers: ReadonlyMap<string, ServerSettings>;
+  readonly groups: readonly GroupSettings[];
+  readonly users: readonly UserSettings[];
+  readonly keys: readonly KeySettings[];
+  readonly system: SystemSettings;
+}
+
+export type Visibility = 'private' | 'group' | 'public';
+
+/** `"all"`, or exactly the upstream's own names listed. */
+export type Selection = 'all' | readonly string[];
+
+export interface ServerSettings {
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly description: string | undefined;
+  readonly owner: string;
+  /** Undefined when the file does not say: reached by the lists of users and groups, and by anonymous where that is welcome. */
+  readonly visibility: Visibility | undefined;
+  readonly sharedWithUsers: readonly string[];
+  readonly transport: TransportSettings;
+  /** Per item, keyed by the upstream's own name (URI for resources). */
+  readonly tools: ReadonlyMap<string, ItemSettings>;
+  readonly prompts: ReadonlyMap<string, ItemSettings>;
+  readonly resources: ReadonlyMap<string, ItemSettings>;
+  /** How long one call may take; undefined = `REQUEST_TIMEOUT_MS`. */
+  readonly timeoutMs: number | undefined;
+  readonly resetTimeoutOnProgress: boolean;
+  /** The longest a call may take however much progress it reports; undefined = no such bound. */
+  readonly maxTotalTimeoutMs: number | undefined;
+  /** Undefined = on for remote servers, off for stdio. */
+  readonly keepAlive: boolean | undefined;
+  readonly keepAliveMs: number;
+  readonly maxMessageBytes: number;
+  readonly perSessionClient: boolean;
+}
+
+/** Strings as written in the file: `${VAR}` is expanded when the server is connected, never before. */
+export type TransportSettings =
+  | {
+      readonly type: 'stdio';
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: Readonly<Record<string, string>>;
+      readonly cwd: string | undefined;
+    }
+  /** `auto`: a URL without a type. Streamable HTTP is tried first, then legacy SSE. */
+  | {
+      readonly type: 'streamable-http' | 'sse' | 'auto';
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly env: Readonly<Record<string, string>>;
+    }
+  | { readonly type: 'openapi'; readonly openapi: Readonly<Record<string, unknown>> };
+
+export interface ItemSettings {
+  readonly enabled: boolean;
+  readonly description: string | undefined;
+}
+
+export interface GroupSettings {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly owner: string;
+  readonly visibility: Visibility | undefined;
+  readonly sharedWithUsers: readonly string[];
+  readonly servers: readonly GroupServer[];
+}
+
+export interface GroupServer {
+  readonly name: string;
+  /** The prefix its names get in this group, in place of the server's name. */
+  readonly alias: string | undefined;
+  readonly tools: Selection;
+  readonly prompts: Selection;
+  readonly resources: Selection;
+  readonly pinnedTools: readonly string[];
+}
+
+export interface UserSettings {
+  readonly username: string;
+  /** argon2id or bcrypt. */
+  readonly passwordHash: string;
+  readonly role: 'admin' | 'user';
+  readonly email: string | undefined;
+  readonly servers: readonly string[];
+  /** Group ids (names are accepted too). */
+  readonly groups: readonly string[];
+  readonly createdAt: string | undefined;
+}
+
+/** An access key (CONTRACT §2). `token` is how MCPHub files keep it, `tokenHash` (SHA-256, hex) is how we do. */
+export interface KeySettings {
+  readonly id: string;
+  readonly name: string;
+  readonly tokenHash: string;
+  readonly enabled: boolean;
+  readonly kind: 'system' | 'user';
+  readonly owner: string | undefined;
+  readonly accessType: 'all' | 'groups' | 'servers' | 'custom';
+  readonly allowedGroups: readonly string[];
+  readonly allowedServers: readonly string[];
+}
+
+export interface SystemSettings {
+  readonly nameSeparator: string;
+  readonly routing: {
+    readonly enableGlobalRoute: boolean;
+    /** Undefined: off while the hub listens on loopback only, on anywhere else (CONTRACT §2). */
+    readonly enableBearerAuth: boolean | undefined;
+    readonly openApiAccess: 'open' | 'authenticated' | 'off';
+  };
+  /** Items per page of the lists clients get; 0 = everything in one page. */
+  readonly listPageSize: number;
+  readonly progressiveDisclosure: boolean | undefined;
+}

@@ -1,0 +1,35 @@
+import type { HubError } from '../core/errors.ts';
+import type { RpcMessage } from '../core/rpc.ts';
+
+/**
+ * One transport's pipe of JSON-RPC messages to one server: stdio, streamable HTTP, legacy SSE. A channel knows framing and
+ * nothing of MCP beyond what its transport demands. It is opened by its factory, which returns at once; what goes wrong later comes
+ * as an event. Events are delivered in the order the bytes arrived, never after `closed`, and never from inside `send` or the factory.
+ */
+export interface Channel {
+  /**
+   * Sends one message, given as JSON text without line breaks. A request names its id, so that the answer's stream and a transport failure can be told
+   * to belong to it. Throws HubError `upstream_unavailable` when the channel is closed or its backlog is full.
+   */
+  send(text: string, requestId?: number): void;
+  /** Nobody waits for this request any more: its HTTP exchange, if it has one of its own, is ended. The id is not reported again. */
+  abandon(requestId: number): void;
+  /** The handshake is over: from now on send this protocol version along, and open the stream for what the server says unasked. */
+  ready(protocolVersion: string): void;
+  /** Forget the transport's session (after `failed` with `sessionLost`), so that `initialize` can be sent again. */
+  forgetSession(): void;
+  /** Closes in order: end the session or stdin, wait, kill. Idempotent. `closed` is not emitted for it. */
+  close(): Promise<void>;
+}
+
+export interface ChannelEvents {
+  /**
+   * A message arrived. `text` is its exact JSON text. `relatedTo` is the id of the request whose own response stream carried it (HTTP only):
+   * the only proof that a message without a progress token belongs to one call.
+   */
+  message(message: RpcMessage, text: string, relatedTo?: number): void;
+  /** This one request failed in transport; the channel lives on. `sessionLost`: the server refused it unread because it no longer knows our session. */
+  failed(requestId: number, error: HubError, sessionLost: boolean): void;
+  /** The channel is dead (process ended, stream refused). Every request without an answer has failed with it. */
+  closed(error: HubError): void;
+}
