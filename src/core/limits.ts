@@ -64,4 +64,6 @@ export const limits = {
   exposedNameChars: 64,
   /** Resolution of call timeouts. */
   deadlineTickMs: 50,
+  /** Configured values shorter than this are not hidden in logs: hiding every `true` or `3000` would make them unreadable. */
+  secretChars: 6,
 } as const;

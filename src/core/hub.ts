@@ -1,0 +1,36 @@
+/** What a server is doing right now, for the start-up banner, `toolhub doctor` and the dashboard (CONTRACT §4, Servers). */
+export interface ServerState {
+  readonly name: string;
+  readonly status: ServerStatus;
+  /** Why it is not connected, with what to do about it. */
+  readonly error?: string;
+  /** ISO time of the next attempt to connect. */
+  readonly nextRetryAt?: string;
+  readonly tools: number;
+  readonly prompts: number;
+  readonly resources: number;
+  /** How long the connection took, once there is one. */
+  readonly ms?: number;
+}
+
+export type ServerStatus = 'connecting' | 'connected' | 'disconnected' | 'oauth_required' | 'disabled';
+
+/** A running hub. Whoever started it closes it. */
+export interface Hub {
+  /** Address without a trailing slash, `BASE_PATH` included: `http://127.0.0.1:3000`. */
+  readonly url: string;
+  /** The endpoint with all servers: `http://127.0.0.1:3000/mcp`. */
+  readonly mcpUrl: string;
+  readonly settingsPath: string;
+  /** No settings file was there before. */
+  readonly firstStart: boolean;
+  /** Present only when the first admin was made by this start; nobody can read it again later. */
+  readonly adminPassword?: string;
+  /** One line per thing an anonymous caller from elsewhere can do; present only when the hub listens beyond loopback. */
+  readonly exposure?: readonly string[];
+  servers(): readonly ServerState[];
+  /** Resolves when no server is `connecting` any more, or after `timeoutMs`. */
+  settled(timeoutMs: number): Promise<void>;
+  /** Stops accepting, lets running calls finish (`limits.drainMs`), ends every child process. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,137 @@
+import { limits } from '../core/limits.ts';
+import type { LogFields, Logger, LoggerFor, LogLevel } from '../core/logger.ts';
+import { createCleaner } from './clean.ts';
+import { jsonLine, prettyLine } from './format.ts';
+import { standardOutput } from './output.ts';
+
+/** One log entry as `GET /api/logs` gives it (CONTRACT §4, Logs). */
+export interface LogEntry {
+  /** Grows with every entry, across restarts too: it begins at the time of the start in microseconds. */
+  readonly id: number;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly timestamp: string;
+  readonly level: LogLevel;
+  readonly service: string;
+  /** One line: what was said, then the fields as `name=value`. */
+  readonly message: string;
+  readonly fields?: LogFields;
+}
+
+export type LogEvent = { readonly type: 'log'; readonly log: LogEntry } | { readonly type: 'clear' };
+
+/** All the hub says: who may write (`for`), what was written last (`entries`), what is written now (`subscribe`). Nothing of it throws. */
+export interface LogBook {
+  for: LoggerFor;
+  /** Oldest first, at most `limits.logRing`. */
+  entries(): readonly LogEntry[];
+  /** Listeners are called at once, in order; what one throws is dropped. They must not log. */
+  subscribe(listener: (event: LogEvent) => void): () => void;
+  /** Replaces the values that must never appear (values of `env` and `headers`, passwords); ones under `limits.secretChars` are left alone. */
+  setSecrets(values: Iterable<string>): void;
+  clear(): void;
+  /** Forgets the listeners; later entries still reach the output. */
+  close(): void;
+}
+
+export interface LogOptions {
+  level: LogLevel;
+  format: 'pretty' | 'json';
+  /** Gets each line without its line break; standard output when left out. */
+  write?: (line: string) => void;
+  now?: () => number;
+  secrets?: Iterable<string>;
+  /** Colours in `pretty` lines; by default when standard output is a terminal that has them. */
+  colour?: boolean;
+}
+
+const rank: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
+
+/** Opens the log. Entries below `level` are not made at all. */
+export function createLog(options: LogOptions): LogBook {
+  const output = options.write === undefined ? standardOutput() : { write: options.write, colour: false };
+  const colour = options.colour ?? output.colour;
+  const now = options.now ?? Date.now;
+  const cleaner = createCleaner(options.secrets);
+  const listeners = new Set<(event: LogEvent) => void>();
+  let ring: LogEntry[] = [];
+  let lastId = 0;
+
+  function add(service: string, level: LogLevel, said: string, fields: LogFields | undefined): void {
+    if (rank[level] < rank[options.level]) return;
+    const time = now();
+    lastId = Math.max(lastId + 1, time * 1000);
+    const text = cleaner.clean(said);
+    const kept = fields && cleanFields(fields, cleaner.clean);
+    const entry: LogEntry = {
+      id: lastId,
+      timestamp: new Date(time).toISOString(),
+      level,
+      service: cleaner.clean(service),
+      message: cleaner.clean(withFields(text, kept)),
+      ...(kept && { fields: kept }),
+    };
+    keep(entry);
+    output.write(options.format === 'json' ? jsonLine(entry, text) : prettyLine(entry, colour));
+    tell({ type: 'log', log: entry });
+  }
+
+  function keep(entry: LogEntry): void {
+    ring.push(entry);
+    // Cut in batches: moving the whole ring for each entry would cost more than the entry.
+    if (ring.length >= limits.logRing * 2) ring = ring.slice(-limits.logRing);
+  }
+
+  function tell(event: LogEvent): void {
+    for (const listener of listeners) quietly(() => listener(event));
+  }
+
+  function loggerFor(service: string): Logger {
+    const at =
+      (level: LogLevel) =>
+      (message: string, fields?: LogFields): void =>
+        quietly(() => add(service, level, message, fields));
+    return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+  }
+
+  return {
+    for: loggerFor,
+    entries: () => ring.slice(-limits.logRing),
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    setSecrets: cleaner.setSecrets,
+    clear() {
+      ring = [];
+      tell({ type: 'clear' });
+    },
+    close: () => listeners.clear(),
+  };
+}
+
+function cleanFields(fields: LogFields, clean: (text: string) => string): LogFields | undefined {
+  const kept: LogFields = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== undefined) kept[clean(name)] = typeof value === 'string' ? clean(value) : value;
+  }
+  return Object.keys(kept).length > 0 ? kept : undefined;
+}
+
+function withFields(text: string, fields: LogFields | undefined): string {
+  if (fields === undefined) return text;
+  const shown = Object.entries(fields).map(([name, value]) => `${name}=${showValue(value)}`);
+  return `${text} ${shown.join(' ')}`;
+}
+
+function showValue(value: LogFields[string]): string {
+  return typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
+}
+
+/** A log that cannot be written is no reason for a call to fail. */
+function quietly(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // There is nowhere left to say so.
+  }
+}
