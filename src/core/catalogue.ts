@@ -1,0 +1,49 @@
+/** What the servers offer now, as one immutable snapshot; a change makes a new one with a greater version. */
+export interface Catalogue {
+  readonly version: number;
+  readonly offers: ReadonlyMap<string, Offer>;
+}
+
+/** What one server offers, as it sent it. */
+export interface Offer {
+  readonly server: string;
+  /** The server's `initialize` result as JSON text, for endpoints that show one server as itself. */
+  readonly about: ServerAbout;
+  readonly tools: readonly Item[];
+  readonly prompts: readonly Item[];
+  readonly resources: readonly Item[];
+  readonly templates: readonly Item[];
+}
+
+export interface ServerAbout {
+  /** `serverInfo` as JSON text. */
+  readonly info: string;
+  readonly instructions: string | undefined;
+  /** Names of the capabilities it declared, with the sub-capabilities that are true (`resources.subscribe`). */
+  readonly capabilities: readonly string[];
+  readonly protocolVersion: string;
+}
+
+/** A tool, prompt, resource or resource template: the key it is known by (name, URI or URI template) and its exact JSON text. */
+export interface Item {
+  readonly key: string;
+  readonly text: string;
+}
+
+export const itemKinds = ['tools', 'prompts', 'resources', 'templates'] as const;
+export type ItemKind = (typeof itemKinds)[number];
+
+export const emptyCatalogue: Catalogue = { version: 0, offers: new Map() };
+
+/** True when both offer the same things in the same order. */
+export function sameOffer(a: Offer, b: Offer): boolean {
+  return (
+    a.about.info === b.about.info &&
+    a.about.instructions === b.about.instructions &&
+    itemKinds.every((kind) => sameItems(a[kind], b[kind]))
+  );
+}
+
+function sameItems(a: readonly Item[], b: readonly Item[]): boolean {
+  return a.length === b.length && a.every((item, i) => item.key === b[i]?.key && item.text === b[i]?.text);
+}

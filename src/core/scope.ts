@@ -1,0 +1,36 @@
+/** What an endpoint exposes (CONTRACT §5), as its path says; whether a group or server of that name exists is the view's question. */
+export type Scope =
+  | { readonly kind: 'all' }
+  /** A group by name or id, else the server of that name. */
+  | { readonly kind: 'named'; readonly name: string }
+  | { readonly kind: 'smart'; readonly group: string | undefined };
+
+/** The scope that the path after `/mcp` or `/sse` names (`''`, `/dev`, `/$smart`, `/$smart/dev`); undefined when it cannot be decoded. */
+export function scopeOf(rest: string): Scope | undefined {
+  const path = decode(rest.replace(/^\/+|\/+$/g, ''));
+  if (path === undefined) return undefined;
+  if (path === '') return { kind: 'all' };
+  if (path === '$smart') return { kind: 'smart', group: undefined };
+  if (path.startsWith('$smart/')) return { kind: 'smart', group: path.slice('$smart/'.length) };
+  return { kind: 'named', name: path };
+}
+
+/** One string per scope: what sessions are bound to and views are cached by. */
+export function scopeId(scope: Scope): string {
+  switch (scope.kind) {
+    case 'all':
+      return '';
+    case 'named':
+      return scope.name;
+    case 'smart':
+      return scope.group === undefined ? '$smart' : `$smart/${scope.group}`;
+  }
+}
+
+function decode(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,237 @@
+import { resolve, type Resolved, type ScopeMember } from './access.ts';
+import type { Catalogue, Item, ItemKind, Offer, ServerAbout } from './catalogue.ts';
+import { editObject } from './json-text.ts';
+import { type Principal, principalId } from './principal.ts';
+import { type Scope, scopeId } from './scope.ts';
+import type { ItemSettings, Selection, Settings } from './settings.ts';
+import { exposedName, tieBreakName } from './tool-name.ts';
+import { matchesTemplate } from './uri-template.ts';
+import { limits } from './limits.ts';
+
+/** Where an exposed name or URI leads: the server, and the key the server itself knows it by. */
+export interface Target {
+  readonly server: string;
+  readonly key: string;
+}
+
+/** One list as clients get it. `texts` are the items' JSON, exposed names in place; `targets[i]` is where `texts[i]` leads. */
+export interface ViewList {
+  readonly texts: readonly string[];
+  readonly targets: readonly Target[];
+}
+
+/**
+ * What one principal sees in one scope: a pure function of settings, catalogue, principal and scope (DESIGN, sentence 2). Every surface reads
+ * it: lists, calls, search, REST, the OpenAPI document.
+ */
+export interface View {
+  readonly kind: Resolved['kind'];
+  /** The one server that the scope shows as itself. */
+  readonly single: ServerAbout | undefined;
+  /** Names of the servers in the scope, whether or not they offer anything now. */
+  readonly servers: readonly string[];
+  readonly lists: Readonly<Record<ItemKind, ViewList>>;
+  tool(name: string): Target | undefined;
+  prompt(name: string): Target | undefined;
+  resource(uri: string): Target | undefined;
+}
+
+/** Builds a view. Costs time in proportion to what is visible; `createViews` keeps the results. */
+export function view(settings: Settings, catalogue: Catalogue, principal: Principal, scope: Scope): View {
+  const resolved = resolve(settings, principal, scope);
+  const naming: Naming = {
+    own: resolved.kind === 'server',
+    separator: settings.system.nameSeparator,
+    prefixes: new Set([...settings.servers.keys(), ...resolved.members.map((member) => member.prefix)]),
+  };
+  const tools = new NamedList(naming);
+  const prompts = new NamedList(naming);
+  const resources = new UriList();
+  const templates = new UriList();
+  for (const member of resolved.members) {
+    const offer = catalogue.offers.get(member.server.name);
+    if (!offer) continue;
+    tools.add(member, shown(offer.tools, member.tools, member.server.tools));
+    prompts.add(member, shown(offer.prompts, member.prompts, member.server.prompts));
+    resources.add(member, shown(offer.resources, member.resources, member.server.resources));
+    templates.add(member, shown(offer.templates, 'all', member.server.resources));
+  }
+  const only = resolved.kind === 'server' ? resolved.members[0] : undefined;
+  return {
+    kind: resolved.kind,
+    single: only && catalogue.offers.get(only.server.name)?.about,
+    servers: resolved.members.map((member) => member.server.name),
+    lists: { tools, prompts, resources, templates },
+    tool: (name) => tools.find(name),
+    prompt: (name) => prompts.find(name),
+    resource: (uri) => resources.find(uri) ?? viaTemplate(uri, templates, resolved, settings, catalogue),
+  };
+}
+
+export interface Views {
+  /** The view at this moment, built at most once per principal, scope and version of settings and catalogue. */
+  get(principal: Principal, scope: Scope): View;
+}
+
+/** Keeps views ready until settings or catalogue change; `now` gives the two snapshots, which are compared by identity. */
+export function createViews(now: () => { settings: Settings; catalogue: Catalogue }): Views {
+  let settings: Settings | undefined;
+  let catalogue: Catalogue | undefined;
+  const kept = new Map<string, View>();
+  return {
+    get(principal, scope) {
+      const current = now();
+      if (current.settings !== settings || current.catalogue !== catalogue) {
+        ({ settings, catalogue } = current);
+        kept.clear();
+      }
+      const key = `${principalId(principal)}\n${scopeId(scope)}`;
+      const found = kept.get(key);
+      if (found) return found;
+      if (kept.size >= limits.views) kept.clear();
+      const built = view(current.settings, current.catalogue, principal, scope);
+      kept.set(key, built);
+      return built;
+    },
+  };
+}
+
+/** The kinds whose lists differ between two views of the same principal and scope. */
+export function changedKinds(before: View, after: View): ItemKind[] {
+  if (before === after) return [];
+  return (Object.keys(before.lists) as ItemKind[]).filter((kind) => {
+    const a = before.lists[kind].texts;
+    const b = after.lists[kind].texts;
+    return a.length !== b.length || a.some((text, i) => text !== b[i]);
+  });
+}
+
+interface Naming {
+  /** True on the endpoint of one server, where names are the server's own. */
+  readonly own: boolean;
+  readonly separator: string;
+  readonly prefixes: ReadonlySet<string>;
+}
+
+/** Items whose names are exposed with a prefix: tools and prompts. */
+class NamedList implements ViewList {
+  readonly texts: string[] = [];
+  readonly targets: Target[] = [];
+  readonly #byName = new Map<string, Target>();
+  /** The form that is not listed but understood: prefixed on a server's own endpoint, bare where only one server is shown. */
+  readonly #alias = new Map<string, Target>();
+  readonly #naming: Naming;
+  #members = 0;
+
+  constructor(naming: Naming) {
+    this.#naming = naming;
+  }
+
+  add(member: ScopeMember, items: Iterable<ShownItem>): void {
+    this.#members++;
+    const { own, separator, prefixes } = this.#naming;
+    for (const { item, description } of items) {
+      const target = { server: member.server.name, key: item.key };
+      let prefixed = exposedName(member.prefix, item.key, separator, prefixes);
+      if (this.#byName.has(prefixed)) prefixed = tieBreakName(member.prefix, item.key, separator);
+      const name = own ? item.key : prefixed;
+      if (this.#byName.has(name)) continue;
+      this.#byName.set(name, target);
+      this.#alias.set(own ? prefixed : item.key, target);
+      this.texts.push(exposedText(item, own ? undefined : name, description));
+      this.targets.push(target);
+    }
+  }
+
+  find(name: string): Target | undefined {
+    return this.#byName.get(name) ?? (this.#members === 1 ? this.#alias.get(name) : undefined);
+  }
+}
+
+/** Items known by URI, unchanged; where two servers offer the same one, the first in the settings wins. */
+class UriList implements ViewList {
+  readonly texts: string[] = [];
+  readonly targets: Target[] = [];
+  readonly #byUri = new Map<string, Target>();
+
+  add(member: ScopeMember, items: Iterable<ShownItem>): void {
+    for (const { item, description } of items) {
+      if (this.#byUri.has(item.key)) continue;
+      const target = { server: member.server.name, key: item.key };
+      this.#byUri.set(item.key, target);
+      this.texts.push(exposedText(item, undefined, description));
+      this.targets.push(target);
+    }
+  }
+
+  find(uri: string): Target | undefined {
+    return this.#byUri.get(uri);
+  }
+}
+
+interface ShownItem {
+  readonly item: Item;
+  /** The operator's words in place of the server's. */
+  readonly description: string | undefined;
+}
+
+/** The items that the scope selects and the server's own switches leave on. */
+function* shown(
+  items: readonly Item[],
+  selection: Selection,
+  switches: ReadonlyMap<string, ItemSettings>,
+): Iterable<ShownItem> {
+  const selected = selection === 'all' ? undefined : new Set(selection);
+  for (const item of items) {
+    const own = switches.get(item.key);
+    if (own?.enabled === false || selected?.has(item.key) === false) continue;
+    yield { item, description: own?.description };
+  }
+}
+
+/** Edited texts by item, so that ten thousand tools are renamed once and not once per principal. */
+const edited = new WeakMap<Item, Map<string, string>>();
+
+function exposedText(item: Item, name: string | undefined, description: string | undefined): string {
+  if (name === undefined && description === undefined) return item.text;
+  const key = `${name ?? ''}\n${description ?? ''}`;
+  const forms = edited.get(item) ?? new Map<string, string>();
+  edited.set(item, forms);
+  let text = forms.get(key);
+  if (text === undefined) {
+    text = editObject(item.text, {
+      ...(name !== undefined && { name: JSON.stringify(name) }),
+      ...(description !== undefined && { description: JSON.stringify(description) }),
+    });
+    forms.set(key, text);
+  }
+  return text;
+}
+
+/**
+ * Where to read a URI that no list names: the first server with a template that fits, else the only server of the scope that has resources.
+ * A resource the operator switched off, or left out of the group, is not found this way either.
+ */
+function viaTemplate(
+  uri: string,
+  templates: UriList,
+  resolved: Resolved,
+  settings: Settings,
+  catalogue: Catalogue,
+): Target | undefined {
+  const index = templates.targets.findIndex((target) => matchesTemplate(target.key, uri));
+  const server = templates.targets[index]?.server ?? onlyWithResources(resolved, catalogue)?.server;
+  const member = resolved.members.find((member) => member.server.name === server);
+  if (!member || member.server.resources.get(uri)?.enabled === false) return undefined;
+  const listed = catalogue.offers.get(member.server.name)?.resources.some((item) => item.key === uri);
+  const selected = member.resources === 'all' || member.resources.includes(uri);
+  // A named subset of resources is exactly that; templates open nothing beyond it unless the URI was never listable.
+  if (!selected && (listed || index === -1)) return undefined;
+  return settings.servers.has(member.server.name) ? { server: member.server.name, key: uri } : undefined;
+}
+
+function onlyWithResources(resolved: Resolved, catalogue: Catalogue): Offer | undefined {
+  const offers = resolved.members.flatMap((member) => catalogue.offers.get(member.server.name) ?? []);
+  const having = offers.filter((offer) => offer.about.capabilities.includes('resources'));
+  return having.length === 1 ? having[0] : undefined;
+}
