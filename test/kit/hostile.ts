@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { atEnd } from './at-end.ts';
+import { within } from './until.ts';
+
+/** What a scripted server does, and does wrong. Nothing given: an honest server with the tools of `hostile-core.mjs`. */
+export interface HostileOptions {
+  name?: string;
+  instructions?: string;
+  protocolVersion?: string;
+  capabilities?: Record<string, unknown>;
+  /** The whole result of `initialize`, as JSON text. */
+  initializeResult?: string;
+  initializeDelayMs?: number;
+  /** Tools by name, whole, or how many made-up ones. */
+  tools?: number | (string | Record<string, unknown>)[];
+  prompts?: Record<string, unknown>[];
+  resources?: Record<string, unknown>[];
+  resourceTemplates?: Record<string, unknown>[];
+  /** The same as JSON texts, for what JSON.stringify cannot say. */
+  toolTexts?: string[];
+  promptTexts?: string[];
+  resourceTexts?: string[];
+  /** More members of every list result: text that begins with a comma. */
+  listExtra?: string;
+  pageSize?: number;
+  /** Every page names the first page as the next. */
+  cursorLoop?: boolean;
+  /** Result texts by tool name, prompt name or resource URI. */
+  results?: Record<string, string>;
+  /** Methods that are never answered. */
+  silentOn?: string[];
+  /** Methods that are answered with an error. */
+  errorOn?: string[];
+  /** Ends the process: at the start, or when this method arrives. */
+  exitAt?: string;
+  exitCode?: number;
+  lastWords?: string;
+  /** Answers a call after it was cancelled. */
+  answerCancelled?: boolean;
+  /** Starts a helper process that nobody but its group's owner ends. */
+  grandchild?: boolean;
+
+  /** stdio: lines printed before every message. */
+  noise?: string[];
+  /** stdio: printed before anything else. */
+  firstWords?: string;
+  /** stdio: bytes of one endless line printed at the start. */
+  floodBytes?: number;
+  stderrBytes?: number;
+  /** stdio: messages leave in pieces of this size. */
+  fragmentBytes?: number;
+  lineEnd?: string;
+  ignoreSigterm?: boolean;
+  ignoreEof?: boolean;
+  /** stdio: reads its input and acts on none of it. */
+  deaf?: boolean;
+
+  /** HTTP: which transport. */
+  transport?: 'streamable' | 'sse';
+  port?: number;
+  answers?: 'sse' | 'json';
+  sessions?: boolean;
+  noGetStream?: boolean;
+  /** HTTP: status of requests with an unknown session. */
+  lostStatus?: number;
+  /** HTTP: accepts and never answers. */
+  hangHttp?: boolean;
+  /** HTTP: answers everything with this status. */
+  status?: number;
+  body?: string;
+  fixedBody?: string;
+  fixedType?: string;
+  redirectTo?: string;
+  /** HTTP: the response stream of this method breaks off before the answer. */
+  cutStreamOn?: string;
+  sseLineEnd?: string;
+}
+
+/** One line of what a scripted server saw. */
+export interface JournalEntry {
+  readonly pid: number;
+  readonly event: string;
+  readonly method?: string;
+  readonly id?: string | number;
+  readonly text?: string;
+  readonly child?: number;
+  readonly headers?: Record<string, string>;
+}
+
+export interface Hostile {
+  /** Its entry in `mcpServers`. */
+  readonly config: Record<string, unknown>;
+  /** Everything it saw so far, over all its lives. */
+  journal(): JournalEntry[];
+  /** The messages it received of one method. */
+  received(method: string): { id: string | number | undefined; params: Record<string, unknown>; text: string }[];
+  /** Ids of the processes it ran as, oldest first. */
+  pids(): number[];
+  /** Steers it past the hub. */
+  control(command: {
+    set?: HostileOptions;
+    emit?: string;
+    exit?: number;
+    loseSessions?: boolean;
+    dropStreams?: boolean;
+  }): Promise<void>;
+}
+
+const fixture = (file: string) => fileURLToPath(new URL(`./fixtures/${file}`, import.meta.url));
+
+/** A scripted server for the hub to start. Its files are removed when the test ends. */
+export function hostileStdio(options: HostileOptions = {}): Hostile {
+  const folder = temporaryFolder();
+  const journal = join(folder, 'journal');
+  const control = join(folder, 'control');
+  return {
+    config: {
+      command: process.execPath,
+      args: [fixture('hostile-stdio.mjs'), optionsArgument(folder, { ...options, journal, control })],
+    },
+    ...readers(journal),
+    control: (command) => post({ socketPath: control, path: '/' }, command),
+  };
+}
+
+/** A scripted server that listens, in a process of its own that ends with the test. */
+export async function hostileHttp(options: HostileOptions = {}): Promise<Hostile & { url: string; stop(): void }> {
+  const folder = temporaryFolder();
+  const journal = join(folder, 'journal');
+  const child = spawn(
+    process.execPath,
+    [fixture('hostile-http.mjs'), optionsArgument(folder, { ...options, journal })],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    },
+  );
+  const stop = () => {
+    child.kill('SIGKILL');
+  };
+  atEnd(stop);
+  const lines = createInterface({ input: child.stdout });
+  const [line] = await within(
+    'the start of an HTTP fixture',
+    new Promise<[string]>((resolve) => lines.once('line', (text) => resolve([text]))),
+  );
+  const { url } = JSON.parse(line) as { url: string };
+  const { hostname, port } = new URL(url);
+  return {
+    config:
+      options.transport === 'sse' ? { type: 'sse', url: `${url}/sse` } : { type: 'streamable-http', url: `${url}/mcp` },
+    ...readers(journal),
+    control: (command) => post({ hostname, port, path: '/control' }, command),
+    url,
+    stop,
+  };
+}
+
+function readers(file: string): Pick<Hostile, 'journal' | 'received' | 'pids'> {
+  const journal = () =>
+    existsSync(file)
+      ? readFileSync(file, 'utf8')
+          .split('\n')
+          .filter((line) => line !== '')
+          .map((line) => JSON.parse(line) as JournalEntry)
+      : [];
+  return {
+    journal,
+    received: (method) =>
+      journal()
+        .filter((entry) => entry.event === 'message' && entry.method === method)
+        .map(({ id, text }) => {
+          const message = JSON.parse(text ?? '{}') as { params?: Record<string, unknown> };
+          return { id, params: message.params ?? {}, text: text ?? '' };
+        }),
+    pids: () => journal().flatMap((entry) => (entry.event === 'start' ? [entry.pid] : [])),
+  };
+}
+
+function post(
+  to: { socketPath?: string; hostname?: string; port?: string; path: string },
+  body: unknown,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ ...to, method: 'POST' }, (incoming) => {
+      incoming.resume().on('end', resolve);
+    });
+    outgoing.on('error', reject);
+    outgoing.end(JSON.stringify(body));
+  });
+}
+
+/** Options as an argument; past 100 kB an argument is more than Linux takes, and they go through a file. */
+function optionsArgument(folder: string, options: HostileOptions & { journal: string; control?: string }): string {
+  const text = JSON.stringify(options);
+  if (text.length < 100_000) return text;
+  const file = join(folder, `options-${randomUUID()}.json`);
+  writeFileSync(file, text);
+  return `@${file}`;
+}
+
+/** A folder that is gone when the test is over. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'toolhub-test-'));
+  atEnd(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
+}

@@ -1,0 +1,199 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Hub } from '../../src/core/hub.ts';
+import { readEnv } from '../../src/env.ts';
+import { startHub } from '../../src/main.ts';
+import { atEnd } from './at-end.ts';
+import { temporaryFolder } from './hostile.ts';
+import { raw } from './raw.ts';
+import { until, within } from './until.ts';
+
+/** `mcp_settings.json` as an operator writes it. */
+export interface SettingsDocument {
+  mcpServers?: Record<string, Record<string, unknown>>;
+  groups?: Record<string, unknown>[];
+  users?: Record<string, unknown>[];
+  bearerKeys?: Record<string, unknown>[];
+  systemConfig?: Record<string, unknown>;
+  [unknown: string]: unknown;
+}
+
+export interface HubOptions extends SettingsDocument {
+  env?: Record<string, string>;
+  /** A folder of an earlier hub, to start again on the same data. */
+  folder?: string;
+}
+
+interface Files {
+  readonly folder: string;
+  readonly settingsPath: string;
+  readonly env: Record<string, string>;
+  /** Replaces the settings file: the whole text or a document; `in place` as `echo >` does, otherwise as editors do (new file, rename). */
+  write(document: SettingsDocument | string, how?: 'in place' | 'rename'): void;
+}
+
+/** Addresses of a hub, and what `/health` tells. */
+interface Reach {
+  readonly url: string;
+  mcp(scope?: string): string;
+  sse(scope?: string): string;
+  health(): Promise<{ status: string; servers: { total: number; connected: number; disconnected: number } }>;
+  /** Waits until that many servers are connected. */
+  connected(count: number, timeoutMs?: number): Promise<void>;
+}
+
+export interface TestHub extends Files, Reach {
+  readonly hub: Hub;
+  close(): Promise<void>;
+}
+
+function files(options: HubOptions): Files {
+  const { env = {}, folder = temporaryFolder(), ...document } = options;
+  const settingsPath = join(folder, 'mcp_settings.json');
+  const write: Files['write'] = (next, how = 'rename') => {
+    const text = typeof next === 'string' ? next : JSON.stringify(next, null, 2);
+    if (how === 'in place') return writeFileSync(settingsPath, text);
+    writeFileSync(`${settingsPath}.edited`, text);
+    renameSync(`${settingsPath}.edited`, settingsPath);
+  };
+  if (Object.keys(document).length > 0) write(document);
+  return {
+    folder,
+    settingsPath,
+    write,
+    env: {
+      PORT: '0',
+      SETTINGS_PATH: settingsPath,
+      DATA_DIR: join(folder, 'data'),
+      LOG_LEVEL: 'error',
+      LOG_FORMAT: 'json',
+      ADMIN_PASSWORD: 'correct horse',
+      ...env,
+    },
+  };
+}
+
+function reach(url: string): Reach {
+  const at = (kind: string) => (scope?: string) =>
+    scope === undefined || scope === '' ? `${url}/${kind}` : `${url}/${kind}/${scope}`;
+  // `/health` is never below BASE_PATH.
+  const health = async () =>
+    JSON.parse((await raw(new URL('/health', url).href, { method: 'GET' })).text) as Awaited<
+      ReturnType<Reach['health']>
+    >;
+  return {
+    url,
+    mcp: at('mcp'),
+    sse: at('sse'),
+    health,
+    connected: async (count, timeoutMs = 15_000) => {
+      await until(
+        `${count} servers are connected`,
+        async () => (await health()).servers.connected === count,
+        timeoutMs,
+      );
+    },
+  };
+}
+
+/** A hub in this process on a free port, with a folder of its own. Settings as in the file, next to `env` and `folder`. */
+export async function testHub(options: HubOptions = {}): Promise<TestHub> {
+  const own = files(options);
+  const hub = await startHub(readEnv(own.env));
+  let closing: Promise<void> | undefined;
+  const close = () => (closing ??= hub.close());
+  atEnd(close);
+  return { ...own, ...reach(hub.url), hub, close };
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface HubProcess extends Files, Reach {
+  readonly pid: number;
+  /** Everything it printed, on stdout and stderr. */
+  output(): string;
+  readonly exited: Promise<Exit>;
+  /** Sends a signal and waits for the end. */
+  stop(signal: NodeJS.Signals): Promise<Exit>;
+}
+
+const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+
+/** `toolhub serve` as a process of its own. Resolves when it answers `/health`; throws with its output when it ends before. */
+export async function hubProcess(options: HubOptions = {}): Promise<HubProcess> {
+  const started = startProcess(options);
+  const url = await until(
+    'the hub printed its address',
+    () => {
+      if (started.ended() !== undefined) throw new Error(`it ended: ${started.output()}`);
+      return /https?:\/\/(?:127\.0\.0\.1|localhost):\d+/.exec(started.output())?.[0];
+    },
+    15_000,
+  );
+  const base = `${url}${started.env['BASE_PATH'] ?? ''}`;
+  await until(
+    'the hub answers /health',
+    async () => (await raw(new URL('/health', base).href, { method: 'GET' })).status === 200,
+  );
+  return { ...started, ...reach(base) };
+}
+
+/** A start that is expected to fail: its exit and what it printed. */
+export async function failedStart(options: HubOptions = {}, timeoutMs = 15_000): Promise<Exit & { output: string }> {
+  const started = startProcess(options);
+  const exit = await within('the failing start', started.exited, timeoutMs);
+  await until('its output is complete', started.silent);
+  return { ...exit, output: started.output() };
+}
+
+function startProcess(options: HubOptions) {
+  if (!existsSync(cli)) throw new Error('dist/cli.js is missing: npm run build');
+  const own = files(options);
+  const child = spawn(process.execPath, [cli, 'serve'], {
+    cwd: own.folder,
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: own.folder,
+      ...own.env,
+      LOG_LEVEL: own.env['LOG_LEVEL'] === 'error' ? 'info' : own.env['LOG_LEVEL'],
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+  let ended: Exit | undefined;
+  const exited = new Promise<Exit>((resolve) => {
+    child.once('exit', (code, signal) => resolve((ended = { code, signal })));
+  });
+  atEnd(() => endProcess(child, exited));
+  return {
+    ...own,
+    pid: child.pid ?? 0,
+    output: () => output,
+    ended: () => ended,
+    silent: () => child.stdout.readableEnded && child.stderr.readableEnded,
+    exited,
+    stop: (signal: NodeJS.Signals) => {
+      child.kill(signal);
+      return within(`the end after ${signal}`, exited, 20_000);
+    },
+  };
+}
+
+/** Gently first: its children end with it only then for certain. */
+async function endProcess(child: ChildProcess, exited: Promise<Exit>): Promise<void> {
+  child.kill('SIGTERM');
+  try {
+    await within('the end after SIGTERM', exited, 15_000);
+  } catch {
+    child.kill('SIGKILL');
+    await exited;
+  }
+}
