@@ -1,0 +1,16 @@
+import { claudeCode } from './claude-code.ts';
+import { claudeDesktop } from './claude-desktop.ts';
+import { cline } from './cline.ts';
+import { codex } from './codex.ts';
+import { cursor } from './cursor.ts';
+import { geminiCli } from './gemini-cli.ts';
+import type { Endpoint, Snippet } from './snippet.ts';
+import { vscode } from './vscode.ts';
+import { windsurf } from './windsurf.ts';
+
+/** Every client the hub knows how to connect, in the order they are shown. A new one is one file and one line here. */
+const clients = [claudeCode, cursor, vscode, codex, claudeDesktop, geminiCli, windsurf, cline];
+
+export function allSnippets(endpoint: Endpoint): Snippet[] {
+  return clients.map((client) => client(endpoint));
+}
