@@ -82,4 +82,22 @@ export const limits = {
   /** A client configuration pasted for import, and the servers in it. */
   importChars: 2 * 1024 * 1024,
   importServers: 1_000,
+  /** The settings file; inline API documents make it long, nothing honest makes it longer. */
+  settingsBytes: 32 * 1024 * 1024,
+  /** Nesting of the settings document, so that walking it can never exhaust the stack. API documents stay under 60. */
+  settingsDepth: 200,
+  /** Editors save in several steps: the file is read once they have been quiet for this long. */
+  settingsDebounceMs: 100,
+  /** The file's size and time are looked at this often too: bind mounts and network disks announce nothing. */
+  settingsPollMs: 2_000,
+  /** A file that cannot be parsed is read again after this long before anybody is told: it may be half saved. */
+  settingsSettleMs: 150,
+  /** Attempts to write a change while others keep changing the settings. */
+  settingsAttempts: 20,
+  /** Longest time a timer of Node can take; a longer one would fire at once. */
+  timerMs: 2 ** 31 - 1,
+  /** Largest `options.maxBufferSize` of a server: near the longest string the engine can hold. */
+  messageBytesMost: 512 * 1024 * 1024,
+  /** Taking over a dead hub's folder takes milliseconds; a mark of it older than this was left by a crash. */
+  takeoverMs: 10_000,
 } as const;
