@@ -1,0 +1,176 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { HubError } from '../core/errors.ts';
+import type { LogFields, Logger } from '../core/logger.ts';
+import type { ServerState, ServerStatus } from '../core/hub.ts';
+import { type AppOptions, createApp } from './app.ts';
+import { assessHealth } from './health.ts';
+import { ok } from './reply.ts';
+
+const server = (status: ServerStatus, name = 'private-server'): ServerState => ({
+  name,
+  status,
+  tools: 3,
+  prompts: 0,
+  resources: 0,
+});
+
+function open(options: Partial<AppOptions> & { servers?: ServerState[]; problem?: string } = {}) {
+  const { servers = [], problem, ...rest } = options;
+  const logged: { message: string; fields: LogFields | undefined }[] = [];
+  const write = (message: string, fields?: LogFields) => void logged.push({ message, fields });
+  const log: Logger = { debug: write, info: write, warn: write, error: write };
+  const health = () => assessHealth({ servers, version: '1.2.3', startedAt: 1_000, now: 62_500, problem });
+  return { app: createApp({ basePath: '', health, keyRequired: () => false, web: true, log, ...rest }), logged };
+}
+
+describe('GET /health', () => {
+  test('is healthy when every enabled server is connected', async () => {
+    const { app } = open({ servers: [server('connected'), server('connected'), server('disabled')] });
+    const response = await app.request('/health');
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({
+      status: 'healthy',
+      message: 'All enabled MCP servers are ready',
+      version: '1.2.3',
+      uptime: 61,
+      timestamp: '1970-01-01T00:01:02.500Z',
+      servers: { total: 2, connected: 2, disconnected: 0 },
+    });
+  });
+
+  test.each(['connecting', 'disconnected', 'oauth_required'] as const)(
+    'is degraded, and still 200, with a server that is %s',
+    async (status) => {
+      const response = await open({ servers: [server('connected'), server(status)] }).app.request('/health');
+      expect(response.status).toBe(200);
+      expect(await response.json()).toMatchObject({
+        status: 'degraded',
+        servers: { total: 2, connected: 1, disconnected: 1 },
+      });
+    },
+  );
+
+  test('is 503 only when the hub itself cannot serve', async () => {
+    const response = await open({ problem: 'The data folder is full' }).app.request('/health');
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({ status: 'unhealthy', message: 'The data folder is full' });
+  });
+
+  test('stays where it is under a base path', async () => {
+    const { app } = open({ basePath: '/hub' });
+    expect((await app.request('/health')).status).toBe(200);
+    expect((await app.request('/hub/health')).status).toBe(404);
+  });
+});
+
+describe('the home page', () => {
+  test('names no server, whatever their state', async () => {
+    const { app } = open({ servers: [server('connected'), server('disconnected', 'other-server')] });
+    const text = await (await app.request('/')).text();
+    expect(text).toContain('1 of 2 connected');
+    expect(text).not.toMatch(/private-server|other-server/);
+  });
+
+  test('gives addresses under the name it was opened with', async () => {
+    const { app } = open({ basePath: '/hub' });
+    for (const path of ['/hub', '/hub/']) {
+      const text = await (await app.request(`http://tools.example:8080${path}`)).text();
+      expect(text).toContain('claude mcp add --transport http toolhub http://tools.example:8080/hub/mcp<');
+      expect(text).toContain('http://tools.example:8080/hub/sse<');
+    }
+    expect((await app.request('/')).status).toBe(404);
+  });
+
+  test('allows its own style sheet and nothing else, and runs no script', async () => {
+    const response = await open().app.request('/');
+    const text = await response.text();
+    const policy = response.headers.get('content-security-policy') ?? '';
+    const [, style = ''] = /<style>([\s\S]*)<\/style>/.exec(text) ?? [];
+    expect(policy).toContain(`style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`);
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toContain('unsafe');
+    expect(text).not.toMatch(/<script|javascript:|\son[a-z]+=|\sstyle=|src=/i);
+  });
+
+  test('cannot be made to carry markup by its address', async () => {
+    const { app } = open({ basePath: '/<b>' });
+    const text = await (await app.request('http://h/%3Cb%3E/')).text();
+    expect(text).not.toContain('<b>');
+  });
+
+  test('says so when a key is needed', async () => {
+    const text = await (await open({ keyRequired: () => true }).app.request('/')).text();
+    expect(text).toContain('Authorization: Bearer YOUR_ACCESS_KEY');
+    expect(await (await open().app.request('/')).text()).not.toContain('YOUR_ACCESS_KEY');
+  });
+
+  test('has a language, one h1, landmarks, and sections that are named', async () => {
+    const text = await (await open().app.request('/')).text();
+    expect(text).toMatch(/<html lang="en">/);
+    expect(text.match(/<h1/g)).toHaveLength(1);
+    for (const landmark of ['<header>', '<main>', '<footer>']) expect(text).toContain(landmark);
+    const labels = [...text.matchAll(/aria-labelledby="([^"]+)"/g)].map(([, id]) => id);
+    expect(labels.length).toBeGreaterThan(3);
+    for (const id of labels) expect(text).toContain(`id="${id}"`);
+  });
+
+  test('is gone with DISABLE_WEB', async () => {
+    expect((await open({ web: false }).app.request('/')).status).toBe(404);
+  });
+});
+
+describe('answers', () => {
+  test('to unknown paths are JSON', async () => {
+    const response = await open().app.request('/nope');
+    expect(response.status).toBe(404);
+    expect(await response.json()).toEqual({ success: false, message: 'There is nothing at GET /nope.' });
+  });
+
+  test('to expected failures say what is wrong, where, and when to try again', async () => {
+    const { app, logged } = open();
+    app.get('/busy', () => {
+      throw new HubError('upstream_unavailable', 'Server "x" is away.', {
+        retryAfterMs: 1_200,
+        cause: new Error('hush'),
+      });
+    });
+    app.get('/bad', () => {
+      throw new HubError('invalid_input', 'Cannot do that.', { problems: [{ path: 'name', message: 'is empty' }] });
+    });
+    const busy = await app.request('/busy');
+    expect([busy.status, busy.headers.get('retry-after')]).toEqual([503, '2']);
+    expect(await busy.json()).toEqual({ success: false, message: 'Server "x" is away.' });
+    const bad = await app.request('/bad');
+    expect(bad.status).toBe(400);
+    expect(await bad.json()).toEqual({
+      success: false,
+      message: 'Cannot do that.',
+      errors: [{ path: 'name', message: 'is empty' }],
+    });
+    expect(logged).toEqual([]);
+  });
+
+  test('to our own faults tell the log everything and the caller nothing', async () => {
+    const { app, logged } = open();
+    app.get('/bug', () => {
+      throw new TypeError('secret detail');
+    });
+    const response = await app.request('/bug');
+    expect(response.status).toBe(500);
+    const body = (await response.json()) as { requestId: string };
+    expect(JSON.stringify(body)).not.toContain('secret detail');
+    expect(logged[0]?.fields).toMatchObject({ requestId: body.requestId, method: 'GET', path: '/bug' });
+    expect(logged[0]?.fields?.['stack']).toContain('secret detail');
+  });
+
+  test('that are good carry data and message only when there are any', async () => {
+    const { app } = open();
+    app.get('/plain', (c) => ok(c));
+    app.get('/made', (c) => ok(c, { id: 1 }, { message: 'Made.', status: 201 }));
+    expect(await (await app.request('/plain')).json()).toEqual({ success: true });
+    const made = await app.request('/made');
+    expect(made.status).toBe(201);
+    expect(await made.json()).toEqual({ success: true, data: { id: 1 }, message: 'Made.' });
+  });
+});

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import type { Context, ErrorHandler } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { HubError } from '../core/errors.ts';
+import type { Logger } from '../core/logger.ts';
+
+/** `{success: true, data?, message?}` (CONTRACT §3). A POST that creates passes `status: 201`. */
+export function ok(c: Context, data?: unknown, extra: { message?: string; status?: 200 | 201 } = {}): Response {
+  const { message, status = 200 } = extra;
+  return c.json(
+    { success: true, ...(data !== undefined && { data }), ...(message !== undefined && { message }) },
+    status,
+  );
+}
+
+/** `{success: false, message, errors?}` with the status of the error's code, and `Retry-After` in whole seconds where trying again makes sense. */
+export function fail(c: Context, error: HubError): Response {
+  if (error.retryAfterMs !== undefined)
+    c.header('Retry-After', String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
+  if (error.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
+  const errors = error.problems.length > 0 ? { errors: error.problems } : {};
+  return c.json({ success: false, message: error.message, ...errors }, error.status as ContentfulStatusCode);
+}
+
+/**
+ * What routes throw becomes an answer here and nowhere else. What is not a HubError is a bug: the caller gets a request id and not a word of
+ * what happened, the log gets both.
+ */
+export function answerErrors(log: Logger): ErrorHandler {
+  return (error, c) => {
+    if (error instanceof HubError) return fail(c, error);
+    const requestId = randomUUID();
+    log.error('Unexpected error', {
+      requestId,
+      method: c.req.method,
+      path: c.req.path,
+      stack: error.stack ?? String(error),
+    });
+    const message = `Internal error. The log of the hub has the details under request id ${requestId}.`;
+    return c.json({ success: false, message, requestId }, 500);
+  };
+}
