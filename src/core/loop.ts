@@ -1,0 +1,59 @@
+/**
+ * One loop that brings what is in line with what should be. Whoever notices a change raises the flag; the work runs once for many flags,
+ * never twice at a time, and reads the truth instead of the event (DESIGN, sentence 3).
+ */
+export interface Loop {
+  flag(): void;
+  /** Resolves when no flag is raised and no run is under way. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** `run` must not throw; what it throws goes to `failed` and the loop goes on. */
+export function createLoop(options: {
+  debounceMs: number;
+  run: () => Promise<void> | void;
+  failed: (error: unknown) => void;
+}): Loop {
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
+  let flagged = false;
+  let closed = false;
+
+  function schedule(): void {
+    if (closed || timer || running) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      flagged = false;
+      running = once().finally(() => {
+        running = undefined;
+        if (flagged) schedule();
+      });
+    }, options.debounceMs);
+  }
+
+  async function once(): Promise<void> {
+    try {
+      await options.run();
+    } catch (error) {
+      options.failed(error);
+    }
+  }
+
+  return {
+    flag() {
+      flagged = true;
+      schedule();
+    },
+    async settled() {
+      while (!closed && (running || timer || flagged)) {
+        await (running ?? new Promise((resolve) => setTimeout(resolve, options.debounceMs)));
+      }
+    },
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

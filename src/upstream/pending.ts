@@ -1,0 +1,120 @@
+import type { HubError } from '../core/errors.ts';
+import { limits } from '../core/limits.ts';
+import type { RpcMessage } from '../core/rpc.ts';
+
+/** One request and all that belongs to it, as its asker sees it. Exactly one of `answered` and `failed` is called, once. */
+export interface Exchange {
+  /** A notification that belongs to this request: progress by its token, or anything on its own response stream. `text` is exact. */
+  notified(method: string, message: RpcMessage, text: string): void;
+  /** The response, as sent: its id is the connection's, not the asker's. */
+  answered(message: RpcMessage, text: string): void;
+  failed(error: HubError): void;
+}
+
+export interface Patience {
+  readonly timeoutMs: number;
+  readonly resetOnProgress: boolean;
+  readonly maxTotalMs: number | undefined;
+}
+
+/** A request on its way: its text stays until it is answered, so that it can be sent again when the server refused it unread. */
+export interface Pending {
+  readonly exchange: Exchange;
+  readonly text: string;
+  readonly patience: Patience;
+  readonly startedAt: number;
+  deadline: number;
+  resent: boolean;
+}
+
+/**
+ * The requests of one connection that wait for an answer, by the connection's own ids. One timer watches all deadlines, and runs only while
+ * something waits.
+ */
+export class PendingTable {
+  readonly #waiting = new Map<number, Pending>();
+  readonly #expired: (id: number, pending: Pending) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #lastId = 0;
+
+  /** `expired` is called for a request whose deadline passed, after it was taken out. */
+  constructor(expired: (id: number, pending: Pending) => void) {
+    this.#expired = expired;
+  }
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  takeId(): number {
+    return ++this.#lastId;
+  }
+
+  add(id: number, exchange: Exchange, text: string, patience: Patience): void {
+    const startedAt = performance.now();
+    const deadline = startedAt + patience.timeoutMs;
+    this.#waiting.set(id, { exchange, text, patience, startedAt, deadline, resent: false });
+    this.#timer ??= setInterval(() => this.#sweep(), limits.deadlineTickMs);
+  }
+
+  get(id: unknown): Pending | undefined {
+    return typeof id === 'number' ? this.#waiting.get(id) : undefined;
+  }
+
+  take(id: unknown): Pending | undefined {
+    const pending = this.get(id);
+    if (pending) {
+      this.#waiting.delete(id as number);
+      this.#rest();
+    }
+    return pending;
+  }
+
+  /** The server works on it: the wait begins anew, within the total that is allowed. */
+  progressed(pending: Pending): void {
+    const { timeoutMs, resetOnProgress, maxTotalMs } = pending.patience;
+    if (!resetOnProgress) return;
+    const latest = maxTotalMs === undefined ? Infinity : pending.startedAt + maxTotalMs;
+    pending.deadline = Math.min(performance.now() + timeoutMs, latest);
+  }
+
+  /** Fails everything that waits. */
+  failAll(error: HubError): void {
+    const all = [...this.#waiting.values()];
+    this.#waiting.clear();
+    this.#rest();
+    for (const { exchange } of all) exchange.failed(error);
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    for (const [id, pending] of this.#waiting) {
+      if (pending.deadline > now) continue;
+      this.#waiting.delete(id);
+      this.#expired(id, pending);
+    }
+    this.#rest();
+  }
+
+  #rest(): void {
+    if (this.#waiting.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+export interface Answer {
+  readonly message: RpcMessage;
+  readonly text: string;
+}
+
+/** Awaits an answer as a promise: for what the hub itself asks, never for relayed calls. `start` is given the exchange to send with. */
+export function promised(start: (exchange: Exchange) => void): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    start({
+      notified: () => undefined,
+      answered: (message, text) => resolve({ message, text }),
+      failed: reject,
+    });
+  });
+}

@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import { type Catalogue, emptyCatalogue, type Offer, sameOffer } from '../core/catalogue.ts';
+import { HubError } from '../core/errors.ts';
+import type { ServerState } from '../core/hub.ts';
+import { limits } from '../core/limits.ts';
+import type { LoggerFor } from '../core/logger.ts';
+import type { ServerSettings, Settings } from '../core/settings.ts';
+import type { SavedOffer } from './catalogue-file.ts';
+import type { Channel, ChannelEvents } from './channel.ts';
+import { Connection } from './connection.ts';
+import { createSlots } from './slots.ts';
+
+export interface PoolOptions {
+  readonly open: (server: ServerSettings, events: ChannelEvents) => Channel;
+  readonly version: string;
+  readonly connectTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  /** How many servers may be starting at once. */
+  readonly startsAtOnce: number;
+  readonly log: LoggerFor;
+  /** Something about a server is not what it was: raise a flag and return. */
+  readonly changed: () => void;
+  /** What the servers offered when the hub last ran. */
+  readonly saved: readonly SavedOffer[];
+}
+
+/** All connections, and what they offer. Only `reconcile` starts and stops them. */
+export interface Pool {
+  /** Makes the connections what the settings say: starts, stops and restarts just those whose own settings differ, then renews the catalogue. */
+  reconcile(settings: Settings): void;
+  readonly catalogue: Catalogue;
+  /** The connection of an enabled server. */
+  connection(server: string): Connection | undefined;
+  states(): ServerState[];
+  /** What to keep for the next start. */
+  toSave(): SavedOffer[];
+  close(): Promise<void>;
+}
+
+interface Entry {
+  readonly connection: Connection;
+  readonly fingerprint: string;
+  /** What it offered before it was restarted or the hub was; shown until it says better, or for the grace period. */
+  readonly saved: Offer | undefined;
+  /** Since when it is not connected, milliseconds since the epoch. */
+  awaySince: number | undefined;
+}
+
+export function createPool(options: PoolOptions): Pool {
+  const entries = new Map<string, Entry>();
+  const slots = createSlots(options.startsAtOnce);
+  const saved = new Map(options.saved.map((one) => [one.offer.server, one]));
+  const stopping = new Set<Promise<void>>();
+  let settings: Settings | undefined;
+  let catalogue = emptyCatalogue;
+  let graceTimer: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  function start(server: ServerSettings, fingerprint: string, before: Offer | undefined): void {
+    const connection = new Connection({ ...options, server, slots, log: options.log(`server:${server.name}`) });
+    entries.set(server.name, { connection, fingerprint, saved: before, awaySince: Date.now() });
+    connection.start();
+  }
+
+  function stop(name: string, entry: Entry): void {
+    entries.delete(name);
+    const stopped = entry.connection.stop().finally(() => stopping.delete(stopped));
+    stopping.add(stopped);
+  }
+
+  /** The last known offer of a server that is away is shown for a while, then withdrawn. */
+  function offerOf(entry: Entry): Offer | undefined {
+    const { connection } = entry;
+    if (connection.status.kind === 'connected') entry.awaySince = undefined;
+    else entry.awaySince ??= Date.now();
+    const expired = entry.awaySince !== undefined && Date.now() - entry.awaySince > limits.catalogueGraceMs;
+    return expired ? undefined : (connection.offer ?? entry.saved);
+  }
+
+  function renewCatalogue(): void {
+    const offers = new Map<string, Offer>();
+    for (const name of settings?.servers.keys() ?? []) {
+      const entry = entries.get(name);
+      const offer = entry && offerOf(entry);
+      if (offer) offers.set(name, offer);
+    }
+    if (!sameOffers(catalogue.offers, offers)) catalogue = { version: catalogue.version + 1, offers };
+    clearTimeout(graceTimer);
+    const away = [...entries.values()].some((entry) => entry.awaySince !== undefined && offers.has(entry.connection.server.name));
+    if (away && !closed) graceTimer = setTimeout(options.changed, limits.catalogueGraceMs + 1_000).unref();
+  }
+
+  return {
+    reconcile(next) {
+      if (closed) return;
+      settings = next;
+      for (const [name, entry] of entries) {
+        const server = next.servers.get(name);
+        if (!server?.enabled || fingerprintOf(server) !== entry.fingerprint) stop(name, entry);
+      }
+      for (const server of next.servers.values()) {
+        if (!server.enabled || entries.has(server.name)) continue;
+        const fingerprint = fingerprintOf(server);
+        const before = saved.get(server.name);
+        start(server, fingerprint, before?.fingerprint === fingerprint ? before.offer : undefined);
+      }
+      renewCatalogue();
+    },
+    get catalogue() {
+      return catalogue;
+    },
+    connection: (server) => entries.get(server)?.connection,
+    states: () => [...(settings?.servers.values() ?? [])].map((server) => stateOf(server, entries.get(server.name), catalogue)),
+    toSave: () =>
+      [...catalogue.offers.values()].flatMap((offer) => {
+        const fingerprint = entries.get(offer.server)?.fingerprint;
+        return fingerprint === undefined ? [] : [{ fingerprint, offer }];
+      }),
+    async close() {
+      closed = true;
+      clearTimeout(graceTimer);
+      for (const [name, entry] of entries) stop(name, entry);
+      await Promise.all(stopping);
+    },
+  };
+}
+
+/** Says whether a running connection still fits the settings of its server: of all that is in them, only this restarts it. */
+function fingerprintOf(server: ServerSettings): string {
+  const { transport, timeoutMs, resetTimeoutOnProgress, maxTotalTimeoutMs, keepAlive, keepAliveMs, maxMessageBytes } = server;
+  const relevant = [transport, timeoutMs, resetTimeoutOnProgress, maxTotalTimeoutMs, keepAlive, keepAliveMs, maxMessageBytes];
+  return createHash('sha256').update(JSON.stringify(relevant)).digest('hex');
+}
+
+function sameOffers(a: ReadonlyMap<string, Offer>, b: ReadonlyMap<string, Offer>): boolean {
+  const names = [...b.keys()];
+  return (
+    a.size === b.size &&
+    [...a.keys()].every((name, i) => name === names[i]) &&
+    [...a].every(([name, offer]) => {
+      const other = b.get(name);
+      return other !== undefined && (other === offer || sameOffer(other, offer));
+    })
+  );
+}
+
+function stateOf(server: ServerSettings, entry: Entry | undefined, catalogue: Catalogue): ServerState {
+  const offer = catalogue.offers.get(server.name);
+  const counts = {
+    name: server.name,
+    tools: offer?.tools.length ?? 0,
+    prompts: offer?.prompts.length ?? 0,
+    resources: (offer?.resources.length ?? 0) + (offer?.templates.length ?? 0),
+  };
+  const status = entry?.connection.status;
+  switch (status?.kind) {
+    case undefined:
+    case 'stopped':
+      return { ...counts, status: 'disabled' };
+    case 'connected':
+      return { ...counts, status: 'connected', ms: status.tookMs };
+    case 'connecting':
+      return { ...counts, status: 'connecting' };
+    case 'disconnected':
+      return {
+        ...counts,
+        status: 'disconnected',
+        error: status.error.message,
+        nextRetryAt: new Date(status.nextRetryAt).toISOString(),
+      };
+  }
+}
+
+/** The connection a call goes through. Throws HubError `not_found` for a server that is not there or not enabled. */
+export function connectionFor(pool: Pool, server: string): Connection {
+  const connection = pool.connection(server);
+  if (!connection) throw new HubError('not_found', `No server "${server}".`);
+  return connection;
+}

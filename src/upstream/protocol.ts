@@ -1,0 +1,109 @@
+import type { Item, ItemKind, ServerAbout } from '../core/catalogue.ts';
+import { HubError } from '../core/errors.ts';
+import { elements, memberText } from '../core/json-text.ts';
+import { limits } from '../core/limits.ts';
+import type { Logger } from '../core/logger.ts';
+import { isObject } from '../core/rpc.ts';
+import type { Answer } from './pending.ts';
+
+/** The session-era revisions this side speaks, newest first (the first is what `initialize` offers). */
+export const upstreamRevisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'];
+
+/** Sends one of the hub's own requests to the server and waits for its answer. */
+export type Ask = (method: string, params: string | undefined, timeoutMs: number) => Promise<Answer>;
+
+export const listMethods: Record<ItemKind, { method: string; member: string; key: string; capability: string }> = {
+  tools: { method: 'tools/list', member: 'tools', key: 'name', capability: 'tools' },
+  prompts: { method: 'prompts/list', member: 'prompts', key: 'name', capability: 'prompts' },
+  resources: { method: 'resources/list', member: 'resources', key: 'uri', capability: 'resources' },
+  templates: {
+    method: 'resources/templates/list',
+    member: 'resourceTemplates',
+    key: 'uriTemplate',
+    capability: 'resources',
+  },
+};
+
+/** Runs `initialize` (session era) and says what the server is. Throws HubError `upstream_failed`. */
+export async function initialize(ask: Ask, version: string, timeoutMs: number): Promise<ServerAbout> {
+  const params = JSON.stringify({
+    protocolVersion: upstreamRevisions[0],
+    capabilities: {},
+    clientInfo: { name: 'toolhub', version },
+  });
+  const { message, text } = await ask('initialize', params, timeoutMs);
+  const { result } = message;
+  if (!isObject(result)) throw new HubError('upstream_failed', `initialize was refused: ${refusal(message.error)}`);
+  const protocolVersion = String(result['protocolVersion']);
+  if (!upstreamRevisions.includes(protocolVersion)) {
+    throw new HubError('upstream_failed', `The server speaks MCP ${protocolVersion}, which this hub does not know.`);
+  }
+  const { instructions } = result;
+  return {
+    info: memberText(memberText(text, 'result') ?? '{}', 'serverInfo') ?? '{}',
+    instructions: typeof instructions === 'string' ? instructions : undefined,
+    capabilities: capabilityNames(result['capabilities']),
+    protocolVersion,
+  };
+}
+
+/**
+ * Reads every page of one list. Items without a key are dropped, of two with the same key the first is kept. Throws HubError when the server
+ * refuses or does not answer; a server that says the method does not exist has an empty list.
+ */
+export async function readList(ask: Ask, kind: ItemKind, log: Logger, timeoutMs: number): Promise<Item[]> {
+  const { method, member, key } = listMethods[kind];
+  const items = new Map<string, Item>();
+  const cursors = new Set<string>();
+  let params: string | undefined;
+  let dropped = 0;
+  for (let page = 0; page < limits.listPages; page++) {
+    const { message, text } = await ask(method, params, timeoutMs);
+    if (isObject(message.error) && message.error['code'] === -32601) return [];
+    if (!isObject(message.result)) {
+      throw new HubError('upstream_failed', `${method} was refused: ${refusal(message.error)}`);
+    }
+    const result = memberText(text, 'result') ?? '{}';
+    for (const itemText of elements(memberText(result, member) ?? '[]')) {
+      const item = itemOf(itemText, key);
+      if (item && !items.has(item.key) && items.size < limits.listItems) items.set(item.key, item);
+      else dropped++;
+    }
+    const cursor = memberText(result, 'nextCursor');
+    if (cursor === undefined || cursor === 'null' || cursor === '""') break;
+    if (cursors.has(cursor)) {
+      log.warn('list repeats a page cursor; the rest is not read', { method, page });
+      break;
+    }
+    cursors.add(cursor);
+    params = `{"cursor":${cursor}}`;
+  }
+  if (dropped > 0) log.warn('list has items without a name, repeated or beyond the limit; they are left out', { method, dropped });
+  return [...items.values()];
+}
+
+/** The text of a JSON-RPC error as far as it can be shown. */
+export function refusal(error: unknown): string {
+  if (!isObject(error)) return 'the answer has neither result nor error';
+  const message = typeof error['message'] === 'string' ? error['message'] : 'no message';
+  return `${message.slice(0, 500)} (${String(error['code'])})`;
+}
+
+function itemOf(text: string, key: string): Item | undefined {
+  const name: unknown = JSON.parse(memberText(text, key) ?? 'null');
+  // One line: items go out in SSE frames and stdio lines, and JSON strings cannot hold a raw line break.
+  return typeof name === 'string' && name !== '' ? { key: name, text: oneLine(text) } : undefined;
+}
+
+/** JSON text without line breaks: outside strings they are white space, inside they cannot be. */
+export function oneLine(text: string): string {
+  return /[\r\n]/.test(text) ? text.replace(/[\r\n]+/g, ' ') : text;
+}
+
+function capabilityNames(capabilities: unknown): string[] {
+  if (!isObject(capabilities)) return [];
+  return Object.entries(capabilities).flatMap(([name, value]) => {
+    const parts = isObject(value) ? Object.keys(value).filter((part) => value[part] === true) : [];
+    return [name, ...parts.map((part) => `${name}.${part}`)];
+  });
+}
