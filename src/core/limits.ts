@@ -100,4 +100,107 @@ export const limits = {
   messageBytesMost: 512 * 1024 * 1024,
   /** Taking over a dead hub's folder takes milliseconds; a mark of it older than this was left by a crash. */
   takeoverMs: 10_000,
+  /** One SQL statement; a listing over a full log table takes well under a second. */
+  databaseStatementMs: 30_000,
+  /** Reaching PostgreSQL, and how long its answer to a ping may take before the connection counts as lost. */
+  databaseConnectMs: 10_000,
+  /** An idle connection is asked this often whether it still works: a broken network says nothing by itself. */
+  databasePingMs: 10_000,
+  /** Connections per hub; several replicas share the 100 that PostgreSQL allows by default. */
+  databaseConnections: 8,
+  /** A transaction left open this long is rolled back: the embedded database serves nobody else meanwhile. */
+  databaseTxMs: 30_000,
+  /** Statements that may wait for the embedded database; past it callers are refused instead of piling up. */
+  databaseQueue: 10_000,
+  /** First and longest wait before the database is opened again. It is local or one hop away, hence shorter than for servers. */
+  databaseRetryFirstMs: 250,
+  databaseRetryMaxMs: 10_000,
+  /** How long a listing waits for the database before memory answers instead. */
+  databaseReadMs: 5_000,
+  /** How long a closing database may take to end what runs. */
+  databaseCloseMs: 5_000,
+  /** PostgreSQL refuses longer NOTIFY payloads. */
+  notifyBytes: 7_999,
+  /** Rows written in one statement, and how long the first of them waits for company. */
+  writeBatchRows: 200,
+  writeBatchMs: 1_000,
+  /** Log entries that wait for the database; at 200 characters each that is a few MB, and minutes of a busy hub. */
+  logQueue: 10_000,
+  /** Log entries kept in the database, and for how long (CONTRACT §4, Logs). */
+  logRows: 100_000,
+  logAgeMs: 7 * 24 * 60 * 60_000,
+  /** Entries of one listing. */
+  logPage: 1_000,
+  /** Log streams open at once, and bytes one reader may let pile up before it is cut off; it resumes with Last-Event-ID. */
+  logReaders: 1_000,
+  logReaderBytes: 1024 * 1024,
+  /** Activity records that wait for the database, and that are kept in memory. */
+  activityQueue: 5_000,
+  activityRing: 2_000,
+  /** Activity records kept in the database, and for how long. */
+  activityRows: 200_000,
+  activityAgeMs: 30 * 24 * 60 * 60_000,
+  /** Arguments or result of one call as kept in its record; longer text is cut, with a mark. */
+  activityPayloadChars: 8_000,
+  /** Old rows are removed this often, at most so many per statement so that no statement takes long. */
+  pruneEveryMs: 10 * 60_000,
+  pruneRows: 10_000,
+  /** Search text and other free text of a listing's filter. */
+  filterChars: 200,
+  /** Connections to one remote server. A call may hold one for minutes, and a server that must be asked more at once has other problems. */
+  upstreamConnections: 1_024,
+  /** A child whose stdin was closed ends by itself within this time, or gets SIGTERM. */
+  stdinGraceMs: 200,
+  /** An ended child's last output is still read for this long: a grandchild may hold the pipe open for ever. */
+  lastOutputMs: 250,
+  /** A child that closed its stdin or stdout and does not end within this time is of no use any more. */
+  hangUpMs: 1_000,
+  /** One line of a child's stderr; no log reader wants more of it. */
+  stderrLineBytes: 16 * 1024,
+  /** What a dead child said last, quoted in the error. */
+  lastWordsLines: 10,
+  lastWordsBytes: 2_048,
+  /** Noise lines per second past which a child's output is read slowly: a flood must not take the event loop. */
+  floodLinesPerSecond: 2_000,
+  floodPauseMs: 20,
+  /** Redirects followed within the server's own origin; `/mcp` to `/mcp/` takes one. */
+  redirects: 3,
+  /** Body of an HTTP error that is read for its message. */
+  errorBodyBytes: 16 * 1024,
+  /** Attempts in a row to go on with a cut answer stream, and the wait before each unless the server names one. */
+  resumeTries: 5,
+  resumeWaitMs: 1_000,
+  /** An answer stream that stays open after its answer is ended after this long. */
+  lingerMs: 5_000,
+  /** How long a remote server may take to end our session when we leave. */
+  endSessionMs: 2_000,
+  /** An OpenAPI document; the largest public ones (code hosts, payment services) are 12 MB. */
+  openapiDocumentBytes: 16 * 1024 * 1024,
+  /** Operations of one document that become tools; more than any client can show. */
+  openapiOperations: 10_000,
+  /** Schema nodes one tool may spend with every $ref written out; past it they become $defs. */
+  openapiInlineNodes: 2_000,
+  /** Schema nodes one tool may have at all, and all tools of a document; what is beyond is left open (any value). */
+  openapiToolNodes: 20_000,
+  openapiDocumentNodes: 2_000_000,
+  /** Depth of one schema, and values of an enum that are spelled out. */
+  openapiDepth: 64,
+  openapiEnum: 1_000,
+  /** Text of a tool's or schema's description that is kept, and JSON of an example or default. */
+  openapiDescriptionChars: 8_000,
+  openapiValueChars: 4_000,
+  /** One page of the list of such tools. */
+  openapiPageBytes: 1024 * 1024,
+  /** Redirects followed for one request to a REST API. */
+  openapiRedirects: 5,
+  /** Connections kept to one REST API. */
+  openapiConnections: 64,
+  /** The answer of an OAuth token endpoint, and how long before its end a token is no longer used. */
+  tokenAnswerBytes: 256 * 1024,
+  tokenSpareMs: 30_000,
+  /** The longest a stop may take: running calls (`drainMs`), then children that do not go (`killAfterMs`); past it the process ends anyway. */
+  stopMs: 15_000,
+  /** The start-up lines look at the servers this often, and name one that has not connected after this long. */
+  announcePollMs: 100,
+  announceSlowMs: 3_000,
 } as const;
