@@ -203,4 +203,47 @@ export const limits = {
   /** The start-up lines look at the servers this often, and name one that has not connected after this long. */
   announcePollMs: 100,
   announceSlowMs: 3_000,
+  /** Password hashes computed at once (19 MiB each) and waiting; both logins and the file system use the same four threads of Node. */
+  passwordsAtOnce: 2,
+  passwordsWaiting: 200,
+  /** A password: longer ones are an attack on the hash function, not a sentence. */
+  passwordChars: 1_024,
+  passwordMinChars: 6,
+  /** Imported hashes dearer than this are refused: bcrypt doubles per step (14 takes over a second), argon2 memory is in KiB. */
+  bcryptCost: 14,
+  argon2MemoryKiB: 256 * 1024,
+  argon2Passes: 10,
+  argon2Lanes: 16,
+  /** How long an access token lives, and how far the clocks of replicas may differ. */
+  accessTokenMs: 24 * 60 * 60_000,
+  clockToleranceMs: 5_000,
+  /** Single tokens of one user revoked before all of the user's are: who logs out this often in a day does not do it by hand. */
+  revokedTokensPerUser: 1_000,
+  /** Verified access tokens kept so that each request need not verify the signature again. */
+  verifiedTokens: 10_000,
+  /** Anything longer in place of a token is none; ours have some 250 characters, those of other issuers with many claims 4 000. */
+  tokenChars: 8_192,
+  /** Failed logins per window. An account may be tried from several addresses, so that one attacker alone cannot lock its owner out. */
+  loginWindowMs: 15 * 60_000,
+  loginFailuresPerAddress: 20,
+  loginFailuresPerAccount: 100,
+  /** Addresses and accounts with failures that are remembered; past it those whose window ends first go. */
+  loginRecords: 50_000,
+  /** Compiled schemas kept; they are made anew in a fraction of a millisecond. */
+  schemas: 1_000,
+  /** Nesting and size of a schema, and of the work of converting arguments by it; past it arguments pass as they are. */
+  schemaDepth: 100,
+  schemaNodes: 20_000,
+  conversionSteps: 100_000,
+  /** One check of arguments may hold everybody up for this long; a schema that takes longer rests before it is tried again. */
+  schemaCheckMs: 50,
+  schemaRestMs: 60_000,
+  /** Problems of one input that are told; more help nobody. */
+  problems: 20,
+  /** Access keys of one user. */
+  keysPerOwner: 100,
+  /** Members of one list in the settings (servers of a group, servers of a user, users something is shared with). */
+  listedNames: 1_000,
+  /** A free text in the settings, such as a description. */
+  textChars: 4_000,
 } as const;

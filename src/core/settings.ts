@@ -57,7 +57,12 @@ export type TransportSettings =
       readonly headers: Readonly<Record<string, string>>;
       readonly env: Readonly<Record<string, string>>;
     }
-  | { readonly type: 'openapi'; readonly openapi: Readonly<Record<string, unknown>> };
+  | {
+      readonly type: 'openapi';
+      readonly openapi: Readonly<Record<string, unknown>>;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly env: Readonly<Record<string, string>>;
+    };
 
 export interface ItemSettings {
   readonly enabled: boolean;
@@ -116,6 +121,8 @@ export interface SystemSettings {
     /** Undefined: off while the hub listens on loopback only, on anywhere else (CONTRACT §2). */
     readonly enableBearerAuth: boolean | undefined;
     readonly openApiAccess: 'open' | 'authenticated' | 'off';
+    /** A header that carries the credential besides `Authorization`, in lower case. */
+    readonly bearerAuthHeaderName?: string | undefined;
   };
   /** Items per page of the lists clients get; 0 = everything in one page. */
   readonly listPageSize: number;
