@@ -77,6 +77,8 @@ export const limits = {
   bundlePathBytes: 1_024,
   /** `manifest.json` of a bundle; the largest known ones, with every tool described, stay under 100 kB. */
   bundleManifestBytes: 1024 * 1024,
+  /** Folders kept side by side for one version of a bundle; each replace makes one and removes another. */
+  bundleCopies: 100,
   /** What an interrupted unpacking left is removed once it is this old: no unpacking takes that long. */
   bundleLeftoverMs: 60 * 60_000,
   /** A client configuration pasted for import, and the servers in it. */
@@ -246,4 +248,7 @@ export const limits = {
   listedNames: 1_000,
   /** A free text in the settings, such as a description. */
   textChars: 4_000,
+  /** Length and nesting of the default in a `${VAR:-default}`; past it the text is no placeholder. */
+  placeholderChars: 4_096,
+  placeholderDepth: 8,
 } as const;

@@ -1,0 +1,77 @@
+import { isObject } from '../core/rpc.ts';
+import type { RpcMessage } from '../core/rpc.ts';
+import type { ChannelEvents } from './channel.ts';
+
+/**
+ * Parses what one frame carried (a line, an HTTP body, an event) and hands each message on: one object, or an array of them (batches of
+ * 2025-03-26, accepted whatever was negotiated). The text handed on has no line breaks: between JSON tokens they mean as much as a blank, and nothing
+ * else can hold them. False: there is no JSON-RPC message in it.
+ */
+export function eachMessage(frame: string, sink: Pick<ChannelEvents, 'message'>, relatedTo?: number): boolean {
+  const text = oneLine(frame);
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return false;
+  }
+  if (Array.isArray(parsed)) return eachOfBatch(parsed, text, sink, relatedTo);
+  if (!isMessage(parsed)) return false;
+  sink.message(parsed, text, relatedTo);
+  return true;
+}
+
+/** Programs log JSON on stdout too: what has neither a method nor an answer is no message. */
+function isMessage(value: unknown): value is RpcMessage {
+  if (!isObject(value)) return false;
+  if (typeof value['method'] === 'string' || value['jsonrpc'] === '2.0') return true;
+  return 'id' in value && ('result' in value || 'error' in value);
+}
+
+function eachOfBatch(
+  batch: readonly unknown[],
+  text: string,
+  sink: Pick<ChannelEvents, 'message'>,
+  relatedTo: number | undefined,
+): boolean {
+  const texts = elementTexts(text);
+  let any = false;
+  for (const [index, message] of batch.entries()) {
+    if (!isMessage(message)) continue;
+    any = true;
+    sink.message(message, texts[index] ?? JSON.stringify(message), relatedTo);
+  }
+  return any;
+}
+
+function oneLine(text: string): string {
+  return text.includes('\n') || text.includes('\r') ? text.replace(/[\r\n]+/g, ' ') : text;
+}
+
+/** The source text of each element of a JSON array that is known to parse: numbers and escapes stay as the server wrote them. */
+function elementTexts(array: string): string[] {
+  const texts: string[] = [];
+  let depth = 0;
+  let start = array.indexOf('[') + 1;
+  for (let at = start; at < array.length; at++) {
+    const char = array[at];
+    if (char === '"') {
+      at = endOfString(array, at);
+    } else if (char === '{' || char === '[') {
+      depth++;
+    } else if (depth > 0 && (char === '}' || char === ']')) {
+      depth--;
+    } else if (depth === 0 && (char === ',' || char === ']')) {
+      texts.push(array.slice(start, at).trim());
+      start = at + 1;
+    }
+  }
+  return texts;
+}
+
+/** Index of the closing quote of the string that opens at `open`. */
+function endOfString(text: string, open: number): number {
+  let at = open + 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  return at;
+}

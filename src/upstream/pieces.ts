@@ -1,0 +1,83 @@
+import { constants } from 'node:buffer';
+
+/** What is known of a message that was too long to keep: its two ends and its size. */
+export interface TooLong {
+  readonly head: string;
+  readonly tail: string;
+  readonly bytes: number;
+}
+
+/** Enough of each end to find a JSON-RPC id there. */
+const endBytes = 300;
+/** A buffer up to this size is kept for the next message; a larger one would hoard memory. */
+const keptBytes = 64 * 1024;
+const nothing = Buffer.alloc(0);
+
+/**
+ * The bytes of one message while its pieces arrive. They gather in one buffer that doubles, so that 20 MB cost the same per byte as
+ * 20 kB, and a server that sends single bytes cannot make the hub hold one object for each. Past `maxBytes` only the two ends are kept.
+ */
+export class Pieces {
+  readonly #maxBytes: number;
+  #buffer = nothing;
+  #bytes = 0;
+  #ends: { readonly head: Buffer; tail: Buffer } | undefined;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = Math.min(maxBytes, constants.MAX_STRING_LENGTH);
+  }
+
+  /** Bytes added since the last `take`, kept or not. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(chunk: Buffer, from = 0, to = chunk.length): void {
+    const start = this.#bytes;
+    this.#bytes += to - from;
+    if (this.#bytes > this.#maxBytes) {
+      this.#skip(chunk.subarray(from, to), start);
+      return;
+    }
+    if (this.#bytes > this.#buffer.length) this.#grow(start);
+    chunk.copy(this.#buffer, start, from, to);
+  }
+
+  /** The message as text (invalid UTF-8 becomes U+FFFD), or what is known of it when it was too long. Ready for the next one afterwards. */
+  take(): string | TooLong {
+    const ends = this.#ends;
+    const bytes = this.#bytes;
+    const taken = ends
+      ? { head: ends.head.toString(), tail: ends.tail.toString(), bytes }
+      : this.#buffer.toString('utf8', 0, bytes);
+    this.#ends = undefined;
+    this.#bytes = 0;
+    if (this.#buffer.length > keptBytes) this.#buffer = nothing;
+    return taken;
+  }
+
+  #grow(used: number): void {
+    const size = Math.max(this.#bytes, Math.min(this.#maxBytes, this.#buffer.length * 2, 2 ** 30), 4096);
+    const larger = Buffer.allocUnsafeSlow(size);
+    this.#buffer.copy(larger, 0, 0, used);
+    this.#buffer = larger;
+  }
+
+  #skip(piece: Buffer, used: number): void {
+    if (this.#ends) {
+      this.#ends.tail = lastBytes(this.#ends.tail, piece);
+      return;
+    }
+    const kept = this.#buffer.subarray(0, used);
+    this.#ends = { head: firstBytes(kept, piece), tail: lastBytes(kept, piece) };
+    this.#buffer = nothing;
+  }
+}
+
+function firstBytes(left: Buffer, right: Buffer): Buffer {
+  return Buffer.concat([left.subarray(0, endBytes), right.subarray(0, endBytes)]).subarray(0, endBytes);
+}
+
+function lastBytes(left: Buffer, right: Buffer): Buffer {
+  return Buffer.concat([left.subarray(-endBytes), right.subarray(-endBytes)]).subarray(-endBytes);
+}
