@@ -1,0 +1,345 @@
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { z } from 'zod';
+import { HubError } from './core/errors.ts';
+import type { Problem } from './core/errors.ts';
+import { limits } from './core/limits.ts';
+
+/** What the environment says (CONTRACT §1), checked and with defaults. Undefined = not said; whoever uses it knows its default. */
+export interface Env {
+  readonly host: string;
+  /** 0 = any free one. */
+  readonly port: number;
+  /** `''` or `/x`, never with a slash at the end. */
+  readonly basePath: string;
+  readonly settingsPath: string;
+  readonly dataDir: string;
+  readonly database: DatabaseChoice;
+  readonly adminPassword: string | undefined;
+  readonly jwtSecret: string | undefined;
+  readonly requestTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
+  /** Undefined = `pretty` on a terminal, else `json`. */
+  readonly logFormat: 'pretty' | 'json' | undefined;
+  readonly readonly: boolean;
+  readonly disableWeb: boolean;
+  readonly trustProxy: TrustProxy;
+  /** As browsers send them: scheme, host, port; lower case, no slash at the end. */
+  readonly allowedOrigins: readonly string[];
+  /** Host names, with a port where only that one is meant; lower case. */
+  readonly allowedHosts: readonly string[];
+  /** The address clients should use, when it is not the one listened on. No slash at the end. */
+  readonly installBaseUrl: string | undefined;
+  readonly smart: SmartEnv;
+  /** Everything, for `${VAR}` and child processes, without the hub's own secrets (`JWT_SECRET`, `ADMIN_PASSWORD`, `DB_URL`). */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** `DB_URL`: a PostgreSQL, none at all (`off`), or, when it is not set, the embedded one. */
+export type DatabaseChoice =
+  | { readonly kind: 'embedded' }
+  | { readonly kind: 'off' }
+  | { readonly kind: 'postgres'; readonly url: string };
+
+/** Whose `X-Forwarded-*` are believed: nobody's, everybody's, the last hops', or those of addresses (`10.0.0.0/8`, `loopback`). `auto` = not said. */
+export type TrustProxy =
+  | { readonly kind: 'auto' | 'none' | 'all' }
+  | { readonly kind: 'hops'; readonly hops: number }
+  | { readonly kind: 'addresses'; readonly addresses: readonly string[] };
+
+/** The embedding service, as far as the environment says (reference §3.5); it wins over `systemConfig.smartRouting`. */
+export interface SmartEnv {
+  readonly enabled: boolean | undefined;
+  readonly provider: 'openai' | 'azure_openai' | undefined;
+  readonly encodingFormat: 'auto' | 'float' | 'base64' | undefined;
+  readonly basePacingDelayMs: number | undefined;
+  readonly progressiveDisclosure: boolean | undefined;
+  readonly serverDescriptionMode: 'names' | 'full' | undefined;
+  readonly model: string | undefined;
+  readonly maxTokens: number | undefined;
+  readonly openai: { readonly apiKey: string | undefined; readonly baseUrl: string | undefined };
+  readonly azure: {
+    readonly endpoint: string | undefined;
+    readonly apiKey: string | undefined;
+    readonly apiVersion: string | undefined;
+    readonly deployment: string | undefined;
+    readonly model: string | undefined;
+  };
+}
+
+const yes = { true: true, 1: true, yes: true, on: true };
+const no = { false: false, 0: false, no: false, off: false };
+const flag = oneOf('true, 1, yes, on, false, 0, no or off', { ...yes, ...no });
+const timeMs = whole(1, limits.timerMs, 'milliseconds');
+const word = z.string().trim();
+const webUrl = checked('an http:// or https:// address', word, (text) => {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) ? text.replace(/\/+$/, '') : undefined;
+});
+
+/** One schema per variable. Each message says what is allowed; the rest of the sentence is added by `readEnv`. */
+const schema = z.object({
+  HOST: checked('a host name or address, without scheme or port', word, host).default('127.0.0.1'),
+  PORT: whole(0, 65_535, '(0 = any free port)').default(3000),
+  BASE_PATH: checked('a path like /hub of letters, digits, ".", "_", "~" and "-"', word, basePath).default(''),
+  SETTINGS_PATH: word.default('./mcp_settings.json'),
+  DATA_DIR: word.default('./data'),
+  DB_URL: checked('postgres://user:password@host:5432/name, or off', word, database).default({ kind: 'embedded' }),
+  ADMIN_PASSWORD: checked('at least 6 characters', z.string(), (text) => {
+    // Secrets mounted as files often end in a line break that nobody typed.
+    const password = text.replace(/[\r\n]+$/, '');
+    return password.length >= 6 ? password : undefined;
+  }).optional(),
+  // RFC 7518 §3.2: a key for HS256 has 256 bits or more.
+  JWT_SECRET: checked('at least 32 bytes, for example the output of `openssl rand -hex 32`', word, (text) =>
+    Buffer.byteLength(text) >= 32 ? text : undefined,
+  ).optional(),
+  REQUEST_TIMEOUT_MS: timeMs.default(60_000),
+  CONNECT_TIMEOUT_MS: timeMs.default(30_000),
+  LOG_LEVEL: oneOf('debug, info, warn or error', {
+    debug: 'debug',
+    info: 'info',
+    warn: 'warn',
+    warning: 'warn',
+    error: 'error',
+  } as const).default('info'),
+  LOG_FORMAT: oneOf('pretty or json', { pretty: 'pretty', json: 'json' } as const).optional(),
+  READONLY: flag.default(false),
+  DISABLE_WEB: flag.default(false),
+  TRUST_PROXY: checked(
+    'true, false, auto, a number of hops, or addresses like 10.0.0.0/8, loopback',
+    word,
+    trustProxy,
+  ).default({ kind: 'auto' }),
+  ALLOWED_ORIGINS: list(
+    'origins like https://app.example.com, separated by commas ("*" is not accepted: it would let every web page in)',
+    origin,
+  ),
+  ALLOWED_HOSTS: list('host names like hub.example.com or hub.example.com:3000, separated by commas', hostAndPort),
+  INSTALL_BASE_URL: webUrl.optional(),
+  SMART_ROUTING_ENABLED: flag.optional(),
+  SMART_ROUTING_EMBEDDING_PROVIDER: oneOf('openai or azure_openai', {
+    openai: 'openai',
+    azure_openai: 'azure_openai',
+    azure: 'azure_openai',
+  } as const).optional(),
+  SMART_ROUTING_EMBEDDING_ENCODING_FORMAT: oneOf('auto, float or base64', {
+    auto: 'auto',
+    float: 'float',
+    base64: 'base64',
+  } as const).optional(),
+  SMART_ROUTING_BASE_PACING_DELAY_MS: whole(0, limits.timerMs, 'milliseconds').optional(),
+  SMART_ROUTING_PROGRESSIVE_DISCLOSURE: flag.optional(),
+  SMART_ROUTING_SERVER_DESCRIPTION_MODE: oneOf('names or full', { names: 'names', full: 'full' } as const).optional(),
+  EMBEDDING_MODEL: word.optional(),
+  EMBEDDING_MAX_TOKENS: whole(1, 10_000_000, 'tokens').optional(),
+  OPENAI_API_KEY: word.optional(),
+  OPENAI_API_BASE_URL: webUrl.optional(),
+  AZURE_OPENAI_ENDPOINT: webUrl.optional(),
+  AZURE_OPENAI_API_KEY: word.optional(),
+  AZURE_OPENAI_API_VERSION: word.optional(),
+  AZURE_OPENAI_EMBEDDING_DEPLOYMENT: word.optional(),
+  AZURE_OPENAI_EMBEDDING_MODEL: word.optional(),
+});
+
+type Name = keyof typeof schema.shape;
+
+/** MCPHub's names for ours; ours win where both are set. */
+const aliases: Partial<Record<Name, string>> = {
+  SETTINGS_PATH: 'MCPHUB_SETTING_PATH',
+  REQUEST_TIMEOUT_MS: 'DEFAULT_REQUEST_TIMEOUT',
+  CONNECT_TIMEOUT_MS: 'INIT_TIMEOUT',
+  EMBEDDING_MODEL: 'OPENAI_API_EMBEDDING_MODEL',
+};
+
+const secrets = new Set(['DB_URL', 'ADMIN_PASSWORD', 'JWT_SECRET', 'OPENAI_API_KEY', 'AZURE_OPENAI_API_KEY']);
+const ownSecrets = ['DB_URL', 'ADMIN_PASSWORD', 'JWT_SECRET'];
+
+/**
+ * Reads the environment, and `.env` in the folder for what it does not set. Empty = not set. Throws HubError `misconfigured` with one
+ * line per malformed variable: its name, the value found (never of a secret) and what is allowed.
+ */
+export function readEnv(source: NodeJS.ProcessEnv, folder: string = process.cwd()): Env {
+  const variables = { ...dotEnv(folder), ...defined(source) };
+  const given: Record<string, { from: string; text: string }> = {};
+  for (const name of Object.keys(schema.shape) as Name[]) {
+    const from = [name, aliases[name]].find((n) => n !== undefined && (variables[n] ?? '').trim() !== '');
+    if (from !== undefined) given[name] = { from, text: variables[from] ?? '' };
+  }
+  const parsed = schema.safeParse(Object.fromEntries(Object.entries(given).map(([name, { text }]) => [name, text])));
+  if (!parsed.success) throw misconfigured(parsed.error.issues, given);
+  for (const name of ownSecrets) delete variables[name];
+  return toEnv(parsed.data, variables);
+}
+
+/** The same for this process, with what the command line says on top. */
+export function readProcessEnv(overrides: Readonly<Record<string, string>> = {}): Env {
+  return readEnv({ ...process.env, ...overrides });
+}
+
+function toEnv(v: z.output<typeof schema>, variables: Record<string, string>): Env {
+  return {
+    host: v.HOST,
+    port: v.PORT,
+    basePath: v.BASE_PATH,
+    settingsPath: v.SETTINGS_PATH,
+    dataDir: v.DATA_DIR,
+    database: v.DB_URL,
+    adminPassword: v.ADMIN_PASSWORD,
+    jwtSecret: v.JWT_SECRET,
+    requestTimeoutMs: v.REQUEST_TIMEOUT_MS,
+    connectTimeoutMs: v.CONNECT_TIMEOUT_MS,
+    logLevel: v.LOG_LEVEL,
+    logFormat: v.LOG_FORMAT,
+    readonly: v.READONLY,
+    disableWeb: v.DISABLE_WEB,
+    trustProxy: v.TRUST_PROXY,
+    allowedOrigins: v.ALLOWED_ORIGINS,
+    allowedHosts: v.ALLOWED_HOSTS,
+    installBaseUrl: v.INSTALL_BASE_URL,
+    smart: {
+      enabled: v.SMART_ROUTING_ENABLED,
+      provider: v.SMART_ROUTING_EMBEDDING_PROVIDER,
+      encodingFormat: v.SMART_ROUTING_EMBEDDING_ENCODING_FORMAT,
+      basePacingDelayMs: v.SMART_ROUTING_BASE_PACING_DELAY_MS,
+      progressiveDisclosure: v.SMART_ROUTING_PROGRESSIVE_DISCLOSURE,
+      serverDescriptionMode: v.SMART_ROUTING_SERVER_DESCRIPTION_MODE,
+      model: v.EMBEDDING_MODEL,
+      maxTokens: v.EMBEDDING_MAX_TOKENS,
+      openai: { apiKey: v.OPENAI_API_KEY, baseUrl: v.OPENAI_API_BASE_URL },
+      azure: {
+        endpoint: v.AZURE_OPENAI_ENDPOINT,
+        apiKey: v.AZURE_OPENAI_API_KEY,
+        apiVersion: v.AZURE_OPENAI_API_VERSION,
+        deployment: v.AZURE_OPENAI_EMBEDDING_DEPLOYMENT,
+        model: v.AZURE_OPENAI_EMBEDDING_MODEL,
+      },
+    },
+    variables,
+  };
+}
+
+function misconfigured(
+  issues: readonly z.core.$ZodIssue[],
+  given: Record<string, { from: string; text: string }>,
+): HubError {
+  const problems = new Map<string, Problem>();
+  for (const issue of issues) {
+    const name = String(issue.path[0]);
+    const { from, text } = given[name] ?? { from: name, text: '' };
+    const found = secrets.has(name) ? `${text.length} characters (not shown)` : quoted(text);
+    if (!problems.has(name)) problems.set(name, { path: from, message: `found ${found}, allowed: ${issue.message}` });
+  }
+  const lines = [...problems.values()].map(({ path, message }) => `${path}: ${message}`);
+  return new HubError('misconfigured', lines.join('\n'), { problems: [...problems.values()] });
+}
+
+/** On one line, bounded, and without the password that an address may carry. */
+function quoted(text: string): string {
+  const shown = text.replace(/\/\/[^/@\s]*@/g, '//•••@');
+  return JSON.stringify(shown.length > 80 ? `${shown.slice(0, 80)}…` : shown);
+}
+
+function dotEnv(folder: string): Record<string, string> {
+  const path = join(folder, '.env');
+  try {
+    return defined(parseEnv(readFileSync(path, 'utf8')));
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    // A folder of that name is a Python environment, not ours to complain about.
+    if (code === 'ENOENT' || code === 'EISDIR') return {};
+    throw new HubError('misconfigured', `${path}: cannot be read (${String(code)}). Allow it or remove it.`, {
+      cause: error,
+    });
+  }
+}
+
+function defined(source: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(source).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
+
+/** A variable whose text `read` turns into a value; undefined = malformed, and the message is what is allowed. */
+function checked<T>(allowed: string, base: z.ZodType<string>, read: (text: string) => T | undefined) {
+  return base.transform((text, context): T => {
+    const value = read(text);
+    if (value !== undefined) return value;
+    context.addIssue({ code: 'custom', message: allowed });
+    return z.NEVER;
+  });
+}
+
+function whole(least: number, most: number, unit: string) {
+  return checked(`a whole number from ${least} to ${most} ${unit}`, word, (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+    return value !== undefined && value >= least && value <= most ? value : undefined;
+  });
+}
+
+function oneOf<const T>(allowed: string, values: Readonly<Record<string, T>>) {
+  return checked(allowed, word, (text) => {
+    const key = text.toLowerCase();
+    return Object.hasOwn(values, key) ? values[key] : undefined;
+  });
+}
+
+function list(allowed: string, read: (item: string) => string | undefined) {
+  return checked(allowed, word, (text) => {
+    const items = text.split(',').map((item) => item.trim());
+    const values = items.filter((item) => item !== '').map(read);
+    return values.every((value) => value !== undefined) ? values : undefined;
+  }).default([]);
+}
+
+function host(text: string): string | undefined {
+  const bare = text.replace(/^\[(.*)\]$/, '$1');
+  if (isIP(bare) !== 0) return bare;
+  return bare === text && /^(?!.*\.\.)[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9.])?$/.test(text) && !/^[\d.]+$/.test(text)
+    ? text
+    : undefined;
+}
+
+function hostAndPort(text: string): string | undefined {
+  const match = /^(\[[^\]]+\]|[^:]+)(?::(\d{1,5}))?$/.exec(text);
+  const name = match?.[1] ?? text;
+  const known = host(name);
+  if (known === undefined || Number(match?.[2] ?? 0) > 65_535) return undefined;
+  const shown = isIP(known) === 6 ? `[${known}]` : known;
+  return (match?.[2] === undefined ? shown : `${shown}:${match[2]}`).toLowerCase();
+}
+
+function origin(text: string): string | undefined {
+  if (!/^https?:\/\/[^/?#@\s]+\/?$/i.test(text) || !URL.canParse(text)) return undefined;
+  return new URL(text).origin;
+}
+
+function basePath(text: string): string | undefined {
+  const path = text.split('/').filter((part) => part !== '');
+  if (!path.every((part) => /^[A-Za-z0-9._~-]+$/.test(part) && !/^\.+$/.test(part))) return undefined;
+  return path.map((part) => `/${part}`).join('');
+}
+
+function database(text: string): DatabaseChoice | undefined {
+  if (text.toLowerCase() === 'off') return { kind: 'off' };
+  return /^postgres(ql)?:\/\/\S+$/.test(text) && URL.canParse(text) ? { kind: 'postgres', url: text } : undefined;
+}
+
+function trustProxy(text: string): TrustProxy | undefined {
+  const plain = { true: 'all', false: 'none', auto: 'auto', yes: 'all', no: 'none', on: 'all', off: 'none' } as const;
+  const key = text.toLowerCase();
+  if (Object.hasOwn(plain, key)) return { kind: plain[key as keyof typeof plain] };
+  if (/^\d{1,3}$/.test(text)) return Number(text) === 0 ? { kind: 'none' } : { kind: 'hops', hops: Number(text) };
+  const addresses = text.split(',').map((item) => item.trim());
+  return addresses.every(isProxyAddress) ? { kind: 'addresses', addresses } : undefined;
+}
+
+function isProxyAddress(text: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
+  const [address = '', bits, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}

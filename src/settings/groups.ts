@@ -1,0 +1,112 @@
+import type { GroupServer, GroupSettings } from '../core/settings.ts';
+import { readElements, readPart } from './read.ts';
+import type { Path, Report } from './report.ts';
+import { found, pathText } from './report.ts';
+import { groupName, groupServerShape, groupShape, isForbiddenName } from './shape.ts';
+import { groupIdOf } from './stable-id.ts';
+
+/** Reads `groups`. `isServer` tells whether a server of that name is in the document, right or wrong. */
+export function readGroups(value: unknown, isServer: (name: string) => boolean, report: Report): GroupSettings[] {
+  const groups: GroupSettings[] = [];
+  const names = new Map<string, Path>();
+  const ids = new Map<string, Path>();
+  for (const [i, raw] of readElements(value, ['groups'], report).entries()) {
+    const path: Path = ['groups', i];
+    const part = readPart(groupShape, raw, path, report);
+    if (part === undefined) continue;
+    const { data, broken } = part;
+    const servers = readGroupServers(data.servers, [...path, 'servers'], isServer, report);
+    if (broken.has('name') || !checkName(data.name, [...path, 'name'], report)) continue;
+    const id = data.id === undefined || data.id === '' ? groupIdOf(data.name) : data.id;
+    unique(
+      names,
+      data.name.toLowerCase(),
+      [...path, 'name'],
+      'group names must differ by more than their case',
+      report,
+    );
+    unique(ids, id, [...path, 'id'], 'group ids must differ; remove this one to get a new one', report);
+    groups.push({
+      id,
+      name: data.name,
+      description: data.description,
+      owner: data.owner ?? 'admin',
+      visibility: data.visibility,
+      sharedWithUsers: data.sharedWithUsers ?? [],
+      servers,
+    });
+  }
+  return groups;
+}
+
+function checkName(name: string | undefined, path: Path, report: Report): name is string {
+  if (name === undefined || name.trim() === '' || isForbiddenName(name)) {
+    const why =
+      name !== undefined && isForbiddenName(name)
+        ? 'this name is reserved; give the group another'
+        : `expected the group's name, found ${found(name, [])}`;
+    report.problem(path, why);
+    return false;
+  }
+  const checked = groupName.safeParse(name);
+  if (!checked.success) {
+    report.warn(
+      path,
+      `group name accepted, but new ones may not be like this (${checked.error.issues[0]?.message ?? ''})`,
+    );
+  }
+  return true;
+}
+
+/** Reports a value that an earlier entry has already. */
+export function unique(seen: Map<string, Path>, value: string, path: Path, rule: string, report: Report): void {
+  const first = seen.get(value);
+  if (first === undefined) seen.set(value, path);
+  else report.problem(path, `is the same as ${pathText(first)}; ${rule}`);
+}
+
+function readGroupServers(
+  value: readonly unknown[] | undefined,
+  path: Path,
+  isServer: (name: string) => boolean,
+  report: Report,
+): GroupServer[] {
+  const servers: GroupServer[] = [];
+  const prefixes = new Map<string, Path>();
+  for (const [i, raw] of (value ?? []).entries()) {
+    const at = [...path, i];
+    const server = readGroupServer(raw, at, report);
+    if (server === undefined) continue;
+    if (!isServer(server.name))
+      report.warn(at, `there is no server ${JSON.stringify(server.name)}; kept for when there is one`);
+    if (servers.some((known) => known.name === server.name)) {
+      report.warn(at, `server ${JSON.stringify(server.name)} is in this group twice; the first entry counts`);
+      continue;
+    }
+    const rule = 'names of their tools could not be told apart; give one another "alias"';
+    unique(prefixes, server.alias ?? server.name, server.alias === undefined ? at : [...at, 'alias'], rule, report);
+    servers.push(server);
+  }
+  return servers;
+}
+
+function readGroupServer(raw: unknown, path: Path, report: Report): GroupServer | undefined {
+  const part = readPart(groupServerShape, typeof raw === 'string' ? { name: raw } : raw, path, report);
+  if (part === undefined || part.broken.has('name')) return undefined;
+  const { name, alias, tools, prompts, resources, pinnedTools } = part.data;
+  if (name === undefined || name === '' || isForbiddenName(name)) {
+    report.problem(
+      [...path, 'name'],
+      `expected a server's name, found ${name === undefined || name === '' ? found(name, []) : 'a reserved one'}`,
+    );
+    return undefined;
+  }
+  return {
+    name,
+    alias: alias?.trim() === '' ? undefined : alias?.trim(),
+    tools: tools ?? 'all',
+    prompts: prompts ?? 'all',
+    resources: resources ?? 'all',
+    pinnedTools: pinnedTools ?? [],
+  };
+}

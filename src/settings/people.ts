@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto';
+import { isObject } from '../core/rpc.ts';
+import type { KeySettings, UserSettings } from '../core/settings.ts';
+import { unique } from './groups.ts';
+import { readElements, readPart } from './read.ts';
+import type { Path, Report } from './report.ts';
+import { found } from './report.ts';
+import { isForbiddenName, keyShape, userShape } from './shape.ts';
+import { stableId } from './stable-id.ts';
+
+/** Names that stand for callers without an account (CONTRACT §4, Users). */
+const reserved = new Set(['anonymous', 'system', 'guest']);
+
+/** Reads `users`. */
+export function readUsers(value: unknown, report: Report): UserSettings[] {
+  const users: UserSettings[] = [];
+  const names = new Map<string, Path>();
+  for (const [i, raw] of readElements(value, ['users'], report).entries()) {
+    const path: Path = ['users', i];
+    const part = readPart(userShape, raw, path, report);
+    if (part === undefined || part.broken.has('username')) continue;
+    const user = part.data;
+    const username = user.username ?? '';
+    if (username.trim() === '' || isForbiddenName(username)) {
+      report.problem(
+        [...path, 'username'],
+        username === ''
+          ? `expected the user's name, found ${found(user.username, [])}`
+          : 'this name is reserved; choose another',
+      );
+      continue;
+    }
+    if (reserved.has(username.toLowerCase()))
+      report.warn([...path, 'username'], 'is a name that new users may not have');
+    unique(names, username, [...path, 'username'], 'usernames must differ', report);
+    checkHash(user.password, [...path, 'password'], report);
+    users.push({
+      username,
+      passwordHash: user.password ?? '',
+      role: readRole(user.role, user.isAdmin, path, report),
+      email: user.email,
+      servers: user.servers ?? [],
+      groups: user.groups ?? [],
+      createdAt: user.createdAt,
+    });
+  }
+  if (users.length > 0 && !users.some((user) => user.role === 'admin')) {
+    report.warn(['users'], 'nobody is an admin: write "isAdmin": true for the one who may change things');
+  }
+  return users;
+}
+
+function readRole(
+  role: 'admin' | 'user' | undefined,
+  isAdmin: boolean | undefined,
+  path: Path,
+  report: Report,
+): 'admin' | 'user' {
+  const said = isAdmin === undefined ? undefined : isAdmin ? 'admin' : 'user';
+  if (role !== undefined && said !== undefined && role !== said) {
+    report.warn(
+      [...path, 'role'],
+      `contradicts "isAdmin": ${isAdmin}; the user is no admin until both agree or one is removed`,
+    );
+    return 'user';
+  }
+  return role ?? said ?? 'user';
+}
+
+function checkHash(password: string | undefined, path: Path, report: Report): void {
+  if (password === undefined || password === '') {
+    report.warn(path, 'is missing: the user cannot log in with a password');
+  } else if (!/^\$(argon2id|2[aby])\$/.test(password)) {
+    report.warn(
+      path,
+      'is neither an argon2id nor a bcrypt hash, so the user cannot log in; set the password through the API or the dashboard',
+    );
+  }
+}
+
+/** Reads `bearerKeys`, and the one key of old files (`legacyKey`), which opens everything. */
+export function readKeys(
+  value: unknown,
+  legacyKey: string | undefined,
+  usernames: ReadonlySet<string>,
+  report: Report,
+): KeySettings[] {
+  const keys: KeySettings[] = [];
+  const ids = new Map<string, Path>();
+  const hashes = new Map<string, Path>();
+  for (const [i, raw] of readElements(value, ['bearerKeys'], report).entries()) {
+    const path: Path = ['bearerKeys', i];
+    const key = readKey(raw, path, usernames, report);
+    if (key === undefined) continue;
+    unique(ids, key.id, [...path, 'id'], 'key ids must differ', report);
+    unique(
+      hashes,
+      key.tokenHash,
+      [...path, isObject(raw) && 'token' in raw ? 'token' : 'tokenHash'],
+      'each key needs a token of its own',
+      report,
+    );
+    keys.push(key);
+  }
+  const legacyHash = legacyKey === undefined ? undefined : sha256(legacyKey);
+  if (legacyHash !== undefined && !hashes.has(legacyHash)) {
+    const id = stableId('key', legacyHash);
+    keys.push({ ...anyone, id, name: 'systemConfig.routing.bearerAuthKey', tokenHash: legacyHash });
+  }
+  return keys;
+}
+
+const anyone = {
+  enabled: true,
+  kind: 'system',
+  owner: undefined,
+  accessType: 'all',
+  allowedGroups: [],
+  allowedServers: [],
+} as const;
+
+function readKey(raw: unknown, path: Path, usernames: ReadonlySet<string>, report: Report): KeySettings | undefined {
+  const part = readPart(keyShape, raw, path, report);
+  if (part === undefined) return undefined;
+  const { data: key, broken } = part;
+  const tokenHash =
+    broken.has('token') || broken.has('tokenHash') ? undefined : readToken(key.token, key.tokenHash, path, report);
+  const kind = key.kind ?? (key.owner === undefined ? 'system' : 'user');
+  if (kind === 'user' && !broken.has('owner')) {
+    if (key.owner === undefined || key.owner === '')
+      report.problem([...path, 'owner'], 'a key of kind "user" needs the name of its owner');
+    else if (!usernames.has(key.owner))
+      report.warn([...path, 'owner'], `there is no user ${JSON.stringify(key.owner)}, so the key opens nothing`);
+  }
+  if (tokenHash === undefined) return undefined;
+  const id = key.id === undefined || key.id === '' ? stableId('key', tokenHash) : key.id;
+  const [allowedGroups, allowedServers] = [key.allowedGroups ?? [], key.allowedServers ?? []];
+  return {
+    id,
+    name: key.name ?? id,
+    tokenHash,
+    enabled: key.enabled ?? true,
+    kind,
+    owner: key.owner,
+    // Lists without a word about what they are for were meant to restrict.
+    accessType:
+      key.accessType ?? (key.allowedGroups === undefined && key.allowedServers === undefined ? 'all' : 'custom'),
+    allowedGroups,
+    allowedServers,
+  };
+}
+
+function readToken(
+  token: string | undefined,
+  tokenHash: string | undefined,
+  path: Path,
+  report: Report,
+): string | undefined {
+  const plain = token?.trim();
+  if (plain !== undefined && plain !== '') {
+    const hash = sha256(plain);
+    if (tokenHash === undefined || tokenHash.toLowerCase() === hash) return hash;
+    report.problem([...path, 'tokenHash'], 'is not the hash of "token"; remove one of them');
+    return undefined;
+  }
+  if (tokenHash !== undefined && /^[0-9a-f]{64}$/i.test(tokenHash)) return tokenHash.toLowerCase();
+  if (tokenHash === undefined)
+    report.problem([...path, 'token'], `a key needs a "token" or a "tokenHash", found ${found(token, path)}`);
+  else
+    report.problem(
+      [...path, 'tokenHash'],
+      `expected a SHA-256 in hex (64 characters), found ${tokenHash.length} characters`,
+    );
+  return undefined;
+}
+
+/** How a token is kept and compared (CONTRACT §2). */
+function sha256(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}

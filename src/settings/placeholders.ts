@@ -1,0 +1,162 @@
+import { HubError } from '../core/errors.ts';
+import { limits } from '../core/limits.ts';
+import { isObject } from '../core/rpc.ts';
+import type { ServerSettings, TransportSettings } from '../core/settings.ts';
+import { headerNameProblem, headerValueProblem } from './headers.ts';
+import { urlFault } from './transport.ts';
+
+export interface ExpandedServer {
+  readonly transport: TransportSettings;
+  /** Variables that are not set and have no default, each once; they became nothing. */
+  readonly missing: readonly string[];
+}
+
+type Variables = Readonly<Record<string, string>>;
+type Expand = (text: string) => string;
+
+/**
+ * A server's transport with `${VAR}` and `${VAR:-default}` filled in and white space at both ends gone, so that a pasted token with a line
+ * break works. What a variable holds is never expanded again. `variables` decide what the server's author can read out of this process: give none for
+ * a server whose owner is not an admin. Throws HubError `misconfigured` that names the member when the result cannot be used.
+ */
+export function expandServer(server: ServerSettings, variables: Variables): ExpandedServer {
+  const missing = new Set<string>();
+  const expand = (text: string, own: Variables = {}) => expandText(text, [own, variables], missing);
+  const transport = expandTransport(
+    server,
+    (text) => expand(text).trim(),
+    (text, own) => expand(text, own).trim(),
+  );
+  return { transport, missing: [...missing] };
+}
+
+function expandTransport(
+  server: ServerSettings,
+  expand: Expand,
+  expandHeader: (text: string, own: Variables) => string,
+): TransportSettings {
+  const { transport } = server;
+  const fault = (member: string, why: string) =>
+    new HubError(
+      'misconfigured',
+      `Cannot connect server "${server.name}": ${member} ${why}. Correct the settings or the variable it comes from.`,
+    );
+  const expandHeaders = (env: Variables) => {
+    const headers: Record<string, string> = {};
+    for (const [name, text] of Object.entries('headers' in transport ? transport.headers : {})) {
+      const value = expandHeader(text, env);
+      const why = headerNameProblem(name) ?? headerValueProblem(value);
+      if (why !== undefined) throw fault(`header ${JSON.stringify(name)}`, why);
+      headers[name] = value;
+    }
+    return headers;
+  };
+  switch (transport.type) {
+    case 'stdio': {
+      const command = expand(transport.command);
+      if (command === '') throw fault('"command"', 'is empty');
+      const cwd = transport.cwd === undefined ? undefined : expand(transport.cwd);
+      const expanded = {
+        ...transport,
+        command,
+        args: transport.args.map((arg) => expandArgument(arg, expand)),
+        env: expandAll(transport.env, expand),
+        cwd: cwd === '' ? undefined : cwd,
+      };
+      const texts = {
+        command,
+        cwd: expanded.cwd ?? '',
+        ...prefixed('args', expanded.args),
+        ...prefixed('env.', expanded.env),
+      };
+      for (const [member, text] of Object.entries(texts))
+        if (text.includes('\0')) throw fault(`"${member}"`, 'contains a NUL character');
+      return expanded;
+    }
+    case 'openapi': {
+      const env = expandAll(transport.env, expand);
+      return { ...transport, openapi: expandApi(transport.openapi, expand), headers: expandHeaders(env), env };
+    }
+    default: {
+      const env = expandAll(transport.env, expand);
+      const url = expand(transport.url);
+      const wrong =
+        urlFault(url) ?? (URL.canParse(url) ? undefined : 'is no address after its variables were filled in');
+      if (wrong !== undefined) throw fault('"url":', wrong);
+      return { ...transport, url, headers: expandHeaders(env), env };
+    }
+  }
+}
+
+/** An argument that is nothing but white space is meant: `--delimiter " "`. */
+function expandArgument(arg: string, expand: Expand): string {
+  return arg.trim() === '' ? arg : expand(arg);
+}
+
+function expandAll(record: Readonly<Record<string, string>>, expand: Expand): Record<string, string> {
+  return Object.fromEntries(Object.entries(record).map(([name, text]) => [name, expand(text)]));
+}
+
+function prefixed(name: string, values: Readonly<Record<string, string>> | readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).map(([key, text]) => [Array.isArray(values) ? `${name}[${key}]` : `${name}${key}`, text]),
+  );
+}
+
+/** Every text of the member but the inline API document, which is somebody else's data. */
+function expandApi(openapi: Readonly<Record<string, unknown>>, expand: Expand): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(openapi).map(([key, value]) => [key, key === 'schema' ? value : expandDeep(value, expand)]),
+  );
+}
+
+function expandDeep(value: unknown, expand: Expand): unknown {
+  if (typeof value === 'string') return expand(value);
+  if (Array.isArray(value)) return value.map((element) => expandDeep(element, expand));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, expandDeep(member, expand)]));
+}
+
+/** One text, read once from left to right. The first of `scopes` that has a variable gives its value. */
+export function expandText(text: string, scopes: readonly Variables[], missing: Set<string>, depth = 0): string {
+  let result = '';
+  let at = 0;
+  for (;;) {
+    const open = text.indexOf('${', at);
+    if (open === -1) return result + text.slice(at);
+    const placeholder = readPlaceholder(text, open);
+    result += text.slice(at, open);
+    if (placeholder === undefined) {
+      result += '${';
+      at = open + 2;
+      continue;
+    }
+    const { name, fallback, end } = placeholder;
+    const value = scopes.find((scope) => Object.hasOwn(scope, name))?.[name];
+    // As in a shell: `:-` counts an empty variable as not set.
+    if (fallback !== undefined && (value ?? '') === '') {
+      result += depth < limits.placeholderDepth ? expandText(fallback, scopes, missing, depth + 1) : fallback;
+    } else if (value === undefined) missing.add(name);
+    else result += value;
+    at = end;
+  }
+}
+
+/** The placeholder that begins at `open`; braces inside its default are counted, so that a default can hold another one. */
+function readPlaceholder(
+  text: string,
+  open: number,
+): { name: string; fallback: string | undefined; end: number } | undefined {
+  const name = /^[A-Za-z_]\w*/.exec(text.slice(open + 2, open + 2 + 256))?.[0];
+  if (name === undefined) return undefined;
+  const after = open + 2 + name.length;
+  if (text[after] === '}') return { name, fallback: undefined, end: after + 1 };
+  if (!text.startsWith(':-', after)) return undefined;
+  let depth = 1;
+  const last = Math.min(text.length, after + limits.placeholderChars);
+  for (let i = after + 2; i < last; i++) {
+    if (text.startsWith('${', i)) depth++;
+    else if (text[i] === '}' && --depth === 0) return { name, fallback: text.slice(after + 2, i), end: i + 1 };
+  }
+  return undefined;
+}

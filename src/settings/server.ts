@@ -1,0 +1,125 @@
+import { isObject } from '../core/rpc.ts';
+import { limits } from '../core/limits.ts';
+import type { ItemSettings, ServerSettings } from '../core/settings.ts';
+import { readEntries, readPart } from './read.ts';
+import type { Path, Report } from './report.ts';
+import { found } from './report.ts';
+import { isForbiddenName, itemShape, serverName, serverShape } from './shape.ts';
+import { readTransport } from './transport.ts';
+import { warnOfPlaceholders } from './placeholder-advice.ts';
+
+/** Reads one entry of `mcpServers`; undefined when it is too wrong to use, which the report then says. */
+export function readServer(
+  name: string,
+  value: unknown,
+  separator: string,
+  report: Report,
+): ServerSettings | undefined {
+  const path: Path = ['mcpServers', name];
+  if (!checkName(name, path, report)) return undefined;
+  const part = readPart(serverShape, value, path, report);
+  if (part === undefined || !isObject(value)) return undefined;
+  const config = part.data;
+  warnOfStrangers(value, path, report);
+  warnOfPlaceholders(value, path, report);
+  const transport = readTransport(part, value, path, report);
+  const items = (kind: 'tools' | 'prompts' | 'resources') =>
+    readItems(config[kind], `${name}${separator}`, [...path, kind], report);
+  const [tools, prompts, resources] = [items('tools'), items('prompts'), items('resources')];
+  if (transport === undefined) return undefined;
+  if (config.enabled !== undefined && config.disabled !== undefined && config.enabled === config.disabled) {
+    report.warn([...path, 'disabled'], `contradicts "enabled": ${config.enabled}, which wins. Remove one of them.`);
+  }
+  return {
+    name,
+    enabled: config.enabled ?? !(config.disabled ?? false),
+    description: config.description,
+    owner: config.owner ?? 'admin',
+    visibility: config.visibility,
+    sharedWithUsers: config.sharedWithUsers ?? [],
+    transport,
+    tools,
+    prompts,
+    resources,
+    timeoutMs: config.options?.timeout,
+    resetTimeoutOnProgress: config.options?.resetTimeoutOnProgress ?? false,
+    maxTotalTimeoutMs: config.options?.maxTotalTimeout,
+    keepAlive: config.enableKeepAlive,
+    keepAliveMs: config.keepAliveInterval ?? limits.keepAliveMs,
+    maxMessageBytes: config.options?.maxBufferSize ?? limits.upstreamMessageBytes,
+    perSessionClient: config.perSessionClient ?? false,
+  };
+}
+
+function checkName(name: string, path: Path, report: Report): boolean {
+  if (name === '' || isForbiddenName(name)) {
+    report.problem(path, name === '' ? 'a server needs a name' : 'this name is reserved; give the server another');
+    return false;
+  }
+  const checked = serverName.safeParse(name);
+  if (!checked.success) {
+    report.warn(
+      path,
+      `server name accepted, but new ones may not be like this (${checked.error.issues[0]?.message ?? ''})`,
+    );
+  }
+  return true;
+}
+
+/**
+ * `tools`, `prompts`, `resources` of a server, keyed by the upstream's own name. MCPHub's dashboard writes the prefixed form; whether
+ * `fetch-get` is that or a tool's own name is not knowable here, so it counts for both, and the bare entry wins.
+ */
+function readItems(value: unknown, prefix: string, path: Path, report: Report): ReadonlyMap<string, ItemSettings> {
+  const items = new Map<string, ItemSettings>();
+  const prefixed = new Map<string, ItemSettings>();
+  for (const [name, raw] of readEntries(value, path, report)) {
+    const at = [...path, name];
+    if (name === '' || isForbiddenName(name)) {
+      report.problem(at, 'no tool, prompt or resource can have this name');
+      continue;
+    }
+    const item = readItem(raw, at, report);
+    if (item === undefined) continue;
+    items.set(name, item);
+    if (name.startsWith(prefix) && name.length > prefix.length) prefixed.set(name.slice(prefix.length), item);
+  }
+  for (const [name, item] of prefixed) if (!items.has(name)) items.set(name, item);
+  return items;
+}
+
+function readItem(raw: unknown, at: Path, report: Report): ItemSettings | undefined {
+  if (typeof raw === 'boolean') return { enabled: raw, description: undefined };
+  const item = readPart(itemShape, raw, at, report)?.data;
+  return item && { enabled: item.enabled ?? true, description: item.description };
+}
+
+/** Members that other programs have, or that are easily mistyped, and the member that does it here. */
+const strangers: Readonly<Record<string, string>> = {
+  cmd: 'command',
+  arguments: 'args',
+  environment: 'env',
+  uri: 'url',
+  endpoint: 'url',
+  header: 'headers',
+  timeout: 'options.timeout (in milliseconds)',
+  keepAlive: 'enableKeepAlive',
+  active: 'enabled',
+};
+
+function warnOfStrangers(value: Record<string, unknown>, path: Path, report: Report): void {
+  for (const key of Object.keys(value)) {
+    if (Object.hasOwn(strangers, key))
+      report.warn([...path, key], `has no effect; the member is called ${strangers[key]}`);
+  }
+  const options = isObject(value['options']) ? value['options'] : {};
+  for (const [at, time] of [
+    [['options', 'timeout'], options['timeout']],
+    [['options', 'maxTotalTimeout'], options['maxTotalTimeout']],
+    [['keepAliveInterval'], value['keepAliveInterval']],
+  ] as const) {
+    if (typeof time === 'number' && time >= 1 && time < 1000) {
+      report.warn([...path, ...at], `is in milliseconds, found ${found(time, [])}: ${time * 1000} would be ${time} s`);
+    }
+  }
+}
