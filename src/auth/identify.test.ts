@@ -1,0 +1,256 @@
+import { describe, expect, test } from 'vitest';
+import { limits } from '../core/limits.ts';
+import type { KeySettings, Settings, UserSettings } from '../core/settings.ts';
+import { createIdentify } from './identify.ts';
+import { findKey, hashKey, makeKey, maskKey } from './keys.ts';
+import { createLoginLimiter } from './limiter.ts';
+import { createLogin } from './login.ts';
+import { createPasswords } from './passwords.ts';
+import { createTokens } from './tokens.ts';
+
+const user = (username: string, more: Partial<UserSettings> = {}): UserSettings => ({
+  username,
+  passwordHash: '',
+  role: 'user',
+  email: undefined,
+  servers: [],
+  groups: [],
+  createdAt: undefined,
+  ...more,
+});
+
+const key = (token: string, more: Partial<KeySettings> = {}): KeySettings => ({
+  id: 'k1',
+  name: 'ci',
+  tokenHash: hashKey(token),
+  enabled: true,
+  kind: 'system',
+  owner: undefined,
+  accessType: 'all',
+  allowedGroups: [],
+  allowedServers: [],
+  ...more,
+});
+
+const settingsOf = (users: UserSettings[], keys: KeySettings[] = [], bearerAuthHeaderName?: string): Settings => ({
+  servers: new Map(),
+  groups: [],
+  users,
+  keys,
+  system: {
+    nameSeparator: '-',
+    routing: { enableGlobalRoute: true, enableBearerAuth: true, openApiAccess: 'open', bearerAuthHeaderName },
+    listPageSize: 0,
+    progressiveDisclosure: undefined,
+  },
+});
+
+async function hub(settings: Settings, now: () => number = Date.now) {
+  const tokens = await createTokens({ secret: 'a secret of the tests, long enough', now });
+  const state = { settings };
+  let verifications = 0;
+  const identify = createIdentify({
+    settings: () => state.settings,
+    tokens: {
+      valid: (claims) => tokens.valid(claims),
+      verify(token) {
+        verifications++;
+        return tokens.verify(token);
+      },
+    },
+  });
+  return { ...identify, tokens, state, verifications: () => verifications };
+}
+
+const asAnn = { kind: 'user', username: 'ann' };
+
+describe('who sends a request', () => {
+  test('an access token is accepted wherever clients put it, with the spaces of pasting', async () => {
+    const { identify, tokens } = await hub(settingsOf([user('ann')], [], 'X-Hub-Key'));
+    const token = await tokens.issue({ username: 'ann' });
+    for (const headers of [
+      { authorization: `Bearer ${token}` },
+      { authorization: `  bearer   ${token} ` },
+      { authorization: token },
+      { 'x-auth-token': token },
+      { 'x-auth-token': ` Bearer ${token}\n` },
+      { 'x-hub-key': `Bearer ${token}` },
+      { authorization: 'Basic dXNlcjpwYXNz', 'x-auth-token': token },
+      { authorization: '', 'x-auth-token': [token] },
+    ]) {
+      expect(await identify(headers), JSON.stringify(headers)).toEqual(asAnn);
+    }
+    expect(await identify({}, token)).toEqual(asAnn);
+    expect(await identify({}, ` ${token} `)).toEqual(asAnn);
+  });
+
+  test('no credential is none, and one that does not hold is bad, never anonymous', async () => {
+    const { identify, identifyNow } = await hub(settingsOf([user('ann')]));
+    for (const headers of [{}, { authorization: '' }, { authorization: 'Basic abc' }, { 'x-auth-token': ' ' }]) {
+      expect(await identify(headers)).toBe('none');
+      expect(identifyNow(headers)).toBe('none');
+    }
+    const bad = [
+      'Bearer',
+      'Bearer nonsense',
+      'Bearer null',
+      'Bearer eyJ.eyJ.x',
+      `Bearer ${'x'.repeat(limits.tokenChars)}`,
+    ];
+    for (const authorization of bad) expect(await identify({ authorization }), authorization.slice(0, 20)).toBe('bad');
+    expect(await identify({ 'x-hub-key': 'nonsense' }), 'a header that is not configured').toBe('none');
+  });
+
+  test('the first credential decides: a good one further back does not save a bad one', async () => {
+    const { identify, tokens } = await hub(settingsOf([user('ann')]));
+    const token = await tokens.issue({ username: 'ann' });
+    expect(await identify({ authorization: 'Bearer wrong', 'x-auth-token': token })).toBe('bad');
+    expect(await identify({ 'x-auth-token': 'wrong' }, token)).toBe('bad');
+  });
+
+  test('a verified token is answered at once the next time, without another verification', async () => {
+    const { identify, identifyNow, tokens, verifications } = await hub(settingsOf([user('ann')]));
+    const headers = { authorization: `Bearer ${await tokens.issue({ username: 'ann' })}` };
+    expect(identifyNow(headers)).toBeUndefined();
+    expect(await identify(headers)).toEqual(asAnn);
+    expect(identifyNow(headers)).toEqual(asAnn);
+    expect(await identify(headers)).toEqual(asAnn);
+    expect(verifications()).toBe(1);
+  });
+
+  test('a remembered token ends at once when it expires, is revoked, or its user is gone', async () => {
+    let at = Date.now();
+    const { identify, identifyNow, claims, tokens, state } = await hub(settingsOf([user('ann')]), () => at);
+    const login = async () => {
+      const headers = { authorization: await tokens.issue({ username: 'ann' }) };
+      expect(await identify(headers)).toEqual(asAnn);
+      return headers;
+    };
+    const [loggedOut, orphan] = [await login(), await login()];
+    const loggedOutClaims = await claims(loggedOut);
+    if (!loggedOutClaims) throw new Error('the request carries a token');
+    await tokens.revoke(loggedOutClaims);
+    expect(identifyNow(loggedOut)).toBe('bad');
+    expect(await claims(loggedOut)).toBeUndefined();
+    expect(identifyNow(orphan)).toEqual(asAnn);
+
+    const before = state.settings;
+    state.settings = settingsOf([user('bob')]);
+    expect(identifyNow(orphan)).toBe('bad');
+    state.settings = before;
+    expect(identifyNow(orphan)).toEqual(asAnn);
+    at += limits.accessTokenMs + limits.clockToleranceMs + 1_000;
+    expect(identifyNow(orphan)).toBe('bad');
+  });
+
+  test('a user made anew under the same name does not inherit tokens, even when only the file was edited', async () => {
+    const at = Date.parse('2026-11-20T10:00:00.500Z');
+    const { identify, identifyNow, tokens, state } = await hub(settingsOf([user('ann')]), () => at);
+    const headers = { authorization: await tokens.issue({ username: 'ann' }) };
+    expect(await identify(headers)).toEqual(asAnn);
+    const createdAt = '2026-11-20T10:00:00.501Z';
+    state.settings = settingsOf([user('ann', { createdAt })]);
+    expect(identifyNow(headers)).toBe('bad');
+    expect(await identify({ authorization: await tokens.issue({ username: 'ann', createdAt }) })).toEqual(asAnn);
+  });
+});
+
+describe('access keys', () => {
+  test('a key is known by its token alone, found at once, and refused when disabled or without its owner', async () => {
+    const made = makeKey();
+    expect(made.token).toMatch(/^mcphub_[0-9a-f]{64}$/);
+    expect(JSON.stringify({ ...made, token: '' })).not.toContain(made.token);
+    const headers = { authorization: `Bearer ${made.token}` };
+    const of = async (...keys: KeySettings[]) => (await hub(settingsOf([user('ann')], keys))).identifyNow(headers);
+    expect(await of(key(made.token))).toEqual({ kind: 'key', id: 'k1' });
+    expect(await of(key(made.token, { tokenHash: hashKey(made.token).toUpperCase() }))).toMatchObject({ kind: 'key' });
+    expect(await of(key(made.token, { enabled: false }))).toBe('bad');
+    expect(await of(key(makeKey().token))).toBe('bad');
+    expect(await of()).toBe('bad');
+    expect(await of(key(made.token, { kind: 'user', owner: 'ann' }))).toMatchObject({ kind: 'key' });
+    expect(await of(key(made.token, { kind: 'user', owner: 'eve' }))).toBe('bad');
+    expect(await of(key(made.token, { kind: 'user' }))).toBe('bad');
+  });
+
+  test('keys of another form, brought along from an older file, are found too, even ones that look like a token', () => {
+    for (const token of ['my own secret', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.sig']) {
+      expect(findKey(settingsOf([], [key(token)]), token)).toMatchObject({ id: 'k1' });
+    }
+  });
+
+  test('the hash itself opens nothing', () => {
+    const { token, tokenHash } = makeKey();
+    expect(findKey(settingsOf([], [key(token)]), tokenHash)).toBeUndefined();
+  });
+
+  test('a masked key shows twelve characters, and none of a short one', () => {
+    expect(maskKey('mcphub_0123456789abcdef')).toBe('mcphub_0...cdef');
+    expect(maskKey('short-secret')).toBe('********');
+  });
+});
+
+describe('login', () => {
+  const passwords = createPasswords();
+  const attempt = { username: 'ann', password: 'right one', address: '192.0.2.1' };
+
+  test('the right password opens, and a wrong one and a wrong name are told in the same words', async () => {
+    const settings = settingsOf([user('ann', { passwordHash: await passwords.hash('right one') })]);
+    const login = createLogin({ settings: () => settings, passwords, limiter: createLoginLimiter() });
+    expect(await login(attempt)).toMatchObject({ user: { username: 'ann' }, newHash: undefined });
+    const wrong = await login({ ...attempt, password: 'wrong one' }).catch((error: unknown) => error);
+    const nobody = await login({ ...attempt, username: 'eve' }).catch((error: unknown) => error);
+    expect(wrong).toMatchObject({ code: 'unauthenticated' });
+    expect(String(nobody)).toBe(String(wrong));
+  });
+
+  test('a bcrypt hash of an imported file is replaced at the first login', async () => {
+    const passwordHash = '$2b$04$6G2NZt2fv.WvLc6l7CMeD.KVFXywgsI62GNBbkz8R9p6Z0q/V0OXa';
+    const settings = settingsOf([user('ann', { passwordHash })]);
+    const login = createLogin({ settings: () => settings, passwords, limiter: createLoginLimiter() });
+    const { newHash = '' } = await login({ ...attempt, password: 'secret' });
+    expect(await passwords.verify('secret', newHash)).toBe(true);
+    expect(newHash.startsWith('$argon2id$')).toBe(true);
+  });
+
+  test('guesses at the same time get exactly as many tries as guesses one after the other', async () => {
+    let tries = 0;
+    const counting = {
+      ...passwords,
+      verify: (password: string, hash: string, started?: () => void) =>
+        passwords.verify(password, hash, () => {
+          started?.();
+          tries++;
+        }),
+    };
+    const settings = settingsOf([user('ann', { passwordHash: await passwords.hash('right one') })]);
+    const limiter = createLoginLimiter({ perAddress: 4 });
+    const login = createLogin({ settings: () => settings, passwords: counting, limiter });
+    const guesses = Array.from({ length: 30 }, (_, i) => login({ ...attempt, password: `guess ${i}` }));
+    const codes = (await Promise.allSettled(guesses)).map((guess) =>
+      guess.status === 'rejected' ? (guess.reason as { code: string }).code : 'in',
+    );
+    expect(tries).toBe(4);
+    expect(codes.filter((code) => code === 'unauthenticated')).toHaveLength(4);
+    expect(codes.filter((code) => code === 'too_many')).toHaveLength(26);
+    await expect(login(attempt), 'not even the right one now').rejects.toMatchObject({ code: 'too_many' });
+    expect(await login({ ...attempt, address: '192.0.2.9' })).toMatchObject({ user: { username: 'ann' } });
+  });
+
+  test('many right logins at once all get in', async () => {
+    const settings = settingsOf([user('ann', { passwordHash: await passwords.hash('right one') })]);
+    const login = createLogin({ settings: () => settings, passwords, limiter: createLoginLimiter() });
+    const all = await Promise.all(Array.from({ length: 40 }, () => login(attempt)));
+    expect(all).toHaveLength(40);
+  });
+
+  test('a user deleted or changed while the password is looked at does not get in', async () => {
+    const passwordHash = await passwords.hash('right one');
+    for (const after of [[], [user('ann', { passwordHash: 'another' })]]) {
+      let settings = settingsOf([user('ann', { passwordHash })]);
+      const login = createLogin({ settings: () => settings, passwords, limiter: createLoginLimiter() });
+      const pending = login(attempt);
+      settings = settingsOf(after);
+      await expect(pending).rejects.toMatchObject({ code: 'unauthenticated' });
+    }
+  });
+});

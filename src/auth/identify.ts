@@ -1,0 +1,138 @@
+import { limits } from '../core/limits.ts';
+import type { Principal } from '../core/principal.ts';
+import type { Settings, UserSettings } from '../core/settings.ts';
+import { findKey } from './keys.ts';
+import type { Claims, Tokens } from './tokens.ts';
+
+/** Headers as `node:http` gives them, names in lower case. */
+export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Who sent a request: `none` = no credential, `bad` = one that does not hold, which is refused even where anonymous is welcome. */
+export type Identified = Principal | 'none' | 'bad';
+
+/** Reads the credential of a request (CONTRACT §2): access keys and access tokens, each in any of the places clients put them. */
+export interface Identify {
+  /**
+   * `queryToken` is `?token=`, given only by the routes that allow it. Of several credentials the first counts: `Authorization`, the
+   * configured header, `x-auth-token`, `?token=`.
+   */
+  readonly identify: (headers: Headers, queryToken?: string) => Promise<Identified>;
+  /** The same without waiting; undefined when a token has to be verified first. For the path of every MCP request. */
+  readonly identifyNow: (headers: Headers, queryToken?: string) => Identified | undefined;
+  /** The claims of the access token that a request carries, for logout; undefined for any other credential. */
+  readonly claims: (headers: Headers) => Promise<Claims | undefined>;
+}
+
+export function createIdentify(options: {
+  settings: () => Settings;
+  tokens: Pick<Tokens, 'verify' | 'valid'>;
+}): Identify {
+  const { settings, tokens } = options;
+  // Signatures that were right stay right; everything else about a token is looked at each time.
+  const verified = new Map<string, Claims>();
+
+  function decide(credential: Credential, snapshot: Settings): Identified | undefined {
+    if (credential.kind !== 'token') return credential.kind;
+    const { token } = credential;
+    const claims = verified.get(token);
+    if (claims) return holds(claims, snapshot) ? { kind: 'user', username: claims.username } : 'bad';
+    if (token.length > limits.tokenChars) return 'bad';
+    const key = findKey(snapshot, token);
+    if (key) {
+      // A user's key is worth nothing once its owner is gone.
+      const usable = key.kind === 'system' || (key.owner !== undefined && usersOf(snapshot).has(key.owner));
+      return usable ? { kind: 'key', id: key.id } : 'bad';
+    }
+    return looksLikeJwt(token) ? undefined : 'bad';
+  }
+
+  function holds(claims: Claims, snapshot: Settings): boolean {
+    const user = usersOf(snapshot).get(claims.username);
+    if (!user || !tokens.valid(claims)) return false;
+    // A token older than its user belonged to an earlier one of the same name.
+    const createdAt = user.createdAt === undefined ? Number.NaN : Date.parse(user.createdAt);
+    return !(createdAt > claims.issuedAt);
+  }
+
+  async function verify(token: string): Promise<Claims | undefined> {
+    const claims = await tokens.verify(token);
+    if (!claims) return undefined;
+    remember(verified, token, claims);
+    return claims;
+  }
+
+  function identifyNow(headers: Headers, queryToken?: string): Identified | undefined {
+    const snapshot = settings();
+    return decide(credentialOf(headers, snapshot, queryToken), snapshot);
+  }
+
+  return {
+    identifyNow,
+    async identify(headers, queryToken) {
+      const snapshot = settings();
+      const credential = credentialOf(headers, snapshot, queryToken);
+      const known = decide(credential, snapshot);
+      if (known !== undefined || credential.kind !== 'token') return known ?? 'bad';
+      const claims = await verify(credential.token);
+      return claims && holds(claims, settings()) ? { kind: 'user', username: claims.username } : 'bad';
+    },
+    async claims(headers) {
+      const credential = credentialOf(headers, settings());
+      if (credential.kind !== 'token' || !looksLikeJwt(credential.token)) return undefined;
+      const claims = verified.get(credential.token) ?? (await verify(credential.token));
+      return claims && holds(claims, settings()) ? claims : undefined;
+    },
+  };
+}
+
+type Credential = { readonly kind: 'none' | 'bad' } | { readonly kind: 'token'; readonly token: string };
+
+const none: Credential = { kind: 'none' };
+
+function credentialOf(headers: Headers, settings: Settings, queryToken?: string): Credential {
+  const authorization = fromHeader(headers['authorization']);
+  if (authorization.kind !== 'none') return authorization;
+  const name = settings.system.routing.bearerAuthHeaderName;
+  const custom = name === undefined ? none : fromHeader(headers[name.toLowerCase()]);
+  if (custom.kind !== 'none') return custom;
+  // Dashboards send an empty x-auth-token or ?token= when nobody is logged in.
+  const other = fromHeader(headers['x-auth-token'], 'none');
+  return other.kind === 'none' ? fromHeader(queryToken, 'none') : other;
+}
+
+/**
+ * `Bearer <token>`, or the bare token as many clients are configured with; spaces around it come from pasting. `Bearer` without a token is
+ * a variable that was never set: `bad`, so that somebody notices. Other schemes (`Basic` of a proxy in front) are not ours.
+ */
+function fromHeader(value: string | string[] | undefined, empty: 'none' | 'bad' = 'bad'): Credential {
+  const text = (typeof value === 'string' ? value : value?.[0])?.trim();
+  if (text === undefined || text === '') return none;
+  const space = text.search(/\s/);
+  if (text.slice(0, space === -1 ? undefined : space).toLowerCase() === 'bearer') {
+    const token = space === -1 ? '' : text.slice(space).trim();
+    return token === '' ? { kind: empty } : { kind: 'token', token };
+  }
+  return space === -1 ? { kind: 'token', token: text } : none;
+}
+
+function looksLikeJwt(token: string): boolean {
+  return token.startsWith('eyJ') && token.split('.', 4).length === 3;
+}
+
+const userIndexes = new WeakMap<readonly UserSettings[], ReadonlyMap<string, UserSettings>>();
+
+function usersOf({ users }: Settings): ReadonlyMap<string, UserSettings> {
+  let index = userIndexes.get(users);
+  if (!index) {
+    index = new Map(users.map((user) => [user.username, user]));
+    userIndexes.set(users, index);
+  }
+  return index;
+}
+
+function remember(verified: Map<string, Claims>, token: string, claims: Claims): void {
+  verified.set(token, claims);
+  if (verified.size <= limits.verifiedTokens) return;
+  const oldest = verified.keys().next();
+  if (oldest.done !== true) verified.delete(oldest.value);
+}

@@ -1,0 +1,50 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { KeySettings, Settings } from '../core/settings.ts';
+
+/** A new access key (CONTRACT §2). */
+export interface NewKey {
+  /** Shown to its owner once and kept nowhere. */
+  readonly token: string;
+  /** What the settings keep: SHA-256, hex. */
+  readonly tokenHash: string;
+  /** What lists show of it. */
+  readonly masked: string;
+}
+
+/** `mcphub_` and 64 hex digits: 256 random bits, so a plain SHA-256 is enough to keep it by. */
+export function makeKey(): NewKey {
+  const token = `mcphub_${randomBytes(32).toString('hex')}`;
+  return { token, tokenHash: hashKey(token), masked: maskKey(token) };
+}
+
+export function hashKey(token: string): string {
+  return hash('sha256', token, 'hex');
+}
+
+/** First eight and last four characters; nothing of a token too short to hide the rest (reference: MCPHub §1.7). */
+export function maskKey(token: string): string {
+  return token.length <= 12 ? '********' : `${token.slice(0, 8)}...${token.slice(-4)}`;
+}
+
+/** The enabled key with this token; undefined when there is none. */
+export function findKey(settings: Settings, token: string): KeySettings | undefined {
+  const tokenHash = hashKey(token);
+  const key = indexOf(settings.keys).get(tokenHash);
+  // Looking up by hash tells an attacker at most about hashes; the comparison that decides takes the same time for all of them.
+  if (!key?.enabled || !timingSafeEqual(Buffer.from(key.tokenHash.toLowerCase()), Buffer.from(tokenHash))) {
+    return undefined;
+  }
+  return key;
+}
+
+const indexes = new WeakMap<readonly KeySettings[], ReadonlyMap<string, KeySettings>>();
+
+/** Settings are immutable snapshots, so the index of one is made once and goes away with it. */
+function indexOf(keys: readonly KeySettings[]): ReadonlyMap<string, KeySettings> {
+  let index = indexes.get(keys);
+  if (!index) {
+    index = new Map(keys.map((key) => [key.tokenHash.toLowerCase(), key]));
+    indexes.set(keys, index);
+  }
+  return index;
+}

@@ -1,0 +1,81 @@
+import { hash as bcryptHash } from '@node-rs/bcrypt';
+import { describe, expect, test } from 'vitest';
+import { limits } from '../core/limits.ts';
+import { createPasswords, needsRehash } from './passwords.ts';
+
+const passwords = createPasswords();
+
+describe('passwords', () => {
+  test('a password fits its own hash and no other does', async () => {
+    const hash = await passwords.hash('correct horse');
+    expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect(await passwords.verify('correct horse', hash)).toBe(true);
+    expect(await passwords.verify('Correct horse', hash)).toBe(false);
+    expect(await passwords.hash('correct horse')).not.toBe(hash);
+  });
+
+  test('bcrypt hashes of other programs verify under each of their prefixes and are to be replaced', async () => {
+    // Made by bcryptjs 3.0.3 from "secret" at cost 4.
+    const foreign = '$2b$04$6G2NZt2fv.WvLc6l7CMeD.KVFXywgsI62GNBbkz8R9p6Z0q/V0OXa';
+    for (const prefix of ['$2a', '$2b', '$2y']) {
+      const hash = prefix + foreign.slice(3);
+      expect(await passwords.verify('secret', hash), prefix).toBe(true);
+      expect(await passwords.verify('Secret', hash), prefix).toBe(false);
+      expect(needsRehash(hash)).toBe(true);
+    }
+    expect(needsRehash(await passwords.hash('secret'))).toBe(false);
+    expect(needsRehash('$argon2id$v=19$m=4096,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAA')).toBe(true);
+  });
+
+  test('what is not a hash fits no password and throws nothing', async () => {
+    for (const hash of ['', 'secret', '$2b$', '$argon2id$', '$argon2i$v=19$m=8,t=1,p=1$AAAA$AAAA', '$2x$04$abc']) {
+      expect(await passwords.verify('secret', hash), hash).toBe(false);
+    }
+  });
+
+  test('a hash that would take minutes or all memory is refused at once', async () => {
+    const dear = [
+      `$2b$31$${'.'.repeat(53)}`,
+      `$argon2id$v=19$m=4194304,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`,
+      `$argon2id$v=19$m=19456,t=100000,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`,
+    ];
+    const start = performance.now();
+    for (const hash of dear) expect(await passwords.verify('secret', hash)).toBe(false);
+    expect(performance.now() - start).toBeLessThan(2_000);
+  });
+
+  test('an unknown name takes the work of a real one, whatever kind of hash the real ones have', async () => {
+    const bcrypt = await bcryptHash('secret', { cost: 11 });
+    const argon = await passwords.hash('secret');
+    const time = async (work: () => Promise<boolean>) => {
+      const runs: number[] = [];
+      for (let i = 0; i < 5; i++) {
+        const start = performance.now();
+        expect(await work()).toBe(false);
+        runs.push(performance.now() - start);
+      }
+      return Math.min(...runs);
+    };
+    for (const hash of [bcrypt, argon]) {
+      const real = await time(() => passwords.verify('wrong', hash));
+      const nobody = await time(() => passwords.verifyNobody('nobody', 'wrong', [hash]));
+      expect(nobody / real).toBeGreaterThan(0.4);
+      expect(nobody / real).toBeLessThan(2.5);
+    }
+    expect(await passwords.verifyNobody('nobody', 'wrong', [])).toBe(false);
+  });
+
+  test('more logins than may wait are refused with a time to come back, and the others finish in order', async () => {
+    const many = createPasswords();
+    const cheap = `$argon2id$v=19$m=8,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+    const order: number[] = [];
+    const room = limits.passwordsAtOnce + limits.passwordsWaiting;
+    const all = Array.from({ length: room + 3 }, (_, i) => many.verify('x', cheap, () => order.push(i)));
+    const settled = await Promise.allSettled(all);
+    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(room);
+    expect(settled.slice(room).every(({ status }) => status === 'rejected')).toBe(true);
+    expect(settled[room]).toMatchObject({ reason: { code: 'too_many', retryAfterMs: 5_000 } });
+    expect(order).toEqual(Array.from({ length: room }, (_, i) => i));
+    expect(await many.verify('x', cheap), 'places are given back').toBe(false);
+  });
+});

@@ -1,0 +1,117 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { hash as argon2Hash, parseOptions as argon2Options, verify as argon2Verify } from '@node-rs/argon2';
+import { parseOptions as bcryptOptions, verify as bcryptVerify } from '@node-rs/bcrypt';
+import { HubError } from '../core/errors.ts';
+import { limits } from '../core/limits.ts';
+
+/** Hashes and verifies passwords off the event loop, a few at a time (CONTRACT §4, Users). */
+export interface Passwords {
+  /** The argon2id hash of a password; which passwords may be set is the question of `core/user-input`. Throws HubError `too_many` when too many wait. */
+  hash(password: string): Promise<string>;
+  /**
+   * True when the password fits the hash: argon2id, or the bcrypt of an MCPHub file. A hash of any other kind fits none. `started` runs
+   * when its turn has come, and what it throws ends it there. Throws HubError `too_many` when too many wait.
+   */
+  verify(password: string, passwordHash: string, started?: () => void): Promise<boolean>;
+  /**
+   * Does for a name nobody has what `verify` does for a real one, and answers false: how long a refusal takes must not tell who exists.
+   * `known` are the hashes of the real users; each unknown name behaves like one of them, always the same one.
+   */
+  verifyNobody(username: string, password: string, known: readonly string[], started?: () => void): Promise<false>;
+}
+
+// OWASP's first choice for argon2id; also the defaults of the library, written down so that an update of it changes nothing.
+const ours = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+
+type Kind = { name: 'argon2id'; memory: number; passes: number; lanes: number } | { name: 'bcrypt'; cost: number };
+
+export function createPasswords(): Passwords {
+  const turns = createTurns(limits.passwordsAtOnce, limits.passwordsWaiting);
+  // Which real user an unknown name resembles must not be computable outside.
+  const secret = randomBytes(32);
+
+  function compare(password: string, passwordHash: string, started?: () => void): Promise<boolean> {
+    return turns.take(async () => {
+      started?.();
+      if (password.length > limits.passwordChars) return false;
+      const kind = kindOf(passwordHash);
+      // A user whose hash nobody can verify must not stand out by a quick refusal either.
+      if (kind === undefined) return (await argon2Verify(nobodysHash(ourKind), password)) && false;
+      // The two libraries take their arguments in opposite order.
+      return kind.name === 'bcrypt' ? bcryptVerify(password, passwordHash) : argon2Verify(passwordHash, password);
+    });
+  }
+
+  return {
+    hash: (password) => turns.take(() => argon2Hash(password, ours)),
+    verify: compare,
+    async verifyNobody(username, password, known, started) {
+      const place = createHmac('sha256', secret).update(username).digest().readUInt32BE(0);
+      const like = known[place % Math.max(1, known.length)];
+      const kind = like === undefined ? undefined : kindOf(like);
+      await compare(password, nobodysHash(kind ?? ourKind), started);
+      return false;
+    },
+  };
+}
+
+/** True for a hash that should be replaced at the next login: bcrypt, or argon2id weaker than ours. */
+export function needsRehash(passwordHash: string): boolean {
+  const kind = kindOf(passwordHash);
+  if (kind?.name !== 'argon2id') return true;
+  return kind.memory < ours.memoryCost || kind.passes < ours.timeCost || kind.lanes < ours.parallelism;
+}
+
+const ourKind: Kind = { name: 'argon2id', memory: ours.memoryCost, passes: ours.timeCost, lanes: ours.parallelism };
+
+/** What a hash is made of; undefined when it is none of ours, or so dear that verifying it would be an attack on the hub. */
+function kindOf(passwordHash: string): Kind | undefined {
+  try {
+    if (/^\$2[aby]\$/.test(passwordHash)) {
+      const { cost } = bcryptOptions(passwordHash);
+      return cost <= limits.bcryptCost ? { name: 'bcrypt', cost } : undefined;
+    }
+    if (!passwordHash.startsWith('$argon2id$')) return undefined;
+    const { memoryCost: memory, timeCost: passes, parallelism: lanes } = argon2Options(passwordHash);
+    const affordable = memory <= limits.argon2MemoryKiB && passes <= limits.argon2Passes && lanes <= limits.argon2Lanes;
+    return affordable ? { name: 'argon2id', memory, passes, lanes } : undefined;
+  } catch {
+    // The parsers throw for what is not a hash: it fits no password.
+    return undefined;
+  }
+}
+
+/** A well-formed hash of this kind that no known password has: the work to verify it is the same. */
+function nobodysHash(kind: Kind): string {
+  if (kind.name === 'bcrypt') return `$2b$${String(kind.cost).padStart(2, '0')}$${'.'.repeat(53)}`;
+  const { memory, passes, lanes } = kind;
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${lanes}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+}
+
+/** Runs at most `atOnce` works at a time, in order of arrival; refuses more than `waiting` in the queue. */
+function createTurns(atOnce: number, waiting: number) {
+  const queue: (() => void)[] = [];
+  let running = 0;
+
+  return {
+    async take<T>(work: () => Promise<T>): Promise<T> {
+      if (running < atOnce) running++;
+      else {
+        if (queue.length >= waiting) {
+          throw new HubError('too_many', 'Too many logins at once. Try again in a few seconds.', {
+            retryAfterMs: 5_000,
+          });
+        }
+        // Whoever finishes hands its place over, so the count stays.
+        await new Promise<void>((resolve) => queue.push(resolve));
+      }
+      try {
+        return await work();
+      } finally {
+        const next = queue.shift();
+        if (next) next();
+        else running--;
+      }
+    },
+  };
+}

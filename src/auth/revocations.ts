@@ -1,0 +1,127 @@
+import { limits } from '../core/limits.ts';
+
+/** Where revocations outlive the process: plain JSON, written as a whole. */
+export interface RevocationStore {
+  /** What was saved last, by any replica; undefined when nothing was. */
+  load(): Promise<unknown>;
+  save(state: RevocationState): Promise<void>;
+}
+
+/** One entry per user with something revoked. Times in milliseconds since the epoch. */
+export type RevocationState = readonly {
+  readonly username: string;
+  /** Every token issued until then has ended; 0 = none. */
+  readonly before: number;
+  /** Ids of ended tokens with the time they would have expired. */
+  readonly ids: readonly (readonly [jti: string, expiresAt: number])[];
+}[];
+
+/** Which tokens ended before they expired. Bounded by the users, and by `limits.revokedTokensPerUser` for each of them. */
+export interface Revocations {
+  revoked(token: { username: string; jti: string; issuedAt: number }): boolean;
+  revoke(token: { username: string; jti: string; expiresAt: number }): Promise<void>;
+  revokeUser(username: string): Promise<void>;
+  /** Tokens of this user issued until then have ended; 0 = none. */
+  cutoff(username: string): number;
+  refresh(): Promise<void>;
+}
+
+interface Entry {
+  before: number;
+  ids: Map<string, number>;
+}
+
+export function createRevocations(options: { store?: RevocationStore; now: () => number }): Revocations {
+  const { store, now } = options;
+  const users = new Map<string, Entry>();
+  let queued: Promise<void> | undefined;
+  let last: Promise<void> = Promise.resolve();
+
+  function entryOf(username: string): Entry {
+    let entry = users.get(username);
+    if (!entry) {
+      entry = { before: 0, ids: new Map() };
+      users.set(username, entry);
+    }
+    return entry;
+  }
+
+  function endAll(entry: Entry, until: number): void {
+    entry.before = Math.max(entry.before, until);
+    // Their tokens ended with all the others.
+    entry.ids.clear();
+  }
+
+  /** Forgets what has expired anyway. */
+  function prune(): void {
+    const at = now() - limits.clockToleranceMs;
+    for (const [username, entry] of users) {
+      for (const [jti, expiresAt] of entry.ids) if (expiresAt <= at) entry.ids.delete(jti);
+      if (entry.before + limits.accessTokenMs <= at) entry.before = 0;
+      if (entry.before === 0 && entry.ids.size === 0) users.delete(username);
+    }
+  }
+
+  function state(): RevocationState {
+    prune();
+    return [...users].map(([username, { before, ids }]) => ({ username, before, ids: [...ids] }));
+  }
+
+  /** One write at a time; what is revoked while one runs is in the next one, and waits for that. */
+  function save(): Promise<void> {
+    if (!store) return Promise.resolve();
+    const write = async () => {
+      queued = undefined;
+      await store.save(state());
+    };
+    // A write that failed was reported to those who waited for it; the next one brings its content along.
+    if (!queued) queued = last = last.then(write, write);
+    return queued;
+  }
+
+  function add(username: string, jti: string, expiresAt: number): void {
+    const entry = entryOf(username);
+    entry.ids.set(jti, expiresAt);
+    // Forgetting one would bring it back to life, so a flood of them ends all of this user's.
+    if (entry.ids.size > limits.revokedTokensPerUser) endAll(entry, now());
+  }
+
+  return {
+    revoked({ username, jti, issuedAt }) {
+      const entry = users.get(username);
+      return entry !== undefined && (issuedAt <= entry.before || entry.ids.has(jti));
+    },
+    revoke({ username, jti, expiresAt }) {
+      add(username, jti, expiresAt);
+      return save();
+    },
+    revokeUser(username) {
+      endAll(entryOf(username), now());
+      return save();
+    },
+    cutoff: (username) => users.get(username)?.before ?? 0,
+    async refresh() {
+      for (const { username, before, ids } of read(await store?.load())) {
+        const entry = entryOf(username);
+        entry.before = Math.max(entry.before, before);
+        for (const [jti, expiresAt] of ids) add(username, jti, expiresAt);
+      }
+      prune();
+    },
+  };
+}
+
+/** What a store gives back is read with distrust: an entry that makes no sense is passed over. */
+function read(stored: unknown): RevocationState {
+  if (!Array.isArray(stored)) return [];
+  return stored.flatMap((entry: unknown) => {
+    if (typeof entry !== 'object' || entry === null) return [];
+    const { username, before, ids } = entry as Record<string, unknown>;
+    if (typeof username !== 'string') return [];
+    const pairs = (Array.isArray(ids) ? ids : []).flatMap((pair: unknown) => {
+      const [jti, expiresAt] = Array.isArray(pair) ? (pair as unknown[]) : [];
+      return typeof jti === 'string' && typeof expiresAt === 'number' ? [[jti, expiresAt] as const] : [];
+    });
+    return [{ username, before: typeof before === 'number' ? before : 0, ids: pairs }];
+  });
+}

@@ -1,0 +1,185 @@
+import { SignJWT, UnsecuredJWT, decodeJwt } from 'jose';
+import { describe, expect, test } from 'vitest';
+import { limits } from '../core/limits.ts';
+import { type RevocationState, createRevocations } from './revocations.ts';
+import { createTokens } from './tokens.ts';
+
+const secret = 'a secret of the tests, long enough';
+const ann = { username: 'ann' };
+
+function memoryStore() {
+  const saved: RevocationState[] = [];
+  return {
+    saved,
+    load: async () => JSON.parse(JSON.stringify(saved.at(-1) ?? null)) as unknown,
+    save: async (state: RevocationState) => void saved.push(state),
+  };
+}
+
+describe('access tokens', () => {
+  test('carry exactly sub, iat, exp and jti and hold for 24 hours and the tolerance', async () => {
+    let at = Date.now();
+    const tokens = await createTokens({ secret, now: () => at });
+    const token = await tokens.issue(ann);
+    const payload = decodeJwt(token);
+    expect(Object.keys(payload).sort()).toEqual(['exp', 'iat', 'jti', 'sub']);
+    expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(86_400);
+    const claims = await tokens.verify(token);
+    expect(claims).toMatchObject({ username: 'ann' });
+    at += limits.accessTokenMs - 1_000;
+    expect(await tokens.verify(token)).toEqual(claims);
+    at += 1_000 + limits.clockToleranceMs;
+    expect(await tokens.verify(token)).toBeUndefined();
+    expect(claims && tokens.valid(claims)).toBe(false);
+  });
+
+  test('of another secret, another algorithm, none at all, or with a missing claim are refused', async () => {
+    const tokens = await createTokens({ secret });
+    const good = await tokens.issue(ann);
+    const { sub = '', iat = 0, exp = 0, jti = '' } = decodeJwt(good);
+    const key = new TextEncoder().encode(secret);
+    const sign = (claims: object, alg = 'HS256', by = key) =>
+      new SignJWT({ ...claims }).setProtectedHeader({ alg }).sign(by);
+    const all = { sub, iat, exp, jti };
+    expect(await tokens.verify(await sign(all)), 'the control').toMatchObject({ username: 'ann' });
+    const bad = [
+      await (await createTokens({ secret: `${secret}!` })).issue(ann),
+      await sign(all, 'HS512', new Uint8Array(64).fill(7)),
+      await sign(all, 'HS512', key).catch(() => 'too short a key'),
+      new UnsecuredJWT(all).encode(),
+      await sign({ iat, exp, jti }),
+      await sign({ sub, exp, jti }),
+      await sign({ sub, iat, jti }),
+      await sign({ sub, iat, exp }),
+      await sign({ ...all, jti: 'not ours' }),
+      await sign({ ...all, iat: iat + 5 }),
+      `${good.slice(0, -2)}xx`,
+      `${good}.x`,
+      'eyJ.eyJ.x',
+      '',
+    ];
+    for (const token of bad) expect(await tokens.verify(token), token).toBeUndefined();
+  });
+
+  test('a revoked token is gone, others of the same user are not, also after a restart', async () => {
+    const store = memoryStore();
+    const tokens = await createTokens({ secret, store });
+    const [first, second] = [await tokens.issue(ann), await tokens.issue(ann)];
+    const claims = await tokens.verify(first);
+    if (!claims) throw new Error('the token should verify');
+    await tokens.revoke(claims);
+    for (const hub of [tokens, await createTokens({ secret, store })]) {
+      expect(await hub.verify(first)).toBeUndefined();
+      expect(await hub.verify(second)).toMatchObject({ username: 'ann' });
+    }
+    expect(tokens.valid(claims)).toBe(false);
+  });
+
+  test('ending all tokens of a user spares those issued a moment later, and all other users', async () => {
+    // Time stands still: the hardest case.
+    const tokens = await createTokens({ secret, now: () => 1_800_000_000_123 });
+    const [old, others] = [await tokens.issue(ann), await tokens.issue({ username: 'bob' })];
+    await tokens.revokeUser('ann');
+    const fresh = await tokens.issue(ann);
+    expect(await tokens.verify(old)).toBeUndefined();
+    expect(await tokens.verify(fresh)).toMatchObject({ username: 'ann' });
+    expect(await tokens.verify(others)).toMatchObject({ username: 'bob' });
+  });
+
+  test('a replica learns of revocations of another by refreshing', async () => {
+    const store = memoryStore();
+    const [here, there] = [await createTokens({ secret, store }), await createTokens({ secret, store })];
+    const token = await here.issue(ann);
+    expect(await there.verify(token)).toBeDefined();
+    await here.revokeUser('ann');
+    await there.refresh();
+    expect(await there.verify(token)).toBeUndefined();
+  });
+
+  test('a secret that could be guessed stops the start', async () => {
+    await expect(createTokens({ secret: 'short' })).rejects.toMatchObject({ code: 'misconfigured' });
+  });
+});
+
+describe('revocations', () => {
+  test('a flood of one user never brings a revoked token back to life, and takes bounded room', async () => {
+    const revocations = createRevocations({ now: () => 10_000 });
+    const token = (n: number) => ({ username: 'ann', jti: `t${n}`, issuedAt: 5_000, expiresAt: 1e9 });
+    for (let n = 0; n <= limits.revokedTokensPerUser; n++) await revocations.revoke(token(n));
+    for (let n = 0; n <= limits.revokedTokensPerUser; n++) expect(revocations.revoked(token(n))).toBe(true);
+    expect(revocations.cutoff('ann')).toBe(10_000);
+    expect(revocations.revoked({ username: 'bob', jti: 't1', issuedAt: 5_000 })).toBe(false);
+  });
+
+  test('what has expired is forgotten', async () => {
+    let at = 1;
+    const store = memoryStore();
+    const revocations = createRevocations({ store, now: () => at });
+    await revocations.revoke({ username: 'ann', jti: 'a', expiresAt: 1_000 });
+    await revocations.revokeUser('bob');
+    expect(store.saved.at(-1)?.map(({ username }) => username)).toEqual(['ann', 'bob']);
+    at = limits.accessTokenMs * 2;
+    await revocations.revoke({ username: 'eve', jti: 'b', expiresAt: at + 1_000 });
+    expect(store.saved.at(-1)).toEqual([{ username: 'eve', before: 0, ids: [['b', at + 1_000]] }]);
+  });
+
+  test('writes never overlap, what comes meanwhile is in the next one, and a failed one is reported', async () => {
+    let running = 0;
+    let open: (() => void) | undefined;
+    const saved: RevocationState[] = [];
+    let broken = false;
+    const store = {
+      load: async () => undefined,
+      async save(state: RevocationState) {
+        expect(++running).toBe(1);
+        await new Promise<void>((resolve) => (open = resolve));
+        running--;
+        if (broken) throw new Error('disk full');
+        saved.push(state);
+      },
+    };
+    const until = async () => {
+      for (let i = 0; !open && i < 100; i++) await Promise.resolve();
+      const go = open;
+      open = undefined;
+      go?.();
+    };
+    const revocations = createRevocations({ store, now: () => 0 });
+    const revoke = (jti: string) => revocations.revoke({ username: 'ann', jti, expiresAt: 1e9 });
+    const first = revoke('a');
+    await Promise.resolve();
+    const rest = [revoke('b'), revoke('c')];
+    await until();
+    await first;
+    await until();
+    await Promise.all(rest);
+    expect(saved.at(-1)?.[0]?.ids.map(([jti]) => jti)).toEqual(['a', 'b', 'c']);
+    expect(saved.length).toBeLessThanOrEqual(2);
+    broken = true;
+    const failing = revoke('d');
+    await until();
+    await expect(failing).rejects.toThrow('disk full');
+    broken = false;
+    const healed = revoke('e');
+    await until();
+    await healed;
+    expect(saved.at(-1)?.[0]?.ids).toHaveLength(5);
+  });
+
+  test('nonsense in the store is passed over', async () => {
+    for (const stored of [
+      null,
+      7,
+      'x',
+      {},
+      [null, 7, { username: 3 }, { username: 'ann', before: 'x', ids: [1, [2]] }],
+    ]) {
+      const revocations = createRevocations({
+        store: { load: async () => stored, save: async () => undefined },
+        now: () => 0,
+      });
+      await revocations.refresh();
+      expect(revocations.revoked({ username: 'ann', jti: 'x', issuedAt: 0 })).toBe(false);
+    }
+  });
+});

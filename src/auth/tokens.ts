@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { type CryptoKey, SignJWT, errors, jwtVerify } from 'jose';
+import { HubError } from '../core/errors.ts';
+import { limits } from '../core/limits.ts';
+import { type RevocationStore, type Revocations, createRevocations } from './revocations.ts';
+
+/** What a verified access token says (CONTRACT §2). Role and lists are never in it: they are read live. */
+export interface Claims {
+  readonly username: string;
+  readonly jti: string;
+  /** Milliseconds since the epoch. */
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+}
+
+/** Issues, verifies and revokes the access tokens of users: JWT, HS256, 24 hours. */
+export interface Tokens {
+  /** `createdAt` of the user, because no token may be older than its user. */
+  issue(user: { username: string; createdAt?: string | undefined }): Promise<string>;
+  /** Undefined for what is no token of ours, has expired or is revoked. Whether the user still exists is the caller's question. */
+  verify(token: string): Promise<Claims | undefined>;
+  /** True while the claims of a token verified earlier still hold. Cheap: for every request. */
+  valid(claims: Claims): boolean;
+  /** Ends one token (logout). Resolves when that is stored. */
+  revoke(claims: Claims): Promise<void>;
+  /** Ends every token of a user issued until now (deleted, password changed). Resolves when that is stored. */
+  revokeUser(username: string): Promise<void>;
+  /** Takes over what other replicas have stored meanwhile. */
+  refresh(): Promise<void>;
+}
+
+/** Throws HubError `misconfigured` for a secret too short to sign with. `store` keeps revocations; without one they end with the process. */
+export async function createTokens(options: {
+  secret: string;
+  store?: RevocationStore;
+  now?: () => number;
+}): Promise<Tokens> {
+  const { now = Date.now } = options;
+  const key = await signingKey(options.secret);
+  const revocations: Revocations = createRevocations({ now, ...(options.store && { store: options.store }) });
+  await revocations.refresh();
+
+  function valid(claims: Claims): boolean {
+    return claims.expiresAt + limits.clockToleranceMs > now() && !revocations.revoked(claims);
+  }
+
+  return {
+    issue({ username, createdAt }) {
+      // A token issued in the very millisecond in which all others of the user ended must not end with them, nor one of a replica
+      // whose clock is behind that of the one which made the user.
+      const created = createdAt === undefined ? Number.NaN : Date.parse(createdAt);
+      const issuedAt = Math.max(now(), revocations.cutoff(username) + 1, Number.isNaN(created) ? 0 : created);
+      const seconds = Math.floor(issuedAt / 1000);
+      return new SignJWT()
+        .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+        .setSubject(username)
+        .setIssuedAt(seconds)
+        .setExpirationTime(seconds + limits.accessTokenMs / 1000)
+        .setJti(`${issuedAt.toString(36)}.${randomBytes(16).toString('base64url')}`)
+        .sign(key);
+    },
+    async verify(token) {
+      const claims = await claimsOf(token, key, now());
+      return claims && valid(claims) ? claims : undefined;
+    },
+    valid,
+    revoke: (claims) => revocations.revoke(claims),
+    revokeUser: (username) => revocations.revokeUser(username),
+    refresh: () => revocations.refresh(),
+  };
+}
+
+async function signingKey(secret: string): Promise<CryptoKey> {
+  const bytes = new TextEncoder().encode(secret);
+  if (bytes.length < 16) {
+    throw new HubError(
+      'misconfigured',
+      `JWT_SECRET has ${bytes.length} bytes and could be guessed; use 16 at least, better 32 random ones, or leave it unset.`,
+    );
+  }
+  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
+}
+
+async function claimsOf(token: string, key: CryptoKey, at: number): Promise<Claims | undefined> {
+  try {
+    const { payload } = await jwtVerify(token, key, {
+      algorithms: ['HS256'],
+      requiredClaims: ['sub', 'iat', 'exp', 'jti'],
+      clockTolerance: limits.clockToleranceMs / 1000,
+      currentDate: new Date(at),
+    });
+    const { sub, exp, jti } = payload;
+    const issuedAt = issuedAtOf(jti, payload.iat);
+    if (sub === undefined || exp === undefined || jti === undefined || issuedAt === undefined) return undefined;
+    return { username: sub, jti, issuedAt, expiresAt: exp * 1000 };
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * `iat` counts whole seconds, too coarse to tell a token issued just before a change of password from one issued just after it; so the id
+ * begins with the millisecond. An id that contradicts `iat` is not ours.
+ */
+function issuedAtOf(jti: string | undefined, iat: number | undefined): number | undefined {
+  const ms = Number.parseInt(jti?.split('.', 1)[0] ?? '', 36);
+  return Math.floor(ms / 1000) === iat ? ms : undefined;
+}
