@@ -1,24 +1,9 @@
 /**
- * Variables in settings. `${NAME}` stands for a variable of the hub's environment and is filled in when a server is connected, never before; `$${` stands for
- * the two characters `${`. `$NAME` without braces is plain text: a password may contain it.
+ * Text that stays as it is when a server is connected, whatever it contains. The variables of settings (`${VAR}`, `${VAR:-default}`) have no
+ * escape sign, but they have defaults: the dollar of `${` is written as a variable that nobody sets and whose default is a dollar.
  */
-
-const written = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
-
-/** Fills in what `lookup` knows; what it does not know becomes empty, as in MCPHub. */
-export function expandVariables(text: string, lookup: (name: string) => string | undefined): string {
-  return text.replace(written, (_, name?: string) => (name === undefined ? '${' : (lookup(name) ?? '')));
-}
-
-/** The names that `expandVariables` would ask for, each once. */
-export function variablesIn(text: string): string[] {
-  return [...new Set([...text.matchAll(written)].flatMap(([, name]) => (name === undefined ? [] : [name])))];
-}
-
-/** Text that `expandVariables` turns back into exactly this text, whatever it contains. */
 export function literal(text: string): string {
-  // A function, because in a replacement string `$$` means one dollar.
-  return text.replaceAll('${', () => '$${');
+  return text.replaceAll('${', () => '${DOLLAR:-$}{');
 }
 
 /** A name for a variable, made of words: `github`, `api-key` → `GITHUB_API_KEY`. */

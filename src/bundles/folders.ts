@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { HubError } from '../core/errors.ts';
+import { limits } from '../core/limits.ts';
+import { asHubError, errnoOf } from './failures.ts';
+
+/** Unpacking and removing happen under names that begin like this: nobody ever sees half a bundle under a name of its own. */
+export const unfinished = '.unfinished-';
+
+/** Where unpacked bundles live. */
+export function bundlesFolder(dataDir: string): string {
+  return join(dataDir, 'bundles');
+}
+
+/**
+ * Gives an unpacked folder its name, `<name>-<version>`; `-2`, `-3`, … is added while that is taken: a server may still run from the folder it replaces.
+ * Returns the name.
+ */
+export async function keepFolder(folder: string, parent: string, wanted: string): Promise<string> {
+  for (let copy = 1; copy <= limits.bundleCopies; copy++) {
+    const name = copy === 1 ? wanted : `${wanted}-${copy}`;
+    try {
+      await rename(folder, join(parent, name));
+      return name;
+    } catch (error) {
+      if (!['ENOTEMPTY', 'EEXIST', 'ENOTDIR', 'EPERM'].includes(errnoOf(error) ?? '')) throw asHubError(error);
+    }
+  }
+  throw new HubError(
+    'conflict',
+    `Cannot keep the bundle: ${parent} has ${limits.bundleCopies} folders for "${wanted}". Remove some.`,
+  );
+}
+
+/** Removes a folder below `parent`. One that is not there is fine. */
+export async function removeFolder(parent: string, name: string): Promise<void> {
+  const doomed = join(parent, `${unfinished}${randomBytes(6).toString('hex')}`);
+  try {
+    await rename(join(parent, name), doomed);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return;
+    throw error;
+  }
+  await removeTree(doomed);
+}
+
+/** Removes what a stopped hub left unfinished, once it is so old that nobody works on it any more. */
+export async function removeLeftovers(parent: string, now = Date.now()): Promise<void> {
+  const names = await readdir(parent).catch(() => []);
+  for (const name of names.filter((name) => name.startsWith(unfinished))) {
+    const path = join(parent, name);
+    const found = await stat(path).catch(() => undefined);
+    if (found !== undefined && now - found.mtimeMs > limits.bundleLeftoverMs) await removeTree(path);
+  }
+}
+
+export async function removeTree(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true, maxRetries: 3 });
+}

@@ -1,0 +1,33 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { literal, variableName } from '../core/variables.ts';
+import { expandText } from '../settings/placeholders.ts';
+
+const tricky = fc.array(fc.constantFrom('$', '{', '}', 'HOME', ':-', '${HOME}', '${A:-', '$${', ' '), {
+  maxLength: 12,
+});
+
+test('text made literal comes out of the settings as it went in, and asks for nothing', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        tricky.map((parts) => parts.join('')),
+        fc.string(),
+      ),
+      (text) => {
+        const missing = new Set<string>();
+        expect(expandText(literal(text), [{ HOME: 'FILLED IN', A: 'FILLED IN' }], missing)).toBe(text);
+        expect([...missing]).toEqual([]);
+      },
+    ),
+  );
+});
+
+test('any words make the name of a variable', () => {
+  expect(variableName('github', 'api-key')).toBe('GITHUB_API_KEY');
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: 'binary' })), (words) => {
+      expect(expandText(`\${${variableName(...words)}}`, [], new Set())).toBe('');
+    }),
+  );
+});
