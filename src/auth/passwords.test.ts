@@ -19,8 +19,8 @@ describe('passwords', () => {
     const foreign = '$2b$04$6G2NZt2fv.WvLc6l7CMeD.KVFXywgsI62GNBbkz8R9p6Z0q/V0OXa';
     for (const prefix of ['$2a', '$2b', '$2y']) {
       const hash = prefix + foreign.slice(3);
-      expect(await passwords.verify('secret', hash), prefix).toBe(true);
-      expect(await passwords.verify('Secret', hash), prefix).toBe(false);
+      expect(await passwords.verify('secret', hash)).toBe(true);
+      expect(await passwords.verify('Secret', hash)).toBe(false);
       expect(needsRehash(hash)).toBe(true);
     }
     expect(needsRehash(await passwords.hash('secret'))).toBe(false);
@@ -29,7 +29,7 @@ describe('passwords', () => {
 
   test('what is not a hash fits no password and throws nothing', async () => {
     for (const hash of ['', 'secret', '$2b$', '$argon2id$', '$argon2i$v=19$m=8,t=1,p=1$AAAA$AAAA', '$2x$04$abc']) {
-      expect(await passwords.verify('secret', hash), hash).toBe(false);
+      expect(await passwords.verify('secret', hash)).toBe(false);
     }
   });
 
@@ -76,6 +76,7 @@ describe('passwords', () => {
     expect(settled.slice(room).every(({ status }) => status === 'rejected')).toBe(true);
     expect(settled[room]).toMatchObject({ reason: { code: 'too_many', retryAfterMs: 5_000 } });
     expect(order).toEqual(Array.from({ length: room }, (_, i) => i));
-    expect(await many.verify('x', cheap), 'places are given back').toBe(false);
+    // Their places are given back.
+    expect(await many.verify('x', cheap)).toBe(false);
   });
 });
