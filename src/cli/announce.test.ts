@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import type { Hub, ServerState } from '../core/hub.ts';
+import { bannerLines, serverLine, settling } from './announce.ts';
+
+function hubWith(servers: ServerState[][], more: Partial<Hub> = {}): Hub {
+  const rounds = servers.length > 0 ? servers : [[]];
+  let round = 0;
+  return {
+    url: 'http://127.0.0.1:3000',
+    mcpUrl: 'http://127.0.0.1:3000/mcp',
+    settingsPath: '/srv/mcp_settings.json',
+    firstStart: false,
+    servers: () => rounds[Math.min(round, rounds.length - 1)] ?? [],
+    settled: () => {
+      round++;
+      return Promise.resolve();
+    },
+    close: () => Promise.resolve(),
+    ...more,
+  };
+}
+
+const state = (name: string, status: ServerState['status'], more: Partial<ServerState> = {}): ServerState => {
+  return { name, status, tools: 0, prompts: 0, resources: 0, ...more };
+};
+
+describe('the start-up banner', () => {
+  const place = { dataDir: '/srv/data', web: true };
+
+  test('says where everything is and how to connect a client', () => {
+    const text = bannerLines(hubWith([]), place).join('\n');
+    expect(text).toContain('http://127.0.0.1:3000/mcp');
+    expect(text).toContain('/srv/mcp_settings.json');
+    expect(text).toContain('/srv/data');
+    expect(text).toContain('claude mcp add --transport http toolhub http://127.0.0.1:3000/mcp');
+    expect(text).toContain('open http://127.0.0.1:3000/');
+    expect(text).toContain('No servers yet');
+  });
+
+  test('fits on a screen even at its longest', () => {
+    const hub = hubWith([[state('a', 'connecting')]], {
+      adminPassword: 'p4ss',
+      firstStart: true,
+      exposure: ['Call every tool of a', 'Call every tool of b'],
+    });
+    expect(bannerLines(hub, place).length).toBeLessThanOrEqual(25);
+  });
+
+  test('shows the first password only when it was made just now', () => {
+    expect(bannerLines(hubWith([], { adminPassword: 'p4ss-once' }), place).join('\n')).toContain('p4ss-once');
+    expect(bannerLines(hubWith([]), place).join('\n')).not.toMatch(/password/i);
+  });
+
+  test('says what strangers can do when they can reach the hub', () => {
+    expect(bannerLines(hubWith([], { exposure: ['call the tools of github'] }), place).join('\n')).toContain(
+      '! call the tools of github',
+    );
+  });
+
+  test('points to the documents where there is no home page', () => {
+    const text = bannerLines(hubWith([]), { ...place, web: false }).join('\n');
+    expect(text).not.toContain('Home page');
+    expect(text).toContain('docs/connect-clients.md');
+  });
+});
+
+describe('a server line', () => {
+  test.each([
+    [state('memory', 'connected', { tools: 9, ms: 412 }), '  ✓ memory            9 tools  (0.4 s)'],
+    [state('one', 'connected', { tools: 1 }), '  ✓ one               1 tool'],
+    [state('github', 'connecting'), '  … github            connecting'],
+    [
+      state('foo', 'disconnected', { error: 'command "uvx" was not found' }),
+      '  ✗ foo               command "uvx" was not found',
+    ],
+    [state('slack', 'oauth_required'), '  ! slack             sign-in needed'],
+  ])('%j', (server, line) => {
+    expect(serverLine(server)).toBe(line);
+  });
+
+  test('stays one harmless line whatever the server said', () => {
+    const line = serverLine(state('x\u001b[2J', 'disconnected', { error: 'died\n\u001b[31mred' }));
+    expect(line).toBe('  ✗ x                 died ↵ red');
+  });
+});
+
+describe('servers while the hub starts', () => {
+  const news = async (hub: Hub, stop = new AbortController().signal) => {
+    const heard: string[] = [];
+    for await (const { name, status } of settling(hub, stop)) heard.push(`${name} ${status}`);
+    return heard;
+  };
+
+  test('are told once each, in the order they settle; disabled ones are not', async () => {
+    const hub = hubWith([
+      [state('a', 'connecting'), state('b', 'connected'), state('off', 'disabled')],
+      [state('a', 'connecting'), state('b', 'connected'), state('off', 'disabled')],
+      [state('a', 'disconnected'), state('b', 'disconnected'), state('off', 'disabled')],
+    ]);
+    expect(await news(hub)).toEqual(['b connected', 'a disconnected']);
+  });
+
+  test('are told no more once the hub is to stop', async () => {
+    expect(await news(hubWith([[state('a', 'connecting')]]), AbortSignal.abort())).toEqual([]);
+  });
+});

@@ -1,0 +1,125 @@
+import type { Env } from '../env.ts';
+import { resolve } from 'node:path';
+import type { Hub, ServerState } from '../core/hub.ts';
+import { limits } from '../core/limits.ts';
+import { createCleaner } from '../logs/clean.ts';
+import { createLog } from '../logs/log.ts';
+import { standardOutput } from '../logs/output.ts';
+import { allSnippets } from '../snippets/all.ts';
+import { version } from '../version.ts';
+
+/** Tells the operator that the hub is up, where, and what becomes of each server. */
+export interface Announcer {
+  ready(hub: Hub): void;
+  /** Until every server has connected or failed once, or `stop` is aborted. Never rejects. */
+  followServers(hub: Hub, stop: AbortSignal): Promise<void>;
+}
+
+/**
+ * Plain text for people, log lines with `LOG_FORMAT=json`. Both go past the log's memory: the first password is shown here once and must not
+ * be found in the logs of the hub afterwards.
+ */
+export function createAnnouncer(env: Pick<Env, 'dataDir' | 'disableWeb' | 'logFormat'>): Announcer {
+  const output = standardOutput();
+  const format = env.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json');
+  return format === 'json' ? jsonAnnouncer(env) : plainAnnouncer(env, (line) => output.write(line));
+}
+
+function plainAnnouncer(env: Pick<Env, 'dataDir' | 'disableWeb'>, say: (line: string) => void): Announcer {
+  return {
+    ready: (hub) => bannerLines(hub, { dataDir: env.dataDir, web: !env.disableWeb }).forEach(say),
+    async followServers(hub, stop) {
+      for await (const state of settling(hub, stop)) say(serverLine(state));
+    },
+  };
+}
+
+function jsonAnnouncer(env: Pick<Env, 'dataDir'>): Announcer {
+  const log = createLog({ level: 'info', format: 'json' }).for('hub');
+  return {
+    ready(hub) {
+      const { url, mcpUrl, settingsPath, adminPassword, exposure = [] } = hub;
+      log.info(`Tool Hub ${version} is ready`, { url, mcpUrl, settings: settingsPath, data: resolve(env.dataDir) });
+      if (adminPassword !== undefined)
+        log.warn(`First admin made, shown only this once: username admin, password ${adminPassword}`);
+      for (const line of exposure) log.warn(line);
+    },
+    async followServers(hub, stop) {
+      for await (const { name, status, tools, error } of settling(hub, stop)) {
+        if (status !== 'connecting') log.info(`Server ${name}: ${status}`, { tools, error });
+      }
+    },
+  };
+}
+
+/** What stands on the terminal once the hub is up; the servers follow below, one line each. */
+export function bannerLines(hub: Hub, place: { dataDir: string; web: boolean }): string[] {
+  const { url, mcpUrl, settingsPath, firstStart, adminPassword, exposure = [] } = hub;
+  const servers = hub.servers();
+  const [snippet] = allSnippets({ name: 'toolhub', url: mcpUrl });
+  const others = place.web ? `open ${url}/` : 'see docs/connect-clients.md';
+  return [
+    '',
+    `  Tool Hub ${version}`,
+    '',
+    `  MCP        ${mcpUrl}   (one group or server: ${mcpUrl}/<name>)`,
+    ...(place.web ? [`  Home page  ${url}/`] : []),
+    `  Settings   ${settingsPath}${firstStart ? '   (new)' : ''}`,
+    `  Data       ${resolve(place.dataDir)}`,
+    ...(adminPassword === undefined
+      ? []
+      : ['', `  First admin: username admin, password ${adminPassword}`, '  Keep it: it is shown only this once.']),
+    ...(exposure.length === 0
+      ? []
+      : ['', '  Others can reach this address. Without a key they can:', ...exposure.map((line) => `  ! ${line}`)]),
+    '',
+    `  ${snippet?.title ?? ''}:  ${snippet?.text ?? ''}`,
+    `  Cursor, VS Code, Codex, Claude Desktop and others:  ${others}`,
+    '',
+    servers.length === 0 ? '  No servers yet: add some to the settings file, the hub sees it by itself.' : '  Servers',
+  ];
+}
+
+const { clean } = createCleaner();
+
+/** `  ✓ memory        9 tools  (0.4 s)` */
+export function serverLine({ name, status, tools, ms, error }: ServerState): string {
+  const line = (sign: string, text: string) => `  ${sign} ${clean(name).padEnd(16)}  ${text}`;
+  switch (status) {
+    case 'connected':
+      return line(
+        '✓',
+        `${tools} ${tools === 1 ? 'tool' : 'tools'}${ms === undefined ? '' : `  (${(ms / 1000).toFixed(1)} s)`}`,
+      );
+    case 'connecting':
+      return line('…', 'connecting');
+    case 'oauth_required':
+      return line('!', `sign-in needed${error === undefined ? '' : `: ${clean(error)}`}`);
+    case 'disabled':
+      return line('-', 'disabled');
+    case 'disconnected':
+      return line('✗', clean(error ?? 'not connected'));
+  }
+}
+
+/** Each server once it has settled, in the order they do; one that takes long is first given as `connecting`. Disabled ones are not news. */
+export async function* settling(hub: Hub, stop: AbortSignal): AsyncGenerator<ServerState> {
+  const told = new Map<string, ServerState['status']>();
+  const startedAt = Date.now();
+  while (!stop.aborted) {
+    const slow = Date.now() - startedAt >= limits.announceSlowMs;
+    const states = hub.servers().filter(({ status }) => status !== 'disabled');
+    for (const state of states) {
+      const before = told.get(state.name);
+      const news =
+        before === undefined
+          ? state.status !== 'connecting' || slow
+          : before === 'connecting' && state.status !== 'connecting';
+      if (!news) continue;
+      told.set(state.name, state.status);
+      yield state;
+    }
+    if (states.every(({ status }) => status !== 'connecting')) return;
+    await hub.settled(limits.announcePollMs);
+  }
+}

@@ -1,0 +1,231 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { HubError } from '../../core/errors.ts';
+import type { Check } from './check.ts';
+import { checkCommands, type ReadyServer } from './commands.ts';
+import { checkDataFolder, checkDiskSpace } from './data-folder.ts';
+import { checkNodeVersion } from './node-version.ts';
+import { checkPort } from './port.ts';
+import { checkServers } from './servers.ts';
+import { checkSettings } from './settings.ts';
+import { checkVariables } from './variables.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'toolhub-doctor-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const program = (name: string, text = '#!/bin/sh\nexit 0\n') => {
+  writeFileSync(join(folder, name), text);
+  chmodSync(join(folder, name), 0o755);
+};
+
+const stdio = (name: string, command: string, env: Record<string, string> = {}): ReadyServer => {
+  return { name, transport: { type: 'stdio', command, args: [], env, cwd: undefined } };
+};
+
+describe('Node.js', () => {
+  test.each([
+    ['18.20.8', 'fail'],
+    ['20.18.9', 'fail'],
+    ['20.19.0', 'warn'],
+    ['22.1.0', 'ok'],
+    ['25.0.0', 'ok'],
+  ])('%s: %s', (running, status) => {
+    expect(checkNodeVersion(running).status).toBe(status);
+  });
+});
+
+describe('commands', () => {
+  const find = async (servers: ReadyServer[], command: string): Promise<Check | undefined> =>
+    (await checkCommands(servers, folder)).find(({ name }) => name === command);
+
+  test('that no server needs may be missing', async () => {
+    expect(await find([], 'uvx')).toEqual({ name: 'uvx', status: 'ok', detail: 'uvx not found; no server needs it' });
+  });
+
+  test('that are missing name the servers that need them, and how to get them', async () => {
+    const found = await find([stdio('fetch', 'uvx'), stdio('time', 'uvx'), stdio('other', 'npx')], 'uvx');
+    expect(found).toMatchObject({ status: 'fail', detail: 'uvx not found; needed by fetch, time' });
+    expect(found?.fix).toContain('Install uv');
+  });
+
+  test('are looked for where the server would look', async () => {
+    program('mine');
+    expect(await find([stdio('a', 'mine')], 'mine')).toMatchObject({
+      status: 'ok',
+      detail: `${join(folder, 'mine')}; needed by a`,
+    });
+    expect(await find([stdio('a', 'mine', { PATH: '/nowhere' })], 'mine')).toMatchObject({ status: 'fail' });
+    expect(await find([stdio('a', join(folder, 'mine'))], 'mine')).toMatchObject({ status: 'ok' });
+  });
+
+  test('that may not be executed are not found', async () => {
+    writeFileSync(join(folder, 'data'), '', { mode: 0o644 });
+    mkdirSync(join(folder, 'sub'));
+    expect(await find([stdio('a', 'data')], 'data')).toMatchObject({ status: 'fail' });
+    expect(await find([stdio('a', 'sub')], 'sub')).toMatchObject({ status: 'fail' });
+  });
+
+  test('docker needs an engine that answers, when a server needs docker', async () => {
+    program('docker', '#!/bin/sh\necho 28.1.0\n');
+    expect(await find([stdio('a', 'docker')], 'docker')).toMatchObject({
+      status: 'ok',
+      detail: 'engine 28.1.0 answers; needed by a',
+    });
+    program('docker', '#!/bin/sh\nexit 1\n');
+    expect(await find([stdio('a', 'docker')], 'docker')).toMatchObject({ status: 'fail' });
+    expect(await find([], 'docker')).toMatchObject({ status: 'ok' });
+  });
+});
+
+describe('the port', () => {
+  const listen = async (answer: string) => {
+    const server = createServer((_, response) => response.end(answer));
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const { port } = server.address() as AddressInfo;
+    return { port, close: () => new Promise((done) => server.close(done)) };
+  };
+
+  test('that is free is fine', async () => {
+    const { port, close } = await listen('');
+    await close();
+    expect(await checkPort('127.0.0.1', port)).toMatchObject({ status: 'ok', detail: `127.0.0.1:${port} is free` });
+    expect(await checkPort('127.0.0.1', 0)).toMatchObject({ status: 'ok' });
+  });
+
+  test('that a hub holds says which', async () => {
+    const health = { status: 'degraded', version: '9.9.9', servers: { total: 3, connected: 2, disconnected: 1 } };
+    const { port, close } = await listen(JSON.stringify(health));
+    const found = await checkPort('127.0.0.1', port);
+    await close();
+    expect(found).toMatchObject({
+      status: 'ok',
+      detail: `127.0.0.1:${port} is held by a hub: version 9.9.9, degraded, 2 of 3 servers connected`,
+    });
+  });
+
+  test('that something else holds is a failure, with what to do', async () => {
+    const { port, close } = await listen('<html>');
+    const found = await checkPort('127.0.0.1', port);
+    await close();
+    expect(found.status).toBe('fail');
+    expect(found.fix).toContain('--port');
+  });
+
+  test('on an address that is not ours is a failure', async () => {
+    expect(await checkPort('203.0.113.7', 3000)).toMatchObject({
+      status: 'fail',
+      detail: '203.0.113.7 is no address of this machine',
+    });
+  });
+});
+
+describe('the data folder', () => {
+  test('is written to, left as it was, and not made by looking', async () => {
+    expect(await checkDataFolder(folder)).toMatchObject({
+      status: 'ok',
+      detail: `${folder} can be written to; no hub has it open`,
+    });
+    const later = join(folder, 'a', 'b');
+    expect(await checkDataFolder(later)).toMatchObject({
+      status: 'ok',
+      detail: `${later} will be made at the first start`,
+    });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('says who has it open', async () => {
+    writeFileSync(join(folder, 'database.lock'), JSON.stringify({ pid: 4711, host: 'box', token: 't' }));
+    expect((await checkDataFolder(folder)).detail).toContain('process 4711 on box');
+  });
+
+  test('that is a file cannot be used', async () => {
+    writeFileSync(join(folder, 'file'), '');
+    for (const path of [join(folder, 'file'), join(folder, 'file', 'data')]) {
+      expect(await checkDataFolder(path)).toMatchObject({
+        status: 'fail',
+        fix: expect.stringContaining('DATA_DIR') as string,
+      });
+    }
+  });
+
+  test('has room, said in whole numbers', async () => {
+    expect((await checkDiskSpace(join(folder, 'later'))).detail).toMatch(/^\d+ [MG]B free at /);
+  });
+});
+
+describe('settings', () => {
+  const check = (text: string) => {
+    writeFileSync(join(folder, 'settings.json'), text);
+    return checkSettings(join(folder, 'settings.json'), { SET: 'yes' });
+  };
+
+  test('may be missing before the first start', async () => {
+    expect(await checkSettings(join(folder, 'none.json'), {})).toMatchObject({
+      invalid: false,
+      servers: [],
+      checks: [{ status: 'ok' }],
+    });
+  });
+
+  test('that are wrong give every problem with its path', async () => {
+    const { checks, invalid } = await check('{"mcpServers": {"a": {"command": 7}, "b": {"args": []}}}');
+    expect(invalid).toBe(true);
+    expect(checks.filter(({ status }) => status === 'fail').length).toBeGreaterThanOrEqual(2);
+    expect(checks.map(({ detail }) => detail).join('\n')).toMatch(/mcpServers\.a\.command[\s\S]*mcpServers\.b/);
+  });
+
+  test('that are no JSON say where', async () => {
+    const { checks, invalid } = await check('{\n  "mcpServers": }');
+    expect(invalid).toBe(true);
+    expect(checks[0]?.detail).toContain('line 2');
+  });
+
+  test('give the enabled servers, and the variables that are not set', async () => {
+    const { servers, checks } = await check(
+      JSON.stringify({
+        mcpServers: {
+          one: { command: 'x', env: { A: '${SET}', B: '${UNSET}' } },
+          off: { command: 'y', enabled: false },
+        },
+      }),
+    );
+    expect(checks[0]).toMatchObject({ status: 'ok' });
+    expect(servers.map(({ name }) => name)).toEqual(['one']);
+    expect(checkVariables(servers)).toEqual([
+      {
+        name: '${UNSET}',
+        status: 'warn',
+        detail: 'not set; used by one',
+        fix: expect.stringContaining('Set UNSET') as string,
+      },
+    ]);
+    expect(checkVariables([])).toMatchObject([{ status: 'ok' }]);
+  });
+});
+
+describe('servers', () => {
+  test('are all tried, also when one fails, and reported in the order of the file', async () => {
+    const { servers } = await (async () => {
+      const mcpServers = { a: { command: 'x' }, b: { command: 'y' }, c: { command: 'z' } };
+      writeFileSync(join(folder, 'settings.json'), JSON.stringify({ mcpServers }));
+      return checkSettings(join(folder, 'settings.json'), {});
+    })();
+    const checks = await checkServers(servers, ({ name }) =>
+      name === 'b'
+        ? Promise.reject(new HubError('upstream_unavailable', 'Cannot start server "b": try this.'))
+        : Promise.resolve({ tools: name === 'a' ? 1 : 9, prompts: 0, resources: name === 'a' ? 2 : 0, ms: 412 }),
+    );
+    expect(checks).toEqual([
+      { name: 'server a', status: 'ok', detail: '1 tool, 2 resources (0.4 s)' },
+      { name: 'server b', status: 'fail', detail: 'Cannot start server "b": try this.' },
+      { name: 'server c', status: 'ok', detail: '9 tools (0.4 s)' },
+    ]);
+  });
+});

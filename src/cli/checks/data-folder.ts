@@ -1,0 +1,67 @@
+import { access, constants, mkdtemp, readFile, rm, stat, statfs } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { isObject } from '../../core/rpc.ts';
+import { errnoOf } from '../../disk/disk-error.ts';
+import type { Check } from './check.ts';
+
+/** Can the hub keep its data there? The folder is not made by looking. */
+export async function checkDataFolder(dataDir: string): Promise<Check> {
+  const name = 'data folder';
+  const folder = resolve(dataDir);
+  const fix = 'Give the hub the right to write there, or name another folder: --data-dir, or DATA_DIR.';
+  const existing = await nearestExisting(folder);
+  if (!existing.isFolder) return { name, status: 'fail', detail: `${existing.path} is not a folder`, fix };
+  try {
+    if (existing.path !== folder) {
+      await access(existing.path, constants.W_OK | constants.X_OK);
+      return { name, status: 'ok', detail: `${folder} will be made at the first start` };
+    }
+    await rm(await mkdtemp(join(folder, '.doctor-')), { recursive: true });
+    return { name, status: 'ok', detail: `${folder} can be written to; ${await holderOf(folder)}` };
+  } catch (error) {
+    return {
+      name,
+      status: 'fail',
+      detail: `cannot write to ${existing.path} (${errnoOf(error) ?? String(error)})`,
+      fix,
+    };
+  }
+}
+
+/** Whose lock is on the database inside; a hub takes it over from a process that is gone. */
+async function holderOf(folder: string): Promise<string> {
+  const holder = await readFile(join(folder, 'database.lock'), 'utf8')
+    .then(parseHolder)
+    .catch(() => undefined);
+  return holder === undefined
+    ? 'no hub has it open'
+    : `process ${holder.pid} on ${holder.host} has it open, or had when it died`;
+}
+
+function parseHolder(text: string): { pid: number; host: string } | undefined {
+  const holder: unknown = JSON.parse(text);
+  return isObject(holder) && typeof holder['pid'] === 'number'
+    ? { pid: holder['pid'], host: String(holder['host']) }
+    : undefined;
+}
+
+const MiB = 1024 * 1024;
+
+/** Room for the database, bundles and logs. */
+export async function checkDiskSpace(dataDir: string): Promise<Check> {
+  const name = 'disk space';
+  const { path } = await nearestExisting(resolve(dataDir));
+  const { bavail, bsize } = await statfs(path);
+  const free = (bavail * bsize) / MiB;
+  const detail = `${free >= 10_240 ? `${Math.floor(free / 1024)} GB` : `${Math.floor(free)} MB`} free at ${path}`;
+  const fix = 'Free some, or move the data folder: --data-dir, or DATA_DIR.';
+  if (free < 100) return { name, status: 'fail', detail, fix };
+  return free < 1024 ? { name, status: 'warn', detail, fix } : { name, status: 'ok', detail };
+}
+
+async function nearestExisting(path: string): Promise<{ path: string; isFolder: boolean }> {
+  const found = await stat(path).catch(() => undefined);
+  if (found !== undefined) return { path, isFolder: found.isDirectory() };
+  const parent = dirname(path);
+  return parent === path ? { path, isFolder: false } : nearestExisting(parent);
+}

@@ -1,0 +1,49 @@
+import { availableParallelism } from 'node:os';
+import { HubError } from '../../core/errors.ts';
+import { limits } from '../../core/limits.ts';
+import type { ServerSettings } from '../../core/settings.ts';
+import type { Check } from './check.ts';
+
+/** What a server offers, as a trial connection found it. */
+export interface Offer {
+  readonly tools: number;
+  readonly prompts: number;
+  readonly resources: number;
+  readonly ms: number;
+}
+
+type Probe = (server: ServerSettings) => Promise<Offer>;
+
+/** Really connects to each server, as many at once as a start would, and lists what it offers. `probe` is bounded in time by itself. */
+export async function checkServers(
+  servers: readonly { readonly settings: ServerSettings }[],
+  probe: Probe,
+): Promise<Check[]> {
+  const checks: Check[] = [];
+  const queue = servers.entries();
+  const worker = async (): Promise<void> => {
+    for (const [at, { settings }] of queue) checks[at] = await checkServer(settings, probe);
+  };
+  await Promise.all(Array.from({ length: limits.startsPerCore * availableParallelism() }, worker));
+  return checks;
+}
+
+async function checkServer(server: ServerSettings, probe: Probe): Promise<Check> {
+  const name = `server ${server.name}`;
+  try {
+    const { tools, prompts, resources, ms } = await probe(server);
+    const offer = [
+      count(tools, 'tool'),
+      ...(prompts > 0 ? [count(prompts, 'prompt')] : []),
+      ...(resources > 0 ? [count(resources, 'resource')] : []),
+    ];
+    return { name, status: 'ok', detail: `${offer.join(', ')} (${(ms / 1000).toFixed(1)} s)` };
+  } catch (error) {
+    if (!(error instanceof HubError)) throw error;
+    return { name, status: 'fail', detail: error.message };
+  }
+}
+
+function count(many: number, what: string): string {
+  return `${many} ${what}${many === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,78 @@
+import { resolve } from 'node:path';
+import { HubError } from '../../core/errors.ts';
+import type { ServerSettings, TransportSettings } from '../../core/settings.ts';
+import { settingsFile } from '../../settings/file.ts';
+import { expandServer } from '../../settings/placeholders.ts';
+import { parseSettings } from '../../settings/schema.ts';
+import type { Check } from './check.ts';
+
+export interface SettingsFindings {
+  readonly checks: readonly Check[];
+  /** The file is not accepted as it is. */
+  readonly invalid: boolean;
+  /** Enabled servers that can be connected: variables filled in, with the names of those that are not set. */
+  readonly servers: readonly PreparedServer[];
+}
+
+export interface PreparedServer {
+  readonly name: string;
+  readonly settings: ServerSettings;
+  readonly transport: TransportSettings;
+  readonly missing: readonly string[];
+}
+
+const name = 'settings';
+
+/** Reads the settings file as the hub would: every problem and every oddity with its path. */
+export async function checkSettings(
+  settingsPath: string,
+  variables: Readonly<Record<string, string>>,
+): Promise<SettingsFindings> {
+  const path = resolve(settingsPath);
+  const loaded = await settingsFile(path).load();
+  if (loaded.kind === 'missing') {
+    const detail = `${path} is not there yet; the first start makes it`;
+    return { checks: [{ name, status: 'ok', detail }], invalid: false, servers: [] };
+  }
+  try {
+    if (loaded.kind === 'broken') throw loaded.error;
+    const { settings, warnings } = parseSettings(loaded.document);
+    const odd = [...loaded.notes, ...warnings].map((note): Check => ({
+      name,
+      status: 'warn',
+      detail: `${note.path}: ${note.message}`,
+    }));
+    const enabled = [...settings.servers.values()].filter((server) => server.enabled);
+    const prepared = enabled.map((server) => prepare(server, variables));
+    const detail = `${path}: ${settings.servers.size} servers, ${settings.groups.length} groups`;
+    const unusable = prepared.filter((one): one is Check => 'status' in one);
+    return {
+      checks: [{ name, status: 'ok', detail }, ...odd, ...unusable],
+      invalid: false,
+      servers: prepared.filter((one): one is PreparedServer => 'transport' in one),
+    };
+  } catch (error) {
+    if (!(error instanceof HubError)) throw error;
+    return { checks: problemsOf(error, path), invalid: true, servers: [] };
+  }
+}
+
+function prepare(settings: ServerSettings, variables: Readonly<Record<string, string>>): PreparedServer | Check {
+  try {
+    return { name: settings.name, settings, ...expandServer(settings, variables) };
+  } catch (error) {
+    if (!(error instanceof HubError)) throw error;
+    return { name: `server ${settings.name}`, status: 'fail', detail: error.message };
+  }
+}
+
+function problemsOf(error: HubError, path: string): Check[] {
+  const fix = `Correct ${path}; docs/configuration.md describes it.`;
+  if (error.problems.length === 0) return [{ name, status: 'fail', detail: error.message, fix }];
+  return error.problems.map((problem) => ({
+    name,
+    status: 'fail',
+    detail: `${problem.path}: ${problem.message}`,
+    fix,
+  }));
+}

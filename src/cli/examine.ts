@@ -1,0 +1,58 @@
+import { HubError } from '../core/errors.ts';
+import type { Logger } from '../core/logger.ts';
+import type { ServerSettings } from '../core/settings.ts';
+import { type Env, readProcessEnv } from '../env.ts';
+import { probeServer } from '../upstream/probe.ts';
+import { createCleaner } from '../logs/clean.ts';
+import { secretsIn } from '../logs/secrets.ts';
+import type { Check } from './checks/check.ts';
+import { checkCommands } from './checks/commands.ts';
+import { checkDataFolder, checkDiskSpace } from './checks/data-folder.ts';
+import { checkNodeVersion } from './checks/node-version.ts';
+import { checkPort } from './checks/port.ts';
+import { checkServers, type Offer } from './checks/servers.ts';
+import { checkSettings } from './checks/settings.ts';
+import { checkVariables } from './checks/variables.ts';
+
+export interface Findings {
+  readonly checks: readonly Check[];
+  /** What the operator wrote is not accepted: the environment or the settings file. */
+  readonly misconfigured: boolean;
+}
+
+/** Runs every check that can be run; `overrides` are variables that win over the environment. */
+export async function examine(overrides: Record<string, string>): Promise<Findings> {
+  const node = checkNodeVersion();
+  let env: Env;
+  try {
+    env = readProcessEnv(overrides);
+  } catch (error) {
+    if (!(error instanceof HubError)) throw error;
+    return { checks: [node, { name: 'environment', status: 'fail', detail: error.message }], misconfigured: true };
+  }
+  const settings = await checkSettings(env.settingsPath, env.variables);
+  const path = env.variables['PATH'] ?? '';
+  const machine = await Promise.all([
+    checkPort(env.host, env.port),
+    checkDataFolder(env.dataDir),
+    checkDiskSpace(env.dataDir),
+  ]);
+  const commands = await checkCommands(settings.servers, path);
+  const secrets = settings.servers.flatMap(({ transport }) => secretsIn(transport));
+  const servers = (await checkServers(settings.servers, createProbe(env))).map(withoutSecrets(secrets));
+  const checks = [node, ...machine, ...settings.checks, ...checkVariables(settings.servers), ...commands, ...servers];
+  return { checks, misconfigured: settings.invalid };
+}
+
+/** What a dying server said last may hold a secret, and reports of this kind are pasted into issues. */
+function withoutSecrets(secrets: readonly string[]): (check: Check) => Check {
+  const { clean } = createCleaner(secrets);
+  return (check) => ({ ...check, detail: check.detail.split('\n').map(clean).join('\n') });
+}
+
+/** A trial connection takes as long as the hub would wait, and says nothing but its outcome. */
+function createProbe(env: Env): (server: ServerSettings) => Promise<Offer> {
+  const silent = (): void => {};
+  const log: Logger = { debug: silent, info: silent, warn: silent, error: silent };
+  return (server) => probeServer(server, { variables: env.variables, timeoutMs: env.connectTimeoutMs, log });
+}

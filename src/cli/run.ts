@@ -1,0 +1,77 @@
+import { parseArgs } from 'node:util';
+import { version } from '../version.ts';
+import type { Command, Flags } from './command.ts';
+import { doctor } from './doctor.ts';
+import { type ExitCode, exitCodes } from './exit.ts';
+import { explainFailure } from './failure.ts';
+import { serve } from './serve.ts';
+
+const commands: readonly Command[] = [serve, doctor];
+
+const common = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } } as const;
+
+/** The whole program: what the arguments ask for, until it is done. Resolves to the exit code (CONTRACT §1) and never rejects. */
+export async function run(args: readonly string[]): Promise<ExitCode> {
+  const [first = ''] = args;
+  if (first === 'help') return help(args[1]);
+  const named = commands.find(({ name }) => name === first);
+  if (named === undefined && first !== '' && !first.startsWith('-')) return unknownCommand(first);
+  const command = named ?? serve;
+
+  let flags: Flags;
+  try {
+    const options = { ...command.options, ...common };
+    flags = parseArgs({ args: args.slice(named === undefined ? 0 : 1), options, strict: true }).values;
+  } catch (error) {
+    return refuse(
+      `${error instanceof Error ? error.message : String(error)}\nRun "toolhub help ${command.name}" for what it takes.`,
+    );
+  }
+  if (flags['version'] === true) return print(version);
+  if (flags['help'] === true) return help(named?.name);
+  try {
+    return await command.run(flags);
+  } catch (error) {
+    return explainFailure(error);
+  }
+}
+
+function help(name: string | undefined): ExitCode {
+  if (name === undefined) return print(overview());
+  const command = commands.find((command) => command.name === name);
+  return command === undefined ? unknownCommand(name) : print(details(command));
+}
+
+function overview(): string {
+  const list = commands.map(({ name, summary }) => `  toolhub ${name.padEnd(8)} ${summary}`).join('\n');
+  return `Tool Hub ${version}: one address for all your MCP tool servers.
+
+${list}
+  toolhub help <command>
+
+Without a command: serve.
+
+${serve.help}
+  -h, --help
+  -v, --version
+
+Every setting is described in docs/configuration.md.`;
+}
+
+function details({ name, summary, help }: Command): string {
+  return `toolhub ${name}: ${summary}\n\n${help}\n  -h, --help`;
+}
+
+function unknownCommand(name: string): ExitCode {
+  return refuse(`There is no command "${name}".\n\n${overview()}`);
+}
+
+function print(text: string): ExitCode {
+  process.stdout.write(`${text}\n`);
+  return exitCodes.stopped;
+}
+
+function refuse(text: string): ExitCode {
+  process.stderr.write(`toolhub: ${text}\n`);
+  return exitCodes.misconfigured;
+}

@@ -1,0 +1,40 @@
+import { setTimeout as after } from 'node:timers/promises';
+import type { Hub } from '../core/hub.ts';
+import { limits } from '../core/limits.ts';
+import { createAnnouncer } from './announce.ts';
+import { type Command, environmentHelp, environmentOptions, variablesFrom } from './command.ts';
+import { type ExitCode, exitCodes } from './exit.ts';
+import { watchStopSignals } from './signals.ts';
+
+/** `toolhub serve`: runs the hub until it is told to stop. */
+export const serve: Command = {
+  name: 'serve',
+  summary: 'run the hub (the default)',
+  help: environmentHelp,
+  options: environmentOptions,
+  async run(flags) {
+    const { readProcessEnv } = await import('../env.ts');
+    const { startHub } = await import('../main.ts');
+    const env = readProcessEnv(variablesFrom(flags));
+    const stop = watchStopSignals();
+    const starting = startHub(env);
+    const hub = await Promise.race([starting, stop.asked]);
+    if (hub !== undefined) {
+      const announcer = createAnnouncer(env);
+      announcer.ready(hub);
+      void announcer.followServers(hub, stop.signal);
+      await stop.asked;
+    }
+    return closeInTime(starting);
+  },
+};
+
+/** A stop that hangs must not: whoever stops us (Docker, systemd) would end us less politely. */
+async function closeInTime(starting: Promise<Hub>): Promise<ExitCode> {
+  const closed = starting.then((hub) => hub.close()).then(() => exitCodes.stopped);
+  const late = after(limits.stopMs, exitCodes.failed, { ref: false });
+  const code = await Promise.race([closed, late]);
+  if (code !== exitCodes.stopped)
+    process.stderr.write(`toolhub: not everything stopped within ${limits.stopMs / 1000} s; ending now.\n`);
+  return code;
+}
