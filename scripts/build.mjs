@@ -1,6 +1,9 @@
 // Compiles src/ to dist/. `npm start` calls it each time; tsc is fast enough that no staleness check is worth its bugs.
 import { spawnSync } from 'node:child_process';
-import { chmodSync } from 'node:fs';
+import { chmodSync, cpSync } from 'node:fs';
+
+// First, so that a type error somewhere does not leave the build without its migrations.
+cpSync('src/database/migrations', 'dist/database/migrations', { recursive: true });
 
 const tsc = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
   stdio: 'inherit',

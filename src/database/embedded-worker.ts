@@ -1,0 +1,140 @@
+/**
+ * The thread that holds the embedded database: PGlite computes on the thread that calls it, and opening alone takes seconds. Started by embedded.ts with the folder
+ * as `workerData`; speaks worker-messages.ts.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { PGlite, types } from '@electric-sql/pglite';
+import type { Extensions, Transaction } from '@electric-sql/pglite';
+import { deferred } from '../core/deferred.ts';
+import { limits } from '../core/limits.ts';
+import { packError } from './worker-messages.ts';
+import type { FromWorker, ToWorker } from './worker-messages.ts';
+
+interface OpenTransaction {
+  readonly statements: Transaction;
+  readonly finish: (outcome: 'commit' | 'rollback') => void;
+  /** Settles when it is committed or rolled back. */
+  readonly done: () => Promise<void>;
+}
+
+const port = parentPort;
+if (port === null) throw new Error('embedded-worker.js is a worker thread of the hub, not a program');
+const say = (message: FromWorker): void => port.postMessage(message);
+const asText = (value: string): string => value;
+
+/** Thrown inside PGlite's transaction to have it rolled back. */
+class RolledBack extends Error {}
+
+async function extensions(): Promise<Extensions> {
+  try {
+    const { vector } = await import('@electric-sql/pglite-pgvector');
+    return { vector };
+  } catch {
+    return {}; // The hub does without vectors then; opening finds out.
+  }
+}
+
+async function serve(folder: string): Promise<void> {
+  const db = await PGlite.create({
+    dataDir: folder,
+    extensions: await extensions(),
+    parsers: { [types.INT8]: asText, [types.DATE]: asText, [types.TIMESTAMP]: asText },
+  });
+  const open = new Map<number, OpenTransaction>();
+  const unlisten = new Map<string, () => Promise<void>>();
+
+  /** Resolves when the transaction has begun; PGlite itself lets nothing else run until it ends. */
+  function begin(tx: number): Promise<void> {
+    const begun = deferred<void>();
+    const done = db
+      .transaction(async (statements) => {
+        const outcome = deferred<'commit' | 'rollback'>();
+        const timer = setTimeout(() => outcome.resolve('rollback'), limits.databaseTxMs);
+        open.set(tx, { statements, finish: outcome.resolve, done: () => done });
+        begun.resolve();
+        const decided = await outcome.promise;
+        clearTimeout(timer);
+        open.delete(tx);
+        if (decided === 'rollback') throw new RolledBack();
+      })
+      .catch((error: unknown) => {
+        begun.reject(error);
+        if (!(error instanceof RolledBack)) throw error;
+      });
+    done.catch(() => {}); // Whoever ends the transaction hears of it.
+    return begun.promise;
+  }
+
+  async function end(tx: number, outcome: 'commit' | 'rollback'): Promise<void> {
+    const transaction = open.get(tx);
+    if (transaction !== undefined) {
+      transaction.finish(outcome);
+      await transaction.done();
+    } else if (outcome === 'commit') {
+      throw transactionGone();
+    }
+  }
+
+  function statementsOf(tx: number): Transaction {
+    const transaction = open.get(tx);
+    if (transaction === undefined) throw transactionGone();
+    return transaction.statements;
+  }
+
+  async function answer(ask: ToWorker): Promise<readonly unknown[]> {
+    switch (ask.op) {
+      case 'query': {
+        const { rows } = await (ask.tx === undefined ? db : statementsOf(ask.tx)).query(ask.sql, [...ask.parameters]);
+        return rows;
+      }
+      case 'script':
+        await statementsOf(ask.tx).exec(ask.sql);
+        return [];
+      case 'begin':
+        await begin(ask.tx);
+        return [];
+      case 'commit':
+      case 'rollback':
+        await end(ask.tx, ask.op);
+        return [];
+      case 'listen':
+        if (!unlisten.has(ask.channel)) {
+          const { channel } = ask;
+          unlisten.set(channel, await db.listen(channel, (payload) => say({ op: 'heard', channel, payload })));
+        }
+        return [];
+      case 'unlisten':
+        await unlisten.get(ask.channel)?.();
+        unlisten.delete(ask.channel);
+        return [];
+      case 'close':
+        await db.close();
+        return [];
+    }
+  }
+
+  port?.on('message', (ask: ToWorker) => {
+    answer(ask).then(
+      (rows) => say({ op: 'answer', id: ask.id, rows }),
+      (error: unknown) => {
+        say({ op: 'refused', id: ask.id, error: packError(error) });
+        // The WebAssembly instance aborted (out of memory, a panic): it answers nothing any more. Ending the thread has the hub open a new one.
+        if (isAbort(error)) setImmediate(() => process.exit(1));
+      },
+    );
+  });
+  say({ op: 'open' });
+}
+
+function transactionGone(): Error {
+  return new Error(`The transaction took longer than ${limits.databaseTxMs / 1_000} s and was rolled back`);
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'RuntimeError' || error.name === 'ExitStatus');
+}
+
+serve((workerData as { folder: string }).folder).catch((error: unknown) => {
+  say({ op: 'failed', error: packError(error) });
+  setImmediate(() => process.exit(1));
+});

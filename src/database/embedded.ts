@@ -1,0 +1,79 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { limits } from '../core/limits.ts';
+import { checkChannel, checkPayload } from './channel-name.ts';
+import type { Connection, Parameter, Transaction } from './database.ts';
+import { lockFolder } from './folder-lock.ts';
+import { linkTo } from './worker-link.ts';
+import type { WorkerLink } from './worker-link.ts';
+
+/** Node 20 runs no TypeScript: where the sources run themselves (under the test runner), the worker comes from the build. */
+const workerFile = new URL(
+  import.meta.url.endsWith('.ts') ? '../../dist/database/embedded-worker.js' : './embedded-worker.js',
+  import.meta.url,
+);
+
+/**
+ * Opens the embedded PostgreSQL (PGlite) in `folder`, in a thread of its own. One process at a time: a second one gets HubError `conflict` with the holder's
+ * process id, for PGlite takes no lock itself and two writers silently lose each other's rows.
+ */
+export async function openEmbedded(folder: string): Promise<Connection> {
+  mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
+  const unlock = await lockFolder(folder);
+  try {
+    return await startWorker(folder, unlock);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+async function startWorker(folder: string, unlock: () => void): Promise<Connection> {
+  const worker = new Worker(workerFile, { workerData: { folder }, execArgv: [] });
+  const link = linkTo(worker, unlock);
+  await link.opened;
+  let lastTx = 0;
+  let closed: Promise<void> | undefined;
+
+  async function query<T>(sql: string, parameters: readonly Parameter[] = []): Promise<T[]> {
+    return (await link.ask({ op: 'query', sql, parameters })) as T[];
+  }
+
+  async function close(): Promise<void> {
+    await Promise.race([link.end(), sleep(limits.databaseCloseMs, undefined, { ref: false })]);
+    await worker.terminate();
+  }
+
+  return {
+    kind: 'embedded',
+    lost: link.lost,
+    query,
+    async tx(work) {
+      lastTx += 1;
+      return inTransaction(link, lastTx, work);
+    },
+    listen: (channel, heard) => link.listen(checkChannel(channel), heard),
+    async notify(channel, payload) {
+      await query('select pg_notify($1, $2)', [checkChannel(channel), checkPayload(payload)]);
+    },
+    close: () => (closed ??= close()),
+  };
+}
+
+async function inTransaction<T>(link: WorkerLink, tx: number, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  await link.ask({ op: 'begin', tx });
+  try {
+    const result = await work({
+      query: async <R>(sql: string, parameters: readonly Parameter[] = []) =>
+        (await link.ask({ op: 'query', sql, parameters, tx })) as R[],
+      script: async (sql) => void (await link.ask({ op: 'script', sql, tx })),
+    });
+    await link.ask({ op: 'commit', tx });
+    return result;
+  } catch (error) {
+    await link.ask({ op: 'rollback', tx }).catch(() => {});
+    throw error;
+  }
+}

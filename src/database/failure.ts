@@ -1,0 +1,28 @@
+import { errorText, HubError } from '../core/errors.ts';
+
+/** The five-character SQLSTATE of a database's own error, e.g. `23505` for a unique violation. */
+export function sqlState(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  // EPIPE and its like are upper-case and may be five characters long too; no SQLSTATE class in use begins with E.
+  return typeof code === 'string' && /^[0-9A-DF-Z][0-9A-Z]{4}$/.test(code) ? code : undefined;
+}
+
+/** Class 08 (connection exception), the server is going down or not up yet, or it has no connection to spare. */
+export function isConnectionState(state: string): boolean {
+  return state.startsWith('08') || state.startsWith('57P') || state === '53300';
+}
+
+/** What a caller gets when the database cannot be reached. */
+export function unreachable(cause: unknown): HubError {
+  return new HubError('not_ready', 'The database cannot be reached right now. Try again in a moment.', {
+    cause,
+    retryAfterMs: 1_000,
+  });
+}
+
+/** The reason behind an error of ours, for the log: the public text of `unreachable` says nothing of it. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof HubError && error.cause !== undefined) return reasonOf(error.cause);
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
+  return errorText(error);
+}

@@ -1,0 +1,36 @@
+import { join } from 'node:path';
+import { HubError } from '../core/errors.ts';
+import type { Logger } from '../core/logger.ts';
+import type { Database } from './database.ts';
+import { openEmbedded } from './embedded.ts';
+import { migrate } from './migrate.ts';
+import { openPostgres } from './postgres.ts';
+
+/** Where the tables are: PostgreSQL at `url`, or without one the embedded database in `dataDir`. */
+export interface DatabasePlace {
+  readonly url: string | undefined;
+  readonly dataDir: string;
+  readonly log: Logger;
+}
+
+/** Opens the database and brings its tables up to date. Whoever opened it closes it. */
+export async function openDatabase({ url, dataDir, log }: DatabasePlace): Promise<Database> {
+  const connection = await (url === undefined ? openEmbedded(join(dataDir, 'database')) : openPostgres(checkUrl(url)));
+  try {
+    const { hasVector } = await migrate(connection);
+    if (!hasVector) log.debug('The database has no vector extension; embeddings stay in memory');
+    return { ...connection, hasVector };
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+/** Throws without repeating the value, which may hold a password. */
+function checkUrl(url: string): string {
+  if (/^postgres(ql)?:\/\//.test(url) && URL.canParse(url)) return url;
+  throw new HubError(
+    'misconfigured',
+    'DB_URL is not an address of PostgreSQL: expected postgres://user:password@host:5432/database, or "off".',
+  );
+}

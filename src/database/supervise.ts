@@ -1,0 +1,159 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { deferred } from '../core/deferred.ts';
+import { HubError } from '../core/errors.ts';
+import { limits } from '../core/limits.ts';
+import type { Database, Parameter } from './database.ts';
+import { reasonOf } from './failure.ts';
+import { createHearing } from './hearing.ts';
+import type { Heard } from './hearing.ts';
+import { openDatabase } from './open.ts';
+import type { DatabasePlace } from './open.ts';
+
+export type DatabaseState =
+  /** `DB_URL=off`: there will never be one. */
+  | { readonly state: 'off' }
+  /** The first attempt to open it is under way, or not begun yet. */
+  | { readonly state: 'opening' }
+  | { readonly state: 'ready'; readonly kind: Database['kind']; readonly hasVector: boolean }
+  /** It was or should be there and is not; it is tried again for ever. */
+  | { readonly state: 'down'; readonly error: string };
+
+/** The hub's database, whatever its state: nothing that serves a client waits for it without a bound. */
+export interface DatabaseHandle {
+  /** Begins to open it, in the background. Call it when the hub listens. */
+  start(): void;
+  state(): DatabaseState;
+  /** Called after each change of state. */
+  onChange(changed: (state: DatabaseState) => void): () => void;
+  /** The open database, or undefined. Do not keep it: after a loss there is another one. */
+  current(): Database | undefined;
+  /** Waits for it; HubError `not_ready` with the reason after `timeoutMs`, or at once when there is none. */
+  whenReady(timeoutMs: number): Promise<Database>;
+  /** The result of `work`, or undefined when there is no database right now, it takes longer than `timeoutMs`, or fails. For readers that have another answer. */
+  attempt<T>(work: (database: Database) => Promise<T>, timeoutMs?: number): Promise<T | undefined>;
+  /** `attempt` with one statement. */
+  tryQuery<T>(sql: string, parameters?: readonly Parameter[], timeoutMs?: number): Promise<T[] | undefined>;
+  /**
+   * Hears a channel across losses of the connection. `undefined` = the connection is new and notifications may have been missed: read
+   * the truth.
+   */
+  listen(channel: string, heard: Heard): () => void;
+  close(): Promise<void>;
+}
+
+/** Makes the handle; `url` `off` means no database at all. */
+export function createDatabase(place: DatabasePlace): DatabaseHandle {
+  const { log } = place;
+  const stop = new AbortController();
+  const stopped = deferred<undefined>();
+  const changes = new Set<(state: DatabaseState) => void>();
+  const hearing = createHearing();
+  let state: DatabaseState = place.url === 'off' ? { state: 'off' } : { state: 'opening' };
+  let database: Database | undefined;
+  let running: Promise<void> | undefined;
+
+  function become(next: DatabaseState): void {
+    const news =
+      next.state !== state.state || (next.state === 'down' && state.state === 'down' && next.error !== state.error);
+    state = next;
+    if (news && next.state === 'down') {
+      log.warn('The database is not available; the hub serves without it and tries again', { error: next.error });
+    }
+    if (news && next.state === 'ready') log.info('The database is ready', { kind: next.kind, vectors: next.hasVector });
+    for (const tell of changes) tell(next);
+  }
+
+  async function run(): Promise<void> {
+    let waitMs: number = limits.databaseRetryFirstMs;
+    while (!stop.signal.aborted) {
+      const openedAt = performance.now();
+      await session();
+      if (performance.now() - openedAt > limits.backOffResetMs) waitMs = limits.databaseRetryFirstMs;
+      // Jitter: replicas that lost the same server must not all come back in the same moment.
+      await sleep(waitMs * (0.5 + Math.random() / 2), undefined, { signal: stop.signal }).catch(() => {});
+      waitMs = Math.min(waitMs * 2, limits.databaseRetryMaxMs);
+    }
+  }
+
+  /** Opens the database and stays until it is lost or the hub stops. */
+  async function session(): Promise<void> {
+    let open: Database | undefined;
+    try {
+      open = await openDatabase(place);
+      if (stop.signal.aborted) return;
+      database = open;
+      await hearing.attach(open);
+      become({ state: 'ready', kind: open.kind, hasVector: open.hasVector });
+      const lost = await Promise.race([open.lost, stopped.promise]);
+      if (lost !== undefined) throw lost;
+    } catch (error) {
+      database = undefined;
+      if (!stop.signal.aborted) become({ state: 'down', error: reasonOf(error) });
+    } finally {
+      database = undefined;
+      hearing.detach();
+      await open?.close();
+    }
+  }
+
+  async function attempt<T>(work: (open: Database) => Promise<T>, timeoutMs?: number): Promise<T | undefined> {
+    if (database === undefined) return undefined;
+    const result = work(database).catch((error: unknown) =>
+      log.warn('The database could not answer', { error: reasonOf(error) }),
+    );
+    return (await orUndefinedAfter(timeoutMs ?? limits.databaseReadMs, result)) ?? undefined;
+  }
+
+  function whenReady(timeoutMs: number): Promise<Database> {
+    if (database !== undefined) return Promise.resolve(database);
+    const ready = deferred<Database>();
+    const look = (): void => {
+      if (database !== undefined) ready.resolve(database);
+    };
+    const hopeless = state.state === 'off' || stop.signal.aborted;
+    const timer = setTimeout(() => ready.reject(notReady(state)), hopeless ? 0 : timeoutMs);
+    changes.add(look);
+    return ready.promise.finally(() => {
+      clearTimeout(timer);
+      changes.delete(look);
+    });
+  }
+
+  return {
+    start() {
+      if (state.state !== 'off') running ??= run();
+    },
+    state: () => state,
+    onChange(changed) {
+      changes.add(changed);
+      return () => void changes.delete(changed);
+    },
+    current: () => database,
+    whenReady,
+    attempt,
+    tryQuery: (sql, parameters, timeoutMs) => attempt((open) => open.query(sql, parameters), timeoutMs),
+    listen: (channel, heard) => hearing.add(channel, heard),
+    async close() {
+      stop.abort();
+      stopped.resolve(undefined);
+      // One that is just being opened closes itself when that is done.
+      if (running !== undefined) await orUndefinedAfter(limits.databaseCloseMs, running);
+    },
+  };
+}
+
+async function orUndefinedAfter<T>(timeoutMs: number, work: Promise<T>): Promise<T | undefined> {
+  const early = new AbortController();
+  const timeout = sleep(timeoutMs, undefined, { signal: early.signal, ref: false }).catch(() => undefined);
+  return Promise.race([work, timeout]).finally(() => early.abort());
+}
+
+function notReady({ state }: DatabaseState): HubError {
+  const why = {
+    off: 'this hub runs without one (DB_URL=off)',
+    opening: 'it is still opening; try again in a moment',
+    ready: 'it is still opening; try again in a moment',
+    down: 'it is down; the hub keeps trying, try again in a moment',
+  }[state];
+  return new HubError('not_ready', `This needs the database: ${why}.`, { retryAfterMs: limits.databaseRetryMaxMs });
+}

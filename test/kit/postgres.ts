@@ -1,0 +1,113 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import pg from 'pg';
+import { freePort } from './processes.ts';
+import { until } from './until.ts';
+
+/** A PostgreSQL server of the tests' own, in a temporary folder, without fsync. */
+export interface TestPostgres {
+  /** Creates an empty database and gives its address. */
+  createDatabase(): Promise<string>;
+  /** Kills it as a power cut would, connections and all. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port and folder, after `kill`. */
+  start(): Promise<void>;
+  /** Stops it and removes its folder. */
+  close(): Promise<void>;
+}
+
+/** Starts a server; PostgreSQL 15 must be installed (`initdb` on PATH or where Debian puts it). */
+export async function startPostgres(): Promise<TestPostgres> {
+  const folder = mkdtempSync(join(tmpdir(), 'toolhub-pg-'));
+  const owner = process.getuid?.() === 0 ? await postgresUser() : undefined;
+  if (owner !== undefined) chownSync(folder, owner.uid, owner.gid);
+  chmodSync(folder, 0o700);
+  const data = join(folder, 'data');
+  const port = await freePort();
+  let server: ChildProcess | undefined;
+  let databases = 0;
+
+  function run(command: string, args: string[]): ChildProcess {
+    return spawn(binary(command), args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: folder, ...owner });
+  }
+
+  async function ask(sql: string): Promise<void> {
+    const client = new pg.Client({ host: '127.0.0.1', port, user: 'test', database: 'postgres' });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      await client.query(sql);
+    } finally {
+      await client.end();
+    }
+  }
+
+  async function start(): Promise<void> {
+    const settings = ['fsync=off', 'full_page_writes=off', `unix_socket_directories=${folder}`, 'max_connections=60'];
+    server = run('postgres', [
+      '-D',
+      data,
+      '-p',
+      `${port}`,
+      '-h',
+      '127.0.0.1',
+      ...settings.flatMap((one) => ['-c', one]),
+    ]);
+    server.stderr?.resume();
+    await until('PostgreSQL answers', () => ask('select 1').then(() => true), 20_000);
+  }
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    const running = server;
+    server = undefined;
+    if (running === undefined || running.exitCode !== null || running.signalCode !== null) return;
+    const exit = once(running, 'exit');
+    running.kill(signal);
+    await exit;
+  }
+
+  const init = run('initdb', ['-D', data, '-U', 'test', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync']);
+  let said = '';
+  init.stderr?.on('data', (chunk) => (said += String(chunk)));
+  const [code] = (await once(init, 'exit')) as [number | null];
+  if (code !== 0) throw new Error(`initdb failed: ${said}`);
+  await start();
+
+  return {
+    async createDatabase() {
+      databases += 1;
+      await ask(`create database test_${databases}`);
+      return `postgres://test@127.0.0.1:${port}/test_${databases}`;
+    },
+    // Killing the postmaster alone would leave its children; on SIGQUIT they all die at once, and the next start recovers from the log.
+    kill: () => end('SIGQUIT'),
+    start,
+    async close() {
+      await end('SIGINT');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function binary(name: string): string {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/lib/postgresql/15/bin'];
+  const found = folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+  if (found === undefined) throw new Error(`The tests need PostgreSQL: ${name} is not on PATH`);
+  return found;
+}
+
+/** PostgreSQL refuses to run as root; its own user comes with its package. */
+async function postgresUser(): Promise<{ uid: number; gid: number }> {
+  const id = async (flag: string): Promise<number> => {
+    const child = spawn('id', [flag, 'postgres'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let text = '';
+    child.stdout.on('data', (chunk) => (text += String(chunk)));
+    await once(child, 'close');
+    return Number(text.trim());
+  };
+  return { uid: await id('-u'), gid: await id('-g') };
+}
