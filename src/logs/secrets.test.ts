@@ -21,5 +21,5 @@ test('an API: its credentials, not its document', () => {
     schema: { info: 'public' },
     security: { type: 'apiKey', apiKey: { value: 'k-2' } },
   };
-  expect(secretsIn({ type: 'openapi', openapi })).toEqual(['k-2']);
+  expect(secretsIn({ type: 'openapi', openapi, headers: { 'X-Key': 'k-1' }, env: {} })).toEqual(['k-1', 'k-2']);
 });

@@ -6,14 +6,11 @@ import type { TransportSettings } from '../core/settings.ts';
  * credentials of an API. Give it the transport with its variables filled in, because those are where secrets come from.
  */
 export function secretsIn(transport: TransportSettings): string[] {
-  switch (transport.type) {
-    case 'stdio':
-      return Object.values(transport.env);
-    case 'openapi':
-      return [transport.openapi['security'], transport.openapi['specSecurity']].flatMap(stringsIn);
-    default:
-      return [...Object.values(transport.env), ...Object.values(transport.headers), ...secretsOfUrl(transport.url)];
-  }
+  const own = Object.values(transport.env);
+  if (transport.type === 'stdio') return own;
+  const carried = [...own, ...Object.values(transport.headers)];
+  if (transport.type !== 'openapi') return [...carried, ...secretsOfUrl(transport.url)];
+  return [...carried, ...[transport.openapi['security'], transport.openapi['specSecurity']].flatMap(stringsIn)];
 }
 
 function secretsOfUrl(text: string): string[] {
