@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { HubError } from '../core/errors.ts';
+import { createFile } from '../disk/create-file.ts';
+import { diskError, errnoOf } from '../disk/disk-error.ts';
+import { temporaryName } from '../disk/write-file-atomic.ts';
+import { takeLock } from './folder-lock.ts';
+
+/** The hub's own folder (`DATA_DIR`), locked for this process. Whoever opened it closes it. */
+export interface DataDir {
+  /** Absolute. */
+  readonly path: string;
+  /** Writes into the lock where this hub can be reached, for whoever finds the folder taken. */
+  announce(url: string): void;
+  /**
+   * A random secret that is made once and kept in `<name>.secret` (0600); every caller gets the same. Throws HubError `misconfigured` when the
+   * file holds something else: making a new one would silently end every session and token.
+   */
+  secret(name: string, bytes: number): Buffer;
+  /** Gives the folder back. Idempotent. */
+  close(): void;
+}
+
+/** Makes the folder if need be (0700) and locks it. Throws HubError `misconfigured` (cannot be used) or `conflict` (another hub has it). */
+export function openDataDir(folder: string): DataDir {
+  const path = resolve(folder);
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    tryToWrite(path);
+  } catch (error) {
+    throw diskError(error, `Cannot use data folder ${path} (DATA_DIR)`, path);
+  }
+  const lock = takeLock(path);
+  return {
+    path,
+    announce: (url) => lock.announce(url),
+    secret: (name, bytes) => secret(path, name, bytes),
+    close: () => lock.release(),
+  };
+}
+
+/** The only test that is right for read-only mounts, root, ACLs and full disks alike. */
+function tryToWrite(path: string): void {
+  const probe = temporaryName(join(path, 'probe'));
+  try {
+    writeFileSync(probe, 'x', { flag: 'wx', mode: 0o600 });
+  } finally {
+    rmSync(probe, { force: true });
+  }
+}
+
+function secret(folder: string, name: string, bytes: number): Buffer {
+  if (!/^[a-z][a-z0-9-]*$/.test(name)) throw new TypeError(`Not a secret's name: ${name}`);
+  const path = join(folder, `${name}.secret`);
+  try {
+    createFile(path, `${randomBytes(bytes).toString('hex')}\n`);
+    chmodSync(path, 0o600);
+    return parseSecret(readFileSync(path, 'utf8'), bytes, path);
+  } catch (error) {
+    if (error instanceof HubError || errnoOf(error) === undefined) throw error;
+    throw diskError(error, `Cannot keep the secret ${path}`, path);
+  }
+}
+
+function parseSecret(text: string, bytes: number, path: string): Buffer {
+  const hex = text.trim();
+  if (/^[0-9a-f]*$/.test(hex) && hex.length === bytes * 2) return Buffer.from(hex, 'hex');
+  throw new HubError(
+    'misconfigured',
+    `Cannot use the secret ${path}: it should be ${bytes * 2} hexadecimal digits. Restore it, or remove it to get a new one (everybody has to log in again).`,
+  );
+}

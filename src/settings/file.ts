@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import { open, readFile, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { HubError } from '../core/errors.ts';
+import { limits } from '../core/limits.ts';
+import { diskError, errnoOf } from '../disk/disk-error.ts';
+import { linkTarget, writeFileAtomic } from '../disk/write-file-atomic.ts';
+import type { Loaded, Saved, SettingsBackend, SettingsDocument } from './backend.ts';
+import { parseJsonText } from './syntax.ts';
+import { watchFile } from './watch-file.ts';
+
+/** Settings in a JSON file that people edit too. Its revision is the hash of its bytes. */
+export function settingsFile(file: string): SettingsBackend {
+  const path = resolve(file);
+  return {
+    name: `settings file ${path}`,
+    load: () => load(path),
+    save: (document, basedOn) => save(path, document, basedOn),
+    watch: (changed) => watchFile(path, changed),
+  };
+}
+
+async function load(path: string): Promise<Loaded> {
+  try {
+    const bytes = await readBytes(path);
+    if (bytes === undefined) return { kind: 'missing' };
+    const { value, notes } = parseJsonText(textOf(bytes));
+    return { kind: 'found', document: value, revision: revisionOf(bytes), notes };
+  } catch (error) {
+    if (error instanceof HubError) return { kind: 'broken', error };
+    return { kind: 'broken', error: diskError(error, `Cannot read settings file ${path}`, path) };
+  }
+}
+
+async function save(path: string, document: SettingsDocument, basedOn: string | undefined): Promise<Saved> {
+  const stale = new Error('stale');
+  try {
+    const old = await readBytes(path);
+    if (revisionOf(old) !== basedOn) return { kind: 'stale' };
+    const bytes = Buffer.from(layOut(document, old));
+    // Looked at again once the new bytes are on the disk: a hand edit between the two looks would be lost.
+    const beforeSwap = async () => {
+      if (revisionOf(await readBytes(path)) !== basedOn) throw stale;
+    };
+    try {
+      await writeFileAtomic(path, bytes, { beforeSwap });
+    } catch (error) {
+      // Docker mounts a single file so that it can be written but not replaced.
+      if (errnoOf(error) !== 'EBUSY' || old === undefined) throw error;
+      await writeInPlace(path, bytes, old);
+    }
+    return { kind: 'saved', revision: revisionOf(bytes) ?? '' };
+  } catch (error) {
+    if (error === stale) return { kind: 'stale' };
+    if (error instanceof HubError) throw error;
+    throw diskError(error, `Cannot write settings file ${path}, it stays as it was`, dirname(await linkTarget(path)));
+  }
+}
+
+/** For a file that cannot be replaced. A failure puts the old bytes back; a crash in between is the one case that may leave half a file. */
+async function writeInPlace(path: string, bytes: Buffer, old: Buffer): Promise<void> {
+  const file = await open(path, 'r+');
+  try {
+    await overwrite(bytes);
+  } catch (error) {
+    await overwrite(old);
+    throw error;
+  } finally {
+    await file.close();
+  }
+
+  async function overwrite(content: Buffer): Promise<void> {
+    let written = 0;
+    while (written < content.length) {
+      written += (await file.write(content, written, content.length - written, written)).bytesWritten;
+    }
+    await file.truncate(content.length);
+    await file.sync();
+  }
+}
+
+async function readBytes(path: string): Promise<Buffer | undefined> {
+  try {
+    const { size } = await stat(path);
+    if (size > limits.settingsBytes) {
+      throw new HubError(
+        'too_large',
+        `Settings file ${path} has ${size} bytes; at most ${limits.settingsBytes} are read.`,
+      );
+    }
+    return await readFile(path);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function revisionOf(bytes: Buffer): string;
+function revisionOf(bytes: Buffer | undefined): string | undefined;
+function revisionOf(bytes: Buffer | undefined): string | undefined {
+  return bytes && createHash('sha256').update(bytes).digest('hex');
+}
+
+function textOf(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    const message = 'the file is not UTF-8 text; save it as UTF-8 (PowerShell: Set-Content -Encoding utf8)';
+    throw new HubError('invalid_input', `Not valid JSON: ${message}`, {
+      cause: error,
+      problems: [{ path: 'line 1, column 1', message }],
+    });
+  }
+}
+
+/** The document as text in the old file's own indentation, line breaks and last line. */
+function layOut(document: SettingsDocument, old: Buffer | undefined): string {
+  const text = old?.toString() ?? '';
+  const indent = /^[ \t]+(?=")/m.exec(text)?.[0] ?? '  ';
+  const lines = `${JSON.stringify(document, null, indent.slice(0, 10))}${text === '' || text.endsWith('\n') ? '\n' : ''}`;
+  return text.includes('\r\n') ? lines.replaceAll('\n', '\r\n') : lines;
+}

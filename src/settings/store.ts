@@ -1,0 +1,190 @@
+import { setTimeout as after } from 'node:timers/promises';
+import { HubError, errorText } from '../core/errors.ts';
+import { limits } from '../core/limits.ts';
+import type { Logger } from '../core/logger.ts';
+import { isObject } from '../core/rpc.ts';
+import type { Settings } from '../core/settings.ts';
+import type { Loaded, SettingsBackend, SettingsDocument } from './backend.ts';
+import type { Accepted, Frozen, SettingsInForce, SettingsListener } from './in-force.ts';
+import { settingsInForce } from './in-force.ts';
+import { isTooDeep } from './read.ts';
+import { notAccepted } from './report.ts';
+import { parseSettings } from './schema.ts';
+import { groupIdOf } from './stable-id.ts';
+
+/** The settings in force and the one way to change them. Whoever opened it closes it. */
+export interface SettingsStore {
+  readonly current: Settings;
+  /** The document behind `current`, unknown members and all, deep-frozen. */
+  readonly document: Frozen<SettingsDocument>;
+  /** Grows by one with each swap; starts at 1. */
+  readonly version: number;
+  /** Why the stored document is not the one in force (a broken hand edit); undefined when it is. */
+  readonly lastError: HubError | undefined;
+  /** There was no document, and `initial` was written. */
+  readonly firstStart: boolean;
+  /**
+   * Edits a copy of the newest document, checks the whole, writes it, and only then swaps. One change at a time; hand edits made meanwhile are loaded
+   * first. `edit` may run again when somebody else was quicker, so it must touch nothing but the draft; what it throws is thrown and nothing changes.
+   * Throws `invalid_input` (every problem), `conflict` (what is stored is broken: mend it first), `misconfigured` (it cannot be written).
+   */
+  change<T>(edit: (draft: SettingsDocument) => T): Promise<T>;
+  /** Called after each swap. It should raise a flag and return; what it throws is logged. Returns how to end it. */
+  subscribe(listener: SettingsListener): () => void;
+  /** Ends watching, waits for the running change. */
+  close(): Promise<void>;
+}
+
+export interface OpenSettings {
+  readonly backend: SettingsBackend;
+  readonly log: Logger;
+  /** Written and used when the backend has nothing. Default: empty settings. */
+  readonly initial?: SettingsDocument;
+}
+
+/** Throws HubError `misconfigured` that names every problem when what is stored cannot be used. */
+export async function openSettings({ backend, log, initial = {} }: OpenSettings): Promise<SettingsStore> {
+  const first = await start(backend, initial);
+  const inForce = settingsInForce(backend.name, log, first);
+  let closed = false;
+  let queue: Promise<unknown> = Promise.resolve();
+
+  /** Everything that reads or writes the backend happens here, one after the other. */
+  const inTurn = <T>(task: () => Promise<T>): Promise<T> => {
+    const turn = queue.then(task);
+    queue = turn.catch(() => undefined);
+    return turn;
+  };
+  const refresh = async () => {
+    if (!closed) inForce.take(await loadSettled(backend));
+  };
+  const change = async <T>(edit: (draft: SettingsDocument) => T): Promise<T> => {
+    for (let attempt = 0; attempt < limits.settingsAttempts; attempt++) {
+      if (closed) throw new HubError('not_ready', 'Cannot change the settings: the hub is stopping.');
+      await refresh();
+      const done = await changeOnce(backend, inForce, edit);
+      if (done !== undefined) return done.result;
+    }
+    throw new HubError('conflict', `Cannot change the settings: others keep changing the ${backend.name}. Try again.`);
+  };
+
+  let waiting = false;
+  const watcher = await backend.watch(() => {
+    if (waiting || closed) return;
+    waiting = true;
+    inTurn(async () => {
+      waiting = false;
+      await refresh();
+    }).catch((error: unknown) => log.error(`Reading the ${backend.name} failed unexpectedly: ${errorText(error)}`));
+  });
+  // What was changed between the first reading and the first watching.
+  await inTurn(refresh);
+
+  return {
+    get current() {
+      return inForce.snapshot.settings;
+    },
+    get document() {
+      return inForce.snapshot.document;
+    },
+    get version() {
+      return inForce.snapshot.version;
+    },
+    get lastError() {
+      return inForce.lastError;
+    },
+    firstStart: first.isNew,
+    change: (edit) => inTurn(() => change(edit)),
+    subscribe: (listener) => inForce.subscribe(listener),
+    async close() {
+      closed = true;
+      await watcher.close();
+      await queue;
+    },
+  };
+}
+
+/** One attempt at a change; undefined when somebody else wrote first. */
+async function changeOnce<T>(
+  backend: SettingsBackend,
+  inForce: SettingsInForce,
+  edit: (draft: SettingsDocument) => T,
+): Promise<{ result: T } | undefined> {
+  const { lastError, revision, snapshot } = inForce;
+  if (lastError !== undefined) {
+    const text = `Cannot change the settings: the ${backend.name} cannot be used as it is now. Correct it first. ${lastError.message}`;
+    throw new HubError('conflict', text, { cause: lastError, problems: lastError.problems });
+  }
+  const draft = withIds(structuredClone(snapshot.document) as SettingsDocument);
+  const before = JSON.stringify(draft);
+  const result = edit(draft);
+  const document = plain(draft);
+  // Nothing to write, unless the document is gone from where it is kept.
+  if (revision !== undefined && JSON.stringify(document) === before) return { result };
+  const { settings, warnings } = parseSettings(document);
+  const saved = await backend.save(document, revision);
+  if (saved.kind === 'stale') return undefined;
+  inForce.accept({ settings, document, revision: saved.revision, warnings });
+  return { result };
+}
+
+interface Start extends Accepted {
+  readonly isNew: boolean;
+}
+
+async function start(backend: SettingsBackend, initial: SettingsDocument): Promise<Start> {
+  // Two hubs may make the same document at once; the second then finds the first one's.
+  for (let attempt = 0; attempt < limits.settingsAttempts; attempt++) {
+    const loaded = await loadSettled(backend);
+    if (loaded.kind === 'broken') throw unusable(backend, loaded.error);
+    const document = loaded.kind === 'found' ? (loaded.document as SettingsDocument) : plain(initial);
+    const { settings, warnings } = parsedAtStart(backend, document);
+    if (loaded.kind === 'found') {
+      return { settings, document, revision: loaded.revision, warnings: [...loaded.notes, ...warnings], isNew: false };
+    }
+    const saved = await backend.save(document, undefined);
+    if (saved.kind === 'saved') return { settings, document, revision: saved.revision, warnings, isNew: true };
+  }
+  throw new HubError(
+    'misconfigured',
+    `The ${backend.name} appears and disappears. Make sure that nothing else removes it.`,
+  );
+}
+
+function parsedAtStart(backend: SettingsBackend, document: unknown): ReturnType<typeof parseSettings> {
+  try {
+    return parseSettings(document);
+  } catch (error) {
+    throw error instanceof HubError ? unusable(backend, error) : error;
+  }
+}
+
+/** What is wrong with the stored settings is what is wrong with the start (CONTRACT §1). */
+function unusable(backend: SettingsBackend, error: HubError): HubError {
+  return new HubError('misconfigured', `${backend.name}: ${error.message}`, { cause: error, problems: error.problems });
+}
+
+/** Loads; what cannot be parsed is looked at twice, because an editor may be in the middle of saving. */
+async function loadSettled(backend: SettingsBackend): Promise<Loaded> {
+  const loaded = await backend.load();
+  if (loaded.kind !== 'broken') return loaded;
+  await after(limits.settingsSettleMs);
+  return backend.load();
+}
+
+/** Groups of hand-written files get the id they already have in the settings, so that a rename does not change it. */
+function withIds(draft: SettingsDocument): SettingsDocument {
+  for (const group of Array.isArray(draft.groups) ? draft.groups : []) {
+    if ((group['id'] ?? '') === '' && typeof group['name'] === 'string') group['id'] = groupIdOf(group['name']);
+  }
+  return draft;
+}
+
+/** What a draft says in JSON: a copy that shares nothing with it, without members that are undefined. */
+function plain(draft: SettingsDocument): SettingsDocument {
+  if (isTooDeep(draft))
+    throw notAccepted([{ path: '(the whole document)', message: 'is nested too deeply to be settings' }]);
+  const document: unknown = JSON.parse(JSON.stringify(draft));
+  if (!isObject(document)) throw new TypeError('A settings draft must stay an object.');
+  return document;
+}
