@@ -84,7 +84,10 @@ function fieldsAfterName(stat: string): string[] {
 }
 
 function ownerHash(dataDir: string): string {
-  return createHash('sha256').update(`${realPath(dataDir)}\n${pidNamespace()}`).digest('hex').slice(0, 16);
+  return createHash('sha256')
+    .update(`${realPath(dataDir)}\n${pidNamespace()}`)
+    .digest('hex')
+    .slice(0, 16);
 }
 
 function realPath(path: string): string {

@@ -92,7 +92,8 @@ function eventBuilder(maxEventBytes: number, sink: SseSink): EventBuilder {
     tooLong = undefined;
     lastEventId = id;
     if (ended.tooLong) sink.tooLong(ended.tooLong);
-    else if (ended.data.length > 0) sink.event(ended.type, ended.data.length === 1 ? (ended.data[0] ?? '') : ended.data.join('\n'));
+    else if (ended.data.length > 0)
+      sink.event(ended.type, ended.data.length === 1 ? (ended.data[0] ?? '') : ended.data.join('\n'));
   }
 
   function field(line: string): void {
@@ -110,7 +111,8 @@ function eventBuilder(maxEventBytes: number, sink: SseSink): EventBuilder {
   }
 
   function overflow(line: string | TooLong): void {
-    const head = tooLong?.head ?? data[0]?.slice(0, 300) ?? (typeof line === 'string' ? line : line.head).replace(/^data: ?/, '');
+    const head =
+      tooLong?.head ?? data[0]?.slice(0, 300) ?? (typeof line === 'string' ? line : line.head).replace(/^data: ?/, '');
     const tail = typeof line === 'string' ? line.slice(-300) : line.tail;
     tooLong = { head, tail, bytes };
     data = [];

@@ -29,7 +29,9 @@ export function startError(
     case 'ENOENT':
       return because(notFound(command));
     case 'EACCES':
-      return because(`"${command}" may not be executed. Check its permissions (chmod +x), or start it through its interpreter.`);
+      return because(
+        `"${command}" may not be executed. Check its permissions (chmod +x), or start it through its interpreter.`,
+      );
     case 'E2BIG':
       return because('its arguments and environment are too large for the system.');
     case 'EAGAIN':
@@ -66,7 +68,8 @@ export function lastWords(): { add(line: string): void; text(): string } {
 function notFound(command: string): string {
   if (/[\\/]/.test(command)) return `"${command}" does not exist.`;
   const install = launchers[command.toLowerCase()] ?? 'Install it';
-  const windows = process.platform === 'win32' ? ` For a .cmd file use "cmd" with the arguments ["/c", "${command}", …].` : '';
+  const windows =
+    process.platform === 'win32' ? ` For a .cmd file use "cmd" with the arguments ["/c", "${command}", …].` : '';
   return `command "${command}" was not found on PATH. ${install} or give an absolute path.${windows}`;
 }
 

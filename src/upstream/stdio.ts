@@ -116,7 +116,12 @@ function childChannel(
   function hungUp(what: string): void {
     if (state !== 'open' || child.exitCode !== null || child.signalCode !== null) return;
     const patience = setTimeout(() => {
-      die(new HubError('upstream_unavailable', `Server "${name}" closed its ${what} but kept running, so it was ended.${output.lastWords()}`));
+      die(
+        new HubError(
+          'upstream_unavailable',
+          `Server "${name}" closed its ${what} but kept running, so it was ended.${output.lastWords()}`,
+        ),
+      );
       void end();
     }, limits.hangUpMs);
     void gone.then(() => clearTimeout(patience));
@@ -139,7 +144,10 @@ function childChannel(
     send(text) {
       if (state !== 'open') throw new HubError('upstream_unavailable', `Server "${name}" is not running.`);
       if (writer.backlog + text.length > limits.upstreamBacklogBytes) {
-        throw new HubError('upstream_unavailable', `Server "${name}" does not read its input: too much is waiting for it. Try again later.`);
+        throw new HubError(
+          'upstream_unavailable',
+          `Server "${name}" does not read its input: too much is waiting for it. Try again later.`,
+        );
       }
       writer.write(text);
     },
