@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { HubError } from '../../core/errors.ts';
+import { openDataDir } from '../../settings/data-dir.ts';
 import type { Check } from './check.ts';
 import { checkCommands, type ReadyServer } from './commands.ts';
 import { checkDataFolder, checkDiskSpace } from './data-folder.ts';
@@ -130,7 +131,7 @@ describe('the data folder', () => {
   test('is written to, left as it was, and not made by looking', async () => {
     expect(await checkDataFolder(folder)).toMatchObject({
       status: 'ok',
-      detail: `${folder} can be written to; no hub has it open`,
+      detail: `${folder} can be written to; no hub uses it now`,
     });
     const later = join(folder, 'a', 'b');
     expect(await checkDataFolder(later)).toMatchObject({
@@ -140,9 +141,13 @@ describe('the data folder', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('says who has it open', async () => {
-    writeFileSync(join(folder, 'database.lock'), JSON.stringify({ pid: 4711, host: 'box', token: 't' }));
-    expect((await checkDataFolder(folder)).detail).toContain('process 4711 on box');
+  test('says which hub uses it', async () => {
+    const dataDir = openDataDir(folder);
+    dataDir.announce('http://127.0.0.1:3999');
+    const { detail } = await checkDataFolder(folder);
+    dataDir.close();
+    expect(detail).toContain(`process id ${process.pid}`);
+    expect(detail).toContain('at http://127.0.0.1:3999 uses it now');
   });
 
   test('that is a file cannot be used', async () => {

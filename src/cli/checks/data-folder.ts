@@ -1,7 +1,7 @@
-import { access, constants, mkdtemp, readFile, rm, stat, statfs } from 'node:fs/promises';
+import { access, constants, mkdtemp, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { isObject } from '../../core/rpc.ts';
 import { errnoOf } from '../../disk/disk-error.ts';
+import { folderHolder } from '../../settings/folder-lock.ts';
 import type { Check } from './check.ts';
 
 /** Can the hub keep its data there? The folder is not made by looking. */
@@ -17,7 +17,7 @@ export async function checkDataFolder(dataDir: string): Promise<Check> {
       return { name, status: 'ok', detail: `${folder} will be made at the first start` };
     }
     await rm(await mkdtemp(join(folder, '.doctor-')), { recursive: true });
-    return { name, status: 'ok', detail: `${folder} can be written to; ${await holderOf(folder)}` };
+    return { name, status: 'ok', detail: `${folder} can be written to; ${holderOf(folder)}` };
   } catch (error) {
     return {
       name,
@@ -28,21 +28,10 @@ export async function checkDataFolder(dataDir: string): Promise<Check> {
   }
 }
 
-/** Whose lock is on the database inside; a hub takes it over from a process that is gone. */
-async function holderOf(folder: string): Promise<string> {
-  const holder = await readFile(join(folder, 'database.lock'), 'utf8')
-    .then(parseHolder)
-    .catch(() => undefined);
-  return holder === undefined
-    ? 'no hub has it open'
-    : `process ${holder.pid} on ${holder.host} has it open, or had when it died`;
-}
-
-function parseHolder(text: string): { pid: number; host: string } | undefined {
-  const holder: unknown = JSON.parse(text);
-  return isObject(holder) && typeof holder['pid'] === 'number'
-    ? { pid: holder['pid'], host: String(holder['host']) }
-    : undefined;
+function holderOf(folder: string): string {
+  const holder = folderHolder(folder);
+  if (holder === undefined) return 'no hub uses it now';
+  return `the hub with process id ${holder.pid} on ${holder.host}${holder.url === undefined ? '' : ` at ${holder.url}`} uses it now`;
 }
 
 const MiB = 1024 * 1024;
