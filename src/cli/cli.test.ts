@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { version } from '../version.ts';
 
 let folder = '';
@@ -28,6 +28,64 @@ async function toolhub(args: string[], env: Record<string, string> = {}) {
   ]);
   return { code, stdout, stderr };
 }
+
+/** A server in a few lines: enough of the protocol to be connected to and to list one tool. */
+const tinyServer = `
+const answers = {
+  initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'tiny', version: '1' } },
+  'tools/list': { tools: [{ name: 'one', inputSchema: { type: 'object' } }] },
+};
+require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method } = JSON.parse(line);
+  if (id !== undefined) console.log(JSON.stringify(answers[method]
+    ? { jsonrpc: '2.0', id, result: answers[method] }
+    : { jsonrpc: '2.0', id, error: { code: -32601, message: 'no' } }));
+});`;
+
+describe('toolhub doctor', () => {
+  const settle = (mcpServers: unknown) =>
+    writeFileSync(join(folder, 'mcp_settings.json'), JSON.stringify({ mcpServers }));
+  afterEach(() => rmSync(join(folder, 'mcp_settings.json'), { force: true }));
+
+  test('really connects to the servers: exit code 0 when all is well', async () => {
+    settle({ tiny: { command: process.execPath, args: ['-e', tinyServer] } });
+    const { code, stdout, stderr } = await toolhub(['doctor', '--port', '0']);
+    expect(stdout).toMatch(/✓ server tiny +1 tool /);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(readdirSync(folder)).toEqual(['mcp_settings.json']);
+  });
+
+  test('exit code 1 when a server is broken; its secrets are not in the report', async () => {
+    settle({
+      dies: {
+        command: 'sh',
+        args: ['-c', 'echo key: $KEY >&2; exit 3'],
+        env: { KEY: 'sekret-12345', PATH: '/bin:/usr/bin' },
+      },
+    });
+    const { code, stdout } = await toolhub(['doctor', '--port', '0', '--json'], { PATH: '/bin:/usr/bin' });
+    const { ok, checks } = JSON.parse(stdout) as {
+      ok: boolean;
+      checks: { name: string; status: string; detail: string }[];
+    };
+    expect([code, ok]).toEqual([1, false]);
+    expect(checks.find(({ name }) => name === 'server dies')).toMatchObject({
+      status: 'fail',
+      detail: expect.stringContaining('key: ••••') as string,
+    });
+    expect(stdout).not.toContain('sekret');
+  });
+
+  test.each([
+    [{ PORT: '99999' }, {}, /environment[\s\S]*PORT/],
+    [{ PORT: '0' }, { a: { command: 7 } }, /mcpServers\.a\.command/],
+  ])('exit code 2 when something configured is not accepted: %j %j', async (env, mcpServers, message) => {
+    settle(mcpServers);
+    const { code, stdout } = await toolhub(['doctor'], env);
+    expect(code).toBe(2);
+    expect(stdout).toMatch(message);
+  });
+});
 
 describe('toolhub', () => {
   test.each([['--version'], ['-v'], ['doctor', '--version']])('%s %s prints the version', async (...args) => {
@@ -66,6 +124,16 @@ describe('toolhub', () => {
   ])('%j: a bad flag is named, exit code 2', async (args, message) => {
     const { code, stderr } = await toolhub(args);
     expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+  });
+
+  test.each([
+    [['serve'], { PORT: 'abc' }, /PORT: found "abc"/],
+    [['--port', '70000'], {}, /PORT: found "70000"/],
+    [[], { LOG_LEVEL: 'loud' }, /LOG_LEVEL/],
+  ])('%j %j: a malformed setting stops the start with exit code 2 and names it', async (args, env, message) => {
+    const { code, stdout, stderr } = await toolhub(args, env);
+    expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(message);
   });
 });

@@ -1,8 +1,5 @@
 import { HubError } from '../core/errors.ts';
-import type { Logger } from '../core/logger.ts';
-import type { ServerSettings } from '../core/settings.ts';
 import { type Env, readProcessEnv } from '../env.ts';
-import { probeServer } from '../upstream/probe.ts';
 import { createCleaner } from '../logs/clean.ts';
 import { secretsIn } from '../logs/secrets.ts';
 import type { Check } from './checks/check.ts';
@@ -10,9 +7,10 @@ import { checkCommands } from './checks/commands.ts';
 import { checkDataFolder, checkDiskSpace } from './checks/data-folder.ts';
 import { checkNodeVersion } from './checks/node-version.ts';
 import { checkPort } from './checks/port.ts';
-import { checkServers, type Offer } from './checks/servers.ts';
-import { checkSettings } from './checks/settings.ts';
+import { checkServers } from './checks/servers.ts';
+import { checkSettings, type PreparedServer } from './checks/settings.ts';
 import { checkVariables } from './checks/variables.ts';
+import { openProbes } from './probe.ts';
 
 export interface Findings {
   readonly checks: readonly Check[];
@@ -39,20 +37,29 @@ export async function examine(overrides: Record<string, string>): Promise<Findin
   ]);
   const commands = await checkCommands(settings.servers, path);
   const secrets = settings.servers.flatMap(({ transport }) => secretsIn(transport));
-  const servers = (await checkServers(settings.servers, createProbe(env))).map(withoutSecrets(secrets));
-  const checks = [node, ...machine, ...settings.checks, ...checkVariables(settings.servers), ...commands, ...servers];
+  const servers = await tryServers(settings.servers, env);
+  const checks = [
+    node,
+    ...machine,
+    ...settings.checks,
+    ...checkVariables(settings.servers),
+    ...commands,
+    ...servers.map(withoutSecrets(secrets)),
+  ];
   return { checks, misconfigured: settings.invalid };
+}
+
+async function tryServers(servers: readonly PreparedServer[], env: Env): Promise<Check[]> {
+  const probes = openProbes(env);
+  try {
+    return await checkServers(servers, probes.probe);
+  } finally {
+    await probes.close();
+  }
 }
 
 /** What a dying server said last may hold a secret, and reports of this kind are pasted into issues. */
 function withoutSecrets(secrets: readonly string[]): (check: Check) => Check {
   const { clean } = createCleaner(secrets);
   return (check) => ({ ...check, detail: check.detail.split('\n').map(clean).join('\n') });
-}
-
-/** A trial connection takes as long as the hub would wait, and says nothing but its outcome. */
-function createProbe(env: Env): (server: ServerSettings) => Promise<Offer> {
-  const silent = (): void => {};
-  const log: Logger = { debug: silent, info: silent, warn: silent, error: silent };
-  return (server) => probeServer(server, { variables: env.variables, timeoutMs: env.connectTimeoutMs, log });
 }
