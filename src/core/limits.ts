@@ -180,11 +180,13 @@ export const limits = {
   openapiDocumentBytes: 16 * 1024 * 1024,
   /** Operations of one document that become tools; more than any client can show. */
   openapiOperations: 10_000,
-  /** Schema nodes one tool may spend with every $ref written out; past it they become $defs. */
+  /** Parameters of one operation; the rest is not offered. */
+  openapiParameters: 500,
+  /** Schema nodes (or 50 characters each) one tool may have with every $ref written out; past it they become $defs. */
   openapiInlineNodes: 2_000,
-  /** Schema nodes one tool may have at all, and all tools of a document; what is beyond is left open (any value). */
+  /** What one tool may have at all, and all tools of a document; what is beyond is left open (any value). */
   openapiToolNodes: 20_000,
-  openapiDocumentNodes: 2_000_000,
+  openapiDocumentNodes: 1_000_000,
   /** Depth of one schema, and values of an enum that are spelled out. */
   openapiDepth: 64,
   openapiEnum: 1_000,
@@ -248,7 +250,10 @@ export const limits = {
   listedNames: 1_000,
   /** A free text in the settings, such as a description. */
   textChars: 4_000,
-  /** Length and nesting of the default in a `${VAR:-default}`; past it the text is no placeholder. */
-  placeholderChars: 4_096,
+  /** Nesting of defaults in `${A:-${B:-…}}`; past it a default is taken as it stands. */
   placeholderDepth: 8,
+  /** An idle HTTP connection of a client stays open this long: longer than the usual load balancer's own limit of 60 s. */
+  idleConnectionMs: 75_000,
+  /** A client gets this long to send one whole request. */
+  requestReadMs: 120_000,
 } as const;

@@ -4,8 +4,6 @@
  */
 export interface Loop {
   flag(): void;
-  /** Resolves when no flag is raised and no run is under way. */
-  settled(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -44,11 +42,6 @@ export function createLoop(options: {
     flag() {
       flagged = true;
       schedule();
-    },
-    async settled() {
-      while (!closed && (running || timer || flagged)) {
-        await (running ?? new Promise((resolve) => setTimeout(resolve, options.debounceMs)));
-      }
     },
     async close() {
       closed = true;

@@ -20,3 +20,10 @@ export function principalId(principal: Principal): string {
       return `k:${principal.id}`;
   }
 }
+
+/** The principal that `principalId` named; undefined for any other text. */
+export function principalFromId(id: string): Principal | undefined {
+  if (id === '-') return anonymous;
+  if (id.startsWith('u:')) return { kind: 'user', username: id.slice(2) };
+  return id.startsWith('k:') ? { kind: 'key', id: id.slice(2) } : undefined;
+}

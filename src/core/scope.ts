@@ -8,7 +8,11 @@ export type Scope =
 /** The scope that the path after `/mcp` or `/sse` names (`''`, `/dev`, `/$smart`, `/$smart/dev`); undefined when it cannot be decoded. */
 export function scopeOf(rest: string): Scope | undefined {
   const path = decode(rest.replace(/^\/+|\/+$/g, ''));
-  if (path === undefined) return undefined;
+  return path === undefined ? undefined : scopeFromId(path);
+}
+
+/** The scope that `scopeId` named. */
+export function scopeFromId(path: string): Scope {
   if (path === '') return { kind: 'all' };
   if (path === '$smart') return { kind: 'smart', group: undefined };
   if (path.startsWith('$smart/')) return { kind: 'smart', group: path.slice('$smart/'.length) };

@@ -39,7 +39,7 @@ export interface OpenSettings {
   readonly backend: SettingsBackend;
   readonly log: Logger;
   /** Written and used when the backend has nothing. Default: empty settings. */
-  readonly initial?: SettingsDocument;
+  readonly initial?: SettingsDocument | (() => SettingsDocument);
 }
 
 /** Throws HubError `misconfigured` that names every problem when what is stored cannot be used. */
@@ -132,12 +132,15 @@ interface Start extends Accepted {
   readonly isNew: boolean;
 }
 
-async function start(backend: SettingsBackend, initial: SettingsDocument): Promise<Start> {
+async function start(backend: SettingsBackend, initial: SettingsDocument | (() => SettingsDocument)): Promise<Start> {
   // Two hubs may make the same document at once; the second then finds the first one's.
   for (let attempt = 0; attempt < limits.settingsAttempts; attempt++) {
     const loaded = await loadSettled(backend);
     if (loaded.kind === 'broken') throw unusable(backend, loaded.error);
-    const document = loaded.kind === 'found' ? (loaded.document as SettingsDocument) : plain(initial);
+    const document =
+      loaded.kind === 'found'
+        ? (loaded.document as SettingsDocument)
+        : plain(typeof initial === 'function' ? initial() : initial);
     const { settings, warnings } = parsedAtStart(backend, document);
     if (loaded.kind === 'found') {
       return { settings, document, revision: loaded.revision, warnings: [...loaded.notes, ...warnings], isNew: false };

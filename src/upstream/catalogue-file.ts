@@ -18,12 +18,14 @@ export async function loadCatalogue(path: string, log: Logger): Promise<SavedOff
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') log.warn('saved catalogue not read', { error: errorText(error) });
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+      log.warn('saved catalogue not read', { error: errorText(error) });
     return [];
   }
   try {
     const saved: unknown = JSON.parse(text);
-    if (!isObject(saved) || saved['version'] !== formatVersion || !Array.isArray(saved['offers'])) throw new Error('unknown format');
+    if (!isObject(saved) || saved['version'] !== formatVersion || !Array.isArray(saved['offers']))
+      throw new Error('unknown format');
     return saved['offers'].filter(isSavedOffer);
   } catch (error) {
     log.warn('saved catalogue ignored', { error: errorText(error) });

@@ -5,8 +5,10 @@ import type { Logger } from '../core/logger.ts';
 import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors } from '../core/rpc.ts';
 import type { ServerSettings } from '../core/settings.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
+import { createKeepAlive, type KeepAlive } from './keep-alive.ts';
 import { type Exchange, type Pending, PendingTable, promised } from './pending.ts';
 import { type Ask, initialize, listMethods, oneLine, readList } from './protocol.ts';
+import { createRelister, type Relister } from './relister.ts';
 import type { Slots } from './slots.ts';
 
 /** What one connection is doing. `attempts` counts the failures since it last held. */
@@ -44,14 +46,13 @@ export class Connection {
   readonly #options: ConnectionOptions;
   readonly #log: Logger;
   readonly #pending: PendingTable;
-  readonly #relistKinds = new Set<ItemKind>();
+  readonly #relister: Relister;
+  readonly #keepAlive: KeepAlive;
   readonly #waiters = new Set<() => void>();
   #status: ConnectionStatus = { kind: 'stopped' };
   #offer: Offer | undefined;
   #channel: Channel | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
-  #relistTimer: NodeJS.Timeout | undefined;
-  #keepAliveTimer: NodeJS.Timeout | undefined;
   #rehandshake: Promise<void> | undefined;
   /** Grows with each attempt, so that what belongs to an earlier one is recognised after an await. */
   #attempt = 0;
@@ -61,6 +62,15 @@ export class Connection {
     this.#options = options;
     this.#log = options.log;
     this.#pending = new PendingTable((id, pending) => this.#expire(id, pending));
+    this.#relister = createRelister(this.#log, (kinds) => this.#readAgain(kinds));
+    this.#keepAlive = createKeepAlive(options.server, {
+      // A server at work may be too busy to answer a ping, and its answer will tell.
+      idle: () => this.#status.kind === 'connected' && this.#pending.size === 0,
+      ping: () => this.#ask('ping', undefined, limits.keepAliveAnswerMs),
+      lost: (error) => {
+        if (this.#status.kind === 'connected') this.#fail(asHubError(error, 'The server does not answer'), 0);
+      },
+    });
   }
 
   get status(): ConnectionStatus {
@@ -95,14 +105,20 @@ export class Connection {
     if (status.kind === 'connected') return;
     const name = `Server "${this.server.name}"`;
     if (status.kind !== 'disconnected') {
-      throw new HubError('upstream_unavailable', `${name} is still connecting. Try again in a moment.`, { retryAfterMs: 2_000 });
+      throw new HubError('upstream_unavailable', `${name} is still connecting. Try again in a moment.`, {
+        retryAfterMs: 2_000,
+      });
     }
     const retryAfterMs = Math.max(0, status.nextRetryAt - Date.now());
     const seconds = Math.ceil(retryAfterMs / 1_000);
-    throw new HubError('upstream_unavailable', `${name} is not connected: ${status.error.message} Next attempt in ${seconds} s.`, {
-      cause: status.error,
-      retryAfterMs,
-    });
+    throw new HubError(
+      'upstream_unavailable',
+      `${name} is not connected: ${status.error.message} Next attempt in ${seconds} s.`,
+      {
+        cause: status.error,
+        retryAfterMs,
+      },
+    );
   }
 
   /** The id for the next request: also its progress token, which is how progress finds its way back. */
@@ -145,7 +161,9 @@ export class Connection {
     const channel = this.#channel;
     if (!channel || this.#pending.size >= limits.upstreamInFlight) {
       const why = channel ? 'has too many calls in flight' : 'is not connected';
-      exchange.failed(new HubError('upstream_unavailable', `Server "${this.server.name}" ${why}.`, { retryAfterMs: 1_000 }));
+      exchange.failed(
+        new HubError('upstream_unavailable', `Server "${this.server.name}" ${why}.`, { retryAfterMs: 1_000 }),
+      );
       return;
     }
     this.#pending.add(id, exchange, text, patience);
@@ -186,7 +204,7 @@ export class Connection {
       this.#offer = offer;
       const tookMs = Math.round(performance.now() - startedAt);
       this.#setStatus({ kind: 'connected', sinceMs: Date.now(), tookMs });
-      this.#keepAlive();
+      this.#keepAlive.start();
       this.#log.info('connected', { tools: offer.tools.length, ms: tookMs });
     } catch (error) {
       if (current()) this.#fail(asHubError(error, 'The connection failed'), attempts);
@@ -208,7 +226,12 @@ export class Connection {
         return [];
       });
     };
-    const [tools, prompts, resources, templates] = await Promise.all([read('tools'), read('prompts'), read('resources'), read('templates')]);
+    const [tools, prompts, resources, templates] = await Promise.all([
+      read('tools'),
+      read('prompts'),
+      read('resources'),
+      read('templates'),
+    ]);
     return { server: this.server.name, about, tools, prompts, resources, templates };
   }
 
@@ -248,8 +271,9 @@ export class Connection {
 
   #notified(method: string, message: RpcMessage, text: string, relatedTo: number | undefined): void {
     const kind = listChanges[method];
-    if (kind) return this.#relist(kind);
-    const token = method === 'notifications/progress' && isObject(message.params) ? message.params['progressToken'] : relatedTo;
+    if (kind) return this.#relister.flag(kind);
+    const token =
+      method === 'notifications/progress' && isObject(message.params) ? message.params['progressToken'] : relatedTo;
     const pending = this.#pending.get(token);
     if (!pending) return this.#unattributed(method, message);
     if (method === 'notifications/progress') this.#pending.progressed(pending);
@@ -292,7 +316,8 @@ export class Connection {
       await this.#rehandshake;
       if (attempt === this.#attempt && this.#pending.get(id) === pending) this.#channel?.send(pending.text, id);
     } catch (error) {
-      if (attempt === this.#attempt) this.#pending.take(id)?.exchange.failed(asHubError(error, 'The session could not be renewed'));
+      if (attempt === this.#attempt)
+        this.#pending.take(id)?.exchange.failed(asHubError(error, 'The session could not be renewed'));
     }
   }
 
@@ -309,52 +334,23 @@ export class Connection {
     }
   }
 
-  #relist(kind: ItemKind): void {
-    this.#relistKinds.add(kind);
-    if (kind === 'resources') this.#relistKinds.add('templates');
-    this.#relistTimer ??= setTimeout(() => void this.#readAgain(), limits.relistDebounceMs);
-  }
-
-  async #readAgain(): Promise<void> {
+  /** Reads some lists again, keeps what came back, and says so. */
+  async #readAgain(kinds: readonly ItemKind[]): Promise<void> {
     const attempt = this.#attempt;
-    const kinds = [...this.#relistKinds];
-    this.#relistKinds.clear();
-    try {
-      for (const kind of kinds) {
-        const items = await readList(this.#ask, kind, this.#log, this.#options.requestTimeoutMs);
-        if (attempt !== this.#attempt || !this.#offer) return;
-        this.#offer = { ...this.#offer, [kind]: items };
-      }
-      this.#options.changed();
-    } catch (error) {
-      this.#log.warn('changed list could not be read; the last one stays', { error: errorText(error) });
-    } finally {
-      this.#relistTimer = undefined;
-      if (this.#relistKinds.size > 0 && attempt === this.#attempt) this.#relist([...this.#relistKinds][0] as ItemKind);
+    for (const kind of kinds) {
+      const items = await readList(this.#ask, kind, this.#log, this.#options.requestTimeoutMs);
+      if (attempt !== this.#attempt || !this.#offer) return;
+      this.#offer = { ...this.#offer, [kind]: items };
     }
-  }
-
-  #keepAlive(): void {
-    clearInterval(this.#keepAliveTimer);
-    if (!(this.server.keepAlive ?? this.server.transport.type !== 'stdio')) return;
-    this.#keepAliveTimer = setInterval(() => void this.#ping(), this.server.keepAliveMs);
-  }
-
-  /** Only a connection with nothing in flight is asked: a server at work may be too busy to answer, and its answer will tell. */
-  async #ping(): Promise<void> {
-    const attempt = this.#attempt;
-    if (this.#status.kind !== 'connected' || this.#pending.size > 0) return;
-    try {
-      await this.#ask('ping', undefined, limits.keepAliveAnswerMs);
-    } catch (error) {
-      if (attempt === this.#attempt && this.#status.kind === 'connected') this.#fail(asHubError(error, 'The server does not answer'), 0);
-    }
+    this.#options.changed();
   }
 
   #expire(id: number, pending: Pending): void {
     this.#tellCancelled(id, 'timed out');
     const seconds = Math.round((performance.now() - pending.startedAt) / 100) / 10;
-    pending.exchange.failed(new HubError('timeout', `Server "${this.server.name}" did not answer within ${seconds} s.`));
+    pending.exchange.failed(
+      new HubError('timeout', `Server "${this.server.name}" did not answer within ${seconds} s.`),
+    );
   }
 
   #tellCancelled(id: number, reason: string): void {
@@ -377,10 +373,8 @@ export class Connection {
   async #drop(error: HubError): Promise<void> {
     this.#attempt++;
     if (this.#status.kind === 'stopped') clearTimeout(this.#retryTimer);
-    clearTimeout(this.#relistTimer);
-    this.#relistTimer = undefined;
-    this.#relistKinds.clear();
-    clearInterval(this.#keepAliveTimer);
+    this.#relister.stop();
+    this.#keepAlive.stop();
     const channel = this.#channel;
     this.#channel = undefined;
     this.#pending.failAll(error);
@@ -418,5 +412,7 @@ function requestText(id: number, method: string, params: string | undefined): st
 }
 
 function asHubError(error: unknown, what: string): HubError {
-  return error instanceof HubError ? error : new HubError('upstream_failed', `${what}: ${errorText(error)}`, { cause: error });
+  return error instanceof HubError
+    ? error
+    : new HubError('upstream_failed', `${what}: ${errorText(error)}`, { cause: error });
 }

@@ -28,6 +28,8 @@ export interface PoolOptions {
 export interface Pool {
   /** Makes the connections what the settings say: starts, stops and restarts just those whose own settings differ, then renews the catalogue. */
   reconcile(settings: Settings): void;
+  /** Shows what is known from the last run, before anything is started. */
+  prepare(settings: Settings): void;
   readonly catalogue: Catalogue;
   /** The connection of an enabled server. */
   connection(server: string): Connection | undefined;
@@ -77,16 +79,24 @@ export function createPool(options: PoolOptions): Pool {
     return expired ? undefined : (connection.offer ?? entry.saved);
   }
 
+  /** What a server that is not started yet offered when it last ran, set up as it is now. */
+  function savedFor(server: ServerSettings | undefined): Offer | undefined {
+    const known = server?.enabled ? saved.get(server.name) : undefined;
+    return known && server && known.fingerprint === fingerprintOf(server) ? known.offer : undefined;
+  }
+
   function renewCatalogue(): void {
     const offers = new Map<string, Offer>();
     for (const name of settings?.servers.keys() ?? []) {
       const entry = entries.get(name);
-      const offer = entry && offerOf(entry);
+      const offer = entry ? offerOf(entry) : savedFor(settings?.servers.get(name));
       if (offer) offers.set(name, offer);
     }
     if (!sameOffers(catalogue.offers, offers)) catalogue = { version: catalogue.version + 1, offers };
     clearTimeout(graceTimer);
-    const away = [...entries.values()].some((entry) => entry.awaySince !== undefined && offers.has(entry.connection.server.name));
+    const away = [...entries.values()].some(
+      (entry) => entry.awaySince !== undefined && offers.has(entry.connection.server.name),
+    );
     if (away && !closed) graceTimer = setTimeout(options.changed, limits.catalogueGraceMs + 1_000).unref();
   }
 
@@ -100,17 +110,20 @@ export function createPool(options: PoolOptions): Pool {
       }
       for (const server of next.servers.values()) {
         if (!server.enabled || entries.has(server.name)) continue;
-        const fingerprint = fingerprintOf(server);
-        const before = saved.get(server.name);
-        start(server, fingerprint, before?.fingerprint === fingerprint ? before.offer : undefined);
+        start(server, fingerprintOf(server), savedFor(server));
       }
+      renewCatalogue();
+    },
+    prepare(next) {
+      settings = next;
       renewCatalogue();
     },
     get catalogue() {
       return catalogue;
     },
     connection: (server) => entries.get(server)?.connection,
-    states: () => [...(settings?.servers.values() ?? [])].map((server) => stateOf(server, entries.get(server.name), catalogue)),
+    states: () =>
+      [...(settings?.servers.values() ?? [])].map((server) => stateOf(server, entries.get(server.name), catalogue)),
     toSave: () =>
       [...catalogue.offers.values()].flatMap((offer) => {
         const fingerprint = entries.get(offer.server)?.fingerprint;
@@ -127,8 +140,17 @@ export function createPool(options: PoolOptions): Pool {
 
 /** Says whether a running connection still fits the settings of its server: of all that is in them, only this restarts it. */
 function fingerprintOf(server: ServerSettings): string {
-  const { transport, timeoutMs, resetTimeoutOnProgress, maxTotalTimeoutMs, keepAlive, keepAliveMs, maxMessageBytes } = server;
-  const relevant = [transport, timeoutMs, resetTimeoutOnProgress, maxTotalTimeoutMs, keepAlive, keepAliveMs, maxMessageBytes];
+  const { transport, timeoutMs, resetTimeoutOnProgress, maxTotalTimeoutMs, keepAlive, keepAliveMs, maxMessageBytes } =
+    server;
+  const relevant = [
+    transport,
+    timeoutMs,
+    resetTimeoutOnProgress,
+    maxTotalTimeoutMs,
+    keepAlive,
+    keepAliveMs,
+    maxMessageBytes,
+  ];
   return createHash('sha256').update(JSON.stringify(relevant)).digest('hex');
 }
 

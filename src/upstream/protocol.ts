@@ -78,7 +78,8 @@ export async function readList(ask: Ask, kind: ItemKind, log: Logger, timeoutMs:
     cursors.add(cursor);
     params = `{"cursor":${cursor}}`;
   }
-  if (dropped > 0) log.warn('list has items without a name, repeated or beyond the limit; they are left out', { method, dropped });
+  if (dropped > 0)
+    log.warn('list has items without a name, repeated or beyond the limit; they are left out', { method, dropped });
   return [...items.values()];
 }
 

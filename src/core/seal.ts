@@ -1,0 +1,43 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+
+/** Turns small texts into tokens that only holders of the same secret can read or make, and back. */
+export interface Sealer {
+  seal(text: string): string;
+  /** The text, or undefined when the token was not sealed by us for this purpose, or was altered. */
+  open(token: string): string | undefined;
+}
+
+const version = 1;
+const ivBytes = 12;
+const tagBytes = 16;
+
+/**
+ * AES-256-GCM under a key derived from the hub's secret by HKDF, one key per purpose, so a token made for one use opens nothing else
+ * (DESIGN, the wire). Tokens are URL-safe; their first byte is the version of the format.
+ */
+export function createSealer(secret: Uint8Array, purpose: string): Sealer {
+  const key = new Uint8Array(hkdfSync('sha256', secret, new Uint8Array(), `toolhub ${purpose} v${version}`, 32));
+  return {
+    seal(text) {
+      const iv = randomBytes(ivBytes);
+      const cipher = createCipheriv('aes-256-gcm', key, iv);
+      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+      return Buffer.concat([Buffer.of(version), iv, body, cipher.getAuthTag()]).toString('base64url');
+    },
+    open(token) {
+      const bytes = Buffer.from(token, 'base64url');
+      if (bytes.length < 1 + ivBytes + tagBytes || bytes[0] !== version) return undefined;
+      const body = bytes.subarray(1 + ivBytes, bytes.length - tagBytes);
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(1, 1 + ivBytes), {
+        authTagLength: tagBytes,
+      });
+      decipher.setAuthTag(bytes.subarray(bytes.length - tagBytes));
+      try {
+        return decipher.update(body, undefined, 'utf8') + decipher.final('utf8');
+      } catch {
+        // Not sealed with this key, or altered: GCM tells by throwing.
+        return undefined;
+      }
+    },
+  };
+}

@@ -1,0 +1,233 @@
+import { createServer } from 'node:http';
+import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
+import { getRequestListener } from '@hono/node-server';
+import { createIdentify } from './auth/identify.ts';
+import { createPasswords } from './auth/passwords.ts';
+import { createTokens } from './auth/tokens.ts';
+import { type Closers, newClosers } from './core/closers.ts';
+import { errorText } from './core/errors.ts';
+import type { Hub } from './core/hub.ts';
+import { limits } from './core/limits.ts';
+import type { LoggerFor } from './core/logger.ts';
+import { createLoop } from './core/loop.ts';
+import { createSealer } from './core/seal.ts';
+import { createViews } from './core/view.ts';
+import { writeFileAtomic } from './disk/write-file-atomic.ts';
+import type { Env } from './env.ts';
+import { createApp } from './http/app.ts';
+import { assessHealth } from './http/health.ts';
+import { closeServer, listen } from './http/server.ts';
+import { createLog } from './logs/log.ts';
+import { createAnnouncer } from './mcp/announcer.ts';
+import { createDoor } from './mcp/door.ts';
+import { isLoopbackName } from './mcp/guard.ts';
+import { createSessions } from './mcp/sessions.ts';
+import { createStreams } from './mcp/stream.ts';
+import { type DataDir, openDataDir } from './settings/data-dir.ts';
+import { settingsFile } from './settings/file.ts';
+import { firstAdmin } from './settings/first-admin.ts';
+import { expandServer } from './settings/placeholders.ts';
+import { sampleSettings } from './settings/sample.ts';
+import { secretValues } from './settings/secret-values.ts';
+import { openSettings, type SettingsStore } from './settings/store.ts';
+import { catalogueText, loadCatalogue } from './upstream/catalogue-file.ts';
+import { inheritableEnv } from './upstream/child-env.ts';
+import { openChannel } from './upstream/open-channel.ts';
+import { endOrphans, ownerMark } from './upstream/orphans.ts';
+import { createPool, type Pool } from './upstream/pool.ts';
+import { openReaper } from './upstream/reaper.ts';
+import { version } from './version.ts';
+
+/**
+ * Builds every part of the hub in order and starts it; the only place that knows them all. Returns as soon as it listens: servers connect afterwards. Throws
+ * HubError `misconfigured` or `conflict` when it cannot start; nothing is left open then.
+ */
+export async function startHub(env: Env): Promise<Hub> {
+  const closers = newClosers();
+  try {
+    return await build(env, closers);
+  } catch (error) {
+    await closers.close();
+    throw error;
+  }
+}
+
+async function build(env: Env, closers: Closers): Promise<Hub> {
+  const startedAt = Date.now();
+  const book = createLog({ level: env.logLevel, format: env.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json') });
+  closers.add(() => book.close());
+  const log: LoggerFor = (service) => book.for(service);
+  const dataDir = openDataDir(env.dataDir);
+  closers.add(() => dataDir.close());
+  const settings = await openSettings({
+    backend: settingsFile(env.settingsPath),
+    log: log('hub'),
+    initial: () => sampleSettings(dataDir.path, process.cwd()),
+  });
+  closers.add(() => settings.close());
+  const hideSecrets = (): void => book.setSecrets(secretValues(settings.current, env.variables));
+  hideSecrets();
+  const passwords = createPasswords();
+  const adminPassword = await firstAdmin(settings, passwords, env.adminPassword);
+
+  const flag = (): void => loop.flag();
+  const { pool, savedText } = await buildPool(env, dataDir, log, flag, closers);
+  const views = createViews(() => ({ settings: settings.current, catalogue: pool.catalogue }));
+  const announcer = createAnnouncer(views);
+  const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedText, pool, log);
+  closers.add(() => saveCatalogue.close());
+  const loop = createLoop({
+    debounceMs: limits.reconcileDebounceMs,
+    run() {
+      pool.reconcile(settings.current);
+      announcer.announce();
+      saveCatalogue.soon();
+    },
+    failed: (error) => log('hub').error('reconcile failed', { error: errorText(error) }),
+  });
+  closers.add(() => loop.close());
+  settings.subscribe(() => {
+    hideSecrets();
+    loop.flag();
+  });
+
+  const loopback = isLoopbackName(env.host);
+  const streams = createStreams();
+  closers.add(() => streams.close());
+  const tokens = await createTokens({ secret: env.jwtSecret ?? dataDir.secret('jwt', 32).toString('hex') });
+  const { identify, identifyNow } = createIdentify({ settings: () => settings.current, tokens });
+  const health = () => assessHealth({ servers: pool.states(), version, startedAt, now: Date.now() });
+  const app = createApp({
+    basePath: env.basePath,
+    health,
+    keyRequired: () => settings.current.system.routing.enableBearerAuth ?? !loopback,
+    web: !env.disableWeb,
+    log: log('api'),
+  });
+  const door = createDoor({
+    basePath: env.basePath,
+    guard: { loopback, allowedHosts: env.allowedHosts, allowedOrigins: env.allowedOrigins },
+    settings: () => settings.current,
+    identify: (headers) => identifyNow(headers) ?? identify(headers),
+    other: getRequestListener(app.fetch, { overrideGlobalObjects: false }),
+    views,
+    sessions: createSessions(createSealer(dataDir.secret('hub', 32), 'session')),
+    announcer,
+    streams,
+    pageSize: () => settings.current.system.listPageSize,
+    connection: (server) => pool.connection(server),
+    finished: ({ target, ms, outcome, error }) =>
+      log('gateway').debug('call', { server: target.server, tool: target.key, ms: Math.round(ms), outcome, error }),
+    version,
+    log: log('gateway'),
+  });
+
+  // What the last run knew is served from the first request on.
+  pool.prepare(settings.current);
+  const server = createServer(
+    { keepAliveTimeout: limits.idleConnectionMs, requestTimeout: limits.requestReadMs },
+    door,
+  );
+  const address = await listen(server, env.host, env.port);
+  closers.add(() => closeServer(server, limits.drainMs, () => streams.close()));
+  dataDir.announce(`${address}${env.basePath}`);
+  loop.flag();
+  return hubOf(env, { url: `${address}${env.basePath}`, settings, pool, adminPassword, closers });
+}
+
+async function buildPool(env: Env, dataDir: DataDir, log: LoggerFor, changed: () => void, closers: Closers) {
+  const saved = await loadCatalogue(join(dataDir.path, 'catalogue.json'), log('hub'));
+  const reaper = openReaper();
+  closers.add(() => reaper.close());
+  endOrphans(dataDir.path, log('hub')).catch((error: unknown) => {
+    log('hub').warn('processes of an earlier run could not be looked for', { error: errorText(error) });
+  });
+  const owner = ownerMark(dataDir.path);
+  const { connectTimeoutMs, requestTimeoutMs } = env;
+  const inheritedEnv = inheritableEnv(env.variables);
+  const opener = {
+    expand: (server: Parameters<typeof expandServer>[0]) => {
+      const { transport, missing } = expandServer(server, env.variables);
+      if (missing.length > 0)
+        log(`server:${server.name}`).warn('variables are not set; they are taken as empty', {
+          variables: missing.join(', '),
+        });
+      return transport;
+    },
+    inheritedEnv,
+    owner,
+    reaper,
+    connectTimeoutMs,
+    userAgent: `toolhub/${version}`,
+    log,
+  };
+  const pool = createPool({
+    open: (server, events) => openChannel(server, events, opener),
+    version,
+    connectTimeoutMs,
+    requestTimeoutMs,
+    startsAtOnce: Math.max(8, availableParallelism() * limits.startsPerCore),
+    log,
+    changed,
+    saved,
+  });
+  closers.add(() => pool.close());
+  return { pool, savedText: catalogueText(saved) };
+}
+
+/** Writes the catalogue to disk some time after it changed, and at the end. A disk that is full costs only the next start some seconds. */
+function catalogueSaver(path: string, savedText: string, pool: Pool, log: LoggerFor) {
+  let last = savedText;
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
+
+  async function save(): Promise<void> {
+    const text = catalogueText(pool.toSave());
+    if (text === last) return;
+    try {
+      await writeFileAtomic(path, text);
+      last = text;
+    } catch (error) {
+      log('hub').warn('catalogue not saved', { error: errorText(error) });
+    }
+  }
+
+  return {
+    soon(): void {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        writing = writing.then(save);
+      }, limits.catalogueSaveMs);
+    },
+    async close(): Promise<void> {
+      clearTimeout(timer);
+      await writing.then(save);
+    },
+  };
+}
+
+interface Built {
+  readonly url: string;
+  readonly settings: SettingsStore;
+  readonly pool: Pool;
+  readonly adminPassword: string | undefined;
+  readonly closers: Closers;
+}
+
+function hubOf(env: Env, { url, settings, pool, adminPassword, closers }: Built): Hub {
+  return {
+    url,
+    mcpUrl: `${url}/mcp`,
+    settingsPath: resolve(env.settingsPath),
+    firstStart: settings.firstStart,
+    ...(adminPassword !== undefined && { adminPassword }),
+    servers: () => pool.states(),
+    async settled(timeoutMs) {
+      const end = Date.now() + timeoutMs;
+      const busy = (): boolean => pool.states().some((state) => state.status === 'connecting');
+      while (busy() && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
+    },
+    close: () => closers.close(),
+  };
+}

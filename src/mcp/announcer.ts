@@ -1,0 +1,60 @@
+import type { ItemKind } from '../core/catalogue.ts';
+import type { Principal } from '../core/principal.ts';
+import type { Scope } from '../core/scope.ts';
+import { changedKinds, type View, type Views } from '../core/view.ts';
+
+/** Someone who wants to hear when the lists they see are no longer what they saw. */
+export interface Listener {
+  readonly principal: Principal;
+  readonly scope: Scope;
+  /** The view they were last told of. */
+  seen: View;
+  /** Each of these lists has changed. */
+  tell(kinds: ReadonlySet<ChangedList>): void;
+}
+
+/** The lists that have a notification of their own; templates go with resources. */
+export type ChangedList = 'tools' | 'prompts' | 'resources';
+
+export const changedMethod: Readonly<Record<ChangedList, string>> = {
+  tools: 'notifications/tools/list_changed',
+  prompts: 'notifications/prompts/list_changed',
+  resources: 'notifications/resources/list_changed',
+};
+
+export interface Announcer {
+  /** Listens until the function returned is called. */
+  add(listener: Listener): () => void;
+  /** Tells those, and only those, whose own view changed since they were last told; once for each list. */
+  announce(): void;
+}
+
+export function createAnnouncer(views: Views): Announcer {
+  const listeners = new Set<Listener>();
+  return {
+    add(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    announce() {
+      // A thousand clients share a handful of views: each pair is compared once.
+      const compared = new Map<View, { now: View; changed: ReadonlySet<ChangedList> }>();
+      for (const listener of listeners) {
+        const { seen } = listener;
+        const now = views.get(listener.principal, listener.scope);
+        let pair = compared.get(seen);
+        if (pair?.now !== now) {
+          pair = { now, changed: new Set(changedKinds(seen, now).map(listName)) };
+          compared.set(seen, pair);
+        }
+        const { changed } = pair;
+        listener.seen = now;
+        if (changed.size > 0) listener.tell(changed);
+      }
+    },
+  };
+}
+
+function listName(kind: ItemKind): ChangedList {
+  return kind === 'templates' ? 'resources' : kind;
+}

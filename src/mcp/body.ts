@@ -1,0 +1,36 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { HubError } from '../core/errors.ts';
+
+/**
+ * Reads a request body as text. Throws HubError `too_large` beyond `maxBytes`, `invalid_input` for bytes that are not UTF-8, `cancelled` when the client
+ * leaves in the middle.
+ */
+export function readBody(req: IncomingMessage, maxBytes: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const declared = Number(req.headers['content-length'] ?? 0);
+    if (declared > maxBytes) return reject(tooLarge(maxBytes));
+    const chunks: Buffer[] = [];
+    let size = 0;
+    req.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxBytes) {
+        req.removeAllListeners('data');
+        req.resume();
+        return reject(tooLarge(maxBytes));
+      }
+      chunks.push(chunk);
+    });
+    req.on('end', () => {
+      const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+      if (isUtf8(bytes)) resolve(bytes.toString('utf8'));
+      else reject(new HubError('invalid_input', 'Parse error: the body is not UTF-8.'));
+    });
+    req.on('error', () => reject(new HubError('cancelled', 'The client left while sending.')));
+    req.on('close', () => reject(new HubError('cancelled', 'The client left while sending.')));
+  });
+}
+
+function tooLarge(maxBytes: number): HubError {
+  return new HubError('too_large', `The request body is larger than ${maxBytes} bytes.`);
+}

@@ -1,0 +1,84 @@
+import { HubError } from '../core/errors.ts';
+import { errorResponseText, resultText, rpcErrors, toRpcError } from '../core/rpc.ts';
+import type { Logger } from '../core/logger.ts';
+import { errorText } from '../core/errors.ts';
+import { answerList, cacheHints, listOf } from './lists.ts';
+import { relay, type RelayOptions } from './relay.ts';
+import type { ClientRequest } from './request.ts';
+import { metaKeys, sessionRevisions, statelessRevision } from './revisions.ts';
+
+export interface DispatchOptions extends RelayOptions {
+  readonly version: string;
+  readonly log: Logger;
+}
+
+const relayed = new Set(['tools/call', 'prompts/get', 'resources/read']);
+
+/** Answers one request, now or later, through its reply. Never throws. */
+export function dispatch(request: ClientRequest, options: DispatchOptions): void {
+  try {
+    handle(request, options);
+  } catch (error) {
+    if (!(error instanceof HubError))
+      options.log.error('request failed', { method: request.method, error: errorText(error) });
+    const { code, message, data } = toRpcError(error);
+    request.reply.answer(
+      errorResponseText(request.id, notFoundCode(request, error) ?? code, message, data),
+      statusOf(request, error),
+    );
+  }
+}
+
+function handle(request: ClientRequest, options: DispatchOptions): void {
+  const list = listOf[request.method];
+  if (list) return answerList(request, list.kind, list.member);
+  if (relayed.has(request.method)) return relay(request, options);
+  if (request.method === 'server/discover') {
+    return request.reply.answer(resultText(request.id, discoverResult(request, options.version)));
+  }
+  if (request.method === 'ping' && !request.stateless) return request.reply.answer(resultText(request.id, '{}'));
+  const text = errorResponseText(
+    request.id,
+    rpcErrors.methodNotFound,
+    `Method not found: ${request.method.slice(0, 100)}`,
+  );
+  // 2026-07-28, Streamable HTTP: an unknown method is 404 there, and 200 with an error before.
+  request.reply.answer(text, request.stateless ? 404 : 200);
+}
+
+/** Before 2026-07-28 a resource that does not exist has a code of its own. */
+function notFoundCode(request: ClientRequest, error: unknown): number | undefined {
+  const legacyRead = !request.stateless && request.method === 'resources/read';
+  return legacyRead && error instanceof HubError && error.code === 'not_found' ? rpcErrors.resourceNotFound : undefined;
+}
+
+function statusOf(request: ClientRequest, error: unknown): number {
+  return request.stateless && error instanceof HubError && error.code === 'invalid_input' ? 400 : 200;
+}
+
+/** The capabilities of every endpoint. What is listed here works. */
+const capabilities = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true },
+};
+
+/** The result of `initialize`, as JSON text. An endpoint of one server speaks with that server's name and instructions. */
+export function initializeResult(view: ClientRequest['view'], revision: string, version: string): string {
+  const instructions = view.single?.instructions;
+  const tail = instructions === undefined ? '' : `,"instructions":${JSON.stringify(instructions)}`;
+  return `{"protocolVersion":"${revision}","capabilities":${JSON.stringify(capabilities)},"serverInfo":${serverInfo(view, version)}${tail}}`;
+}
+
+/** The result of `server/discover` (2026-07-28, Discovery), as JSON text. */
+function discoverResult(request: ClientRequest, version: string): string {
+  const instructions = request.view.single?.instructions;
+  const tail = instructions === undefined ? '' : `,"instructions":${JSON.stringify(instructions)}`;
+  const versions = JSON.stringify([statelessRevision, ...sessionRevisions]);
+  const meta = `"_meta":{${JSON.stringify(metaKeys.serverInfo)}:${serverInfo(request.view, version)}}`;
+  return `{"supportedVersions":${versions},"capabilities":${JSON.stringify(capabilities)}${tail},"resultType":"complete",${cacheHints},${meta}}`;
+}
+
+function serverInfo(view: ClientRequest['view'], version: string): string {
+  return view.single?.info ?? JSON.stringify({ name: 'toolhub', title: 'Tool Hub', version });
+}

@@ -1,0 +1,133 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { errorText, HubError } from '../core/errors.ts';
+import { anonymous, type Principal } from '../core/principal.ts';
+import { errorResponseText, rpcErrors } from '../core/rpc.ts';
+import { type Scope, scopeOf } from '../core/scope.ts';
+import type { Settings } from '../core/settings.ts';
+import { type EndpointOptions, refuse, refuseUnexpected, serveMcp, type Visit } from './endpoint.ts';
+import { corsHeaders, type GuardOptions, preflightHeaders, refusedByGuard } from './guard.ts';
+import { createLegacySse } from './legacy-sse.ts';
+
+/** Who a request's credential is: a principal, `none` when it brings none, `bad` when what it brings is not accepted. */
+export type Identified = Principal | 'none' | 'bad';
+
+export interface DoorOptions extends EndpointOptions {
+  /** `''` or `/prefix`. */
+  readonly basePath: string;
+  readonly guard: GuardOptions;
+  readonly settings: () => Settings;
+  readonly identify: (headers: IncomingMessage['headers']) => Identified | Promise<Identified>;
+  /** Every path that is not an MCP endpoint: health, REST, dashboard. */
+  readonly other: (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
+}
+
+type Route = { readonly kind: 'mcp' | 'sse'; readonly rest: string } | { readonly kind: 'messages' };
+
+/**
+ * The front of the hub on bare `node:http`: guards every route against foreign hosts and pages, finds out who asks and what for, and hands
+ * over (DESIGN, a call).
+ */
+export function createDoor(options: DoorOptions): (req: IncomingMessage, res: ServerResponse) => void {
+  const legacySse = createLegacySse(`${options.basePath}/messages`, options);
+
+  async function enter(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const url = req.url ?? '/';
+    const queryAt = url.indexOf('?');
+    const path = queryAt === -1 ? url : url.slice(0, queryAt);
+    const route = routeOf(path, options.basePath);
+    const refused = refusedByGuard(req, options.guard);
+    if (refused !== undefined) return refuseForeign(req, res, refused, route !== undefined);
+    const headers = corsHeaders(req, options.guard.allowedOrigins);
+    if (req.method === 'OPTIONS' && req.headers['access-control-request-method'] !== undefined) {
+      res.writeHead(204, { ...headers, ...(headers['vary'] !== undefined && preflightHeaders) }).end();
+      return;
+    }
+    if (!route) {
+      for (const name of Object.keys(headers)) res.setHeader(name, headers[name] ?? '');
+      return options.other(req, res);
+    }
+    const query = new URLSearchParams(queryAt === -1 ? '' : url.slice(queryAt + 1));
+    const scope = route.kind === 'messages' ? ({ kind: 'all' } as const) : scopeOf(route.rest);
+    const visit = { req, res, principal: anonymous, scope: scope ?? ({ kind: 'all' } as const), headers, query };
+    if (!scope) return refuse(visit, 400, rpcErrors.invalidRequest, 'The path is not valid percent-encoding.');
+    const identified = options.identify(req.headers);
+    const who = identified instanceof Promise ? await identified : identified;
+    const principal = admitted(who, options.settings(), options.guard.loopback);
+    if (!principal) return unauthorized(visit, who === 'bad');
+    return serve(route, { ...visit, principal });
+  }
+
+  async function serve(route: Route, visit: Visit): Promise<void> {
+    if (route.kind === 'messages') return legacySse.message(visit);
+    const closed = closedScope(visit.scope, options.settings());
+    if (closed) return refuse(visit, closed.status, closed.rpcCode, closed.message);
+    return route.kind === 'mcp' ? serveMcp(visit, options) : legacySse.open(visit);
+  }
+
+  return (req, res) => {
+    enter(req, res).catch((error: unknown) => {
+      if (!(error instanceof HubError)) options.log.error('request failed', { path: req.url, error: errorText(error) });
+      const visit = {
+        req,
+        res,
+        principal: anonymous,
+        scope: { kind: 'all' } as const,
+        headers: {},
+        query: new URLSearchParams(),
+      };
+      refuseUnexpected(visit, error);
+    });
+  };
+}
+
+function routeOf(path: string, basePath: string): Route | undefined {
+  if (!path.startsWith(basePath)) return undefined;
+  const rest = path.slice(basePath.length);
+  if (rest === '/mcp' || rest.startsWith('/mcp/')) return { kind: 'mcp', rest: rest.slice('/mcp'.length) };
+  if (rest === '/sse' || rest.startsWith('/sse/')) return { kind: 'sse', rest: rest.slice('/sse'.length) };
+  return rest === '/messages' ? { kind: 'messages' } : undefined;
+}
+
+/** Who may come in (CONTRACT §2): a bad credential never, none only where anonymous is welcome. */
+function admitted(who: Identified, settings: Settings, loopback: boolean): Principal | undefined {
+  if (who === 'bad') return undefined;
+  if (who !== 'none') return who;
+  return (settings.system.routing.enableBearerAuth ?? !loopback) ? undefined : anonymous;
+}
+
+/** Endpoints that are switched off, or not there yet. */
+function closedScope(scope: Scope, settings: Settings): HubError | undefined {
+  if (scope.kind === 'all' && !settings.system.routing.enableGlobalRoute) {
+    return new HubError(
+      'forbidden',
+      'The endpoint of all servers is switched off (routing.enableGlobalRoute). Name a group or a server.',
+    );
+  }
+  if (scope.kind === 'smart') return new HubError('not_found', 'Smart routing is not part of this version yet.');
+  return undefined;
+}
+
+function unauthorized(visit: Visit, bad: boolean): void {
+  const { req } = visit;
+  const description = bad ? 'The access token is not valid.' : 'This endpoint needs an access token.';
+  const path = (req.url ?? '').split('?')[0] ?? '';
+  const metadata = `${originOf(req)}/.well-known/oauth-protected-resource${path}`;
+  const challenge = `Bearer ${bad ? 'error="invalid_token", ' : ''}error_description="${description}", resource_metadata="${metadata}"`;
+  refuse(visit, 401, -32001, `${description} Send "Authorization: Bearer <token>".`, {
+    headers: { 'www-authenticate': challenge },
+  });
+}
+
+/** The address by which the client reached us; only used to tell it of other addresses on the same one. */
+function originOf(req: IncomingMessage): string {
+  return `http://${(req.headers.host ?? 'localhost').replace(/[^\w.:[\]-]/g, '')}`;
+}
+
+function refuseForeign(req: IncomingMessage, res: ServerResponse, why: string, mcp: boolean): void {
+  const text = mcp
+    ? errorResponseText('null', rpcErrors.invalidRequest, why)
+    : JSON.stringify({ success: false, message: why });
+  const close: Record<string, string> = req.complete ? {} : { connection: 'close' };
+  res.writeHead(403, { ...close, 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+  res.end(text);
+}

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { type Principal, principalId } from '../core/principal.ts';
+import { isObject, resultText, type RpcMessage, rpcErrors } from '../core/rpc.ts';
+import type { Scope } from '../core/scope.ts';
+import { dispatch, initializeResult } from './dispatch.ts';
+import { cancelInFlight, changedText, type EndpointOptions, readMessage, refuse, type Visit } from './endpoint.ts';
+import type { Reply } from './reply.ts';
+import { envelope } from './request.ts';
+import { negotiated } from './revisions.ts';
+import type { LiveSession } from './sessions.ts';
+import type { Stream } from './stream.ts';
+
+/** The HTTP+SSE transport of 2024-11-05: a stream that carries every answer, and POSTs that carry the questions. */
+export interface LegacySse {
+  /** `GET /sse…`: opens the stream and says where to POST. */
+  open(visit: Visit): void;
+  /** `POST /messages?sessionId=`. */
+  message(visit: Visit): Promise<void>;
+}
+
+interface Connection {
+  readonly principal: Principal;
+  readonly scope: Scope;
+  readonly stream: Stream;
+  readonly session: LiveSession;
+}
+
+/** `messagesPath`: where clients POST, base path included. */
+export function createLegacySse(messagesPath: string, options: EndpointOptions): LegacySse {
+  const connections = new Map<string, Connection>();
+
+  function open(visit: Visit): void {
+    const { req, res, principal, scope, headers } = visit;
+    if (req.method !== 'GET')
+      return refuse(visit, 405, rpcErrors.invalidRequest, 'Use GET to open the stream.', { headers: { allow: 'GET' } });
+    if (options.streams.full) {
+      return refuse(visit, 429, rpcErrors.invalidRequest, 'Too many streams are open already.', {
+        headers: { 'retry-after': '10' },
+      });
+    }
+    const sid = randomUUID();
+    const stream = options.streams.open(res, headers, () => {
+      connections.delete(sid);
+      stopListening();
+      for (const call of session.inFlight.values()) call.cancel('client disconnected');
+    });
+    const session = sessionOf(visit, sid, stream);
+    const stopListening = options.announcer.add({
+      principal,
+      scope,
+      seen: options.views.get(principal, scope),
+      tell(kinds) {
+        for (const kind of kinds) stream.send(changedText(kind));
+      },
+    });
+    connections.set(sid, { principal, scope, stream, session });
+    stream.event('endpoint', `${messagesPath}?sessionId=${sid}`);
+  }
+
+  async function message(visit: Visit): Promise<void> {
+    if (visit.req.method !== 'POST')
+      return refuse(visit, 405, rpcErrors.invalidRequest, 'Use POST.', { headers: { allow: 'POST' } });
+    const sid = visit.query.get('sessionId');
+    if (sid === null || sid === '')
+      return refuse(visit, 400, rpcErrors.invalidRequest, 'The sessionId parameter is missing.');
+    const connection = connections.get(sid);
+    if (!connection || principalId(connection.principal) !== principalId(visit.principal)) {
+      return refuse(visit, 404, rpcErrors.invalidRequest, 'No open stream has this sessionId. Open one with GET /sse.');
+    }
+    const read = await readMessage(visit);
+    if (!read) return;
+    visit.res.writeHead(202, { ...visit.headers, 'content-type': 'text/plain', 'content-length': 8 });
+    visit.res.end('Accepted');
+    receive(connection, read.message, read.text);
+  }
+
+  function receive(connection: Connection, message: RpcMessage, text: string): void {
+    const { principal, scope, session, stream } = connection;
+    if (message.method === 'notifications/cancelled') return cancelInFlight(session, message);
+    if (message.id === undefined || typeof message.method !== 'string') return;
+    const { id = 'null', params } = envelope(text);
+    const view = options.views.get(principal, scope);
+    if (message.method === 'initialize') {
+      const requested = isObject(message.params) ? message.params['protocolVersion'] : undefined;
+      return stream.send(resultText(id, initializeResult(view, negotiated(requested), options.version)));
+    }
+    const reply = streamReply(stream);
+    const pageSize = options.pageSize();
+    dispatch(
+      {
+        method: message.method,
+        message,
+        id,
+        params,
+        stateless: false,
+        session,
+        principal,
+        scope,
+        view,
+        pageSize,
+        reply,
+      },
+      options,
+    );
+  }
+
+  return { open, message };
+}
+
+/** The live session of a stream: it lives exactly as long as the stream does. */
+function sessionOf(visit: Visit, sid: string, stream: Stream): LiveSession {
+  const inFlight: LiveSession['inFlight'] = new Map();
+  return {
+    facts: { sid, principal: visit.principal, scope: visit.scope, revision: '2024-11-05', expiresAt: Infinity },
+    streams: new Set([stream]),
+    inFlight,
+    stopListening: undefined,
+    settle({ call, id }) {
+      if (id !== undefined && inFlight.get(id) === call) inFlight.delete(id);
+    },
+  };
+}
+
+function streamReply(stream: Stream): Reply {
+  return {
+    notify: (text) => stream.send(text),
+    answer: (text) => stream.send(text),
+    answerBytes: (head, body, tail) => stream.send(head + body.toString() + tail),
+    gone: undefined,
+  };
+}

@@ -1,0 +1,45 @@
+import { isObject, type RpcMessage } from '../core/rpc.ts';
+import type { Views } from '../core/view.ts';
+import { type Announcer, type ChangedList, changedMethod } from './announcer.ts';
+import { metaKeys } from './revisions.ts';
+import type { Visit } from './endpoint.ts';
+import type { Streams } from './stream.ts';
+
+const filters: Readonly<Record<string, ChangedList>> = {
+  toolsListChanged: 'tools',
+  promptsListChanged: 'prompts',
+  resourcesListChanged: 'resources',
+};
+
+/**
+ * `subscriptions/listen` of the stateless revision: the response is a stream of the changes that were asked for, each marked with the id of the request, until
+ * the client leaves. It begins with what of the filter is honoured.
+ */
+export function listen(
+  visit: Visit,
+  message: RpcMessage,
+  id: string,
+  options: { views: Views; announcer: Announcer; streams: Streams },
+): void {
+  const { res, headers, principal, scope } = visit;
+  const params = isObject(message.params) ? message.params : {};
+  const wanted = isObject(params['notifications']) ? params['notifications'] : {};
+  const honoured = Object.keys(filters).filter((name) => wanted[name] === true);
+  const lists = new Set(honoured.map((name) => filters[name]));
+  const meta = `"_meta":{${JSON.stringify(metaKeys.subscriptionId)}:${id}}`;
+  const stream = options.streams.open(res, headers, () => stopListening());
+  const stopListening = options.announcer.add({
+    principal,
+    scope,
+    seen: options.views.get(principal, scope),
+    tell(kinds) {
+      for (const kind of kinds) {
+        if (lists.has(kind)) stream.send(`{"jsonrpc":"2.0","method":"${changedMethod[kind]}","params":{${meta}}}`);
+      }
+    },
+  });
+  const acknowledged = JSON.stringify(Object.fromEntries(honoured.map((name) => [name, true])));
+  stream.send(
+    `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":${acknowledged},${meta}}}`,
+  );
+}

@@ -1,0 +1,224 @@
+import { HubError } from '../core/errors.ts';
+import { editObject, memberText } from '../core/json-text.ts';
+import { limits } from '../core/limits.ts';
+import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors, toRpcError } from '../core/rpc.ts';
+import type { Target } from '../core/view.ts';
+import { metaKeys } from './revisions.ts';
+import type { ClientRequest } from './request.ts';
+import type { Cancellable } from './sessions.ts';
+
+/** The part of a connection to a server that relaying needs; `upstream/connection.ts` is one. */
+export interface RelayConnection {
+  readonly status: { readonly kind: string };
+  available(waitMs: number): Promise<void>;
+  takeId(): number;
+  send(id: number, method: string, params: string | undefined, exchange: RelayExchange): void;
+  cancel(id: number, reason: string): void;
+}
+
+interface RelayExchange {
+  notified(method: string, message: RpcMessage, text: string): void;
+  answered(message: RpcMessage, text: string): void;
+  failed(error: HubError): void;
+}
+
+export interface RelayOptions {
+  /** The connection of a server; undefined when it is not there any more. */
+  readonly connection: (server: string) => RelayConnection | undefined;
+  /** Called once for each request that went to a server, when it is over. Must be quick. */
+  readonly finished: (call: FinishedCall) => void;
+}
+
+/** What is known of a relayed request once it is over, for the activity log. */
+export interface FinishedCall {
+  readonly request: ClientRequest;
+  readonly target: Target;
+  /** Milliseconds from the client's request to its answer. */
+  readonly ms: number;
+  readonly outcome: 'ok' | 'tool_error' | 'error' | 'cancelled';
+  readonly error: string | undefined;
+  /** Length of the answer in characters. */
+  readonly size: number;
+}
+
+/** What of `params` names the target: the member, and its value as the server knows it. */
+interface Addressed {
+  readonly member: 'name' | 'uri';
+  readonly target: Target;
+}
+
+/**
+ * Sends a request on to the server it names and its answer back. Of the request only the target's name, the progress token and the hop-by-hop `_meta`
+ * keys change; of the answer only the id. Throws HubError `not_found` when the view holds no such target.
+ */
+export function relay(request: ClientRequest, options: RelayOptions): void {
+  const { member, target } = addressed(request);
+  const connection = options.connection(target.server);
+  if (!connection) throw unknownTarget(request);
+  const exchange = new RelayedCall(request, target, connection, options.finished);
+  request.reply.gone = () => exchange.cancel('client disconnected');
+  request.session?.inFlight.set(request.id, exchange);
+  if (connection.status.kind === 'connected') exchange.start(member);
+  else void exchange.startWhenAvailable(member);
+}
+
+function addressed(request: ClientRequest): Addressed {
+  const params = isObject(request.message.params) ? request.message.params : {};
+  const member = request.method === 'resources/read' ? 'uri' : 'name';
+  const value = params[member];
+  if (typeof value !== 'string') {
+    throw new HubError('invalid_input', `${request.method} needs params.${member}, a string.`);
+  }
+  const { view } = request;
+  const target =
+    request.method === 'tools/call'
+      ? view.tool(value)
+      : request.method === 'prompts/get'
+        ? view.prompt(value)
+        : view.resource(value);
+  if (!target) throw unknownTarget(request);
+  return { member, target };
+}
+
+/** One text for what does not exist and for what may not be seen. */
+function unknownTarget(request: ClientRequest): HubError {
+  const params = isObject(request.message.params) ? request.message.params : {};
+  const what = request.method === 'tools/call' ? 'tool' : request.method === 'prompts/get' ? 'prompt' : 'resource';
+  return new HubError('not_found', `Unknown ${what}: ${String(params['name'] ?? params['uri']).slice(0, 300)}`);
+}
+
+class RelayedCall implements RelayExchange, Cancellable {
+  readonly #request: ClientRequest;
+  readonly #target: Target;
+  readonly #connection: RelayConnection;
+  readonly #finished: RelayOptions['finished'];
+  readonly #startedAt = performance.now();
+  /** The client's progress token as JSON text; undefined when it wants no progress. */
+  #progressToken: string | undefined;
+  #id: number | undefined;
+  #over = false;
+
+  constructor(request: ClientRequest, target: Target, connection: RelayConnection, finished: RelayOptions['finished']) {
+    this.#request = request;
+    this.#target = target;
+    this.#connection = connection;
+    this.#finished = finished;
+  }
+
+  start(member: 'name' | 'uri'): void {
+    if (this.#over) return;
+    const id = this.#connection.takeId();
+    this.#id = id;
+    this.#connection.send(id, this.#request.method, this.#paramsFor(id, member), this);
+  }
+
+  async startWhenAvailable(member: 'name' | 'uri'): Promise<void> {
+    try {
+      await this.#connection.available(limits.waitForConnectionMs);
+    } catch (error) {
+      if (error instanceof HubError) return this.failed(error);
+      throw error;
+    }
+    this.start(member);
+  }
+
+  notified(method: string, _message: RpcMessage, text: string): void {
+    if (this.#over) return;
+    if (method !== 'notifications/progress') return;
+    if (this.#progressToken === undefined) return;
+    const params = editObject(memberText(text, 'params') ?? '{}', { progressToken: this.#progressToken });
+    this.#request.reply.notify(editObject(text, { params }));
+  }
+
+  answered(message: RpcMessage, text: string): void {
+    if (!this.#end()) return;
+    const { id, reply } = this.#request;
+    const result = message.result === undefined ? undefined : memberText(text, 'result');
+    if (result !== undefined) {
+      const toolFailed = isObject(message.result) && message.result['isError'] === true;
+      this.#report(toolFailed ? 'tool_error' : 'ok', undefined, result.length);
+      return reply.answer(resultText(id, this.#stamped(message.result, result)));
+    }
+    const error = memberText(text, 'error');
+    if (error === undefined || !isObject(message.error)) {
+      return this.#refuse(
+        new HubError('upstream_failed', `Server "${this.#target.server}" sent an answer without result or error.`),
+      );
+    }
+    this.#report('error', String(message.error['message']).slice(0, 500), error.length);
+    reply.answer(`{"jsonrpc":"2.0","id":${id},"error":${this.#errorFor(error, message.error['code'])}}`);
+  }
+
+  failed(error: HubError): void {
+    if (this.#end()) this.#refuse(error);
+  }
+
+  /** The client no longer wants it: the server is told, and the client gets no answer (2025-11-25, Cancellation). */
+  cancel(reason: string): void {
+    if (!this.#end()) return;
+    if (this.#id !== undefined) this.#connection.cancel(this.#id, reason);
+    this.#report('cancelled', reason, 0);
+    this.#request.reply.answer(
+      errorResponseText(this.#request.id, rpcErrors.invalidRequest, `Request cancelled: ${reason}`),
+    );
+  }
+
+  #refuse(error: HubError): void {
+    const { code, message, data } = toRpcError(error);
+    this.#report('error', message, 0);
+    this.#request.reply.answer(errorResponseText(this.#request.id, code, message, data));
+  }
+
+  #paramsFor(id: number, member: 'name' | 'uri'): string {
+    const { params = '{}', message, stateless } = this.#request;
+    const edits: Record<string, string> = { [member]: JSON.stringify(this.#target.key) };
+    const parsed = isObject(message.params) ? message.params : {};
+    if (isObject(parsed['_meta'])) {
+      const meta = memberText(params, '_meta') ?? '{}';
+      const token = memberText(meta, 'progressToken');
+      const metaEdits: Record<string, string | null> = stateless ? { ...hopByHop } : {};
+      if (token !== undefined) {
+        this.#progressToken = token;
+        metaEdits['progressToken'] = String(id);
+      }
+      edits['_meta'] = editObject(meta, metaEdits);
+    }
+    return editObject(params, edits);
+  }
+
+  /** What the stateless revision wants in every result and an older server does not know of (2026-07-28, Results). */
+  #stamped(parsed: unknown, result: string): string {
+    if (!this.#request.stateless || !isObject(parsed) || parsed['resultType'] !== undefined) return result;
+    const isRead = this.#request.method === 'resources/read';
+    const hints = isRead && parsed['ttlMs'] === undefined ? { ttlMs: '0', cacheScope: '"private"' } : {};
+    return editObject(result, { resultType: '"complete"', ...hints });
+  }
+
+  /** `-32002` is not part of the stateless revision: there it is `-32602`. */
+  #errorFor(text: string, code: unknown): string {
+    if (!this.#request.stateless || code !== rpcErrors.resourceNotFound) return text;
+    return editObject(text, { code: String(rpcErrors.invalidParams) });
+  }
+
+  /** True the first time. */
+  #end(): boolean {
+    if (this.#over) return false;
+    this.#over = true;
+    const { session, id, reply } = this.#request;
+    reply.gone = undefined;
+    session?.settle({ call: this, id });
+    return true;
+  }
+
+  #report(outcome: FinishedCall['outcome'], error: string | undefined, size: number): void {
+    const ms = performance.now() - this.#startedAt;
+    this.#finished({ request: this.#request, target: this.#target, ms, outcome, error, size });
+  }
+}
+
+/** `_meta` keys that speak of the hop between client and hub; a session-era server would take them for its own. */
+const hopByHop: Readonly<Record<string, null>> = {
+  [metaKeys.protocolVersion]: null,
+  [metaKeys.clientCapabilities]: null,
+  [metaKeys.clientInfo]: null,
+};

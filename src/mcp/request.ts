@@ -1,0 +1,38 @@
+import { members } from '../core/json-text.ts';
+import type { Principal } from '../core/principal.ts';
+import type { RpcMessage } from '../core/rpc.ts';
+import type { Scope } from '../core/scope.ts';
+import type { View } from '../core/view.ts';
+import type { Reply } from './reply.ts';
+import type { LiveSession } from './sessions.ts';
+
+/** One request of a client, with the snapshot it is answered from. */
+export interface ClientRequest {
+  readonly method: string;
+  readonly message: RpcMessage;
+  /** The id as JSON text, exactly as the client wrote it. */
+  readonly id: string;
+  /** `params` as JSON text, exactly as the client wrote it. */
+  readonly params: string | undefined;
+  /** True for 2026-07-28: results then carry `resultType` and cache hints. */
+  readonly stateless: boolean;
+  readonly principal: Principal;
+  readonly scope: Scope;
+  readonly view: View;
+  /** Items per page of a list; 0 = all. */
+  readonly pageSize: number;
+  /** The session to which the request belongs and in which it can be cancelled. */
+  readonly session: LiveSession | undefined;
+  readonly reply: Reply;
+}
+
+/** The id and params of a message, as text. */
+export function envelope(text: string): { id: string | undefined; params: string | undefined } {
+  let id: string | undefined;
+  let params: string | undefined;
+  for (const member of members(text)) {
+    if (member.key === 'id') id = text.slice(member.start, member.end);
+    else if (member.key === 'params') params = text.slice(member.start, member.end);
+  }
+  return { id, params };
+}

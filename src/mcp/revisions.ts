@@ -1,0 +1,25 @@
+/** The session-era revisions clients may speak, newest first. */
+export const sessionRevisions: readonly string[] = [
+  '2025-11-25',
+  '2025-06-18',
+  '2025-03-26',
+  '2024-11-05',
+  '2024-10-07',
+];
+
+/** The stateless revision: each request says so itself (2026-07-28, Basic, Versioning). */
+export const statelessRevision = '2026-07-28';
+
+/** What the hub answers to `initialize`: the client's revision when we speak it, else our newest (2025-11-25, Lifecycle). */
+export function negotiated(requested: unknown): string {
+  const newest = sessionRevisions[0] ?? '';
+  return typeof requested === 'string' && sessionRevisions.includes(requested) ? requested : newest;
+}
+
+export const metaKeys = {
+  protocolVersion: 'io.modelcontextprotocol/protocolVersion',
+  clientCapabilities: 'io.modelcontextprotocol/clientCapabilities',
+  clientInfo: 'io.modelcontextprotocol/clientInfo',
+  serverInfo: 'io.modelcontextprotocol/serverInfo',
+  subscriptionId: 'io.modelcontextprotocol/subscriptionId',
+} as const;

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { limits } from '../core/limits.ts';
+import { type Principal, principalFromId, principalId } from '../core/principal.ts';
+import { type Scope, scopeFromId, scopeId } from '../core/scope.ts';
+import type { Sealer } from '../core/seal.ts';
+import type { Stream } from './stream.ts';
+
+/** What a session of the old era is, whole: it travels sealed in `Mcp-Session-Id`, so any replica and the hub after a restart can read it. */
+export interface SessionFacts {
+  readonly sid: string;
+  readonly principal: Principal;
+  readonly scope: Scope;
+  readonly revision: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** Something in flight that the client may cancel. */
+export interface Cancellable {
+  cancel(reason: string): void;
+}
+
+/** What a session has going on right now; exists only while there is something. */
+export interface LiveSession {
+  readonly facts: SessionFacts;
+  readonly streams: Set<Stream>;
+  /** Calls by the client's request id, as JSON text. */
+  readonly inFlight: Map<string, Cancellable>;
+  /** Set while the session hears of changes; called when nothing is left that could carry them. */
+  stopListening: (() => void) | undefined;
+  /** Takes a call or a stream out; the session is let go with the last of them. */
+  settle(gone: { call?: Cancellable; id?: string; stream?: Stream }): void;
+}
+
+export interface Sessions {
+  /** Makes a session and its token (the value of `Mcp-Session-Id`). */
+  begin(principal: Principal, scope: Scope, revision: string): string;
+  /** The session of a token; undefined when it is not ours, expired, ended, or was made for another principal or endpoint: all look alike. */
+  find(token: string, principal: Principal, scope: Scope): SessionFacts | undefined;
+  /** Ends it: the token opens nothing any more, its streams close, what it has in flight is cancelled. */
+  end(facts: SessionFacts): void;
+  live(facts: SessionFacts): LiveSession;
+  readonly liveCount: number;
+}
+
+export function createSessions(sealer: Sealer, now: () => number = Date.now): Sessions {
+  const opened = new Map<string, SessionFacts>();
+  const ended = new Map<string, number>();
+  const live = new Map<string, LiveSession>();
+
+  function open(token: string): SessionFacts | undefined {
+    const known = opened.get(token);
+    if (known) return known;
+    const text = sealer.open(token);
+    const facts = text === undefined ? undefined : parse(text);
+    if (!facts) return undefined;
+    if (opened.size >= limits.openedSessions) opened.clear();
+    opened.set(token, facts);
+    return facts;
+  }
+
+  return {
+    begin(principal, scope, revision) {
+      const expiresAt = now() + limits.sessionMs;
+      const facts = { sid: randomUUID(), principal, scope, revision, expiresAt };
+      return sealer.seal(JSON.stringify([facts.sid, principalId(principal), scopeId(scope), revision, expiresAt]));
+    },
+    find(token, principal, scope) {
+      const facts = open(token);
+      if (!facts || facts.expiresAt <= now() || ended.has(facts.sid)) return undefined;
+      const same = principalId(facts.principal) === principalId(principal) && scopeId(facts.scope) === scopeId(scope);
+      return same ? facts : undefined;
+    },
+    end(facts) {
+      if (ended.size >= limits.endedSessions) forgetExpired(ended, now());
+      ended.set(facts.sid, facts.expiresAt);
+      const session = live.get(facts.sid);
+      live.delete(facts.sid);
+      session?.stopListening?.();
+      for (const stream of session?.streams ?? []) stream.end();
+      for (const call of session?.inFlight.values() ?? []) call.cancel('session ended');
+    },
+    live(facts) {
+      let session = live.get(facts.sid);
+      if (!session) {
+        session = newLive(facts, () => live.delete(facts.sid));
+        live.set(facts.sid, session);
+      }
+      return session;
+    },
+    get liveCount() {
+      return live.size;
+    },
+  };
+}
+
+function newLive(facts: SessionFacts, release: () => void): LiveSession {
+  const streams = new Set<Stream>();
+  const inFlight = new Map<string, Cancellable>();
+  return {
+    facts,
+    streams,
+    inFlight,
+    stopListening: undefined,
+    settle({ call, id, stream }) {
+      if (stream) streams.delete(stream);
+      // Another call may have taken the id meanwhile: clients are not always careful with theirs.
+      if (id !== undefined && inFlight.get(id) === call) inFlight.delete(id);
+      if (streams.size > 0) return;
+      this.stopListening?.();
+      this.stopListening = undefined;
+      if (inFlight.size === 0) release();
+    },
+  };
+}
+
+function parse(text: string): SessionFacts | undefined {
+  const fields: unknown = JSON.parse(text);
+  if (!Array.isArray(fields)) return undefined;
+  const [sid, principalText, scopeText, revision, expiresAt] = fields as unknown[];
+  const principal = principalFromId(String(principalText));
+  if (!principal || typeof sid !== 'string' || typeof expiresAt !== 'number') return undefined;
+  return { sid, principal, scope: scopeFromId(String(scopeText)), revision: String(revision), expiresAt };
+}
+
+/** Makes room: first what has expired anyway, then the oldest. */
+function forgetExpired(ended: Map<string, number>, now: number): void {
+  for (const [sid, expiresAt] of ended) if (expiresAt <= now) ended.delete(sid);
+  for (const sid of ended.keys()) {
+    if (ended.size < limits.endedSessions) return;
+    ended.delete(sid);
+  }
+}

@@ -1,0 +1,79 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { isObject, type RpcMessage, rpcErrors } from '../core/rpc.ts';
+import { metaKeys, sessionRevisions, statelessRevision } from './revisions.ts';
+
+/** A refusal of the stateless revision: HTTP 400 with one of its own error codes. */
+export interface StatelessRefusal {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+/** True when a message claims the stateless era: by its `_meta`, or by a version header no session-era revision has. */
+export function isStateless(message: RpcMessage, headers: IncomingHttpHeaders): boolean {
+  if (metaOf(message)?.[metaKeys.protocolVersion] !== undefined) return true;
+  const header = headers['mcp-protocol-version'];
+  if (header === statelessRevision) return message.method !== 'initialize';
+  return header === undefined && message.method === 'server/discover';
+}
+
+/** Checks a stateless request's envelope against its headers (2026-07-28, Streamable HTTP, Request headers); undefined when all is well. */
+export function checkStateless(message: RpcMessage, headers: IncomingHttpHeaders): StatelessRefusal | undefined {
+  const meta = metaOf(message);
+  const version = meta?.[metaKeys.protocolVersion];
+  const header = headers['mcp-protocol-version'];
+  if (typeof version !== 'string') {
+    return { code: rpcErrors.invalidParams, message: `params._meta["${metaKeys.protocolVersion}"] is missing.` };
+  }
+  if (header !== undefined && header !== version) {
+    return mismatch(`MCP-Protocol-Version is "${String(header)}", the body says "${version}".`);
+  }
+  if (version !== statelessRevision) {
+    const supported = [statelessRevision, ...sessionRevisions];
+    return {
+      code: rpcErrors.unsupportedProtocolVersion,
+      message: `Unsupported protocol version: ${version.slice(0, 50)}`,
+      data: { supported, requested: version },
+    };
+  }
+  if (header === undefined) return mismatch('The MCP-Protocol-Version header is missing.');
+  if (!isObject(meta?.[metaKeys.clientCapabilities])) {
+    return { code: rpcErrors.invalidParams, message: `params._meta["${metaKeys.clientCapabilities}"] is missing.` };
+  }
+  return checkMirrors(message, headers);
+}
+
+/** `Mcp-Method` and `Mcp-Name` mirror the body, so that gateways on the way can route without reading it. */
+function checkMirrors(message: RpcMessage, headers: IncomingHttpHeaders): StatelessRefusal | undefined {
+  if (decodeHeader(headers['mcp-method']) !== message.method) {
+    return mismatch(`Mcp-Method must be "${String(message.method)}".`);
+  }
+  const member = typeof message.method === 'string' ? namedBy[message.method] : undefined;
+  const params = isObject(message.params) ? message.params : {};
+  if (member !== undefined && decodeHeader(headers['mcp-name']) !== params[member]) {
+    return mismatch(`Mcp-Name must be params.${member}.`);
+  }
+  return undefined;
+}
+
+const namedBy: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+};
+
+function mismatch(message: string): StatelessRefusal {
+  return { code: rpcErrors.headerMismatch, message: `Header mismatch: ${message}` };
+}
+
+/** A header value as meant: what is not plain ASCII travels as `=?base64?…?=`. */
+function decodeHeader(value: string | string[] | undefined): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const encoded = /^=\?base64\?([A-Za-z0-9+/=]*)\?=$/.exec(value)?.[1];
+  return encoded === undefined ? value : Buffer.from(encoded, 'base64').toString('utf8');
+}
+
+function metaOf(message: RpcMessage): Record<string, unknown> | undefined {
+  const meta = isObject(message.params) ? message.params['_meta'] : undefined;
+  return isObject(meta) ? meta : undefined;
+}

@@ -1,0 +1,80 @@
+import type { ServerResponse } from 'node:http';
+import { limits } from '../core/limits.ts';
+import { frame, streamHeaders } from './reply.ts';
+
+/** A stream to one client that stays open: the GET stream of a session, a legacy SSE connection, a `subscriptions/listen`. */
+export interface Stream {
+  /** Sends one message. A reader too slow to take `limits.streamBacklogBytes` is dropped: it can come back and list again. */
+  send(text: string): void;
+  /** Sends one event of another kind than a message. */
+  event(name: string, data: string): void;
+  /** Ends it. `closed` follows. */
+  end(): void;
+  readonly open: boolean;
+}
+
+/** All streams of the hub, and the signs of life that everything long-lived gives, from one timer. */
+export interface Streams {
+  /** Starts an event stream on a response. `closed` is called once, whoever ends it. */
+  open(res: ServerResponse, headers: Record<string, string>, closed: () => void): Stream;
+  /** True when no more may be opened (`limits.streams`). */
+  readonly full: boolean;
+  /** Calls `beat` now and then until the function returned is called. */
+  onBeat(beat: () => void): () => void;
+  /** Ends every stream: the hub stops. */
+  close(): void;
+}
+
+export function createStreams(): Streams {
+  const streams = new Set<Stream>();
+  const beats = new Set<() => void>();
+  const timer = setInterval(() => {
+    for (const beat of beats) beat();
+  }, limits.streamKeepAliveMs).unref();
+
+  function onBeat(beat: () => void): () => void {
+    beats.add(beat);
+    return () => beats.delete(beat);
+  }
+
+  return {
+    onBeat,
+    get full() {
+      return streams.size >= limits.streams;
+    },
+    open(res, headers, closed) {
+      let open = true;
+      const write = (chunk: string): void => {
+        if (!open) return;
+        res.write(chunk);
+        if (res.writableLength > limits.streamBacklogBytes) res.destroy();
+      };
+      const stream: Stream = {
+        send: (text) => write(frame(text)),
+        event: (name, data) => write(`event: ${name}\ndata: ${data}\n\n`),
+        end() {
+          open = false;
+          res.end();
+        },
+        get open() {
+          return open;
+        },
+      };
+      res.writeHead(200, { ...headers, ...streamHeaders });
+      res.flushHeaders();
+      streams.add(stream);
+      const stopBeat = onBeat(() => write(': keep-alive\n\n'));
+      res.on('close', () => {
+        open = false;
+        streams.delete(stream);
+        stopBeat();
+        closed();
+      });
+      return stream;
+    },
+    close() {
+      clearInterval(timer);
+      for (const stream of streams) stream.end();
+    },
+  };
+}

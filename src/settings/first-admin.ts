@@ -1,0 +1,25 @@
+import { randomBytes } from 'node:crypto';
+import type { SettingsStore } from './store.ts';
+
+/**
+ * Makes the user `admin` when there is no user at all, with `given` or a random password. Returns the random one: it is shown once and kept
+ * nowhere (CONTRACT §1, `ADMIN_PASSWORD`).
+ */
+export async function firstAdmin(
+  settings: SettingsStore,
+  passwords: { hash(password: string): Promise<string> },
+  given: string | undefined,
+): Promise<string | undefined> {
+  if (settings.current.users.length > 0) return undefined;
+  const password = given ?? randomBytes(18).toString('base64url');
+  const hash = await passwords.hash(password);
+  const made = await settings.change((draft) => {
+    // Somebody may have added one by hand meanwhile.
+    if ((draft.users ?? []).length > 0) return false;
+    draft.users = [
+      { username: 'admin', password: hash, role: 'admin', isAdmin: true, createdAt: new Date().toISOString() },
+    ];
+    return true;
+  });
+  return made && given === undefined ? password : undefined;
+}

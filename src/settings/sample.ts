@@ -1,0 +1,61 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, relative } from 'node:path';
+import { errnoOf } from '../disk/disk-error.ts';
+import type { SettingsDocument } from './backend.ts';
+
+const resolvePackage = createRequire(import.meta.url).resolve;
+
+/**
+ * The settings of a first start: three servers from packages that come with the hub, so that a client has something to call at once. They work below
+ * `<dataDir>/sample`, which is made here.
+ */
+export function sampleSettings(dataDir: string, cwd: string): SettingsDocument {
+  const sample = join(dataDir, 'sample');
+  const files = join(sample, 'files');
+  mkdirSync(files, { recursive: true });
+  writeOnce(
+    join(files, 'welcome.txt'),
+    'This folder is what the "filesystem" sample server can see. Put files here, or point it elsewhere.\n',
+  );
+  const place = (path: string): string => near(path, cwd);
+  const node = (entry: string, ...args: string[]) => ({
+    type: 'stdio',
+    command: 'node',
+    args: [place(resolvePackage(entry)), ...args],
+  });
+  return {
+    mcpServers: {
+      everything: {
+        description: 'Shows every feature of MCP (sample)',
+        ...node('@modelcontextprotocol/server-everything/dist/index.js', 'stdio'),
+      },
+      filesystem: {
+        description: 'Reads and writes files in one folder (sample)',
+        ...node('@modelcontextprotocol/server-filesystem/dist/index.js', place(files)),
+      },
+      memory: {
+        description: 'A knowledge graph that remembers (sample)',
+        ...node('@modelcontextprotocol/server-memory/dist/index.js'),
+        env: { MEMORY_FILE_PATH: join(sample, 'memory.jsonl') },
+      },
+    },
+    groups: [],
+    users: [],
+    systemConfig: {},
+  };
+}
+
+/** A path below the working folder is written relative to it, so that the folder can be moved. */
+function near(path: string, cwd: string): string {
+  const way = relative(cwd, path);
+  return way.startsWith('..') || way === '' ? path : `./${way}`;
+}
+
+function writeOnce(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { flag: 'wx' });
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw error;
+  }
+}

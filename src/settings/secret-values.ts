@@ -1,0 +1,30 @@
+import type { Settings } from '../core/settings.ts';
+import { expandServer } from './placeholders.ts';
+
+/** Values of `env` and `headers` that must never be shown, placeholders filled in. What is plainly no secret (a path, a word, a number) is left out, or logs would be full of holes. */
+export function secretValues(settings: Settings, variables: Readonly<Record<string, string>>): string[] {
+  return [...settings.servers.values()].flatMap((server) => {
+    try {
+      const { transport } = expandServer(server, variables);
+      const headers = 'headers' in transport ? Object.values(transport.headers) : [];
+      const env = 'env' in transport ? Object.values(transport.env) : [];
+      return [...env.filter(maybeSecret), ...headers.flatMap(withoutScheme)];
+    } catch {
+      // A server whose settings cannot be used says so when it is connected.
+      return [];
+    }
+  });
+}
+
+function maybeSecret(value: string): boolean {
+  const path = /^(~|\.{0,2}|[A-Za-z]:)[/\\][^@?]*$/.test(value);
+  const word = /^[A-Za-z]{1,12}$/.test(value) || /^[\d.]{1,8}$/.test(value);
+  const address = /^https?:\/\/[^@?]*$/.test(value);
+  return !path && !word && !address;
+}
+
+/** `Bearer abc` hides `abc`, alone and behind its scheme. */
+function withoutScheme(value: string): string[] {
+  const token = /^(?:Bearer|Basic|Token)\s+(\S+)$/i.exec(value)?.[1];
+  return token === undefined ? [value] : [token];
+}

@@ -1,0 +1,41 @@
+import { HubError } from '../core/errors.ts';
+import type { LoggerFor } from '../core/logger.ts';
+import type { ServerSettings, TransportSettings } from '../core/settings.ts';
+import type { Channel, ChannelEvents } from './channel.ts';
+import { openLegacySse } from './legacy-sse.ts';
+import { openRemote } from './open-remote.ts';
+import type { Reaper } from './reaper.ts';
+import { openStdio } from './stdio.ts';
+import { openStreamableHttp } from './streamable-http.ts';
+
+export interface ChannelOpener {
+  /** The server's transport with its placeholders filled in. Throws HubError when it cannot be used. */
+  readonly expand: (server: ServerSettings) => TransportSettings;
+  /** What children get of the hub's environment. */
+  readonly inheritedEnv: Readonly<Record<string, string>>;
+  readonly owner: string;
+  readonly reaper: Reaper;
+  readonly connectTimeoutMs: number;
+  readonly userAgent: string;
+  readonly log: LoggerFor;
+}
+
+/** Opens the channel that a server's settings ask for. Throws HubError when they cannot work. */
+export function openChannel(server: ServerSettings, events: ChannelEvents, options: ChannelOpener): Channel {
+  const transport = options.expand(server);
+  const { name, maxMessageBytes } = server;
+  const log = options.log(`server:${name}`);
+  const { inheritedEnv, owner, reaper, connectTimeoutMs, userAgent } = options;
+  switch (transport.type) {
+    case 'stdio':
+      return openStdio({ ...transport, name, maxMessageBytes, log, inheritedEnv, owner, reaper }, events);
+    case 'streamable-http':
+      return openStreamableHttp({ ...transport, name, maxMessageBytes, log, connectTimeoutMs, userAgent }, events);
+    case 'sse':
+      return openLegacySse({ ...transport, name, maxMessageBytes, log, connectTimeoutMs, userAgent }, events);
+    case 'auto':
+      return openRemote({ ...transport, name, maxMessageBytes, log, connectTimeoutMs, userAgent }, events);
+    case 'openapi':
+      throw new HubError('misconfigured', 'Servers of type "openapi" are not part of this version yet.');
+  }
+}

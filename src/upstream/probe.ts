@@ -1,0 +1,52 @@
+import type { HubError } from '../core/errors.ts';
+import type { Logger } from '../core/logger.ts';
+import type { ServerSettings } from '../core/settings.ts';
+import type { Channel, ChannelEvents } from './channel.ts';
+import { Connection } from './connection.ts';
+import { createSlots } from './slots.ts';
+
+export interface Probed {
+  readonly tools: number;
+  readonly prompts: number;
+  readonly resources: number;
+  readonly ms: number;
+}
+
+export interface ProbeOptions {
+  readonly open: (server: ServerSettings, events: ChannelEvents) => Channel;
+  readonly version: string;
+  readonly timeoutMs: number;
+  readonly log: Logger;
+}
+
+/** Connects to a server once, lists what it offers, and leaves. Throws HubError with the reason when that fails. */
+export async function probeServer(server: ServerSettings, options: ProbeOptions): Promise<Probed> {
+  const { timeoutMs } = options;
+  let settle: (error: HubError | undefined) => void = () => undefined;
+  const settled = new Promise<HubError | undefined>((resolve) => {
+    settle = resolve;
+  });
+  const connection: Connection = new Connection({
+    ...options,
+    server,
+    connectTimeoutMs: timeoutMs,
+    requestTimeoutMs: timeoutMs,
+    slots: createSlots(1),
+    changed() {
+      const { status } = connection;
+      if (status.kind === 'connected') settle(undefined);
+      if (status.kind === 'disconnected') settle(status.error);
+    },
+  });
+  connection.start();
+  const error = await settled;
+  const { offer, status } = connection;
+  await connection.stop();
+  if (error) throw error;
+  return {
+    tools: offer?.tools.length ?? 0,
+    prompts: offer?.prompts.length ?? 0,
+    resources: (offer?.resources.length ?? 0) + (offer?.templates.length ?? 0),
+    ms: status.kind === 'connected' ? status.tookMs : 0,
+  };
+}
