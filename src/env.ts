@@ -70,11 +70,11 @@ export interface SmartEnv {
   };
 }
 
+const word = z.string().trim();
 const yes = { true: true, 1: true, yes: true, on: true };
 const no = { false: false, 0: false, no: false, off: false };
 const flag = oneOf('true, 1, yes, on, false, 0, no or off', { ...yes, ...no });
 const timeMs = whole(1, limits.timerMs, 'milliseconds');
-const word = z.string().trim();
 const webUrl = checked('an http:// or https:// address', word, (text) => {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) ? text.replace(/\/+$/, '') : undefined;
 });

@@ -17,7 +17,7 @@ export function readGroups(value: unknown, isServer: (name: string) => boolean, 
     const { data, broken } = part;
     const servers = readGroupServers(data.servers, [...path, 'servers'], isServer, report);
     if (broken.has('name') || !checkName(data.name, [...path, 'name'], report)) continue;
-    const id = data.id === undefined || data.id === '' ? groupIdOf(data.name) : data.id;
+    const given = data.id === '' ? undefined : data.id;
     unique(
       names,
       data.name.toLowerCase(),
@@ -25,9 +25,10 @@ export function readGroups(value: unknown, isServer: (name: string) => boolean, 
       'group names must differ by more than their case',
       report,
     );
-    unique(ids, id, [...path, 'id'], 'group ids must differ; remove this one to get a new one', report);
+    if (given !== undefined)
+      unique(ids, given, [...path, 'id'], 'group ids must differ; remove this one to get a new one', report);
     groups.push({
-      id,
+      id: given ?? groupIdOf(data.name),
       name: data.name,
       description: data.description,
       owner: data.owner ?? 'admin',

@@ -119,13 +119,12 @@ function expandDeep(value: unknown, expand: Expand): unknown {
 
 /** One text, read once from left to right. The first of `scopes` that has a variable gives its value. */
 export function expandText(text: string, scopes: readonly Variables[], missing: Set<string>, depth = 0): string {
+  const closing = closings(text);
   let result = '';
   let at = 0;
-  for (;;) {
-    const open = text.indexOf('${', at);
-    if (open === -1) return result + text.slice(at);
-    const placeholder = readPlaceholder(text, open);
+  for (let open = text.indexOf('${'); open !== -1; open = text.indexOf('${', at)) {
     result += text.slice(at, open);
+    const placeholder = readPlaceholder(text, open, closing.get(open));
     if (placeholder === undefined) {
       result += '${';
       at = open + 2;
@@ -140,23 +139,31 @@ export function expandText(text: string, scopes: readonly Variables[], missing: 
     else result += value;
     at = end;
   }
+  return result + text.slice(at);
 }
 
-/** The placeholder that begins at `open`; braces inside its default are counted, so that a default can hold another one. */
+/** The index of the `}` that belongs to each `${`, found in one pass, so that text of a stranger cannot make it many. */
+function closings(text: string): ReadonlyMap<number, number> {
+  const closing = new Map<number, number>();
+  const open: number[] = [];
+  for (const { 0: mark, index } of text.matchAll(/\$\{|\}/g)) {
+    if (mark === '${') open.push(index);
+    else {
+      const from = open.pop();
+      if (from !== undefined) closing.set(from, index);
+    }
+  }
+  return closing;
+}
+
+/** `${NAME}` or `${NAME:-default}`; a default may hold placeholders of its own. */
 function readPlaceholder(
   text: string,
   open: number,
+  close: number | undefined,
 ): { name: string; fallback: string | undefined; end: number } | undefined {
-  const name = /^[A-Za-z_]\w*/.exec(text.slice(open + 2, open + 2 + 256))?.[0];
+  if (close === undefined) return undefined;
+  const [, name, colon, fallback] = /^([A-Za-z_]\w*)(?:(:-)([^]*))?$/.exec(text.slice(open + 2, close)) ?? [];
   if (name === undefined) return undefined;
-  const after = open + 2 + name.length;
-  if (text[after] === '}') return { name, fallback: undefined, end: after + 1 };
-  if (!text.startsWith(':-', after)) return undefined;
-  let depth = 1;
-  const last = Math.min(text.length, after + limits.placeholderChars);
-  for (let i = after + 2; i < last; i++) {
-    if (text.startsWith('${', i)) depth++;
-    else if (text[i] === '}' && --depth === 0) return { name, fallback: text.slice(after + 2, i), end: i + 1 };
-  }
-  return undefined;
+  return { name, fallback: colon === undefined ? undefined : (fallback ?? ''), end: close + 1 };
 }

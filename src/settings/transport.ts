@@ -156,6 +156,8 @@ export function urlFault(given: string | undefined): string | undefined {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url)?.[1]?.toLowerCase();
   if (scheme === undefined) return `${expected}: it has to begin with http:// or https://`;
   if (scheme !== 'http' && scheme !== 'https') return `${expected}, found one that begins with ${scheme}://`;
+  // Readers of addresses skip what is missing: `https:///mcp` would send the headers to a host called `mcp`.
+  if (/^https?:\/\/(?:[/?#:]|$)/i.test(url)) return `${expected}, found one without a host`;
   // Whatever the variables hold must be able to stand there, so a sample does.
   const sample = url.replace(/\$\{[^}]*\}/g, '1');
   return URL.canParse(sample)

@@ -1,0 +1,209 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { atEnd } from '../test/kit/at-end.ts';
+import { HubError } from './core/errors.ts';
+import { readEnv } from './env.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'env-'));
+  atEnd(() => rmSync(folder, { recursive: true }));
+});
+
+const read = (source: Record<string, string | undefined>) => readEnv(source, folder);
+function refusal(source: Record<string, string>): string {
+  try {
+    read(source);
+  } catch (error) {
+    if (error instanceof HubError && error.code === 'misconfigured') return error.message;
+    throw error;
+  }
+  throw new Error(`accepted: ${JSON.stringify(source)}`);
+}
+
+test('an empty environment gives the defaults of the contract', () => {
+  expect(read({})).toMatchObject({
+    host: '127.0.0.1',
+    port: 3000,
+    basePath: '',
+    settingsPath: './mcp_settings.json',
+    dataDir: './data',
+    database: { kind: 'embedded' },
+    adminPassword: undefined,
+    jwtSecret: undefined,
+    requestTimeoutMs: 60_000,
+    connectTimeoutMs: 30_000,
+    logLevel: 'info',
+    logFormat: undefined,
+    readonly: false,
+    disableWeb: false,
+    trustProxy: { kind: 'auto' },
+    allowedOrigins: [],
+    allowedHosts: [],
+    smart: { enabled: undefined, progressiveDisclosure: undefined },
+  });
+});
+
+test('an empty or blank variable is a variable that is not set', () => {
+  expect(read({ PORT: '', HOST: ' ', DB_URL: '', JWT_SECRET: '', READONLY: '' })).toEqual({
+    ...read({}),
+    variables: { PORT: '', HOST: ' ', READONLY: '' },
+  });
+});
+
+test('names of MCPHub work, and ours win over them', () => {
+  expect(read({ MCPHUB_SETTING_PATH: '/a', DEFAULT_REQUEST_TIMEOUT: '5', INIT_TIMEOUT: '6' })).toMatchObject({
+    settingsPath: '/a',
+    requestTimeoutMs: 5,
+    connectTimeoutMs: 6,
+  });
+  expect(read({ INIT_TIMEOUT: '6', CONNECT_TIMEOUT_MS: '7' }).connectTimeoutMs).toBe(7);
+  expect(refusal({ INIT_TIMEOUT: 'soon' })).toMatch(/^INIT_TIMEOUT: found "soon", allowed: a whole number from 1 to/);
+});
+
+test.each([
+  ['/hub/', '/hub'],
+  ['hub', '/hub'],
+  ['/', ''],
+  ['//a//b/', '/a/b'],
+])('BASE_PATH %s is %s', (given, expected) => {
+  expect(read({ BASE_PATH: given }).basePath).toBe(expected);
+});
+
+test.each([
+  ['off', { kind: 'off' }],
+  ['OFF', { kind: 'off' }],
+  ['postgresql://u:p@h/db', { kind: 'postgres', url: 'postgresql://u:p@h/db' }],
+  ['postgres:///db?host=/run/pg', { kind: 'postgres', url: 'postgres:///db?host=/run/pg' }],
+])('DB_URL %s', (given, expected) => {
+  expect(read({ DB_URL: given }).database).toEqual(expected);
+});
+
+test.each([
+  ['true', { kind: 'all' }],
+  ['0', { kind: 'none' }],
+  ['2', { kind: 'hops', hops: 2 }],
+  ['loopback, 10.0.0.0/8,fd00::/8', { kind: 'addresses', addresses: ['loopback', '10.0.0.0/8', 'fd00::/8'] }],
+])('TRUST_PROXY %s', (given, expected) => {
+  expect(read({ TRUST_PROXY: given }).trustProxy).toEqual(expected);
+});
+
+test('lists are split at commas and brought into the form that requests carry', () => {
+  const env = read({
+    ALLOWED_ORIGINS: ' https://App.Example.com/ ,http://x:80,',
+    ALLOWED_HOSTS: 'Hub.example.com, h:3000, ::1',
+  });
+  expect(env.allowedOrigins).toEqual(['https://app.example.com', 'http://x']);
+  expect(env.allowedHosts).toEqual(['hub.example.com', 'h:3000', '[::1]']);
+});
+
+describe('a malformed variable stops the start with its name, the value and what is allowed', () => {
+  test.each([
+    ['PORT', '70000', '"70000"', '0 to 65535'],
+    ['PORT', '80.5', '"80.5"', 'whole number'],
+    ['PORT', '3e3', '"3e3"', 'whole number'],
+    ['HOST', 'http://localhost', '"http://localhost"', 'without scheme'],
+    ['HOST', 'localhost:3000', '"localhost:3000"', 'without scheme or port'],
+    ['HOST', '300.1.1.1', '"300.1.1.1"', 'host name'],
+    ['BASE_PATH', '/a/../b', '"/a/../b"', 'path'],
+    ['BASE_PATH', '/a b', '"/a b"', 'path'],
+    ['LOG_LEVEL', 'loud', '"loud"', 'debug, info, warn or error'],
+    ['LOG_FORMAT', 'xml', '"xml"', 'pretty or json'],
+    ['READONLY', 'maybe', '"maybe"', 'true'],
+    ['READONLY', 'constructor', '"constructor"', 'true'],
+    ['REQUEST_TIMEOUT_MS', '0', '"0"', 'from 1 to 2147483647'],
+    ['REQUEST_TIMEOUT_MS', '2147483648', '"2147483648"', 'from 1 to 2147483647'],
+    ['REQUEST_TIMEOUT_MS', '60s', '"60s"', 'milliseconds'],
+    ['TRUST_PROXY', '10.0.0.0/33', '"10.0.0.0/33"', 'hops'],
+    ['ALLOWED_ORIGINS', '*', '"*"', 'every web page'],
+    ['ALLOWED_ORIGINS', 'https://a.example/path', '"https://a.example/path"', 'origins like'],
+    ['ALLOWED_HOSTS', 'https://a.example', '"https://a.example"', 'host names like'],
+    ['OPENAI_API_BASE_URL', 'ftp://x', '"ftp://x"', 'http://'],
+    ['SMART_ROUTING_EMBEDDING_PROVIDER', 'llama', '"llama"', 'openai or azure_openai'],
+  ])('%s=%s', (name, value, found, allowed) => {
+    const message = refusal({ [name]: value });
+    expect(message.split('\n')).toHaveLength(1);
+    expect(message.startsWith(`${name}: found ${found}, allowed: `)).toBe(true);
+    expect(message).toContain(allowed);
+  });
+
+  test('several at once: one line each', () => {
+    expect(refusal({ PORT: 'x', LOG_LEVEL: 'y', JWT_SECRET: 'z' }).split('\n')).toHaveLength(3);
+  });
+
+  test('a value with line breaks stays on its line, and a long one is cut', () => {
+    const lines = refusal({ PORT: `1\nHOST: ok${'9'.repeat(5000)}` }).split('\n');
+    expect(lines).toHaveLength(1);
+    expect(lines[0]?.length).toBeLessThan(250);
+  });
+});
+
+test('no secret is ever shown', () => {
+  const secret = 'hunter2-hunter2';
+  const bad = {
+    JWT_SECRET: secret,
+    DB_URL: `mysql://root:${secret}@h/db`,
+    OPENAI_API_BASE_URL: `ftp://me:${secret}@h`,
+  };
+  expect(refusal(bad)).not.toContain('hunter2');
+  expect(refusal({ ADMIN_PASSWORD: 'abc\n' })).toBe(
+    'ADMIN_PASSWORD: found 4 characters (not shown), allowed: at least 6 characters',
+  );
+});
+
+test("the hub's own secrets are not among the variables that servers may use", () => {
+  const env = read({ JWT_SECRET: 'x'.repeat(32), ADMIN_PASSWORD: 'password', DB_URL: 'off', TOKEN: 't' });
+  expect(env.variables).toEqual({ TOKEN: 't' });
+  expect(env).toMatchObject({ jwtSecret: 'x'.repeat(32), adminPassword: 'password' });
+});
+
+describe('.env', () => {
+  test('fills in what the environment does not say, also for servers', () => {
+    writeFileSync(join(folder, '.env'), 'PORT=4000\nLOG_LEVEL="debug" # why\nTOKEN=a=b\n');
+    expect(read({ PORT: '5000' })).toMatchObject({ port: 5000, logLevel: 'debug', variables: { TOKEN: 'a=b' } });
+  });
+
+  test('an empty variable of the environment switches one of the file off', () => {
+    writeFileSync(join(folder, '.env'), 'PORT=4000\n');
+    expect(read({ PORT: '' }).port).toBe(3000);
+  });
+
+  test('a folder of that name is not ours', () => {
+    mkdirSync(join(folder, '.env'));
+    expect(read({}).port).toBe(3000);
+  });
+});
+
+test('whatever the variables hold, they are read or refused, each on its line', () => {
+  const names = [
+    'PORT',
+    'HOST',
+    'DB_URL',
+    'TRUST_PROXY',
+    'ALLOWED_HOSTS',
+    'ALLOWED_ORIGINS',
+    'BASE_PATH',
+    'JWT_SECRET',
+  ];
+  fc.assert(
+    fc.property(
+      fc.dictionary(
+        fc.constantFrom(...names),
+        fc.oneof(fc.string({ unit: 'binary' }), fc.webUrl(), fc.ipV6(), fc.integer().map(String)),
+      ),
+      (source) => {
+        try {
+          const env = read(source);
+          expect(env.basePath).toMatch(/^(\/[^/]+)*$/);
+          expect(env.port).toBeLessThanOrEqual(65_535);
+        } catch (error) {
+          if (!(error instanceof HubError)) throw error;
+          expect(error.message.split('\n')).toHaveLength(error.problems.length);
+        }
+      },
+    ),
+  );
+});
