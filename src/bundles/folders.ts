@@ -3,7 +3,7 @@ import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
-import { asHubError, errnoOf } from './failures.ts';
+import { diskError, errnoOf } from '../disk/disk-error.ts';
 
 /** Unpacking and removing happen under names that begin like this: nobody ever sees half a bundle under a name of its own. */
 export const unfinished = '.unfinished-';
@@ -24,7 +24,8 @@ export async function keepFolder(folder: string, parent: string, wanted: string)
       await rename(folder, join(parent, name));
       return name;
     } catch (error) {
-      if (!['ENOTEMPTY', 'EEXIST', 'ENOTDIR', 'EPERM'].includes(errnoOf(error) ?? '')) throw asHubError(error);
+      if (!['ENOTEMPTY', 'EEXIST', 'ENOTDIR', 'EPERM'].includes(errnoOf(error) ?? ''))
+        throw diskError(error, 'Cannot keep the bundle', parent);
     }
   }
   throw new HubError(
@@ -40,7 +41,7 @@ export async function removeFolder(parent: string, name: string): Promise<void> 
     await rename(join(parent, name), doomed);
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return;
-    throw error;
+    throw diskError(error, `Cannot remove the bundle folder "${name}"`, parent);
   }
   await removeTree(doomed);
 }

@@ -255,8 +255,8 @@ describe('a disk that takes no more', () => {
     fileSizes('1000000:unlimited');
     const place = join(work, 'full');
     const { error } = await attempt(file, place, limits).finally(() => fileSizes('unlimited:unlimited'));
-    expect(error?.code).toBe('not_ready');
-    expect(error?.message).toContain('larger than this system allows');
+    expect(error?.code).toBe('misconfigured');
+    expect(error?.message).toMatch(/^Cannot unpack the bundle: no room left on the disk/);
     expect(readdirSync(place)).toEqual([]);
   });
 
@@ -266,7 +266,7 @@ describe('a disk that takes no more', () => {
     const archive = join(work, 'ok.mcpb');
     writeFileSync(archive, zip([{ name: 'a', data: 'a' }]));
     const { error } = await attempt(archive, join(file, 'bundles'), limits);
-    expect([error?.code, error?.message]).toEqual(['not_ready', expect.stringContaining('is not a folder')]);
+    expect([error?.code, error?.message]).toEqual(['misconfigured', expect.stringContaining('is not a folder')]);
   });
 });
 

@@ -44,7 +44,7 @@ export async function openBundle(file: string, bounds: BundleBounds = limits): P
     return bundleOf(source, items, bounds);
   } catch (error) {
     source.close();
-    throw asHubError(error);
+    throw asHubError(error, file);
   }
 }
 
@@ -100,15 +100,16 @@ function bundleOf(source: ZipFile, items: readonly Item[], bounds: BundleBounds)
   const files = items.filter(({ kind }) => kind === 'file');
 
   async function unpack(parent: string): Promise<string> {
-    await mkdir(parent, { recursive: true, mode: 0o700 }).catch(rethrow);
-    const folder = await mkdtemp(join(parent, unfinished)).catch(rethrow);
+    let folder: string | undefined;
     try {
+      await mkdir(parent, { recursive: true, mode: 0o700 });
+      folder = await mkdtemp(join(parent, unfinished));
       const meter = createMeter(bounds);
       for (const item of items) await writeItem(source, item, folder, meter);
       return folder;
     } catch (error) {
-      await removeTree(folder);
-      throw asHubError(error);
+      if (folder !== undefined) await removeTree(folder);
+      throw asHubError(error, parent);
     }
   }
 
@@ -152,7 +153,7 @@ async function readItem(source: ZipFile, item: Item, maxBytes: number): Promise<
   try {
     await pipeline(await source.openReadStreamPromise(item.entry), collect);
   } catch (error) {
-    throw asHubError(error);
+    throw asHubError(error, item.path);
   }
   return Buffer.concat(chunks);
 }
@@ -185,8 +186,4 @@ function createMeter(bounds: BundleBounds): Meter {
 
 function unpacksToTooMuch(bounds: BundleBounds): Error {
   return tooLarge(`it unpacks to more than ${megabytes(bounds.bundleUnpackedBytes)}`);
-}
-
-function rethrow(error: unknown): never {
-  throw asHubError(error);
 }

@@ -1,0 +1,38 @@
+import { isObject } from '../core/rpc.ts';
+import { bundlesFolder, removeFolder } from './folders.ts';
+
+/** What a server entry remembers of the bundle it came from, under `bundle`. */
+export interface Origin {
+  readonly name: string;
+  readonly version: string;
+  /** The name of its folder in `<DATA_DIR>/bundles`. */
+  readonly folder: string;
+  /** Required keys that nobody has given yet: why the entry was registered disabled. */
+  readonly missing: readonly string[];
+  /** Values given for it that are no secret, for its next version. */
+  readonly userConfig: Readonly<Record<string, unknown>>;
+}
+
+/** Undefined for an entry that came from no bundle, or whose memory of it was edited beyond use. */
+export function originOf(entry: Readonly<Record<string, unknown>> | undefined): Origin | undefined {
+  const origin = entry?.['bundle'];
+  if (!isObject(origin)) return undefined;
+  const { name, version, folder, missing, userConfig } = origin;
+  if (typeof folder !== 'string' || !/^[A-Za-z0-9_-][A-Za-z0-9._+-]*$/.test(folder)) return undefined;
+  return {
+    name: String(name),
+    version: String(version),
+    folder,
+    missing: Array.isArray(missing) ? missing.map(String) : [],
+    userConfig: isObject(userConfig) ? userConfig : {},
+  };
+}
+
+/** To be called after a server was deleted: removes the folder of its bundle. Nothing happens for an entry without one. Throws HubError when the disk refuses. */
+export async function removeBundle(
+  entry: Readonly<Record<string, unknown>> | undefined,
+  dataDir: string,
+): Promise<void> {
+  const origin = originOf(entry);
+  if (origin !== undefined) await removeFolder(bundlesFolder(dataDir), origin.folder);
+}
