@@ -2,16 +2,16 @@ import type { ItemKind, Offer } from '../core/catalogue.ts';
 import { errorText, HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
-import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors } from '../core/rpc.ts';
 import type { ServerSettings } from '../core/settings.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import { createKeepAlive, type KeepAlive } from './keep-alive.ts';
-import { type Exchange, type Pending, PendingTable, promised } from './pending.ts';
-import { type Ask, initialize, listMethods, oneLine, readList } from './protocol.ts';
+import { asHubError, Link } from './link.ts';
+import type { Exchange, Patience } from './pending.ts';
+import { initialize, listMethods, readList } from './protocol.ts';
 import { createRelister, type Relister } from './relister.ts';
 import type { Slots } from './slots.ts';
 
-/** What one connection is doing. `attempts` counts the failures since it last held. */
+/** What one connection is doing. `attempts` counts the failures since it last held for a while. */
 export type ConnectionStatus =
   | { readonly kind: 'connecting'; readonly attempts: number }
   | { readonly kind: 'connected'; readonly sinceMs: number; readonly tookMs: number }
@@ -45,30 +45,38 @@ export class Connection {
   readonly server: ServerSettings;
   readonly #options: ConnectionOptions;
   readonly #log: Logger;
-  readonly #pending: PendingTable;
+  readonly #patience: Patience;
   readonly #relister: Relister;
   readonly #keepAlive: KeepAlive;
   readonly #waiters = new Set<() => void>();
   #status: ConnectionStatus = { kind: 'stopped' };
   #offer: Offer | undefined;
-  #channel: Channel | undefined;
+  /** The link of the current attempt or connection. What belongs to an earlier one is recognised by not being this. */
+  #link: Link | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
-  #rehandshake: Promise<void> | undefined;
-  /** Grows with each attempt, so that what belongs to an earlier one is recognised after an await. */
+  #lastId = 0;
+  /** Failures since the connection last held for `limits.backOffResetMs`. */
+  #failures = 0;
+  /** Grows with each attempt to connect. */
   #attempt = 0;
 
   constructor(options: ConnectionOptions) {
-    this.server = options.server;
+    const { server, log } = options;
+    this.server = server;
     this.#options = options;
-    this.#log = options.log;
-    this.#pending = new PendingTable((id, pending) => this.#expire(id, pending));
-    this.#relister = createRelister(this.#log, (kinds) => this.#readAgain(kinds));
-    this.#keepAlive = createKeepAlive(options.server, {
+    this.#log = log;
+    this.#patience = {
+      timeoutMs: server.timeoutMs ?? options.requestTimeoutMs,
+      resetOnProgress: server.resetTimeoutOnProgress,
+      maxTotalMs: server.maxTotalTimeoutMs,
+    };
+    this.#relister = createRelister(log, (kinds) => this.#readAgain(kinds));
+    this.#keepAlive = createKeepAlive(server, {
       // A server at work may be too busy to answer a ping, and its answer will tell.
-      idle: () => this.#status.kind === 'connected' && this.#pending.size === 0,
-      ping: () => this.#ask('ping', undefined, limits.keepAliveAnswerMs),
+      idle: () => this.#status.kind === 'connected' && this.#link?.inFlight === 0,
+      ping: async () => this.#link?.ask('ping', undefined, limits.keepAliveAnswerMs),
       lost: (error) => {
-        if (this.#status.kind === 'connected') this.#fail(asHubError(error, 'The server does not answer'), 0);
+        if (this.#status.kind === 'connected') this.#fail(asHubError(error, 'The server does not answer'));
       },
     });
   }
@@ -83,19 +91,20 @@ export class Connection {
   }
 
   start(): void {
-    if (this.#status.kind === 'stopped') void this.#connect(0);
+    if (this.#status.kind === 'stopped') void this.#connect();
   }
 
   /** Ends the connection for good and waits for its child, if it has one. What was in flight fails. */
   async stop(): Promise<void> {
     if (this.#status.kind === 'stopped') return;
+    clearTimeout(this.#retryTimer);
     this.#setStatus({ kind: 'stopped' });
-    await this.#drop(new HubError('upstream_unavailable', `Server "${this.server.name}" was stopped.`));
+    await this.#dropLink(new HubError('upstream_unavailable', `Server "${this.server.name}" was stopped.`));
   }
 
   /** Does not wait for the back-off to end. */
   retryNow(): void {
-    if (this.#status.kind === 'disconnected') void this.#connect(this.#status.attempts);
+    if (this.#status.kind === 'disconnected') void this.#connect();
   }
 
   /** Resolves once the server can be called; throws HubError `upstream_unavailable` when it is not connected and not about to be. */
@@ -105,101 +114,42 @@ export class Connection {
     if (status.kind === 'connected') return;
     const name = `Server "${this.server.name}"`;
     if (status.kind !== 'disconnected') {
-      throw new HubError('upstream_unavailable', `${name} is still connecting. Try again in a moment.`, {
-        retryAfterMs: 2_000,
-      });
+      const text = `${name} is still connecting. Try again in a moment.`;
+      throw new HubError('upstream_unavailable', text, { retryAfterMs: 2_000 });
     }
     const retryAfterMs = Math.max(0, status.nextRetryAt - Date.now());
-    const seconds = Math.ceil(retryAfterMs / 1_000);
-    throw new HubError(
-      'upstream_unavailable',
-      `${name} is not connected: ${status.error.message} Next attempt in ${seconds} s.`,
-      {
-        cause: status.error,
-        retryAfterMs,
-      },
-    );
+    const text = `${name} is not connected: ${status.error.message} Next attempt in ${Math.ceil(retryAfterMs / 1_000)} s.`;
+    throw new HubError('upstream_unavailable', text, { cause: status.error, retryAfterMs });
   }
 
   /** The id for the next request: also its progress token, which is how progress finds its way back. */
   takeId(): number {
-    return this.#pending.takeId();
+    return ++this.#lastId;
   }
 
-  /**
-   * Sends a request; `params` is JSON text. Never throws: a failure comes through the exchange, possibly before this returns.
-   * Must only be called when `status` is connected; otherwise the exchange fails.
-   */
+  /** Sends a request; `params` is JSON text. Never throws: a failure comes through the exchange, possibly before this returns. */
   send(id: number, method: string, params: string | undefined, exchange: Exchange): void {
-    const { timeoutMs, resetTimeoutOnProgress, maxTotalTimeoutMs } = this.server;
-    const text = requestText(id, method, params);
-    const patience = {
-      timeoutMs: timeoutMs ?? this.#options.requestTimeoutMs,
-      resetOnProgress: resetTimeoutOnProgress,
-      maxTotalMs: maxTotalTimeoutMs,
-    };
-    if (!this.#rehandshake) return this.#send(id, text, exchange, patience);
-    // A request sent while the session is being renewed would be refused for want of one.
-    this.#rehandshake.then(
-      () => this.#send(id, text, exchange, patience),
-      (error: unknown) => exchange.failed(asHubError(error, 'The session could not be renewed')),
-    );
+    if (this.#link) return this.#link.send(id, method, params, exchange, this.#patience);
+    exchange.failed(new HubError('upstream_unavailable', `Server "${this.server.name}" is not connected.`));
   }
 
   /** The asker no longer waits: the server is told, and whatever it still answers is dropped. The exchange hears nothing more. */
   cancel(id: number, reason: string): void {
-    if (this.#pending.take(id)) this.#tellCancelled(id, reason);
+    this.#link?.cancel(id, reason);
   }
 
-  /** Sends a notification; `params` is JSON text. Lost when the server is away. */
-  notify(method: string, params: string | undefined): void {
-    const tail = params === undefined ? '' : `,"params":${params}`;
-    this.#write(`{"jsonrpc":"2.0","method":${JSON.stringify(method)}${tail}}`);
-  }
-
-  #send(id: number, text: string, exchange: Exchange, patience: Pending['patience']): void {
-    const channel = this.#channel;
-    if (!channel || this.#pending.size >= limits.upstreamInFlight) {
-      const why = channel ? 'has too many calls in flight' : 'is not connected';
-      exchange.failed(
-        new HubError('upstream_unavailable', `Server "${this.server.name}" ${why}.`, { retryAfterMs: 1_000 }),
-      );
-      return;
-    }
-    this.#pending.add(id, exchange, text, patience);
-    try {
-      channel.send(text, id);
-    } catch (error) {
-      this.#pending.take(id)?.exchange.failed(asHubError(error, 'The request could not be sent'));
-    }
-  }
-
-  #write(text: string): void {
-    try {
-      this.#channel?.send(text);
-    } catch (error) {
-      this.#log.debug('message not sent', { error: errorText(error) });
-    }
-  }
-
-  #ask: Ask = (method, params, timeoutMs) =>
-    promised((exchange) => {
-      const id = this.takeId();
-      const patience = { timeoutMs, resetOnProgress: false, maxTotalMs: undefined };
-      this.#send(id, requestText(id, method, params), exchange, patience);
-    });
-
-  async #connect(attempts: number): Promise<void> {
+  async #connect(): Promise<void> {
     clearTimeout(this.#retryTimer);
     const attempt = ++this.#attempt;
-    const current = (): boolean => attempt === this.#attempt && this.#status.kind !== 'stopped';
-    this.#setStatus({ kind: 'connecting', attempts });
+    const current = (): boolean => attempt === this.#attempt && this.#status.kind === 'connecting';
+    this.#setStatus({ kind: 'connecting', attempts: this.#failures });
     const release = await this.#options.slots.take();
-    if (!current()) return release();
     const startedAt = performance.now();
     try {
-      this.#channel = this.#options.open(this.server, this.#eventsOf(attempt));
-      const offer = await this.#handshake(startedAt + this.#options.connectTimeoutMs);
+      if (!current()) return;
+      const link = this.#openLink();
+      this.#link = link;
+      const offer = await this.#introduce(link, startedAt + this.#options.connectTimeoutMs);
       if (!current()) return;
       this.#offer = offer;
       const tookMs = Math.round(performance.now() - startedAt);
@@ -207,21 +157,41 @@ export class Connection {
       this.#keepAlive.start();
       this.#log.info('connected', { tools: offer.tools.length, ms: tookMs });
     } catch (error) {
-      if (current()) this.#fail(asHubError(error, 'The connection failed'), attempts);
+      if (current()) this.#fail(asHubError(error, 'The connection failed'));
     } finally {
       release();
     }
   }
 
-  async #handshake(deadline: number): Promise<Offer> {
+  #openLink(): Link {
+    const { open } = this.#options;
+    const link: Link = new Link({
+      server: this.server,
+      open,
+      log: this.#log,
+      takeId: () => this.takeId(),
+      lost: (error) => {
+        // While the handshake runs, its failed request is what ends the attempt.
+        if (link === this.#link && this.#status.kind === 'connected') this.#fail(error);
+      },
+      listChanged: (kind) => {
+        if (link === this.#link && this.#status.kind === 'connected') this.#relister.flag(kind);
+      },
+      renewSession: () => this.#renewSession(link),
+    });
+    return link;
+  }
+
+  /** Runs the handshake and reads what the server offers, all pages of all lists. Throws HubError. */
+  async #introduce(link: Link, deadline: number): Promise<Offer> {
     const left = (): number => Math.max(1, deadline - performance.now());
-    const about = await initialize(this.#ask, this.#options.version, left());
-    this.#channel?.ready(about.protocolVersion);
-    this.notify('notifications/initialized', undefined);
+    const about = await initialize(link.ask, this.#options.version, left());
+    link.ready(about.protocolVersion);
+    link.notify('notifications/initialized', undefined);
     const read = async (kind: ItemKind) => {
       if (!about.capabilities.includes(listMethods[kind].capability)) return [];
-      if (kind === 'tools') return readList(this.#ask, kind, this.#log, left());
-      return readList(this.#ask, kind, this.#log, left() / 2).catch((error: unknown) => {
+      if (kind === 'tools') return readList(link.ask, kind, this.#log, left());
+      return readList(link.ask, kind, this.#log, left() / 2).catch((error: unknown) => {
         this.#log.warn('list could not be read; it is taken as empty', { list: kind, error: errorText(error) });
         return [];
       });
@@ -235,150 +205,50 @@ export class Connection {
     return { server: this.server.name, about, tools, prompts, resources, templates };
   }
 
-  #eventsOf(attempt: number): ChannelEvents {
-    const stale = (): boolean => attempt !== this.#attempt;
-    return {
-      message: (message, text, relatedTo) => {
-        if (!stale()) this.#received(message, text, relatedTo);
-      },
-      failed: (id, error, sessionLost) => {
-        if (!stale()) this.#requestFailed(id, error, sessionLost);
-      },
-      closed: (error) => {
-        if (stale() || this.#status.kind === 'stopped') return;
-        this.#channel = undefined;
-        // While the handshake waits, failing its request is what ends the attempt; here only a connection that was up is taken down.
-        if (this.#status.kind === 'connected') this.#fail(error, 0);
-        else this.#pending.failAll(error);
-      },
-    };
-  }
-
-  #received(message: RpcMessage, text: string, relatedTo: number | undefined): void {
-    const { id, method } = message;
-    if (method === undefined) {
-      const pending = this.#pending.take(id);
-      if (pending) pending.exchange.answered(message, text);
-      else this.#log.debug('answer to nothing that waits', { id: String(id) });
-    } else if (typeof method !== 'string') {
-      this.#log.debug('message that is not JSON-RPC');
-    } else if (id === undefined) {
-      this.#notified(method, message, text, relatedTo);
-    } else {
-      this.#requested(id, method);
-    }
-  }
-
-  #notified(method: string, message: RpcMessage, text: string, relatedTo: number | undefined): void {
-    const kind = listChanges[method];
-    if (kind) return this.#relister.flag(kind);
-    const token =
-      method === 'notifications/progress' && isObject(message.params) ? message.params['progressToken'] : relatedTo;
-    const pending = this.#pending.get(token);
-    if (!pending) return this.#unattributed(method, message);
-    if (method === 'notifications/progress') this.#pending.progressed(pending);
-    pending.exchange.notified(method, message, text);
-  }
-
-  /** What cannot be attributed to exactly one call reaches no client (DESIGN, the wire); what the server wants to say goes to its log. */
-  #unattributed(method: string, message: RpcMessage): void {
-    if (method !== 'notifications/message' || !isObject(message.params)) return;
-    const { data, level } = message.params;
-    const text = typeof data === 'string' ? data : JSON.stringify(data);
-    this.#log[level === 'error' || level === 'critical' ? 'error' : level === 'warning' ? 'warn' : 'debug'](text ?? '');
-  }
-
-  /** A request from the server to its client. Only `ping` can be answered without knowing whose call it belongs to. */
-  #requested(id: unknown, method: string): void {
-    const idText = JSON.stringify(id);
-    if (method === 'ping') return this.#write(resultText(idText, '{}'));
-    this.#write(errorResponseText(idText, rpcErrors.methodNotFound, `Method not found: ${method.slice(0, 100)}`));
-  }
-
-  #requestFailed(id: number, error: HubError, sessionLost: boolean): void {
-    const pending = this.#pending.get(id);
-    if (!pending) return;
-    if (sessionLost && !pending.resent && this.#status.kind === 'connected') {
-      pending.resent = true;
-      void this.#recoverSession(id, pending);
-      return;
-    }
-    this.#pending.take(id)?.exchange.failed(error);
-  }
-
-  /** The server forgot our session: introduce ourselves again and repeat the request, which it refused unread. */
-  async #recoverSession(id: number, pending: Pending): Promise<void> {
-    const attempt = this.#attempt;
-    this.#rehandshake ??= this.#introduceAgain().finally(() => {
-      this.#rehandshake = undefined;
-    });
-    try {
-      await this.#rehandshake;
-      if (attempt === this.#attempt && this.#pending.get(id) === pending) this.#channel?.send(pending.text, id);
-    } catch (error) {
-      if (attempt === this.#attempt)
-        this.#pending.take(id)?.exchange.failed(asHubError(error, 'The session could not be renewed'));
-    }
-  }
-
-  async #introduceAgain(): Promise<void> {
+  async #renewSession(link: Link): Promise<void> {
     this.#log.info('session lost; initializing again');
-    this.#channel?.forgetSession();
     try {
-      this.#offer = await this.#handshake(performance.now() + this.#options.connectTimeoutMs);
+      const offer = await this.#introduce(link, performance.now() + this.#options.connectTimeoutMs);
+      if (link !== this.#link) return;
+      this.#offer = offer;
       this.#options.changed();
     } catch (error) {
       const failure = asHubError(error, 'The session could not be renewed');
-      this.#fail(failure, 0);
+      if (link === this.#link && this.#status.kind === 'connected') this.#fail(failure);
       throw failure;
     }
   }
 
   /** Reads some lists again, keeps what came back, and says so. */
   async #readAgain(kinds: readonly ItemKind[]): Promise<void> {
-    const attempt = this.#attempt;
+    const link = this.#link;
     for (const kind of kinds) {
-      const items = await readList(this.#ask, kind, this.#log, this.#options.requestTimeoutMs);
-      if (attempt !== this.#attempt || !this.#offer) return;
+      if (!link) return;
+      const items = await readList(link.ask, kind, this.#log, this.#options.requestTimeoutMs);
+      if (link !== this.#link || !this.#offer) return;
       this.#offer = { ...this.#offer, [kind]: items };
     }
     this.#options.changed();
   }
 
-  #expire(id: number, pending: Pending): void {
-    this.#tellCancelled(id, 'timed out');
-    const seconds = Math.round((performance.now() - pending.startedAt) / 100) / 10;
-    pending.exchange.failed(
-      new HubError('timeout', `Server "${this.server.name}" did not answer within ${seconds} s.`),
-    );
-  }
-
-  #tellCancelled(id: number, reason: string): void {
-    this.notify('notifications/cancelled', JSON.stringify({ requestId: id, reason }));
-    this.#channel?.abandon(id);
-  }
-
-  #fail(error: HubError, attempts: number): void {
+  #fail(error: HubError): void {
     const held = this.#status.kind === 'connected' ? Date.now() - this.#status.sinceMs : 0;
-    const failures = held > limits.backOffResetMs ? 1 : attempts + 1;
+    const failures = held > limits.backOffResetMs ? 1 : this.#failures + 1;
+    this.#failures = failures;
     const longest = Math.min(limits.backOffMaxMs, limits.backOffFirstMs * 2 ** Math.min(failures - 1, 10));
     const waitMs = Math.round(longest * (0.5 + Math.random() / 2));
     this.#setStatus({ kind: 'disconnected', error, attempts: failures, nextRetryAt: Date.now() + waitMs });
     this.#log.warn('disconnected', { error: error.message, attempts: failures, retryInMs: waitMs });
-    this.#retryTimer = setTimeout(() => void this.#connect(failures), waitMs);
-    void this.#drop(error);
+    this.#retryTimer = setTimeout(() => void this.#connect(), waitMs);
+    void this.#dropLink(error);
   }
 
-  /** Takes the channel and everything in flight down. */
-  async #drop(error: HubError): Promise<void> {
-    this.#attempt++;
-    if (this.#status.kind === 'stopped') clearTimeout(this.#retryTimer);
+  async #dropLink(error: HubError): Promise<void> {
     this.#relister.stop();
     this.#keepAlive.stop();
-    const channel = this.#channel;
-    this.#channel = undefined;
-    this.#pending.failAll(error);
-    await channel?.close();
+    const link = this.#link;
+    this.#link = undefined;
+    await link?.close(error);
   }
 
   #setStatus(status: ConnectionStatus): void {
@@ -398,21 +268,4 @@ export class Connection {
       this.#waiters.add(done);
     });
   }
-}
-
-const listChanges: Readonly<Record<string, ItemKind>> = {
-  'notifications/tools/list_changed': 'tools',
-  'notifications/prompts/list_changed': 'prompts',
-  'notifications/resources/list_changed': 'resources',
-};
-
-function requestText(id: number, method: string, params: string | undefined): string {
-  const tail = params === undefined ? '' : `,"params":${oneLine(params)}`;
-  return `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}${tail}}`;
-}
-
-function asHubError(error: unknown, what: string): HubError {
-  return error instanceof HubError
-    ? error
-    : new HubError('upstream_failed', `${what}: ${errorText(error)}`, { cause: error });
 }

@@ -35,7 +35,6 @@ export class PendingTable {
   readonly #waiting = new Map<number, Pending>();
   readonly #expired: (id: number, pending: Pending) => void;
   #timer: NodeJS.Timeout | undefined;
-  #lastId = 0;
 
   /** `expired` is called for a request whose deadline passed, after it was taken out. */
   constructor(expired: (id: number, pending: Pending) => void) {
@@ -44,10 +43,6 @@ export class PendingTable {
 
   get size(): number {
     return this.#waiting.size;
-  }
-
-  takeId(): number {
-    return ++this.#lastId;
   }
 
   add(id: number, exchange: Exchange, text: string, patience: Patience): void {

@@ -1,0 +1,228 @@
+import type { ItemKind } from '../core/catalogue.ts';
+import { errorText, HubError } from '../core/errors.ts';
+import { limits } from '../core/limits.ts';
+import type { Logger } from '../core/logger.ts';
+import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors } from '../core/rpc.ts';
+import type { ServerSettings } from '../core/settings.ts';
+import type { Channel, ChannelEvents } from './channel.ts';
+import { type Exchange, type Patience, type Pending, PendingTable, promised } from './pending.ts';
+import { type Ask, oneLine } from './protocol.ts';
+
+export interface LinkOptions {
+  readonly server: ServerSettings;
+  /** Opens the channel of the server's transport. Throws HubError when its settings cannot work. */
+  readonly open: (server: ServerSettings, events: ChannelEvents) => Channel;
+  readonly log: Logger;
+  /** Gives out request ids: never the same one twice, also over several links to one server. */
+  readonly takeId: () => number;
+  /** The channel died by itself. Everything in flight has failed with this error. */
+  readonly lost: (error: HubError) => void;
+  readonly listChanged: (kind: ItemKind) => void;
+  /** Introduces us to a server that forgot us; requests wait for it and are then repeated. */
+  readonly renewSession: () => Promise<void>;
+}
+
+/**
+ * One channel to a server, from opening to end, with the requests that are on their way through it. It knows ids, deadlines and whose message is
+ * whose; what a connection does when it ends is `Connection`'s business.
+ */
+export class Link {
+  readonly #options: LinkOptions;
+  readonly #pending = new PendingTable((id, pending) => this.#expire(id, pending));
+  readonly #channel: Channel;
+  #renewing: Promise<void> | undefined;
+  #open = true;
+
+  /** Throws what `options.open` throws. */
+  constructor(options: LinkOptions) {
+    this.#options = options;
+    this.#channel = options.open(options.server, {
+      message: (message, text, relatedTo) => this.#received(message, text, relatedTo),
+      failed: (id, error, sessionLost) => this.#requestFailed(id, error, sessionLost),
+      closed: (error) => this.#closed(error),
+    });
+  }
+
+  get inFlight(): number {
+    return this.#pending.size;
+  }
+
+  /** The handshake is over, in this protocol version. */
+  ready(protocolVersion: string): void {
+    this.#channel.ready(protocolVersion);
+  }
+
+  /** Sends a request; `params` is JSON text. Never throws: a failure comes through the exchange, possibly before this returns. */
+  send(id: number, method: string, params: string | undefined, exchange: Exchange, patience: Patience): void {
+    const text = requestText(id, method, params);
+    if (!this.#renewing) return this.#send(id, text, exchange, patience);
+    // A request sent while the session is being renewed would be refused for want of one.
+    this.#renewing.then(
+      () => this.#send(id, text, exchange, patience),
+      (error: unknown) => exchange.failed(asHubError(error, 'The session could not be renewed')),
+    );
+  }
+
+  /** Asks something of the hub's own. */
+  ask: Ask = (method, params, timeoutMs) =>
+    promised((exchange) => {
+      const id = this.#options.takeId();
+      const patience = { timeoutMs, resetOnProgress: false, maxTotalMs: undefined };
+      this.#send(id, requestText(id, method, params), exchange, patience);
+      // What renews the session must not wait for its renewal.
+      const pending = this.#renewing && this.#pending.get(id);
+      if (pending) pending.resent = true;
+    });
+
+  /** Sends a notification; `params` is JSON text. Lost when the channel is closed or full. */
+  notify(method: string, params: string | undefined): void {
+    const tail = params === undefined ? '' : `,"params":${params}`;
+    this.#write(`{"jsonrpc":"2.0","method":${JSON.stringify(method)}${tail}}`);
+  }
+
+  /** The asker no longer waits: the server is told, and whatever it still answers is dropped. The exchange hears nothing more. */
+  cancel(id: number, reason: string): void {
+    if (this.#pending.take(id)) this.#tellCancelled(id, reason);
+  }
+
+  /** Fails everything in flight with `error`, then closes the channel and waits for its end. */
+  async close(error: HubError): Promise<void> {
+    this.#open = false;
+    this.#pending.failAll(error);
+    await this.#channel.close();
+  }
+
+  #send(id: number, text: string, exchange: Exchange, patience: Patience): void {
+    const name = `Server "${this.#options.server.name}"`;
+    if (!this.#open) return exchange.failed(new HubError('upstream_unavailable', `${name} is not connected.`));
+    if (this.#pending.size >= limits.upstreamInFlight) {
+      const error = new HubError('upstream_unavailable', `${name} has too many calls in flight.`, {
+        retryAfterMs: 1_000,
+      });
+      return exchange.failed(error);
+    }
+    this.#pending.add(id, exchange, text, patience);
+    try {
+      this.#channel.send(text, id);
+    } catch (error) {
+      this.#pending.take(id)?.exchange.failed(asHubError(error, 'The request could not be sent'));
+    }
+  }
+
+  #write(text: string): void {
+    if (!this.#open) return;
+    try {
+      this.#channel.send(text);
+    } catch (error) {
+      this.#options.log.debug('message not sent', { error: errorText(error) });
+    }
+  }
+
+  #closed(error: HubError): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#pending.failAll(error);
+    this.#options.lost(error);
+  }
+
+  #received(message: RpcMessage, text: string, relatedTo: number | undefined): void {
+    if (!this.#open) return;
+    const { id, method } = message;
+    if (method === undefined) {
+      const pending = this.#pending.take(id);
+      if (pending) pending.exchange.answered(message, text);
+      else this.#options.log.debug('answer to nothing that waits', { id: JSON.stringify(id) });
+    } else if (typeof method !== 'string') {
+      this.#options.log.debug('message that is not JSON-RPC');
+    } else if (id === undefined) {
+      this.#notified(method, message, text, relatedTo);
+    } else {
+      this.#requested(JSON.stringify(id), method);
+    }
+  }
+
+  #notified(method: string, message: RpcMessage, text: string, relatedTo: number | undefined): void {
+    const kind = listChanges[method];
+    if (kind) return this.#options.listChanged(kind);
+    const isProgress = method === 'notifications/progress' && isObject(message.params);
+    const pending = this.#pending.get(isProgress ? message.params['progressToken'] : relatedTo);
+    if (!pending) return this.#unattributed(method, message);
+    if (isProgress) this.#pending.progressed(pending);
+    pending.exchange.notified(method, message, text);
+  }
+
+  /** What cannot be attributed to exactly one call reaches no client (DESIGN, the wire); what the server wants to say goes to its log. */
+  #unattributed(method: string, message: RpcMessage): void {
+    if (method !== 'notifications/message' || !isObject(message.params)) return;
+    const { data, level } = message.params;
+    const words = typeof data === 'string' ? data : JSON.stringify(data);
+    const loud = level === 'error' || level === 'critical' || level === 'alert' || level === 'emergency';
+    this.#options.log[loud ? 'error' : level === 'warning' ? 'warn' : 'debug'](words ?? '');
+  }
+
+  /** A request from the server to its client. Only `ping` can be answered without knowing whose call it belongs to. */
+  #requested(id: string, method: string): void {
+    if (method === 'ping') return this.#write(resultText(id, '{}'));
+    this.#write(errorResponseText(id, rpcErrors.methodNotFound, `Method not found: ${method.slice(0, 100)}`));
+  }
+
+  #requestFailed(id: number, error: HubError, sessionLost: boolean): void {
+    const pending = this.#pending.get(id);
+    if (!pending || !this.#open) return;
+    if (sessionLost && !pending.resent) {
+      pending.resent = true;
+      void this.#repeatAfterRenewal(id, pending);
+      return;
+    }
+    this.#pending.take(id)?.exchange.failed(error);
+  }
+
+  /** The server forgot our session: introduce ourselves again and repeat the request, which it refused unread. */
+  async #repeatAfterRenewal(id: number, pending: Pending): Promise<void> {
+    try {
+      this.#renewing ??= this.#renew();
+      await this.#renewing;
+      if (this.#open && this.#pending.get(id) === pending) this.#channel.send(pending.text, id);
+    } catch (error) {
+      this.#pending.take(id)?.exchange.failed(asHubError(error, 'The session could not be renewed'));
+    }
+  }
+
+  async #renew(): Promise<void> {
+    try {
+      this.#channel.forgetSession();
+      await this.#options.renewSession();
+    } finally {
+      this.#renewing = undefined;
+    }
+  }
+
+  #expire(id: number, pending: Pending): void {
+    this.#tellCancelled(id, 'timed out');
+    const seconds = Math.round((performance.now() - pending.startedAt) / 100) / 10;
+    const text = `Server "${this.#options.server.name}" did not answer within ${seconds} s.`;
+    pending.exchange.failed(new HubError('timeout', text));
+  }
+
+  #tellCancelled(id: number, reason: string): void {
+    this.notify('notifications/cancelled', JSON.stringify({ requestId: id, reason }));
+    this.#channel.abandon(id);
+  }
+}
+
+const listChanges: Readonly<Record<string, ItemKind>> = {
+  'notifications/tools/list_changed': 'tools',
+  'notifications/prompts/list_changed': 'prompts',
+  'notifications/resources/list_changed': 'resources',
+};
+
+function requestText(id: number, method: string, params: string | undefined): string {
+  const tail = params === undefined ? '' : `,"params":${oneLine(params)}`;
+  return `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}${tail}}`;
+}
+
+/** Keeps a HubError, and makes one of anything else. */
+export function asHubError(error: unknown, what: string): HubError {
+  if (error instanceof HubError) return error;
+  return new HubError('upstream_failed', `${what}: ${errorText(error)}`, { cause: error });
+}
