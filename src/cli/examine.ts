@@ -1,7 +1,6 @@
 import { HubError } from '../core/errors.ts';
 import { type Env, readProcessEnv } from '../env.ts';
 import { createCleaner } from '../logs/clean.ts';
-import { secretsIn } from '../logs/secrets.ts';
 import type { Check } from './checks/check.ts';
 import { checkCommands } from './checks/commands.ts';
 import { checkDataFolder, checkDiskSpace } from './checks/data-folder.ts';
@@ -36,7 +35,6 @@ export async function examine(overrides: Record<string, string>): Promise<Findin
     checkDiskSpace(env.dataDir),
   ]);
   const commands = await checkCommands(settings.servers, path);
-  const secrets = settings.servers.flatMap(({ transport }) => secretsIn(transport));
   const servers = await tryServers(settings.servers, env);
   const checks = [
     node,
@@ -44,7 +42,7 @@ export async function examine(overrides: Record<string, string>): Promise<Findin
     ...settings.checks,
     ...checkVariables(settings.servers),
     ...commands,
-    ...servers.map(withoutSecrets(secrets)),
+    ...servers.map(withoutSecrets(settings.secrets)),
   ];
   return { checks, misconfigured: settings.invalid };
 }

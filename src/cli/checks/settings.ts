@@ -4,6 +4,7 @@ import type { ServerSettings, TransportSettings } from '../../core/settings.ts';
 import { settingsFile } from '../../settings/file.ts';
 import { expandServer } from '../../settings/placeholders.ts';
 import { parseSettings } from '../../settings/schema.ts';
+import { secretValues } from '../../settings/secret-values.ts';
 import type { Check } from './check.ts';
 
 export interface SettingsFindings {
@@ -12,6 +13,8 @@ export interface SettingsFindings {
   readonly invalid: boolean;
   /** Enabled servers that can be connected: variables filled in, with the names of those that are not set. */
   readonly servers: readonly PreparedServer[];
+  /** What must not stand in a report. */
+  readonly secrets: readonly string[];
 }
 
 export interface PreparedServer {
@@ -32,7 +35,7 @@ export async function checkSettings(
   const loaded = await settingsFile(path).load();
   if (loaded.kind === 'missing') {
     const detail = `${path} is not there yet; the first start makes it`;
-    return { checks: [{ name, status: 'ok', detail }], invalid: false, servers: [] };
+    return { checks: [{ name, status: 'ok', detail }], invalid: false, servers: [], secrets: [] };
   }
   try {
     if (loaded.kind === 'broken') throw loaded.error;
@@ -50,10 +53,11 @@ export async function checkSettings(
       checks: [{ name, status: 'ok', detail }, ...odd, ...unusable],
       invalid: false,
       servers: prepared.filter((one): one is PreparedServer => 'transport' in one),
+      secrets: secretValues(settings, variables),
     };
   } catch (error) {
     if (!(error instanceof HubError)) throw error;
-    return { checks: problemsOf(error, path), invalid: true, servers: [] };
+    return { checks: problemsOf(error, path), invalid: true, servers: [], secrets: [] };
   }
 }
 
