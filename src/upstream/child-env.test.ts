@@ -2,35 +2,31 @@ import { expect, test } from 'vitest';
 import { childEnv, inheritableEnv } from './child-env.ts';
 
 test('no secret of the hub reaches a child', () => {
-  const secrets = {
-    ...{ JWT_SECRET: 'x', ADMIN_PASSWORD: 'x', DB_URL: 'x', OPENAI_API_KEY: 'x', AZURE_OPENAI_API_KEY: 'x' },
-    ...{
-      AWS_SECRET_ACCESS_KEY: 'x',
-      GITHUB_TOKEN: 'x',
-      NODE_OPTIONS: '--inspect',
-      UV_PUBLISH_TOKEN: 'x',
-      NPM_TOKEN: 'x',
-    },
-    ...{ 'npm_config_//registry.example/:_authToken': 'x', SMART_ROUTING_X: 'x', BASH_FUNC: '() { :; }' },
-  };
-  expect(inheritableEnv(secrets, 'linux')).toEqual({});
+  const secrets = `
+    JWT_SECRET ADMIN_PASSWORD DB_URL OPENAI_API_KEY AZURE_OPENAI_API_KEY AWS_SECRET_ACCESS_KEY GITHUB_TOKEN NPM_TOKEN
+    NODE_OPTIONS UV_PUBLISH_TOKEN npm_config_//registry.example/:_authToken SMART_ROUTING_X DATA_DIR path
+  `;
+  const env = Object.fromEntries(
+    secrets
+      .trim()
+      .split(/\s+/)
+      .map((name) => [name, 'x']),
+  );
+  expect(inheritableEnv({ ...env, LC_FUNCTION: '() { :; }', HOME: undefined }, 'linux')).toEqual({});
 });
 
 test('a child finds programs, home, language, proxy, certificates and package index', () => {
-  const env = {
-    ...{
-      PATH: '/bin',
-      HOME: '/h',
-      LANG: 'C',
-      LC_ALL: 'C',
-      TZ: 'UTC',
-      XDG_CACHE_HOME: '/c',
-      TMPDIR: '/t',
-      UV_INDEX_URL: 'i',
-    },
-    ...{ https_proxy: 'p', NO_PROXY: 'n', NODE_EXTRA_CA_CERTS: 'c', npm_config_registry: 'r', PIP_INDEX_URL: 'p' },
-  };
-  expect(inheritableEnv({ ...env, SHELLSHOCK: undefined }, 'linux')).toEqual(env);
+  const names = `
+    PATH HOME LANG LC_ALL TZ XDG_CACHE_HOME TMPDIR UV_INDEX_URL https_proxy NO_PROXY NODE_EXTRA_CA_CERTS npm_config_registry
+    npm_config_cache npm_config_userconfig PIP_INDEX_URL
+  `;
+  const env = Object.fromEntries(
+    names
+      .trim()
+      .split(/\s+/)
+      .map((name) => [name, `value of ${name}`]),
+  );
+  expect(inheritableEnv(env, 'linux')).toEqual(env);
 });
 
 test('names are compared as the system does', () => {

@@ -103,7 +103,9 @@ const unknownIssuer = new Set([
 
 /** The failure of a request that got no (complete) answer: connection, name, certificate. */
 export function connectionError(where: string, error: unknown): HubError {
-  const { code, text } = details(error);
+  // undici gives its parser's errors a name but not always a code.
+  const parserFailed = error instanceof Error && error.name === 'HTTPParserError';
+  const { code, text } = parserFailed ? { code: 'HPE_', text: error.message } : details(error);
   return new HubError('upstream_unavailable', `Cannot reach ${where}: ${reason(code, text)}`, { cause: error });
 }
 
@@ -169,10 +171,10 @@ function jsonMessage(body: string): string | undefined {
   return candidates.find((text) => typeof text === 'string');
 }
 
-/** What a server says is printed on terminals and pages: control characters become blanks. */
+/** What a server says is printed on terminals and pages: control characters and line breaks become blanks. */
 export function printable(text: string): string {
   // oxlint-disable-next-line no-control-regex
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
+  return text.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
 }
 
 /** `Retry-After` in seconds or as a date, in milliseconds from now; at most an hour is believed. */

@@ -26,7 +26,7 @@ interface HubOfOne {
 async function startHub(dataDir: string, env: Record<string, string> = {}): Promise<HubOfOne> {
   const args = [join(fixtures, 'hub-of-one.mjs'), resolve('dist'), join(fixtures, 'stdio-script.mjs'), dataDir];
   const hub = spawn(process.execPath, args, {
-    env: { PATH: process.env['PATH'], ...env },
+    env,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   atEnd(() => void hub.kill('SIGKILL'));

@@ -1,7 +1,9 @@
 import type { HubError } from '../../src/core/errors.ts';
 import type { Logger } from '../../src/core/logger.ts';
 import type { RpcMessage } from '../../src/core/rpc.ts';
-import type { ChannelEvents } from '../../src/upstream/channel.ts';
+import type { Channel, ChannelEvents } from '../../src/upstream/channel.ts';
+import type { RemoteOptions } from '../../src/upstream/remote.ts';
+import { atEnd } from './at-end.ts';
 import { until } from './until.ts';
 
 export interface Heard {
@@ -53,4 +55,18 @@ export function logLines(): LogLines {
 /** A request as JSON text. */
 export function request(id: number, method: string, params: unknown = {}): string {
   return JSON.stringify({ jsonrpc: '2.0', id, method, params });
+}
+
+/** Opens a channel to a URL, closed at the end of the test. */
+export function openHttp(
+  opener: (options: RemoteOptions, events: ChannelEvents) => Channel,
+  url: string,
+  options: Partial<RemoteOptions> = {},
+): { readonly channel: Channel; readonly events: ChannelLog; readonly log: LogLines } {
+  const events = channelLog();
+  const log = logLines();
+  const defaults = { headers: {}, maxMessageBytes: 32_000_000, connectTimeoutMs: 2_000, userAgent: 'toolhub/test' };
+  const channel = opener({ name: 'x', url, log, ...defaults, ...options }, events);
+  atEnd(() => channel.close());
+  return { channel, events, log };
 }
