@@ -1,14 +1,18 @@
 import { randomBytes } from 'node:crypto';
+import { renameSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { open, readlink, rename, rm, stat } from 'node:fs/promises';
+import { open, readlink, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { errnoOf } from './disk-error.ts';
 
 export interface AtomicWrite {
   /** Mode of a file that is new; one that exists keeps its own. Default 0600: what the hub writes holds secrets. */
   readonly mode?: number;
-  /** Runs when all bytes are on the disk and nothing has changed yet; throwing leaves the old file as it was. */
-  readonly beforeSwap?: () => Promise<void>;
+  /**
+   * Runs when all new bytes are on the disk, right before they take the old ones' place; throwing leaves the old file as it was. Synchronous,
+   * so that nothing of this process and next to nothing of others can happen in between.
+   */
+  readonly beforeSwap?: () => void;
 }
 
 /**
@@ -32,8 +36,8 @@ export async function writeFileAtomic(
     } finally {
       await file.close();
     }
-    await options.beforeSwap?.();
-    await rename(temporary, target);
+    options.beforeSwap?.();
+    renameSync(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { open, readFile, stat } from 'node:fs/promises';
+import { readFileSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
@@ -14,15 +15,15 @@ export function settingsFile(file: string): SettingsBackend {
   const path = resolve(file);
   return {
     name: `settings file ${path}`,
-    load: () => load(path),
+    load: async () => load(path),
     save: (document, basedOn) => save(path, document, basedOn),
     watch: (changed) => watchFile(path, changed),
   };
 }
 
-async function load(path: string): Promise<Loaded> {
+function load(path: string): Loaded {
   try {
-    const bytes = await readBytes(path);
+    const bytes = readBytes(path);
     if (bytes === undefined) return { kind: 'missing' };
     const { value, notes } = parseJsonText(textOf(bytes));
     return { kind: 'found', document: value, revision: revisionOf(bytes), notes };
@@ -35,12 +36,12 @@ async function load(path: string): Promise<Loaded> {
 async function save(path: string, document: SettingsDocument, basedOn: string | undefined): Promise<Saved> {
   const stale = new Error('stale');
   try {
-    const old = await readBytes(path);
+    const old = readBytes(path);
     if (revisionOf(old) !== basedOn) return { kind: 'stale' };
     const bytes = Buffer.from(layOut(document, old));
     // Looked at again once the new bytes are on the disk: a hand edit between the two looks would be lost.
-    const beforeSwap = async () => {
-      if (revisionOf(await readBytes(path)) !== basedOn) throw stale;
+    const beforeSwap = () => {
+      if (revisionOf(readBytes(path)) !== basedOn) throw stale;
     };
     try {
       await writeFileAtomic(path, bytes, { beforeSwap });
@@ -79,16 +80,17 @@ async function writeInPlace(path: string, bytes: Buffer, old: Buffer): Promise<v
   }
 }
 
-async function readBytes(path: string): Promise<Buffer | undefined> {
+/** The file's content; undefined when there is none. */
+function readBytes(path: string): Buffer | undefined {
   try {
-    const { size } = await stat(path);
+    const { size } = statSync(path);
     if (size > limits.settingsBytes) {
       throw new HubError(
         'too_large',
         `Settings file ${path} has ${size} bytes; at most ${limits.settingsBytes} are read.`,
       );
     }
-    return await readFile(path);
+    return readFileSync(path);
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;

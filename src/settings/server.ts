@@ -24,7 +24,7 @@ export function readServer(
   warnOfPlaceholders(value, path, report);
   const transport = readTransport(part, value, path, report);
   const items = (kind: 'tools' | 'prompts' | 'resources') =>
-    readItems(config[kind], `${name}${separator}`, [...path, kind], report);
+    readItems(value[kind], `${name}${separator}`, [...path, kind], report);
   const [tools, prompts, resources] = [items('tools'), items('prompts'), items('resources')];
   if (transport === undefined) return undefined;
   if (config.enabled !== undefined && config.disabled !== undefined && config.enabled === config.disabled) {
