@@ -15,7 +15,7 @@ export interface Reaper {
 
 /**
  * Reads `+pgid` and `-pgid`. It survives every signal meant for the hub, because the groups must be ended after the hub and not before. Nothing but
- * POSIX shell, so that it runs on the smallest image.
+ * POSIX shell, so that it runs on the smallest image; some shells do not know the `--` of kill.
  */
 const script = `
 trap '' HUP INT TERM
@@ -28,7 +28,9 @@ while IFS= read -r line; do
   esac
 done
 send() {
-  for pgid in $groups; do kill -s "$1" -- "-$pgid" 2>/dev/null && found=1; done
+  for pgid in $groups; do
+    if kill -s "$1" -- "-$pgid" 2>/dev/null || kill -s "$1" "-$pgid" 2>/dev/null; then found=1; fi
+  done
 }
 found=
 send TERM
