@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { deferred } from '../core/deferred.ts';
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
+import type { Logger } from '../core/logger.ts';
 import type { Database, Parameter } from './database.ts';
 import { reasonOf } from './failure.ts';
 import { createHearing } from './hearing.ts';
@@ -53,13 +54,8 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
   let running: Promise<void> | undefined;
 
   function become(next: DatabaseState): void {
-    const news =
-      next.state !== state.state || (next.state === 'down' && state.state === 'down' && next.error !== state.error);
+    sayChange(log, state, next);
     state = next;
-    if (news && next.state === 'down') {
-      log.warn('The database is not available; the hub serves without it and tries again', { error: next.error });
-    }
-    if (news && next.state === 'ready') log.info('The database is ready', { kind: next.kind, vectors: next.hasVector });
     for (const tell of changes) tell(next);
   }
 
@@ -136,10 +132,18 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
     async close() {
       stop.abort();
       stopped.resolve(undefined);
-      // One that is just being opened closes itself when that is done.
-      if (running !== undefined) await orUndefinedAfter(limits.databaseCloseMs, running);
+      // A server that is just being tried holds nothing of ours: its connection closes itself when it comes. The embedded one holds a lock.
+      if (database === undefined && place.url !== undefined) return;
+      await orUndefinedAfter(limits.databaseCloseMs, Promise.resolve(running));
     },
   };
+}
+
+/** Once per change, and once per new reason: a database that stays away must not fill the log. */
+function sayChange(log: Logger, before: DatabaseState, now: DatabaseState): void {
+  if (now.state === 'ready') log.info('The database is ready', { kind: now.kind, vectors: now.hasVector });
+  if (now.state !== 'down' || (before.state === 'down' && before.error === now.error)) return;
+  log.warn('The database is not available; the hub serves without it and tries again', { error: now.error });
 }
 
 async function orUndefinedAfter<T>(timeoutMs: number, work: Promise<T>): Promise<T | undefined> {

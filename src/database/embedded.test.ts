@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect, test } from 'vitest';
+import { atEnd } from '../../test/kit/at-end.ts';
+import { places, silent } from '../../test/kit/databases.ts';
+import { until, within } from '../../test/kit/until.ts';
+import { openDatabase } from './open.ts';
+
+/** Another hub process on the same folder; collects what it says, line by line. */
+function startWriter(dataDir: string) {
+  const child = spawn(process.execPath, ['test/kit/embedded-writer.mjs', dataDir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const lines: string[] = [];
+  createInterface(child.stdout).on('line', (line) => lines.push(line));
+  const ended = once(child, 'close');
+  atEnd(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  return {
+    lines,
+    ended: () => within('the other process ends', ended),
+    kill: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+test('a second process is refused, and told who holds the folder', async () => {
+  const place = await places.embedded();
+  const first = startWriter(place.dataDir);
+  await until('the first one writes', () => first.lines.length > 3, 20_000);
+  const second = startWriter(place.dataDir);
+  await second.ended();
+  const { pid } = JSON.parse(readFileSync(join(place.dataDir, 'database.lock'), 'utf8')) as { pid: number };
+  expect(second.lines.join()).toMatch(new RegExp(`^refused: conflict .*process ${pid} on `));
+  const before = first.lines.length;
+  await until('the first one goes on', () => first.lines.length > before);
+});
+
+test('after kill -9 in the middle of writes the next process has every acknowledged row', async () => {
+  const place = await places.embedded();
+  const writer = startWriter(place.dataDir);
+  await until('it has written', () => writer.lines.length > 200, 20_000);
+  await writer.kill();
+  const acknowledged = Number(writer.lines.at(-1));
+
+  const database = await openDatabase(place);
+  atEnd(() => database.close());
+  const [row] = await database.query<{ n: number; all: number }>(
+    'select max(n) as n, count(*)::int as all from toolhub.numbers',
+  );
+  expect(row?.n).toBeGreaterThanOrEqual(acknowledged);
+  expect(row?.all).toBe(row?.n);
+});
+
+test('the same process cannot open a folder twice, and can again after closing it', async () => {
+  const place = await places.embedded();
+  const first = await openDatabase(place);
+  await expect(openDatabase(place)).rejects.toMatchObject({ code: 'conflict' });
+  await first.close();
+  const again = await openDatabase(place);
+  expect(await again.query('select 1 as one')).toEqual([{ one: 1 }]);
+  await again.close();
+});
+
+test('a folder that is no database is an error with a reason, and lets the lock go', async () => {
+  const { dataDir } = await places.embedded();
+  const other = join(dataDir, 'elsewhere');
+  mkdirSync(join(other, 'database'), { recursive: true });
+  writeFileSync(join(other, 'database', 'PG_VERSION'), '9.1\n');
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    const error = await openDatabase({ url: undefined, dataDir: other, log: silent }).catch(
+      (failed: unknown) => failed,
+    );
+    expect(error).toBeInstanceOf(Error);
+    expect((error as { code?: string }).code).not.toBe('conflict');
+  }
+});

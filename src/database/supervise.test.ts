@@ -1,0 +1,110 @@
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { atEnd } from '../../test/kit/at-end.ts';
+import { places, sharedPostgres, silent, tempFolder } from '../../test/kit/databases.ts';
+import { freePort } from '../../test/kit/processes.ts';
+import { until } from '../../test/kit/until.ts';
+import type { DatabasePlace } from './open.ts';
+import { createDatabase } from './supervise.ts';
+import type { DatabaseHandle } from './supervise.ts';
+
+function handle(place: DatabasePlace): DatabaseHandle {
+  const made = createDatabase(place);
+  atEnd(() => made.close());
+  return made;
+}
+
+test('with DB_URL=off nothing is opened, and whoever needs a database hears so at once', async () => {
+  const database = handle({ url: 'off', dataDir: '/nonexistent', log: silent });
+  database.start();
+  expect(database.state()).toEqual({ state: 'off' });
+  expect(await database.tryQuery('select 1')).toBeUndefined();
+  const started = performance.now();
+  await expect(database.whenReady(60_000)).rejects.toMatchObject({
+    code: 'not_ready',
+    message: expect.stringContaining('DB_URL=off') as string,
+  });
+  expect(performance.now() - started).toBeLessThan(5_000);
+});
+
+describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
+  test('it is opened when told, not before, and nobody waits for it who does not want to', async () => {
+    const database = handle(await places[kind]());
+    expect(database.state()).toEqual({ state: 'opening' });
+    expect(await database.tryQuery('select 1')).toBeUndefined();
+    const waiting = database.whenReady(20_000);
+    database.start();
+    const open = await waiting;
+    expect(database.state()).toMatchObject({ state: 'ready', kind });
+    expect(await open.query('select 1 as one')).toEqual([{ one: 1 }]);
+    expect(await database.tryQuery('select 1/0')).toBeUndefined();
+    expect(await database.tryQuery('select pg_sleep(1)', [], 20)).toBeUndefined();
+  });
+});
+
+test('a database that is down says why, without the password, and is used when it comes', async () => {
+  const said: string[] = [];
+  const log = {
+    ...silent,
+    warn: (message: string, fields?: object) => said.push(`${message} ${JSON.stringify(fields)}`),
+  };
+  const port = await freePort();
+  const database = handle({ url: `postgres://test:hunter2@127.0.0.1:${port}/x`, dataDir: tempFolder(), log });
+  database.start();
+  await until('it is down', () => database.state().state === 'down');
+  expect(JSON.stringify(database.state())).toContain('ECONNREFUSED');
+  await expect(database.whenReady(10)).rejects.toMatchObject({ code: 'not_ready' });
+  expect(said.join()).not.toContain('hunter2');
+  expect(said).toHaveLength(1);
+});
+
+test('a server that takes the connection and says nothing keeps nobody waiting', async () => {
+  const mute = createServer(() => {});
+  await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
+  atEnd(() => void mute.close());
+  const { port } = mute.address() as AddressInfo;
+  const database = handle({ url: `postgres://test@127.0.0.1:${port}/x`, dataDir: tempFolder(), log: silent });
+  database.start();
+  await expect(database.whenReady(20)).rejects.toMatchObject({ code: 'not_ready' });
+  const started = performance.now();
+  await database.close();
+  expect(performance.now() - started).toBeLessThan(2_000);
+});
+
+test('two hubs hear each other within a second', async () => {
+  const place = await places.postgres();
+  const [one, two] = [handle(place), handle(place)];
+  const heard: (string | undefined)[] = [];
+  two.listen('settings', (payload) => heard.push(payload));
+  one.start();
+  two.start();
+  await two.whenReady(20_000);
+  const sender = await one.whenReady(20_000);
+  await until('it is told to look, since the connection is new', () => heard.length === 1);
+  const sent = performance.now();
+  await sender.notify('settings', '7');
+  await until('it is heard', () => heard.length === 2);
+  expect(performance.now() - sent).toBeLessThan(1_000);
+  expect(heard).toEqual([undefined, '7']);
+});
+
+test('after the server died and came back the hub is connected again and listens again', async () => {
+  const server = await sharedPostgres();
+  const database = handle(await places.postgres());
+  const heard: (string | undefined)[] = [];
+  const states: string[] = [];
+  database.onChange(({ state }) => states.push(state));
+  database.listen('settings', (payload) => heard.push(payload));
+  database.start();
+  await database.whenReady(20_000);
+  await server.kill();
+  await until('it is noticed, though nobody asked anything', () => database.state().state === 'down');
+  expect(await database.tryQuery('select 1')).toBeUndefined();
+  await server.start();
+  const open = await database.whenReady(20_000);
+  await open.notify('settings', 'again');
+  await until('it hears again', () => heard.includes('again'));
+  expect(heard).toEqual([undefined, undefined, 'again']);
+  expect([...new Set(states)]).toEqual(['ready', 'down']);
+});

@@ -1,0 +1,84 @@
+import { activityStatuses } from '../core/activity.ts';
+import type { Activity, ActivityStatus } from '../core/activity.ts';
+import { readFilter } from './filter-input.ts';
+import type { RawFilter } from './filter-input.ts';
+
+/** Which calls are wanted. All given conditions must hold; texts match exactly. */
+export interface ActivityFilter {
+  readonly server?: string;
+  readonly tool?: string;
+  readonly status?: ActivityStatus;
+  readonly group?: string;
+  readonly username?: string;
+  readonly keyId?: string;
+  readonly keyName?: string;
+  readonly start?: Date;
+  /** Inclusive. */
+  readonly end?: Date;
+  /** Only this user's calls, whatever else is asked for: what a user who is not admin gets. */
+  readonly mine?: string;
+}
+
+export interface ActivityListing extends ActivityFilter {
+  /** From 1. */
+  readonly page: number;
+  readonly limit: number;
+}
+
+/** Bounds of the reference: pages of 20, at most 100. */
+const pages = { limit: 20, maxLimit: 100, maxPage: 1_000_000 };
+
+/** Reads the query parameters of `/api/activities`. Throws HubError `invalid_input` with every problem. `mine` is the caller's to add. */
+export function parseActivityListing(raw: RawFilter): ActivityListing {
+  const read = readFilter(raw);
+  const found = {
+    server: read.text('server'),
+    tool: read.text('tool'),
+    status: read.oneOf('status', activityStatuses),
+    group: read.text('group'),
+    username: read.text('username'),
+    keyId: read.text('keyId'),
+    keyName: read.text('keyName'),
+    start: read.date('startDate'),
+    end: read.date('endDate', 'end'),
+  };
+  const page = read.integer('page', { min: 1, max: pages.maxPage }) ?? 1;
+  const limit = read.integer('limit', { min: 1, max: pages.maxLimit }) ?? pages.limit;
+  read.done('activities');
+  const given = Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
+  return { ...(given as ActivityFilter), page, limit };
+}
+
+/** Reads `daysOld` of the clean-up; 30 when it is not given. Throws HubError `invalid_input`. */
+export function parseDaysOld(raw: RawFilter): number {
+  const read = readFilter(raw);
+  const days = read.integer('daysOld', { min: 0, max: 36_500 }) ?? 30;
+  read.done('activities to remove');
+  return days;
+}
+
+/** The columns whose filter is "exactly this text", by filter name. */
+export const exactFilters = {
+  server: 'server',
+  tool: 'tool',
+  status: 'status',
+  group: '"group"',
+  username: 'username',
+  keyId: 'key_id',
+  keyName: 'key_name',
+} as const;
+
+/** The filter as a test for one record in memory. */
+export function activityMatcher(filter: ActivityFilter): (activity: Activity) => boolean {
+  const names = (Object.keys(exactFilters) as (keyof typeof exactFilters)[]).filter(
+    (name) => filter[name] !== undefined,
+  );
+  const start = filter.start?.toISOString() ?? '';
+  // ISO times in UTC sort as texts.
+  const end = filter.end?.toISOString() ?? '~';
+  return (activity) =>
+    names.every((name) => activity[name] === filter[name]) &&
+    activity.timestamp >= start &&
+    activity.timestamp <= end &&
+    (filter.mine === undefined || activity.username === filter.mine);
+}

@@ -1,0 +1,62 @@
+import type { Activity } from '../core/activity.ts';
+import { limits } from '../core/limits.ts';
+import { pageOf, roundMs } from './activity-answers.ts';
+import type { ActivityAnswers } from './activity-answers.ts';
+import { activityMatcher } from './activity-filter.ts';
+import type { ActivityFilter } from './activity-filter.ts';
+
+/** The newest calls in memory: all there is without a database, and the answer while it is away. */
+export interface ActivityMemory extends ActivityAnswers {
+  add(activity: Activity): void;
+}
+
+export function createActivityMemory(): ActivityMemory {
+  let ring: Activity[] = [];
+  const matching = (filter: ActivityFilter): Activity[] => ring.filter(activityMatcher(filter));
+  const ofUser = (mine: string | undefined): ActivityFilter => (mine === undefined ? {} : { mine });
+
+  return {
+    add(activity) {
+      ring.push(activity);
+      // Cut in batches: moving the whole ring for each record would cost more than the record.
+      if (ring.length >= limits.activityRing * 2) ring = ring.slice(-limits.activityRing);
+    },
+    async list(listing) {
+      const found = matching(listing).reverse();
+      const from = (listing.page - 1) * listing.limit;
+      return pageOf(found.slice(from, from + listing.limit), found.length, listing);
+    },
+    async stats(filter) {
+      const found = matching(filter);
+      const successCount = found.filter(({ status }) => status === 'success').length;
+      const sum = found.reduce((total, { durationMs }) => total + durationMs, 0);
+      return {
+        totalCalls: found.length,
+        successCount,
+        errorCount: found.length - successCount,
+        avgDuration: found.length === 0 ? 0 : roundMs(sum / found.length),
+      };
+    },
+    async choices(mine) {
+      const found = matching(ofUser(mine));
+      const values = (name: 'server' | 'tool' | 'group' | 'username' | 'keyName'): string[] =>
+        [...new Set(found.map((activity) => activity[name] ?? ''))].filter((value) => value !== '').sort();
+      return {
+        servers: values('server'),
+        tools: values('tool'),
+        groups: values('group'),
+        usernames: values('username'),
+        keyNames: values('keyName'),
+      };
+    },
+    async get(id, mine) {
+      return matching(ofUser(mine)).find((activity) => activity.id === id);
+    },
+    async remove(before) {
+      const kept = ring.filter(({ timestamp }) => timestamp >= before.toISOString());
+      const removed = ring.length - kept.length;
+      ring = kept;
+      return removed;
+    },
+  };
+}

@@ -1,0 +1,163 @@
+import type { Activity, ActivityStatus } from '../core/activity.ts';
+import type { Database, Parameter, Queryable } from '../database/database.ts';
+import { pageOf, roundMs } from './activity-answers.ts';
+import type { ActivityAnswers } from './activity-answers.ts';
+import { exactFilters } from './activity-filter.ts';
+import type { ActivityFilter } from './activity-filter.ts';
+import { removeWhere } from './prune.ts';
+import { createWhere } from './where.ts';
+import type { Where } from './where.ts';
+
+/** The columns in the order they are written, each with its type and its value. */
+const columns: readonly (readonly [string, string, (activity: Activity) => string | number | null])[] = [
+  ['id', 'uuid', ({ id }) => id],
+  ['at', 'timestamptz', ({ timestamp }) => timestamp],
+  ['server', 'text', ({ server }) => storable(server)],
+  ['tool', 'text', ({ tool }) => storable(tool)],
+  ['duration_ms', 'float8', ({ durationMs }) => durationMs],
+  ['status', 'text', ({ status }) => status],
+  ['error', 'text', ({ errorMessage }) => storable(errorMessage)],
+  ['principal', 'text', ({ principal }) => principal],
+  ['username', 'text', ({ username }) => storable(username)],
+  ['key_id', 'text', ({ keyId }) => storable(keyId)],
+  ['key_name', 'text', ({ keyName }) => storable(keyName)],
+  ['"group"', 'text', ({ group }) => storable(group)],
+  ['scope', 'text', ({ scope }) => storable(scope)],
+  ['source_ip', 'text', ({ sourceIp }) => storable(sourceIp)],
+  ['result_bytes', 'integer', ({ resultBytes }) => resultBytes],
+  ['trace_id', 'text', ({ traceId }) => storable(traceId)],
+  ['input', 'text', ({ input }) => storable(input)],
+  ['output', 'text', ({ output }) => storable(output)],
+];
+const names = columns.map(([name]) => name).join(', ');
+const insert = `insert into toolhub.activity (${names})
+  select * from unnest(${columns.map(([, type], index) => `$${index + 1}::${type}[]`).join(', ')})
+  on conflict do nothing`;
+
+/** Writes records; ones that are there already stay as they are. */
+export async function insertActivities(database: Queryable, activities: readonly Activity[]): Promise<void> {
+  await database.query(
+    insert,
+    columns.map(([, , value]): Parameter => activities.map(value)),
+  );
+}
+
+/** The answers of the table. They throw what the database throws. */
+export function activityTable(database: Database): ActivityAnswers {
+  return {
+    async list(listing) {
+      const where = whereOf(listing);
+      const from = `from toolhub.activity ${where.text()}`;
+      const [count] = await database.query<{ n: number }>(`select count(*)::int as n ${from}`, where.values);
+      const rows = await database.query<Row>(
+        `select ${names} ${from} order by id desc
+         limit ${where.value(listing.limit)}::int offset ${where.value((listing.page - 1) * listing.limit)}::int`,
+        where.values,
+      );
+      return pageOf(rows.map(fromRow), count?.n ?? 0, listing);
+    },
+    async stats(filter) {
+      const where = whereOf(filter);
+      const [row] = await database.query<{ total: number; good: number; ms: number }>(
+        `select count(*)::int as total, count(*) filter (where status = 'success')::int as good, coalesce(avg(duration_ms), 0)::float8 as ms
+         from toolhub.activity ${where.text()}`,
+        where.values,
+      );
+      const { total, good, ms } = row ?? { total: 0, good: 0, ms: 0 };
+      return { totalCalls: total, successCount: good, errorCount: total - good, avgDuration: roundMs(ms) };
+    },
+    async choices(mine) {
+      const values = async (column: string): Promise<string[]> => {
+        const where = whereOf(mine === undefined ? {} : { mine });
+        where.and(`${column} <> ?`, '');
+        const rows = await database.query<{ value: string }>(
+          `select distinct ${column} as value from toolhub.activity ${where.text()}`,
+          where.values,
+        );
+        // Sorted here: collations differ between databases.
+        return rows.map(({ value }) => value).sort();
+      };
+      return {
+        servers: await values('server'),
+        tools: await values('tool'),
+        groups: await values('"group"'),
+        usernames: await values('username'),
+        keyNames: await values('key_name'),
+      };
+    },
+    async get(id, mine) {
+      const where = whereOf(mine === undefined ? {} : { mine });
+      where.and('id = ?::uuid', id);
+      const [row] = await database.query<Row>(`select ${names} from toolhub.activity ${where.text()}`, where.values);
+      return row && fromRow(row);
+    },
+    remove: (before) => removeWhere(database, 'toolhub.activity', 'at < $1', before),
+  };
+}
+
+function whereOf(filter: ActivityFilter): Where {
+  const where = createWhere();
+  for (const [name, column] of Object.entries(exactFilters)) {
+    const value = filter[name as keyof typeof exactFilters];
+    if (value !== undefined) where.and(`${column} = ?`, value);
+  }
+  if (filter.start !== undefined) where.and('at >= ?', filter.start);
+  if (filter.end !== undefined) where.and('at <= ?', filter.end);
+  if (filter.mine !== undefined) where.and('username = ?', filter.mine);
+  return where;
+}
+
+interface Row {
+  id: string;
+  at: Date;
+  server: string;
+  tool: string;
+  duration_ms: number;
+  status: ActivityStatus;
+  error: string | null;
+  principal: Activity['principal'];
+  username: string | null;
+  key_id: string | null;
+  key_name: string | null;
+  group: string | null;
+  scope: string | null;
+  source_ip: string | null;
+  result_bytes: number;
+  trace_id: string | null;
+  input: string | null;
+  output: string | null;
+}
+
+function fromRow(row: Row): Activity {
+  const optional = {
+    errorMessage: row.error,
+    username: row.username,
+    keyId: row.key_id,
+    keyName: row.key_name,
+    group: row.group,
+    scope: row.scope,
+    sourceIp: row.source_ip,
+    traceId: row.trace_id,
+    input: row.input,
+    output: row.output,
+  };
+  const given = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== null));
+  return {
+    id: row.id,
+    timestamp: row.at.toISOString(),
+    server: row.server,
+    tool: row.tool,
+    durationMs: row.duration_ms,
+    status: row.status,
+    principal: row.principal,
+    resultBytes: row.result_bytes,
+    ...(given as Partial<Activity>),
+  };
+}
+
+/** Text as PostgreSQL takes it: without NUL. */
+function storable(text: string): string;
+function storable(text: string | undefined): string | null;
+function storable(text: string | undefined): string | null {
+  return text?.replaceAll('\0', '') ?? null;
+}

@@ -1,0 +1,70 @@
+import { limits } from '../core/limits.ts';
+import type { LogEntry } from '../core/log-entry.ts';
+import type { LogLevel } from '../core/logger.ts';
+import { foldCase, readFilter } from './filter-input.ts';
+import type { RawFilter } from './filter-input.ts';
+
+/** Which entries are wanted (CONTRACT §4, Logs). Filters left out match everything. */
+export interface LogFilter {
+  /** Exactly these levels. */
+  readonly levels?: readonly LogLevel[];
+  readonly service?: string;
+  /** Part of the message, whatever the case of A–Z. */
+  readonly q?: string;
+  /** Whether the asker may see a service's entries; asked anew for each entry of a stream. */
+  readonly mayRead?: (service: string) => boolean;
+}
+
+export interface LogListing extends LogFilter {
+  /** The newest so many; `limits.logPage` when left out. */
+  readonly limit?: number;
+  /** Only entries older than the one with this id. */
+  readonly before?: number;
+  /** Only entries newer than the one with this id. */
+  readonly after?: number;
+}
+
+const levels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[];
+
+/** Reads `level` (several separated by commas), `service`, `q`, `limit`, `before`. Throws HubError `invalid_input`. */
+export function parseLogListing(raw: RawFilter): LogListing {
+  const read = readFilter(raw);
+  const some = read.someOf('level', levels);
+  const service = read.text('service');
+  const q = read.text('q');
+  const limit = read.integer('limit', { min: 1, max: limits.logRows });
+  const before = read.integer('before', { min: 0, max: Number.MAX_SAFE_INTEGER });
+  read.done('logs');
+  return {
+    ...(some && { levels: some }),
+    ...(service !== undefined && { service }),
+    ...(q !== undefined && { q }),
+    ...(limit !== undefined && { limit }),
+    ...(before !== undefined && { before }),
+  };
+}
+
+/** The filter as a test for one entry. */
+export function matcher({ levels, service, q, mayRead }: LogFilter): (entry: LogEntry) => boolean {
+  const needle = q === undefined ? undefined : foldCase(q);
+  return (entry) =>
+    (levels === undefined || levels.includes(entry.level)) &&
+    (service === undefined || entry.service === service) &&
+    (needle === undefined || foldCase(entry.message).includes(needle)) &&
+    (mayRead === undefined || mayRead(entry.service));
+}
+
+/** The listing from entries in memory, oldest first. */
+export function selectEntries(entries: readonly LogEntry[], listing: LogListing): LogEntry[] {
+  const { before = Infinity, after = -Infinity, limit = limits.logPage } = listing;
+  const matches = matcher(listing);
+  return entries
+    .filter((entry) => entry.id < before && entry.id > after && matches(entry))
+    .slice(-limit)
+    .map(asAnswered);
+}
+
+/** The entry as clients get it, whether it comes from memory or from the table. */
+export function asAnswered({ id, timestamp, level, service, message }: LogEntry): LogEntry {
+  return { id, timestamp, level, service, message };
+}

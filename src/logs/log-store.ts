@@ -1,0 +1,67 @@
+import { randomInt } from 'node:crypto';
+import { limits } from '../core/limits.ts';
+import type { LogEntry, LogFeed } from '../core/log-entry.ts';
+import type { Logger } from '../core/logger.ts';
+import type { DatabaseHandle } from '../database/supervise.ts';
+import { selectEntries } from './log-filter.ts';
+import type { LogListing } from './log-filter.ts';
+import { insertLogs, selectLogs } from './log-table.ts';
+import { keepPruned } from './prune.ts';
+import { createWriter } from './writer.ts';
+import type { WriteCounts } from './writer.ts';
+
+/** The log across restarts, in the database; without one, what the log book has in memory. */
+export interface LogStore {
+  /** The newest matching entries, oldest first. Includes everything said before the call. Never fails: memory answers while the database cannot. */
+  list(listing: LogListing): Promise<LogEntry[]>;
+  /** Deletes all entries, stored and in memory, and tells the streams. HubError `not_ready` when the database should be there and is not. */
+  clear(): Promise<void>;
+  counts(): WriteCounts;
+  close(): Promise<void>;
+}
+
+export interface LogStoreOptions {
+  readonly feed: LogFeed;
+  readonly database: DatabaseHandle;
+  readonly log: Logger;
+}
+
+/** Begins to keep what the log book says, from the entries it has in memory on. */
+export function createLogStore({ feed, database, log }: LogStoreOptions): LogStore {
+  const hub = randomInt(2 ** 31);
+  const writer = createWriter<LogEntry>({
+    database,
+    log,
+    rows: 'log entries',
+    limit: limits.logQueue,
+    write: (open, entries) => insertLogs(open, hub, entries),
+  });
+  const isOff = database.state().state === 'off';
+  if (!isOff) for (const entry of feed.entries()) writer.add(entry);
+  const stopHearing = feed.subscribe((event) => {
+    if (event.type === 'log' && !isOff) writer.add(event.log);
+  });
+  const stopPruning = keepPruned(database, { table: 'toolhub.logs', rows: limits.logRows, ageMs: limits.logAgeMs });
+
+  return {
+    async list(listing) {
+      const stored = (await writer.flush(limits.databaseReadMs))
+        ? await database.attempt((open) => selectLogs(open, listing))
+        : undefined;
+      return stored ?? selectEntries(feed.entries(), listing);
+    },
+    async clear() {
+      if (!isOff) {
+        const open = await database.whenReady(limits.databaseReadMs);
+        await writer.clear(async () => void (await open.query('delete from toolhub.logs')));
+      }
+      feed.clear();
+    },
+    counts: () => writer.counts(),
+    async close() {
+      stopPruning();
+      await writer.close();
+      stopHearing();
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { limits } from '../core/limits.ts';
+import type { LogEntry } from '../core/log-entry.ts';
+import type { LogLevel } from '../core/logger.ts';
+import type { Queryable } from '../database/database.ts';
+import { foldCase } from './filter-input.ts';
+import type { LogListing } from './log-filter.ts';
+import { createWhere } from './where.ts';
+
+/** Writes entries; ones that are there already stay as they are. `hub` tells replicas apart, whose ids may coincide. */
+export async function insertLogs(database: Queryable, hub: number, entries: readonly LogEntry[]): Promise<void> {
+  await database.query(
+    `insert into toolhub.logs (id, hub, at, level, service, message)
+     select id, $2, at, level, service, message
+     from unnest($1::bigint[], $3::timestamptz[], $4::text[], $5::text[], $6::text[]) as entry (id, at, level, service, message)
+     on conflict do nothing`,
+    [
+      entries.map(({ id }) => String(id)),
+      hub,
+      entries.map(({ timestamp }) => timestamp),
+      entries.map(({ level }) => level),
+      entries.map(({ service }) => service.replaceAll('\0', '')),
+      entries.map(({ message }) => message.replaceAll('\0', '')),
+    ],
+  );
+}
+
+interface Row {
+  id: string;
+  at: Date;
+  level: LogLevel;
+  service: string;
+  message: string;
+}
+
+/** Oldest first. */
+export async function selectLogs(database: Queryable, listing: LogListing): Promise<LogEntry[]> {
+  const { levels, service, q, mayRead, before, after, limit = limits.logPage } = listing;
+  const where = createWhere();
+  if (levels !== undefined) where.and('level = any(?::text[])', levels);
+  if (service !== undefined) where.and('service = ?', service);
+  if (q !== undefined) where.and('position(? in lower(message collate "C")) > 0', foldCase(q));
+  if (mayRead !== undefined) where.and('service = any(?::text[])', (await logServices(database)).filter(mayRead));
+  if (before !== undefined) where.and('id < ?::bigint', before);
+  if (after !== undefined) where.and('id > ?::bigint', after);
+  const rows = await database.query<Row>(
+    `select id, at, level, service, message from toolhub.logs ${where.text()} order by id desc, hub desc limit ${where.value(limit)}::int`,
+    where.values,
+  );
+  return rows.reverse().map(({ id, at, ...rest }) => ({ id: Number(id), timestamp: at.toISOString(), ...rest }));
+}
+
+/** The services that have entries, found by jumping through the index from one to the next. */
+async function logServices(database: Queryable): Promise<string[]> {
+  const rows = await database.query<{ service: string }>(
+    `with recursive found as (
+       (select service from toolhub.logs order by service limit 1)
+       union all
+       select (select service from toolhub.logs where service > found.service order by service limit 1)
+       from found where found.service is not null
+     )
+     select service from found where service is not null`,
+  );
+  return rows.map(({ service }) => service);
+}

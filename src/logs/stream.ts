@@ -1,0 +1,135 @@
+import { HubError } from '../core/errors.ts';
+import { limits } from '../core/limits.ts';
+import type { LogEntry, LogFeed } from '../core/log-entry.ts';
+import { asAnswered, matcher } from './log-filter.ts';
+import type { LogFilter } from './log-filter.ts';
+import type { LogStore } from './log-store.ts';
+import { createReader } from './stream-reader.ts';
+import type { Reader, Sink } from './stream-reader.ts';
+
+export interface StreamOptions extends LogFilter {
+  /** The `Last-Event-ID` header; anything that is not one of our ids means "from the start". */
+  readonly lastEventId?: string;
+}
+
+/** The readers of GET /api/logs/stream (CONTRACT §4, Logs; SPEC, Events). Knows nothing of HTTP: the route sets the headers and hands over a sink. */
+export interface LogStream {
+  /**
+   * Writes `{type:"initial", logs}`, then each new entry as it comes, until the reader is closed. With a last event id, `initial` has only what was missed and says `resumed:true`. Throws HubError
+   * `too_many` when `limits.logReaders` are open.
+   */
+  open(options: StreamOptions, sink: Sink): Reader;
+  /** Sends another kind of event (`{type:"embedding-sync-progress", progress}`) to all readers. */
+  broadcast(event: { readonly type: string }): void;
+  /** How many read now. */
+  readers(): number;
+  close(): void;
+}
+
+export function createLogStream(feed: LogFeed, store: LogStore): LogStream {
+  const readers = new Set<OpenReader>();
+  let lastId = feed.entries().at(-1)?.id ?? 0;
+  /** The newest entry that was there when the log was cleared. */
+  let clearedUpTo = 0;
+
+  const stopHearing = feed.subscribe((event) => {
+    if (event.type === 'clear') {
+      clearedUpTo = lastId;
+      send(event);
+    } else {
+      const { log } = event;
+      lastId = log.id;
+      if (readers.size === 0) return;
+      const text = frame(log.id, { type: 'log', log: asAnswered(log) });
+      for (const reader of readers) reader.entry(log, text);
+    }
+  });
+  const heartbeat = setInterval(() => {
+    for (const { reader } of readers) reader.beat();
+  }, limits.streamKeepAliveMs);
+  heartbeat.unref();
+
+  function send(event: { readonly type: string }): void {
+    const text = frame(lastId, event);
+    for (const reader of readers) reader.event(text, event.type === 'clear');
+  }
+
+  return {
+    open(options, sink) {
+      if (readers.size >= limits.logReaders) {
+        throw new HubError('too_many', 'Too many log streams are open. Close one, or try again later.', {
+          retryAfterMs: limits.streamKeepAliveMs,
+        });
+      }
+      const open = openReader(options, sink, () => readers.delete(open));
+      readers.add(open);
+      begin(open, options).catch(() => open.reader.close());
+      return open.reader;
+    },
+    broadcast: send,
+    readers: () => readers.size,
+    close() {
+      stopHearing();
+      clearInterval(heartbeat);
+      for (const { reader } of readers) reader.close();
+    },
+  };
+
+  /** The reader hears new entries already, so nothing falls between history and present. */
+  async function begin(open: OpenReader, options: StreamOptions): Promise<void> {
+    const after = parseId(options.lastEventId);
+    if (after !== undefined && after <= clearedUpTo) open.reader.write(frame(clearedUpTo, { type: 'clear' }));
+    const { lastEventId: _, ...filter } = options;
+    const history = await store.list({ ...filter, ...(after !== undefined && { after }) });
+    const logs = history.filter(({ id }) => id > clearedUpTo);
+    const newest = Math.max(logs.at(-1)?.id ?? 0, after ?? 0, clearedUpTo);
+    open.begin(frame(newest, { type: 'initial', ...(after !== undefined && { resumed: true }), logs }), logs);
+  }
+}
+
+interface OpenReader {
+  readonly reader: Reader;
+  entry(log: LogEntry, text: string): void;
+  event(text: string, isClear: boolean): void;
+  /** Writes the history, then what came meanwhile and is not in it. */
+  begin(initial: string, history: readonly LogEntry[]): void;
+}
+
+function openReader(filter: LogFilter, sink: Sink, onClose: () => void): OpenReader {
+  const reader = createReader(sink, onClose);
+  const matches = matcher(filter);
+  /** What came before the history was written; undefined afterwards. */
+  let early: { id: number | undefined; text: string }[] | undefined = [];
+
+  function pass(id: number | undefined, text: string): void {
+    if (early === undefined) reader.write(text);
+    else if (early.length < limits.logPage) early.push({ id, text });
+    else reader.close(); // The history takes too long; the reader comes back and resumes.
+  }
+
+  return {
+    reader,
+    entry(log, text) {
+      if (matches(log)) pass(log.id, text);
+    },
+    event(text, isClear) {
+      // The history that is being read will leave out what was cleared.
+      if (isClear && early !== undefined) early = [];
+      else pass(undefined, text);
+    },
+    begin(initial, history) {
+      const known = new Set(history.map(({ id }) => id));
+      reader.write(initial);
+      for (const { id, text } of early ?? []) if (id === undefined || !known.has(id)) reader.write(text);
+      early = undefined;
+    },
+  };
+}
+
+function frame(id: number, event: object): string {
+  return `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+function parseId(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,16}$/.test(text) ? Number(text) : undefined;
+}

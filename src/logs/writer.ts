@@ -1,0 +1,174 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HubError } from '../core/errors.ts';
+import { limits } from '../core/limits.ts';
+import type { Logger } from '../core/logger.ts';
+import type { Database } from '../database/database.ts';
+import { reasonOf, sqlState } from '../database/failure.ts';
+import type { DatabaseHandle } from '../database/supervise.ts';
+
+/** How many rows wait, were written, and were lost (queue full, or refused by the database). */
+export interface WriteCounts {
+  readonly waiting: number;
+  readonly written: number;
+  readonly dropped: number;
+}
+
+/** Writes rows in batches, behind the back of whoever adds them. */
+export interface Writer<T> {
+  /** O(1), never throws. While the queue is full, new rows are counted and dropped. */
+  add(row: T): void;
+  /** Writes now; true when everything added before this call is written, false when that cannot be done within `timeoutMs`. */
+  flush(timeoutMs: number): Promise<boolean>;
+  /** Runs `work` while nothing is written; when it succeeds, the rows that waited before are forgotten. */
+  clear(work: () => Promise<void>): Promise<void>;
+  counts(): WriteCounts;
+  /** Writes what it can within `limits.databaseCloseMs`. Later rows are dropped. */
+  close(): Promise<void>;
+}
+
+export interface WriterOptions<T> {
+  readonly database: DatabaseHandle;
+  /** Writes all or nothing. May be called again with the same rows after a failure, so a row that is there already must be left as it is. */
+  readonly write: (database: Database, rows: readonly T[]) => Promise<void>;
+  /** Rows that may wait. */
+  readonly limit: number;
+  readonly log: Logger;
+  /** What the rows are, for messages: `log entries`. */
+  readonly rows: string;
+}
+
+export function createWriter<T>({ database, write, limit, log, rows }: WriterOptions<T>): Writer<T> {
+  let queue: T[] = [];
+  const counts = { written: 0, dropped: 0 };
+  /** Drops not yet spoken of. */
+  let unsaid = 0;
+  let closed = false;
+  let draining = false;
+  let timer: NodeJS.Timeout | undefined;
+  const inTurn = createTurns();
+
+  function wake(delayMs: number): void {
+    if (closed || database.current() === undefined) return;
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      void drain();
+    }, delayMs).unref();
+  }
+
+  /** Writes until the queue is empty or cannot be written now. */
+  function drain(): Promise<void> {
+    // Whoever drains already takes new rows along; then it is enough to wait for the end of that.
+    if (draining) return inTurn(async () => {});
+    draining = true;
+    return inTurn(async () => {
+      while (queue.length > 0 && (await writeBatch()));
+      draining = false;
+    });
+  }
+
+  /** False when the rest has to wait. */
+  async function writeBatch(): Promise<boolean> {
+    const open = database.current();
+    if (open === undefined) return false; // Its return wakes us.
+    const outcome = await writeRows(queue.slice(0, limits.writeBatchRows), (batch) => write(open, batch));
+    counts.written += outcome.written;
+    counts.dropped += outcome.refused;
+    queue.splice(0, outcome.written + outcome.refused);
+    if (outcome.refused > 0) log.error(`The database refused some ${rows}`, { refused: outcome.refused });
+    if (outcome.error !== undefined) {
+      if (!(outcome.error instanceof HubError)) {
+        log.warn(`Cannot write ${rows}; they are kept and tried again`, { error: reasonOf(outcome.error) });
+      }
+      wake(limits.databaseRetryMaxMs);
+      return false;
+    }
+    if (unsaid > 0) log.warn(`Some ${rows} were not kept: the database was away for too long`, { dropped: unsaid });
+    unsaid = 0;
+    return true;
+  }
+
+  const stopWatching = database.onChange(({ state }) => {
+    if (state === 'ready' && queue.length > 0) void drain();
+  });
+
+  async function flush(timeoutMs: number): Promise<boolean> {
+    const goal = queue.at(-1);
+    if (goal === undefined) return true;
+    if (database.current() === undefined) return false;
+    const late = new AbortController();
+    const timeout = sleep(timeoutMs, undefined, { signal: late.signal, ref: false }).catch(() => {});
+    await Promise.race([drain(), timeout]);
+    late.abort();
+    return !queue.includes(goal);
+  }
+
+  return {
+    add(row) {
+      if (closed || queue.length >= limit) {
+        counts.dropped += 1;
+        unsaid += 1;
+        return;
+      }
+      queue.push(row);
+      if (queue.length === limits.writeBatchRows) void drain();
+      else wake(limits.writeBatchMs);
+    },
+    flush,
+    clear: (work) =>
+      inTurn(async () => {
+        const before = queue.length;
+        await work();
+        queue = queue.slice(before);
+      }),
+    counts: () => ({ waiting: queue.length, ...counts }),
+    async close() {
+      if (closed) return;
+      await flush(limits.databaseCloseMs);
+      closed = true;
+      clearTimeout(timer);
+      stopWatching();
+    },
+  };
+}
+
+interface Outcome {
+  readonly written: number;
+  readonly refused: number;
+  /** Why the rows after those could not be written. */
+  readonly error?: unknown;
+}
+
+/** Writes a batch at once; when the database refuses one of its rows, one by one, so that it does not take the others with it. */
+async function writeRows<T>(batch: readonly T[], write: (rows: readonly T[]) => Promise<void>): Promise<Outcome> {
+  try {
+    await write(batch);
+    return { written: batch.length, refused: 0 };
+  } catch (error) {
+    if (!isRefusal(error)) return { written: 0, refused: 0, error };
+    if (batch.length === 1) return { written: 0, refused: 1 };
+  }
+  let written = 0;
+  let refused = 0;
+  for (const row of batch) {
+    const one = await writeRows([row], write);
+    written += one.written;
+    refused += one.refused;
+    if (one.error !== undefined) return { written, refused, error: one.error };
+  }
+  return { written, refused };
+}
+
+/** The row itself is at fault (data exception, integrity violation): trying again would fail for ever. */
+function isRefusal(error: unknown): boolean {
+  return /^2[23]/.test(sqlState(error) ?? '');
+}
+
+/** Runs tasks one after the other, whether the one before failed or not. */
+function createTurns(): (task: () => Promise<void>) => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  return (task) => {
+    const mine = last.then(task);
+    last = mine.catch(() => {});
+    return mine;
+  };
+}
