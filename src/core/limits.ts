@@ -256,4 +256,6 @@ export const limits = {
   idleConnectionMs: 75_000,
   /** A client gets this long to send one whole request. */
   requestReadMs: 120_000,
+  /** Messages in one batch of a 2025-03-26 client. */
+  batchMessages: 100,
 } as const;

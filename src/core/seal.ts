@@ -26,6 +26,8 @@ export function createSealer(secret: Uint8Array, purpose: string): Sealer {
     },
     open(token) {
       const bytes = Buffer.from(token, 'base64url');
+      // Decoding forgives stray characters and spare bits; one token shall have one spelling.
+      if (bytes.toString('base64url') !== token) return undefined;
       if (bytes.length < 1 + ivBytes + tagBytes || bytes[0] !== version) return undefined;
       const body = bytes.subarray(1 + ivBytes, bytes.length - tagBytes);
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(1, 1 + ivBytes), {

@@ -34,6 +34,8 @@ export interface View {
   tool(name: string): Target | undefined;
   prompt(name: string): Target | undefined;
   resource(uri: string): Target | undefined;
+  /** By the template itself. */
+  template(uriTemplate: string): Target | undefined;
 }
 
 /** Builds a view. Costs time in proportion to what is visible; `createViews` keeps the results. */
@@ -64,6 +66,7 @@ export function view(settings: Settings, catalogue: Catalogue, principal: Princi
     lists: { tools, prompts, resources, templates },
     tool: (name) => tools.find(name),
     prompt: (name) => prompts.find(name),
+    template: (uriTemplate) => templates.find(uriTemplate),
     resource: (uri) => resources.find(uri) ?? viaTemplate(uri, templates, resolved, settings, catalogue),
   };
 }

@@ -1,8 +1,9 @@
-import { HubError } from '../core/errors.ts';
+import { errorText, HubError } from '../core/errors.ts';
 import { errorResponseText, resultText, rpcErrors, toRpcError } from '../core/rpc.ts';
 import type { Logger } from '../core/logger.ts';
-import { errorText } from '../core/errors.ts';
+import { addressedMethods } from './address.ts';
 import { answerList, cacheHints, listOf } from './lists.ts';
+import { setLevel } from './log-level.ts';
 import { relay, type RelayOptions } from './relay.ts';
 import type { ClientRequest } from './request.ts';
 import { metaKeys, sessionRevisions, statelessRevision } from './revisions.ts';
@@ -11,8 +12,6 @@ export interface DispatchOptions extends RelayOptions {
   readonly version: string;
   readonly log: Logger;
 }
-
-const relayed = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
 /** Answers one request, now or later, through its reply. Never throws. */
 export function dispatch(request: ClientRequest, options: DispatchOptions): void {
@@ -30,11 +29,15 @@ export function dispatch(request: ClientRequest, options: DispatchOptions): void
 }
 
 function handle(request: ClientRequest, options: DispatchOptions): void {
-  const list = listOf[request.method];
+  const list = listOf.get(request.method);
   if (list) return answerList(request, list.kind, list.member);
-  if (relayed.has(request.method)) return relay(request, options);
+  if (addressedMethods.has(request.method)) return relay(request, options);
   if (request.method === 'server/discover') {
     return request.reply.answer(resultText(request.id, discoverResult(request, options.version)));
+  }
+  if (request.method === 'logging/setLevel' && !request.stateless) {
+    setLevel(request);
+    return request.reply.answer(resultText(request.id, '{}'));
   }
   if (request.method === 'ping' && !request.stateless) return request.reply.answer(resultText(request.id, '{}'));
   const text = errorResponseText(
@@ -61,6 +64,8 @@ const capabilities = {
   tools: { listChanged: true },
   prompts: { listChanged: true },
   resources: { listChanged: true },
+  completions: {},
+  logging: {},
 };
 
 /** The result of `initialize`, as JSON text. An endpoint of one server speaks with that server's name and instructions. */

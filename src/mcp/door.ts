@@ -4,9 +4,10 @@ import { anonymous, type Principal } from '../core/principal.ts';
 import { errorResponseText, rpcErrors } from '../core/rpc.ts';
 import { type Scope, scopeOf } from '../core/scope.ts';
 import type { Settings } from '../core/settings.ts';
-import { type EndpointOptions, refuse, refuseUnexpected, serveMcp, type Visit } from './endpoint.ts';
+import { type EndpointOptions, refuseUnexpected, serveMcp } from './endpoint.ts';
 import { corsHeaders, type GuardOptions, preflightHeaders, refusedByGuard } from './guard.ts';
 import { createLegacySse } from './legacy-sse.ts';
+import { refuse, type Visit } from './visit.ts';
 
 /** Who a request's credential is: a principal, `none` when it brings none, `bad` when what it brings is not accepted. */
 export type Identified = Principal | 'none' | 'bad';
@@ -36,7 +37,7 @@ export function createDoor(options: DoorOptions): (req: IncomingMessage, res: Se
     const path = queryAt === -1 ? url : url.slice(0, queryAt);
     const route = routeOf(path, options.basePath);
     const refused = refusedByGuard(req, options.guard);
-    if (refused !== undefined) return refuseForeign(req, res, refused, route !== undefined);
+    if (refused !== undefined) return refuseForeign(res, refused, route !== undefined);
     const headers = corsHeaders(req, options.guard.allowedOrigins);
     if (req.method === 'OPTIONS' && req.headers['access-control-request-method'] !== undefined) {
       res.writeHead(204, { ...headers, ...(headers['vary'] !== undefined && preflightHeaders) }).end();
@@ -123,11 +124,10 @@ function originOf(req: IncomingMessage): string {
   return `http://${(req.headers.host ?? 'localhost').replace(/[^\w.:[\]-]/g, '')}`;
 }
 
-function refuseForeign(req: IncomingMessage, res: ServerResponse, why: string, mcp: boolean): void {
+function refuseForeign(res: ServerResponse, why: string, mcp: boolean): void {
   const text = mcp
     ? errorResponseText('null', rpcErrors.invalidRequest, why)
     : JSON.stringify({ success: false, message: why });
-  const close: Record<string, string> = req.complete ? {} : { connection: 'close' };
-  res.writeHead(403, { ...close, 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+  res.writeHead(403, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
   res.end(text);
 }

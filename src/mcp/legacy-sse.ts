@@ -3,12 +3,14 @@ import { type Principal, principalId } from '../core/principal.ts';
 import { isObject, resultText, type RpcMessage, rpcErrors } from '../core/rpc.ts';
 import type { Scope } from '../core/scope.ts';
 import { dispatch, initializeResult } from './dispatch.ts';
-import { cancelInFlight, changedText, type EndpointOptions, readMessage, refuse, type Visit } from './endpoint.ts';
+import { cancelInFlight, changedText, type EndpointOptions } from './endpoint.ts';
+import { readMessage } from './incoming.ts';
 import type { Reply } from './reply.ts';
 import { envelope } from './request.ts';
 import { negotiated } from './revisions.ts';
 import type { LiveSession } from './sessions.ts';
 import type { Stream } from './stream.ts';
+import { refuse, type Visit } from './visit.ts';
 
 /** The HTTP+SSE transport of 2024-11-05: a stream that carries every answer, and POSTs that carry the questions. */
 export interface LegacySse {
@@ -110,11 +112,18 @@ export function createLegacySse(messagesPath: string, options: EndpointOptions):
 /** The live session of a stream: it lives exactly as long as the stream does. */
 function sessionOf(visit: Visit, sid: string, stream: Stream): LiveSession {
   const inFlight: LiveSession['inFlight'] = new Map();
+  let logLevel: string | undefined;
   return {
     facts: { sid, principal: visit.principal, scope: visit.scope, revision: '2024-11-05', expiresAt: Infinity },
     streams: new Set([stream]),
     inFlight,
     stopListening: undefined,
+    get logLevel() {
+      return logLevel;
+    },
+    setLogLevel(level) {
+      logLevel = level;
+    },
     settle({ call, id }) {
       if (id !== undefined && inFlight.get(id) === call) inFlight.delete(id);
     },

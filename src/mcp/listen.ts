@@ -2,14 +2,14 @@ import { isObject, type RpcMessage } from '../core/rpc.ts';
 import type { Views } from '../core/view.ts';
 import { type Announcer, type ChangedList, changedMethod } from './announcer.ts';
 import { metaKeys } from './revisions.ts';
-import type { Visit } from './endpoint.ts';
 import type { Streams } from './stream.ts';
+import type { Visit } from './visit.ts';
 
-const filters: Readonly<Record<string, ChangedList>> = {
+const filters = {
   toolsListChanged: 'tools',
   promptsListChanged: 'prompts',
   resourcesListChanged: 'resources',
-};
+} as const satisfies Record<string, ChangedList>;
 
 /**
  * `subscriptions/listen` of the stateless revision: the response is a stream of the changes that were asked for, each marked with the id of the request, until
@@ -24,8 +24,8 @@ export function listen(
   const { res, headers, principal, scope } = visit;
   const params = isObject(message.params) ? message.params : {};
   const wanted = isObject(params['notifications']) ? params['notifications'] : {};
-  const honoured = Object.keys(filters).filter((name) => wanted[name] === true);
-  const lists = new Set(honoured.map((name) => filters[name]));
+  const honoured = (Object.keys(filters) as (keyof typeof filters)[]).filter((name) => wanted[name] === true);
+  const lists = new Set<ChangedList>(honoured.map((name) => filters[name]));
   const meta = `"_meta":{${JSON.stringify(metaKeys.subscriptionId)}:${id}}`;
   const stream = options.streams.open(res, headers, () => stopListening());
   const stopListening = options.announcer.add({

@@ -4,12 +4,14 @@ import { isObject } from '../core/rpc.ts';
 import type { ViewList } from '../core/view.ts';
 import type { ClientRequest } from './request.ts';
 
-export const listOf: Readonly<Record<string, { kind: ItemKind; member: string }>> = {
-  'tools/list': { kind: 'tools', member: 'tools' },
-  'prompts/list': { kind: 'prompts', member: 'prompts' },
-  'resources/list': { kind: 'resources', member: 'resources' },
-  'resources/templates/list': { kind: 'templates', member: 'resourceTemplates' },
-};
+export const listOf: ReadonlyMap<string, { kind: ItemKind; member: string }> = new Map(
+  Object.entries({
+    'tools/list': { kind: 'tools', member: 'tools' },
+    'prompts/list': { kind: 'prompts', member: 'prompts' },
+    'resources/list': { kind: 'resources', member: 'resources' },
+    'resources/templates/list': { kind: 'templates', member: 'resourceTemplates' },
+  } as const),
+);
 
 /** What a shared cache may do with any answer of the hub (2026-07-28, Caching): nothing, since it depends on who asks. */
 export const cacheHints = '"ttlMs":0,"cacheScope":"private"';

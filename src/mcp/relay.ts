@@ -1,10 +1,12 @@
 import { HubError } from '../core/errors.ts';
-import { editObject, memberText } from '../core/json-text.ts';
+import { type Edits, editObject, memberText } from '../core/json-text.ts';
 import { limits } from '../core/limits.ts';
 import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors, toRpcError } from '../core/rpc.ts';
 import type { Target } from '../core/view.ts';
-import { metaKeys } from './revisions.ts';
+import { addressed, unknownTarget } from './address.ts';
+import { wantsLog } from './log-level.ts';
 import type { ClientRequest } from './request.ts';
+import { metaKeys } from './revisions.ts';
 import type { Cancellable } from './sessions.ts';
 
 /** The part of a connection to a server that relaying needs; `upstream/connection.ts` is one. */
@@ -41,50 +43,19 @@ export interface FinishedCall {
   readonly size: number;
 }
 
-/** What of `params` names the target: the member, and its value as the server knows it. */
-interface Addressed {
-  readonly member: 'name' | 'uri';
-  readonly target: Target;
-}
-
 /**
  * Sends a request on to the server it names and its answer back. Of the request only the target's name, the progress token and the hop-by-hop `_meta`
  * keys change; of the answer only the id. Throws HubError `not_found` when the view holds no such target.
  */
 export function relay(request: ClientRequest, options: RelayOptions): void {
-  const { member, target } = addressed(request);
+  const { target, edits } = addressed(request);
   const connection = options.connection(target.server);
   if (!connection) throw unknownTarget(request);
   const exchange = new RelayedCall(request, target, connection, options.finished);
   request.reply.gone = () => exchange.cancel('client disconnected');
   request.session?.inFlight.set(request.id, exchange);
-  if (connection.status.kind === 'connected') exchange.start(member);
-  else void exchange.startWhenAvailable(member);
-}
-
-function addressed(request: ClientRequest): Addressed {
-  const params = isObject(request.message.params) ? request.message.params : {};
-  const member = request.method === 'resources/read' ? 'uri' : 'name';
-  const value = params[member];
-  if (typeof value !== 'string') {
-    throw new HubError('invalid_input', `${request.method} needs params.${member}, a string.`);
-  }
-  const { view } = request;
-  const target =
-    request.method === 'tools/call'
-      ? view.tool(value)
-      : request.method === 'prompts/get'
-        ? view.prompt(value)
-        : view.resource(value);
-  if (!target) throw unknownTarget(request);
-  return { member, target };
-}
-
-/** One text for what does not exist and for what may not be seen. */
-function unknownTarget(request: ClientRequest): HubError {
-  const params = isObject(request.message.params) ? request.message.params : {};
-  const what = request.method === 'tools/call' ? 'tool' : request.method === 'prompts/get' ? 'prompt' : 'resource';
-  return new HubError('not_found', `Unknown ${what}: ${String(params['name'] ?? params['uri']).slice(0, 300)}`);
+  if (connection.status.kind === 'connected') exchange.start(edits);
+  else void exchange.startWhenAvailable(edits);
 }
 
 class RelayedCall implements RelayExchange, Cancellable {
@@ -105,27 +76,27 @@ class RelayedCall implements RelayExchange, Cancellable {
     this.#finished = finished;
   }
 
-  start(member: 'name' | 'uri'): void {
+  start(edits: Edits): void {
     if (this.#over) return;
     const id = this.#connection.takeId();
     this.#id = id;
-    this.#connection.send(id, this.#request.method, this.#paramsFor(id, member), this);
+    this.#connection.send(id, this.#request.method, this.#paramsFor(id, edits), this);
   }
 
-  async startWhenAvailable(member: 'name' | 'uri'): Promise<void> {
+  async startWhenAvailable(edits: Edits): Promise<void> {
     try {
       await this.#connection.available(limits.waitForConnectionMs);
     } catch (error) {
       if (error instanceof HubError) return this.failed(error);
       throw error;
     }
-    this.start(member);
+    this.start(edits);
   }
 
-  notified(method: string, _message: RpcMessage, text: string): void {
+  notified(method: string, message: RpcMessage, text: string): void {
     if (this.#over) return;
-    if (method !== 'notifications/progress') return;
-    if (this.#progressToken === undefined) return;
+    if (method === 'notifications/message' && wantsLog(this.#request, message)) this.#request.reply.notify(text);
+    if (method !== 'notifications/progress' || this.#progressToken === undefined) return;
     const params = editObject(memberText(text, 'params') ?? '{}', { progressToken: this.#progressToken });
     this.#request.reply.notify(editObject(text, { params }));
   }
@@ -169,21 +140,14 @@ class RelayedCall implements RelayExchange, Cancellable {
     this.#request.reply.answer(errorResponseText(this.#request.id, code, message, data));
   }
 
-  #paramsFor(id: number, member: 'name' | 'uri'): string {
+  #paramsFor(id: number, edits: Edits): string {
     const { params = '{}', message, stateless } = this.#request;
-    const edits: Record<string, string> = { [member]: JSON.stringify(this.#target.key) };
-    const parsed = isObject(message.params) ? message.params : {};
-    if (isObject(parsed['_meta'])) {
-      const meta = memberText(params, '_meta') ?? '{}';
-      const token = memberText(meta, 'progressToken');
-      const metaEdits: Record<string, string | null> = stateless ? { ...hopByHop } : {};
-      if (token !== undefined) {
-        this.#progressToken = token;
-        metaEdits['progressToken'] = String(id);
-      }
-      edits['_meta'] = editObject(meta, metaEdits);
-    }
-    return editObject(params, edits);
+    if (!isObject(message.params) || !isObject(message.params['_meta'])) return editObject(params, edits);
+    const meta = memberText(params, '_meta') ?? '{}';
+    const token = memberText(meta, 'progressToken');
+    this.#progressToken = token;
+    const metaEdits = { ...(stateless && hopByHop), ...(token !== undefined && { progressToken: String(id) }) };
+    return editObject(params, { ...edits, _meta: editObject(meta, metaEdits) });
   }
 
   /** What the stateless revision wants in every result and an older server does not know of (2026-07-28, Results). */

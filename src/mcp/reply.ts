@@ -24,6 +24,8 @@ const streamHeaders = {
 /** The answer to a POST: plain JSON, or an event stream from the moment something has to precede it. */
 export class PostReply implements Reply {
   gone: (() => void) | undefined;
+  /** Called once when the exchange is over, however it ended. */
+  finished: (() => void) | undefined;
   readonly #res: ServerResponse;
   readonly #mayStream: boolean;
   readonly #headers: Record<string, string>;
@@ -36,10 +38,6 @@ export class PostReply implements Reply {
     this.#mayStream = mayStream;
     this.#headers = headers;
     res.on('close', () => this.#left());
-  }
-
-  get done(): boolean {
-    return this.#done;
   }
 
   notify(text: string): void {
@@ -90,6 +88,7 @@ export class PostReply implements Reply {
   }
 
   #left(): void {
+    this.finished?.();
     const { gone } = this;
     this.gone = undefined;
     if (this.#done) return;

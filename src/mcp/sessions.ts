@@ -26,6 +26,9 @@ export interface LiveSession {
   readonly streams: Set<Stream>;
   /** Calls by the client's request id, as JSON text. */
   readonly inFlight: Map<string, Cancellable>;
+  /** From which severity on the client wants log messages; undefined = it did not say. Lost with the hub. */
+  readonly logLevel: string | undefined;
+  setLogLevel(level: string): void;
   /** Set while the session hears of changes; called when nothing is left that could carry them. */
   stopListening: (() => void) | undefined;
   /** Takes a call or a stream out; the session is let go with the last of them. */
@@ -47,6 +50,7 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
   const opened = new Map<string, SessionFacts>();
   const ended = new Map<string, number>();
   const live = new Map<string, LiveSession>();
+  const logLevels = new Map<string, string>();
 
   function open(token: string): SessionFacts | undefined {
     const known = opened.get(token);
@@ -74,6 +78,7 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
     end(facts) {
       if (ended.size >= limits.endedSessions) forgetExpired(ended, now());
       ended.set(facts.sid, facts.expiresAt);
+      logLevels.delete(facts.sid);
       const session = live.get(facts.sid);
       live.delete(facts.sid);
       session?.stopListening?.();
@@ -83,7 +88,7 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
     live(facts) {
       let session = live.get(facts.sid);
       if (!session) {
-        session = newLive(facts, () => live.delete(facts.sid));
+        session = newLive(facts, logLevels, () => live.delete(facts.sid));
         live.set(facts.sid, session);
       }
       return session;
@@ -94,7 +99,7 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
   };
 }
 
-function newLive(facts: SessionFacts, release: () => void): LiveSession {
+function newLive(facts: SessionFacts, logLevels: Map<string, string>, release: () => void): LiveSession {
   const streams = new Set<Stream>();
   const inFlight = new Map<string, Cancellable>();
   return {
@@ -102,6 +107,13 @@ function newLive(facts: SessionFacts, release: () => void): LiveSession {
     streams,
     inFlight,
     stopListening: undefined,
+    get logLevel() {
+      return logLevels.get(facts.sid);
+    },
+    setLogLevel(level) {
+      if (logLevels.size >= limits.openedSessions) logLevels.clear();
+      logLevels.set(facts.sid, level);
+    },
     settle({ call, id, stream }) {
       if (stream) streams.delete(stream);
       // Another call may have taken the id meanwhile: clients are not always careful with theirs.

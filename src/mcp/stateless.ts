@@ -48,7 +48,7 @@ function checkMirrors(message: RpcMessage, headers: IncomingHttpHeaders): Statel
   if (decodeHeader(headers['mcp-method']) !== message.method) {
     return mismatch(`Mcp-Method must be "${String(message.method)}".`);
   }
-  const member = typeof message.method === 'string' ? namedBy[message.method] : undefined;
+  const member = typeof message.method === 'string' ? namedBy.get(message.method) : undefined;
   const params = isObject(message.params) ? message.params : {};
   if (member !== undefined && decodeHeader(headers['mcp-name']) !== params[member]) {
     return mismatch(`Mcp-Name must be params.${member}.`);
@@ -56,11 +56,11 @@ function checkMirrors(message: RpcMessage, headers: IncomingHttpHeaders): Statel
   return undefined;
 }
 
-const namedBy: Readonly<Record<string, string>> = {
-  'tools/call': 'name',
-  'prompts/get': 'name',
-  'resources/read': 'uri',
-};
+const namedBy: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+]);
 
 function mismatch(message: string): StatelessRefusal {
   return { code: rpcErrors.headerMismatch, message: `Header mismatch: ${message}` };

@@ -7,7 +7,7 @@ import type { LoggerFor } from '../core/logger.ts';
 import type { ServerSettings, Settings } from '../core/settings.ts';
 import type { SavedOffer } from './catalogue-file.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
-import { Connection } from './connection.ts';
+import { Connection, type ConnectionStatus } from './connection.ts';
 import { createSlots } from './slots.ts';
 
 export interface PoolOptions {
@@ -46,6 +46,8 @@ interface Entry {
   readonly saved: Offer | undefined;
   /** Since when it is not connected, milliseconds since the epoch. */
   awaySince: number | undefined;
+  /** The status that goes with the catalogue: nobody shall read "connected" before the tools are there. */
+  status: ConnectionStatus;
 }
 
 export function createPool(options: PoolOptions): Pool {
@@ -60,8 +62,9 @@ export function createPool(options: PoolOptions): Pool {
 
   function start(server: ServerSettings, fingerprint: string, before: Offer | undefined): void {
     const connection = new Connection({ ...options, server, slots, log: options.log(`server:${server.name}`) });
-    entries.set(server.name, { connection, fingerprint, saved: before, awaySince: Date.now() });
     connection.start();
+    const { status } = connection;
+    entries.set(server.name, { connection, fingerprint, saved: before, awaySince: Date.now(), status });
   }
 
   function stop(name: string, entry: Entry): void {
@@ -73,6 +76,7 @@ export function createPool(options: PoolOptions): Pool {
   /** The last known offer of a server that is away is shown for a while, then withdrawn. */
   function offerOf(entry: Entry): Offer | undefined {
     const { connection } = entry;
+    entry.status = connection.status;
     if (connection.status.kind === 'connected') entry.awaySince = undefined;
     else entry.awaySince ??= Date.now();
     const expired = entry.awaySince !== undefined && Date.now() - entry.awaySince > limits.catalogueGraceMs;
@@ -167,18 +171,20 @@ function sameOffers(a: ReadonlyMap<string, Offer>, b: ReadonlyMap<string, Offer>
 }
 
 function stateOf(server: ServerSettings, entry: Entry | undefined, catalogue: Catalogue): ServerState {
-  const offer = catalogue.offers.get(server.name);
+  // The catalogue is renewed a moment after a connection has listed; whoever sees `connected` should see what it offers.
+  const offer = entry?.connection.offer ?? catalogue.offers.get(server.name);
   const counts = {
     name: server.name,
     tools: offer?.tools.length ?? 0,
     prompts: offer?.prompts.length ?? 0,
     resources: (offer?.resources.length ?? 0) + (offer?.templates.length ?? 0),
   };
-  const status = entry?.connection.status;
+  const status = entry?.status;
   switch (status?.kind) {
     case undefined:
     case 'stopped':
-      return { ...counts, status: 'disabled' };
+      // Enabled and not started yet: the loop gets to it in a moment.
+      return { ...counts, status: server.enabled ? 'connecting' : 'disabled' };
     case 'connected':
       return { ...counts, status: 'connected', ms: status.tookMs };
     case 'connecting':

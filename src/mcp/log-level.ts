@@ -1,0 +1,24 @@
+import { HubError } from '../core/errors.ts';
+import { isObject, type RpcMessage } from '../core/rpc.ts';
+import type { ClientRequest } from './request.ts';
+
+/** Severities of `notifications/message`, least first (2025-11-25, Logging; RFC 5424). */
+const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
+
+/** Remembers from which severity on a session wants log messages. Throws HubError `invalid_input` for what is no level. */
+export function setLevel(request: ClientRequest): void {
+  const level = isObject(request.message.params) ? request.message.params['level'] : undefined;
+  if (typeof level !== 'string' || !levels.includes(level)) {
+    throw new HubError('invalid_input', `logging/setLevel needs params.level, one of ${levels.join(', ')}.`);
+  }
+  request.session?.setLogLevel(level);
+}
+
+/** Whether the client that made a request wants this log message about it. The stateless revision wants none it did not ask for. */
+export function wantsLog(request: ClientRequest, message: RpcMessage): boolean {
+  if (request.stateless) return false;
+  const wanted = request.session?.logLevel;
+  if (wanted === undefined) return true;
+  const level = isObject(message.params) ? message.params['level'] : undefined;
+  return typeof level === 'string' && levels.indexOf(level) >= levels.indexOf(wanted);
+}

@@ -1,0 +1,35 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Principal } from '../core/principal.ts';
+import { errorResponseText } from '../core/rpc.ts';
+import type { Scope } from '../core/scope.ts';
+
+/** One HTTP request to an MCP endpoint, with what the door found out about it. */
+export interface Visit {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly principal: Principal;
+  readonly scope: Scope;
+  /** CORS and the like: goes out with whatever is answered. */
+  readonly headers: Record<string, string>;
+  readonly query: URLSearchParams;
+}
+
+/** Answers with a JSON-RPC error that belongs to no request, or to the one whose id text is given. A body not read yet is read away by the server. */
+export function refuse(
+  visit: Pick<Visit, 'res' | 'headers'>,
+  status: number,
+  code: number,
+  message: string,
+  extra: { id?: string | undefined; headers?: Record<string, string> } = {},
+): void {
+  const { res } = visit;
+  if (res.headersSent || res.destroyed) return;
+  const text = errorResponseText(extra.id ?? 'null', code, message);
+  res.writeHead(status, {
+    ...visit.headers,
+    ...extra.headers,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  });
+  res.end(text);
+}
