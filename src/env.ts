@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { HubError } from './core/errors.ts';
 import type { Problem } from './core/errors.ts';
 import { limits } from './core/limits.ts';
+import type { DatabaseChoice, TrustProxy } from './env-values.ts';
+import { basePath, database, host, hostAndPort, origin, trustProxy } from './env-values.ts';
 
 /** What the environment says (CONTRACT §1), checked and with defaults. Undefined = not said; whoever uses it knows its default. */
 export interface Env {
@@ -37,18 +38,6 @@ export interface Env {
   /** Everything, for `${VAR}` and child processes, without the hub's own secrets (`JWT_SECRET`, `ADMIN_PASSWORD`, `DB_URL`). */
   readonly variables: Readonly<Record<string, string>>;
 }
-
-/** `DB_URL`: a PostgreSQL, none at all (`off`), or, when it is not set, the embedded one. */
-export type DatabaseChoice =
-  | { readonly kind: 'embedded' }
-  | { readonly kind: 'off' }
-  | { readonly kind: 'postgres'; readonly url: string };
-
-/** Whose `X-Forwarded-*` are believed: nobody's, everybody's, the last hops', or those of addresses (`10.0.0.0/8`, `loopback`). `auto` = not said. */
-export type TrustProxy =
-  | { readonly kind: 'auto' | 'none' | 'all' }
-  | { readonly kind: 'hops'; readonly hops: number }
-  | { readonly kind: 'addresses'; readonly addresses: readonly string[] };
 
 /** The embedding service, as far as the environment says (reference §3.5); it wins over `systemConfig.smartRouting`. */
 export interface SmartEnv {
@@ -292,54 +281,4 @@ function list(allowed: string, read: (item: string) => string | undefined) {
     const values = items.filter((item) => item !== '').map(read);
     return values.every((value) => value !== undefined) ? values : undefined;
   }).default([]);
-}
-
-function host(text: string): string | undefined {
-  const bare = text.replace(/^\[(.*)\]$/, '$1');
-  if (isIP(bare) !== 0) return bare;
-  return bare === text && /^(?!.*\.\.)[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9.])?$/.test(text) && !/^[\d.]+$/.test(text)
-    ? text
-    : undefined;
-}
-
-function hostAndPort(text: string): string | undefined {
-  const match = /^(\[[^\]]+\]|[^:]+)(?::(\d{1,5}))?$/.exec(text);
-  const name = match?.[1] ?? text;
-  const known = host(name);
-  if (known === undefined || Number(match?.[2] ?? 0) > 65_535) return undefined;
-  const shown = isIP(known) === 6 ? `[${known}]` : known;
-  return (match?.[2] === undefined ? shown : `${shown}:${match[2]}`).toLowerCase();
-}
-
-function origin(text: string): string | undefined {
-  if (!/^https?:\/\/[^/?#@\s]+\/?$/i.test(text) || !URL.canParse(text)) return undefined;
-  return new URL(text).origin;
-}
-
-function basePath(text: string): string | undefined {
-  const path = text.split('/').filter((part) => part !== '');
-  if (!path.every((part) => /^[A-Za-z0-9._~-]+$/.test(part) && !/^\.+$/.test(part))) return undefined;
-  return path.map((part) => `/${part}`).join('');
-}
-
-function database(text: string): DatabaseChoice | undefined {
-  if (text.toLowerCase() === 'off') return { kind: 'off' };
-  return /^postgres(ql)?:\/\/\S+$/.test(text) && URL.canParse(text) ? { kind: 'postgres', url: text } : undefined;
-}
-
-function trustProxy(text: string): TrustProxy | undefined {
-  const plain = { true: 'all', false: 'none', auto: 'auto', yes: 'all', no: 'none', on: 'all', off: 'none' } as const;
-  const key = text.toLowerCase();
-  if (Object.hasOwn(plain, key)) return { kind: plain[key as keyof typeof plain] };
-  if (/^\d{1,3}$/.test(text)) return Number(text) === 0 ? { kind: 'none' } : { kind: 'hops', hops: Number(text) };
-  const addresses = text.split(',').map((item) => item.trim());
-  return addresses.every(isProxyAddress) ? { kind: 'addresses', addresses } : undefined;
-}
-
-function isProxyAddress(text: string): boolean {
-  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
-  const [address = '', bits, ...rest] = text.split('/');
-  const version = isIP(address);
-  if (version === 0 || rest.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
