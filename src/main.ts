@@ -18,7 +18,7 @@ import type { Env } from './env.ts';
 import { createApp } from './http/app.ts';
 import { assessHealth } from './http/health.ts';
 import { closeServer, listen } from './http/server.ts';
-import { createLog } from './logs/log.ts';
+import { createLog, type LogBook } from './logs/log.ts';
 import { createAnnouncer } from './mcp/announcer.ts';
 import { createDoor } from './mcp/door.ts';
 import { isLoopbackName } from './mcp/guard.ts';
@@ -133,7 +133,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   closers.add(() => closeServer(server, limits.drainMs, () => streams.close()));
   dataDir.announce(`${address}${env.basePath}`);
   loop.flag();
-  return hubOf(env, { url: `${address}${env.basePath}`, settings, pool, adminPassword, closers });
+  return hubOf(env, { url: `${address}${env.basePath}`, settings, pool, book, adminPassword, closers });
 }
 
 async function buildPool(env: Env, dataDir: DataDir, log: LoggerFor, changed: () => void, closers: Closers) {
@@ -211,18 +211,22 @@ interface Built {
   readonly url: string;
   readonly settings: SettingsStore;
   readonly pool: Pool;
+  readonly book: LogBook;
   readonly adminPassword: string | undefined;
   readonly closers: Closers;
 }
 
-function hubOf(env: Env, { url, settings, pool, adminPassword, closers }: Built): Hub {
+function hubOf(env: Env, { url, settings, pool, book, adminPassword, closers }: Built): Hub {
+  // What a dying server said last may hold a secret.
+  const servers = () =>
+    pool.states().map((state) => (state.error === undefined ? state : { ...state, error: book.clean(state.error) }));
   return {
     url,
     mcpUrl: `${url}/mcp`,
     settingsPath: resolve(env.settingsPath),
     firstStart: settings.firstStart,
     ...(adminPassword !== undefined && { adminPassword }),
-    servers: () => pool.states(),
+    servers,
     async settled(timeoutMs) {
       const end = Date.now() + timeoutMs;
       const busy = (): boolean => pool.states().some((state) => state.status === 'connecting');

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { until } from '../../test/kit/until.ts';
 import { version } from '../version.ts';
 
 let folder = '';
@@ -37,10 +38,107 @@ const answers = {
 };
 require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method } = JSON.parse(line);
+  if (method === 'tools/call') return console.error('the call has arrived');
   if (id !== undefined) console.log(JSON.stringify(answers[method]
     ? { jsonrpc: '2.0', id, result: answers[method] }
     : { jsonrpc: '2.0', id, error: { code: -32601, message: 'no' } }));
 });`;
+
+/** A hub in a process of its own, on any free port, ended by its id however the test ends. */
+function startServe(env: Record<string, string>) {
+  const child = spawn(process.execPath, [resolve('dist/cli.js'), 'serve', '--port', '0'], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let seen = '';
+  const heard = new EventEmitter();
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    seen += chunk;
+    heard.emit('more');
+  });
+  const ended = once(child, 'exit') as Promise<[number | null]>;
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return {
+    child,
+    output: () => seen,
+    async says(pattern: RegExp): Promise<void> {
+      const signal = AbortSignal.timeout(15_000);
+      while (!pattern.test(seen)) await once(heard, 'more', { signal });
+    },
+    exitCode: async () => (await ended)[0],
+  };
+}
+
+describe('toolhub serve', () => {
+  beforeEach(() => {
+    const mcpServers = {
+      tiny: { command: process.execPath, args: ['-e', tinyServer] },
+      gone: { command: './no-such-program' },
+    };
+    writeFileSync(join(folder, 'mcp_settings.json'), JSON.stringify({ mcpServers }));
+  });
+  afterEach(() => readdirSync(folder).forEach((name) => rmSync(join(folder, name), { recursive: true })));
+
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    'tells where it is and what its servers do, and stops in order on %s',
+    async (signal) => {
+      const hub = startServe({ LOG_FORMAT: 'pretty' });
+      await hub.says(/✓ tiny +1 tool /);
+      await hub.says(/✗ gone .*no-such-program/);
+      const [, address = ''] = /MCP +(http:\S+)/.exec(hub.output()) ?? [];
+      expect(new URL(address).pathname).toBe('/mcp');
+      expect(hub.output()).toMatch(/First admin: username admin, password \S{8,}/);
+      const health = (await (await fetch(new URL('/health', address))).json()) as { servers: unknown };
+      expect(health.servers).toEqual({ total: 2, connected: 1, disconnected: 1 });
+      hub.child.kill(signal);
+      expect(await hub.exitCode()).toBe(0);
+    },
+  );
+
+  test('writes nothing but JSON lines with LOG_FORMAT=json', async () => {
+    const hub = startServe({ LOG_FORMAT: 'json', ADMIN_PASSWORD: 'correct horse' });
+    await hub.says(/Server tiny: connected/);
+    hub.child.kill('SIGTERM');
+    expect(await hub.exitCode()).toBe(0);
+    const lines = hub.output().trimEnd().split('\n');
+    const entries = lines.map((line) => JSON.parse(line) as { message: string; fields?: { mcpUrl?: string } });
+    const ready = entries.find(({ message }) => message === `Tool Hub ${version} is ready`);
+    expect(ready?.fields?.mcpUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
+    expect(hub.output()).not.toContain('correct horse');
+  });
+
+  test('ends at once, with exit code 1, when it is told a second time', async () => {
+    const hub = startServe({ LOG_FORMAT: 'pretty' });
+    await hub.says(/✓ tiny/);
+    const [, address = ''] = /MCP +(http:\S+)/.exec(hub.output()) ?? [];
+    const post = (method: string, params: unknown) => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+      return fetch(address, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
+    };
+    await until('the tool is offered', async () => (await (await post('tools/list', {})).text()).includes('tiny-one'));
+    // A call that never ends keeps the first stop waiting.
+    const call = post('tools/call', { name: 'tiny-one', arguments: {} });
+    const outcome = call.then(
+      () => 'answered',
+      () => 'cut off',
+    );
+    await hub.says(/the call has arrived/);
+    hub.child.kill('SIGTERM');
+    hub.child.kill('SIGINT');
+    expect(await hub.exitCode()).toBe(1);
+    expect(await outcome).toBe('cut off');
+  });
+
+  test('that finds its port taken says so, exit code 1', async () => {
+    const first = startServe({ LOG_FORMAT: 'pretty' });
+    await first.says(/MCP +http/);
+    const port = /MCP +http:\/\/[\d.]+:(\d+)/.exec(first.output())?.[1] ?? '';
+    const { code, stderr } = await toolhub(['--port', port, '--data-dir', 'other']);
+    expect(code).toBe(1);
+    expect(stderr).toContain(port);
+  });
+});
 
 describe('toolhub doctor', () => {
   const settle = (mcpServers: unknown) =>

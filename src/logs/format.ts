@@ -1,5 +1,5 @@
+import type { LogEntry } from '../core/log-entry.ts';
 import type { LogLevel } from '../core/logger.ts';
-import type { LogEntry } from './log.ts';
 
 /** One object per line, for collectors: the bare message, the fields apart. */
 export function jsonLine(entry: LogEntry, text: string): string {

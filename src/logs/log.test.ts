@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../core/limits.ts';
-import { createLog, type LogBook, type LogEvent, type LogOptions } from './log.ts';
+import type { LogEvent } from '../core/log-entry.ts';
+import { createLog, type LogBook, type LogOptions } from './log.ts';
 
 function open(options: Partial<LogOptions> = {}): { log: LogBook; lines: string[] } {
   const lines: string[] = [];

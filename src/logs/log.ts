@@ -1,34 +1,17 @@
 import { limits } from '../core/limits.ts';
+import type { LogEntry, LogEvent, LogFeed } from '../core/log-entry.ts';
 import type { LogFields, Logger, LoggerFor, LogLevel } from '../core/logger.ts';
 import { createCleaner } from './clean.ts';
 import { jsonLine, prettyLine } from './format.ts';
 import { standardOutput } from './output.ts';
 
-/** One log entry as `GET /api/logs` gives it (CONTRACT §4, Logs). */
-export interface LogEntry {
-  /** Grows with every entry, across restarts too: it begins at the time of the start in microseconds. */
-  readonly id: number;
-  /** ISO 8601, UTC, milliseconds. */
-  readonly timestamp: string;
-  readonly level: LogLevel;
-  readonly service: string;
-  /** One line: what was said, then the fields as `name=value`. */
-  readonly message: string;
-  readonly fields?: LogFields;
-}
-
-export type LogEvent = { readonly type: 'log'; readonly log: LogEntry } | { readonly type: 'clear' };
-
-/** All the hub says: who may write (`for`), what was written last (`entries`), what is written now (`subscribe`). Nothing of it throws. */
-export interface LogBook {
+/** All the hub says: who may write (`for`), what was written last, what is written now. Nothing of it throws. */
+export interface LogBook extends LogFeed {
   for: LoggerFor;
-  /** Oldest first, at most `limits.logRing`. */
-  entries(): readonly LogEntry[];
-  /** Listeners are called at once, in order; what one throws is dropped. They must not log. */
-  subscribe(listener: (event: LogEvent) => void): () => void;
   /** Replaces the values that must never appear (values of `env` and `headers`, passwords); ones under `limits.secretChars` are left alone. */
   setSecrets(values: Iterable<string>): void;
-  clear(): void;
+  /** Text that came from a server, fit to be shown elsewhere too: without secrets, harmless, on one line. */
+  clean(text: string): string;
   /** Forgets the listeners; later entries still reach the output. */
   close(): void;
 }
@@ -101,6 +84,7 @@ export function createLog(options: LogOptions): LogBook {
       return () => void listeners.delete(listener);
     },
     setSecrets: cleaner.setSecrets,
+    clean: cleaner.clean,
     clear() {
       ring = [];
       tell({ type: 'clear' });
