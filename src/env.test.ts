@@ -205,5 +205,6 @@ test('whatever the variables hold, they are read or refused, each on its line', 
         }
       },
     ),
+    { numRuns: 50 },
   );
 });

@@ -258,4 +258,6 @@ export const limits = {
   requestReadMs: 120_000,
   /** Messages in one batch of a 2025-03-26 client. */
   batchMessages: 100,
+  /** Problems of one settings document spelled out in an error's text; more is a file of another kind. */
+  problemLines: 100,
 } as const;

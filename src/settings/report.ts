@@ -1,5 +1,6 @@
 import type { Problem } from '../core/errors.ts';
 import { HubError } from '../core/errors.ts';
+import { limits } from '../core/limits.ts';
 import { isObject } from '../core/rpc.ts';
 import type { z } from 'zod';
 
@@ -16,17 +17,24 @@ export interface Report {
 export function newReport(): Report {
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
-  const add = (list: Problem[], path: Path, message: string) => {
-    const at = pathText(path);
-    // Several rules may trip over the same value; the first one says it best.
-    if (!list.some((known) => known.path === at && (list === problems || known.message === message)))
-      list.push({ path: at, message });
-  };
+  // Several rules may trip over the same value; the first problem says it best.
+  const refused = new Set<string>();
+  const warned = new Set<string>();
   return {
     problems,
     warnings,
-    problem: (path, message) => add(problems, path, message),
-    warn: (path, message) => add(warnings, path, message),
+    problem(path, message) {
+      const at = pathText(path);
+      if (refused.has(at)) return;
+      refused.add(at);
+      problems.push({ path: at, message });
+    },
+    warn(path, message) {
+      const at = pathText(path);
+      if (warned.has(`${at}: ${message}`)) return;
+      warned.add(`${at}: ${message}`);
+      warnings.push({ path: at, message });
+    },
   };
 }
 
@@ -41,13 +49,14 @@ export function pathText(path: Path): string {
   return text === '' ? '(the whole document)' : text;
 }
 
-/** HubError `invalid_input` with every problem, also in its text, one per line. */
+/** HubError `invalid_input` with every problem; its text has one per line, up to `limits.problemLines`. */
 export function notAccepted(problems: readonly Problem[]): HubError {
-  const lines = problems.map(({ path, message }) => `${path}: ${message}`);
+  const lines = problems.slice(0, limits.problemLines).map(({ path, message }) => `${path}: ${message}`);
+  if (problems.length > lines.length) lines.push(`… and ${problems.length - lines.length} more`);
   const text =
-    lines.length === 1
+    problems.length === 1
       ? `Settings not accepted: ${lines[0]}`
-      : `Settings not accepted, ${lines.length} problems:\n${lines.join('\n')}`;
+      : `Settings not accepted, ${problems.length} problems:\n${lines.join('\n')}`;
   return new HubError('invalid_input', text, { problems });
 }
 
@@ -63,7 +72,7 @@ export function found(value: unknown, path: Path): string {
 
 /** Members that hold credentials, or anything beneath them. */
 const secretNames =
-  /^(env|headers|oauth|security|specSecurity|proxy|password|token|tokenHash|.*secret|.*apikey|bearerAuthKey|users|bearerKeys)$/i;
+  /^(env|headers|oauth|security|specSecurity|proxy|password|token|tokenHash|.*secret|.*apikey|bearerAuthKey)$/i;
 
 function isSecret(path: Path): boolean {
   return path.some((part) => typeof part === 'string' && secretNames.test(part));

@@ -20,8 +20,13 @@ export async function watchFile(path: string, changed: () => void): Promise<{ cl
     quiet = setTimeout(changed, limits.settingsDebounceMs);
     quiet.unref();
   };
+  let looking = false;
   const look = async () => {
+    // A network disk that hangs would otherwise collect one look after the other.
+    if (looking) return;
+    looking = true;
     const now = await fingerprint(path);
+    looking = false;
     if (now === seen) return;
     seen = now;
     note();
