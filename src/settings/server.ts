@@ -27,6 +27,8 @@ export function readServer(
     readItems(value[kind], `${name}${separator}`, [...path, kind], report);
   const [tools, prompts, resources] = [items('tools'), items('prompts'), items('resources')];
   if (transport === undefined) return undefined;
+  if (config.proxy?.enabled === true)
+    report.warn([...path, 'proxy'], 'is not supported; the server is reached directly');
   if (config.enabled !== undefined && config.disabled !== undefined && config.enabled === config.disabled) {
     report.warn([...path, 'disabled'], `contradicts "enabled": ${config.enabled}, which wins. Remove one of them.`);
   }
