@@ -106,12 +106,6 @@ describe('how a server is reached', () => {
   ])('%j is accepted with a warning', (config, expected) => {
     expect(warnings({ mcpServers: { s: config } }).join('\n')).toContain(expected);
   });
-
-  test('a path with spaces, a price and a sum are nothing to warn about', () => {
-    expect(
-      warnings({ mcpServers: { s: { command: '/opt/my tool/run', args: ['$100', 'a$b', '${OK:-$5}'] } } }),
-    ).toEqual([]);
-  });
 });
 
 test('disabled of other programs is enabled of ours', () => {
@@ -138,4 +132,10 @@ test('items are keyed by their own names; the prefixed form counts too, and the 
     { systemConfig: { nameSeparator: '__' } },
   );
   expect(other?.tools.get('get')?.enabled).toBe(false);
+});
+
+test('a path with spaces, a price and a sum are nothing to warn about', () => {
+  expect(warnings({ mcpServers: { s: { command: '/opt/my tool/run', args: ['$100', 'a$b', '${OK:-$5}'] } } })).toEqual(
+    [],
+  );
 });
