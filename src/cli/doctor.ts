@@ -22,7 +22,7 @@ export const doctor: Command = {
 const signs: Record<Check['status'], string> = { ok: '✓', warn: '!', fail: '✗' };
 
 /** The report for people: a line per check, below it what to do, and a last line that sums up. */
-export function reportText(checks: readonly Check[]): string {
+function reportText(checks: readonly Check[]): string {
   const column = Math.min(24, Math.max(...checks.map(({ name }) => name.length)));
   const indent = ' '.repeat(column + 6);
   const lines = checks.flatMap(({ name, status, detail, fix }) => [

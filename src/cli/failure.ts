@@ -14,7 +14,7 @@ export function explainFailure(error: unknown): ExitCode {
 }
 
 /** The message, and each problem at its path unless the message says it already. */
-export function explain(error: HubError): string {
+function explain(error: HubError): string {
   const unsaid = error.problems.filter(
     ({ path, message }) => !(error.message.includes(path) && error.message.includes(message)),
   );

@@ -2,7 +2,7 @@
 import { limits } from '../core/limits.ts';
 
 /** What stands where a secret stood. */
-export const mask = '••••';
+const mask = '••••';
 
 export interface Cleaner {
   /** The text without secrets, without anything a terminal would obey, on one line, at most `limits.logLineChars` long. */

@@ -62,7 +62,7 @@ async function checkCommand(command: string, users: readonly User[], path: strin
 }
 
 /** The file that would be run, or undefined. `command` with a slash is a path, from `cwd` when relative. */
-export function findCommand(command: string, path: string, cwd: string): string | undefined {
+function findCommand(command: string, path: string, cwd: string): string | undefined {
   if (/[\\/]/.test(command)) return isExecutable(resolve(cwd, command)) ? resolve(cwd, command) : undefined;
   const endings = process.platform === 'win32' ? ['.exe', '.cmd', '.bat', ''] : [''];
   const candidates = path
