@@ -132,7 +132,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   const address = await listen(server, env.host, env.port);
   closers.add(() => closeServer(server, limits.drainMs, () => streams.close()));
   dataDir.announce(`${address}${env.basePath}`);
-  loop.flag();
+  pool.reconcile(settings.current);
   return hubOf(env, { url: `${address}${env.basePath}`, settings, pool, book, adminPassword, closers });
 }
 
