@@ -1,16 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { atEnd } from '../../test/kit/at-end.ts';
-import { places, silent, tempFolder } from '../../test/kit/databases.ts';
+import { emptyDatabase, patienceMs, places, silent, tempFolder } from '../../test/kit/databases.ts';
 import { until } from '../../test/kit/until.ts';
-import type { Database } from './database.ts';
 import { sqlState } from './failure.ts';
 import { openDatabase } from './open.ts';
 
-async function open(kind: 'postgres' | 'embedded'): Promise<Database> {
-  const database = await openDatabase(await places[kind]());
-  atEnd(() => database.close());
-  return database;
-}
+const open = async (kind: 'postgres' | 'embedded') => (await emptyDatabase(kind)).whenReady(patienceMs);
 
 describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
   test('values come back the same whatever the database', async () => {
@@ -117,7 +111,7 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
   });
 
   test('after close every use fails and nothing hangs', async () => {
-    const database = await open(kind);
+    const database = await openDatabase(await places[kind]());
     await database.close();
     await database.close();
     await expect(database.query('select 1')).rejects.toThrow();

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
-import { places, sharedPostgres, silent } from '../../test/kit/databases.ts';
+import { emptyDatabase, patienceMs, places, sharedPostgres, silent } from '../../test/kit/databases.ts';
 import { until } from '../../test/kit/until.ts';
 import { limits } from '../core/limits.ts';
 import type { DatabasePlace } from '../database/open.ts';
 import { createDatabase } from '../database/supervise.ts';
+import type { DatabaseHandle } from '../database/supervise.ts';
 import { parseLogListing } from './log-filter.ts';
 import { createLog } from './log.ts';
 import { createLogStore } from './log-store.ts';
@@ -13,28 +14,30 @@ import { prune } from './prune.ts';
 
 const off: DatabasePlace = { url: 'off', dataDir: '/nonexistent', log: silent };
 
-/** A hub's log, as far as this folder makes it. */
-function startLog(place: DatabasePlace) {
-  const database = createDatabase(place);
+/** A hub's log in this database, as far as this folder makes it. */
+function keepLog(database: DatabaseHandle) {
   const book = createLog({ level: 'debug', format: 'json', write: () => {} });
   const store = createLogStore({ feed: book, database, log: silent });
+  atEnd(() => store.close());
+  return { book, store, database, say: (text: string) => book.for('hub').info(text) };
+}
+
+/** A hub's log with a database of its own, not started yet. */
+function startLog(place: DatabasePlace) {
+  const database = createDatabase(place);
+  atEnd(() => database.close());
+  const kept = keepLog(database);
   async function close(): Promise<void> {
-    await store.close();
+    await kept.store.close();
     await database.close();
   }
-  atEnd(close);
-  return { book, store, database, close, say: (text: string) => book.for('hub').info(text) };
+  return { ...kept, close };
 }
 
 const texts = (entries: readonly { message: string }[]): string[] => entries.map(({ message }) => message);
 
 describe.each(['off', 'postgres', 'embedded'] as const)('%s', (kind) => {
-  async function start() {
-    const log = startLog(kind === 'off' ? off : await places[kind]());
-    log.database.start();
-    if (kind !== 'off') await log.database.whenReady(20_000);
-    return log;
-  }
+  const start = async () => keepLog(kind === 'off' ? createDatabase(off) : await emptyDatabase(kind));
 
   test('a listing has everything said before it, in order, with every filter', async () => {
     const { book, store } = await start();
@@ -113,14 +116,14 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
     const first = startLog(place);
     first.say('before it opened');
     first.database.start();
-    await first.database.whenReady(20_000);
+    await first.database.whenReady(patienceMs);
     first.say('after');
     await first.close();
 
     const second = startLog(place);
     second.say('restarted');
     second.database.start();
-    await second.database.whenReady(20_000);
+    await second.database.whenReady(patienceMs);
     const entries = await second.store.list({});
     expect(texts(entries)).toEqual(['before it opened', 'after', 'restarted']);
     expect(entries.map(({ id }) => id)).toEqual(entries.map(({ id }) => id).sort((a, b) => a - b));
@@ -128,9 +131,8 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
   });
 
   test('retention keeps the newest and drops the old', async () => {
-    const { store, say, database } = startLog(await places[kind]());
-    database.start();
-    const open = await database.whenReady(20_000);
+    const { store, say, database } = keepLog(await emptyDatabase(kind));
+    const open = await database.whenReady(patienceMs);
     for (let n = 1; n <= 30; n += 1) say(`entry ${n}`);
     await store.list({});
     const rule = { table: 'toolhub.logs', rows: 10, ageMs: limits.logAgeMs } as const;
@@ -146,7 +148,7 @@ test('what is said while the database is down is written when it is back; nothin
   const server = await sharedPostgres();
   const { store, say, database } = startLog(await places.postgres());
   database.start();
-  await database.whenReady(20_000);
+  await database.whenReady(patienceMs);
   let said = 0;
   const speak = (until: number): void => {
     while (said < until) say(`line ${++said}`);
@@ -165,7 +167,7 @@ test('what is said while the database is down is written when it is back; nothin
   await expect(store.clear()).rejects.toMatchObject({ code: 'not_ready' });
 
   await server.start();
-  await database.whenReady(20_000);
+  await database.whenReady(patienceMs);
   const entries = await store.list({ limit: limits.logRows });
   expect(texts(entries)).toEqual(Array.from({ length: said }, (_, index) => `line ${index + 1}`));
   expect(store.counts()).toEqual({ waiting: 0, written: said, dropped: 0 });
@@ -181,7 +183,7 @@ test('two hubs on one database show each other’s entries, also where their ids
   const place = await places.postgres();
   const logs = [startLog(place), startLog(place)];
   for (const { database } of logs) database.start();
-  for (const { database } of logs) await database.whenReady(20_000);
+  for (const { database } of logs) await database.whenReady(patienceMs);
   for (const { say } of logs) for (let n = 0; n < 50; n += 1) say('x');
   await Promise.all(logs.map(({ store }) => store.list({})));
   for (const { store } of logs) expect(await store.list({})).toHaveLength(100);

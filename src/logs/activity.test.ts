@@ -1,0 +1,212 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { atEnd } from '../../test/kit/at-end.ts';
+import { emptyDatabase, silent } from '../../test/kit/databases.ts';
+import type { NewActivity } from '../core/activity.ts';
+import { limits } from '../core/limits.ts';
+import { createDatabase } from '../database/supervise.ts';
+import { createActivityLog } from './activity.ts';
+import { parseActivityListing, parseDaysOld } from './activity-filter.ts';
+
+const call = (change: Partial<NewActivity> = {}): NewActivity => ({
+  server: 'fetch',
+  tool: 'get',
+  durationMs: 10,
+  status: 'success',
+  principal: 'user',
+  username: 'ann',
+  resultBytes: 5,
+  ...change,
+});
+
+type Kind = 'off' | 'postgres' | 'embedded';
+const kinds: Kind[] = ['off', 'postgres', 'embedded'];
+
+/** An activity log whose clock the test sets. */
+async function start(kind: Kind) {
+  let time = Date.parse('2026-11-01T00:00:00Z');
+  const off = { url: 'off', dataDir: '/nonexistent', log: silent };
+  const database = kind === 'off' ? createDatabase(off) : await emptyDatabase(kind);
+  const activity = createActivityLog({ database, log: silent, now: () => time });
+  atEnd(() => activity.close());
+  const list = async (raw: Record<string, string> = {}, mine?: string) =>
+    activity.list({ ...parseActivityListing(raw), ...(mine !== undefined && { mine }) });
+  return { activity, list, at: (iso: string) => (time = Date.parse(iso)) };
+}
+
+describe.each(kinds)('%s', (kind) => {
+  test('a record comes back as it went in, with an id and a time', async () => {
+    const { activity, list } = await start(kind);
+    const full = call({
+      tool: 'tool with \' " \\ $1 {} ü',
+      durationMs: 12.5,
+      status: 'error',
+      errorMessage: 'no such file',
+      principal: 'key',
+      keyId: 'k1',
+      keyName: 'CI',
+      group: 'dev',
+      scope: '$smart/dev',
+      sourceIp: '::1',
+      traceId: 'abc',
+      input: '{"a":1}',
+      output: '[]',
+    });
+    activity.record(full);
+    activity.record(call());
+    const { data } = await list();
+    expect(data[1]).toEqual({ ...full, id: expect.any(String) as string, timestamp: '2026-11-01T00:00:00.000Z' });
+    expect(data[0]).toEqual({ ...call(), id: expect.any(String) as string, timestamp: '2026-11-01T00:00:00.000Z' });
+    const id = data[1]?.id ?? '';
+    expect(await activity.get(id)).toEqual(data[1]);
+    expect(await activity.get(id.toUpperCase())).toEqual(data[1]);
+    expect(await activity.get(id, 'ann')).toEqual(data[1]);
+    expect(await activity.get(id, 'bob')).toBeUndefined();
+    for (const unknown of ['', 'x', "' or 1=1", '00000000-0000-0000-0000-000000000000']) {
+      expect(await activity.get(unknown)).toBeUndefined();
+    }
+  });
+
+  test('newest first, in pages that say what is before and behind them', async () => {
+    const { activity, list } = await start(kind);
+    for (let n = 1; n <= 25; n += 1) activity.record(call({ tool: `t${n}` }));
+    const first = await list({ limit: '10' });
+    expect(first.data.map(({ tool }) => tool)).toEqual(Array.from({ length: 10 }, (_, index) => `t${25 - index}`));
+    expect(first.pagination).toEqual({
+      page: 1,
+      limit: 10,
+      total: 25,
+      totalPages: 3,
+      hasNextPage: true,
+      hasPrevPage: false,
+    });
+    const last = await list({ limit: '10', page: '3' });
+    expect(last.data.map(({ tool }) => tool)).toEqual(['t5', 't4', 't3', 't2', 't1']);
+    expect(last.pagination).toMatchObject({ hasNextPage: false, hasPrevPage: true });
+    expect((await list({ page: '1000000' })).data).toEqual([]);
+    expect((await list({ server: 'none' })).pagination).toEqual({
+      page: 1,
+      limit: 20,
+      total: 0,
+      totalPages: 0,
+      hasNextPage: false,
+      hasPrevPage: false,
+    });
+  });
+});
+
+describe.each(kinds)('%s', (kind) => {
+  test('every filter narrows, and a user sees only their own whatever they ask for', async () => {
+    const { activity, list, at } = await start(kind);
+    activity.record(call({ tool: 'a' }));
+    activity.record(call({ tool: 'b', server: 'slack', status: 'error' }));
+    at('2026-11-02T23:59:59.999Z');
+    activity.record(call({ tool: 'c', username: 'bob', group: 'dev', keyId: 'k', keyName: 'CI', status: 'timeout' }));
+    at('2026-11-03T00:00:00.000Z');
+    const { username: _, ...anonymous } = call({ tool: 'd', principal: 'anonymous', status: 'cancelled' });
+    activity.record(anonymous);
+    const tools = async (raw: Record<string, string>, mine?: string) =>
+      (await list(raw, mine)).data.map(({ tool }) => tool).join('');
+
+    expect(await tools({})).toBe('dcba');
+    expect(await tools({ server: 'slack' })).toBe('b');
+    expect(await tools({ tool: 'a' })).toBe('a');
+    expect(await tools({ status: 'error' })).toBe('b');
+    expect(await tools({ status: 'timeout' })).toBe('c');
+    expect(await tools({ group: 'dev' })).toBe('c');
+    expect(await tools({ username: 'ann' })).toBe('ba');
+    expect(await tools({ keyId: 'k' })).toBe('c');
+    expect(await tools({ keyName: 'CI' })).toBe('c');
+    expect(await tools({ startDate: '2026-11-02' })).toBe('dc');
+    expect(await tools({ endDate: '2026-11-02' })).toBe('cba');
+    expect(await tools({ startDate: '2026-11-03T00:00:00Z' })).toBe('d');
+    expect(await tools({}, 'bob')).toBe('c');
+    expect(await tools({ username: 'ann' }, 'bob')).toBe('');
+    expect(await activity.stats({})).toEqual({ totalCalls: 4, successCount: 1, errorCount: 3, avgDuration: 10 });
+    expect(await activity.stats({ mine: 'bob' })).toMatchObject({ totalCalls: 1, successCount: 0 });
+    expect(await activity.stats({ server: 'none' })).toEqual({
+      totalCalls: 0,
+      successCount: 0,
+      errorCount: 0,
+      avgDuration: 0,
+    });
+    expect(await activity.choices()).toEqual({
+      servers: ['fetch', 'slack'],
+      tools: ['a', 'b', 'c', 'd'],
+      groups: ['dev'],
+      usernames: ['ann', 'bob'],
+      keyNames: ['CI'],
+    });
+    expect(await activity.choices('ann')).toMatchObject({ tools: ['a', 'b'], keyNames: [] });
+
+    expect(await activity.cleanup(1)).toEqual({ deletedCount: 2, cutoffDate: '2026-11-02T00:00:00.000Z' });
+    expect(await tools({})).toBe('dc');
+  });
+
+  test('no filter and no recorded text is ever anything but text', async () => {
+    const { activity, list } = await start(kind);
+    const hostile = fc.constantFrom(
+      "' or 1=1 --",
+      '$1',
+      '?',
+      '\\',
+      '{"}',
+      '{}',
+      'a\0b',
+      'NULL',
+      "'; drop schema toolhub cascade; --",
+    );
+    const text = fc.oneof(hostile, fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }));
+    let recorded = 0;
+    await fc.assert(
+      fc.asyncProperty(text, async (tool) => {
+        activity.record(call({ tool, errorMessage: tool, keyName: tool }));
+        recorded += 1;
+        const { data } = await list({ tool: 'get', username: tool, keyName: 'x' });
+        expect(data).toEqual([]);
+        expect((await list({ tool: 'none', server: tool })).data).toEqual([]);
+      }),
+      { numRuns: 40 },
+    );
+    expect((await list()).pagination.total).toBe(recorded);
+    expect(activity.counts().dropped).toBe(0);
+  });
+
+  test('texts are cut to their bounds', async () => {
+    const { activity, list } = await start(kind);
+    activity.record(
+      call({ tool: 'x'.repeat(10_000), input: 'x'.repeat(1_000_000), errorMessage: 'x'.repeat(1_000_000) }),
+    );
+    const [found] = (await list()).data;
+    expect(found?.tool).toHaveLength(limits.filterChars);
+    expect(found?.input).toHaveLength(limits.activityPayloadChars);
+    expect(found?.errorMessage).toHaveLength(limits.logLineChars);
+  });
+});
+
+test('recording costs microseconds and is bounded while the database is away', () => {
+  const database = createDatabase({ url: 'postgres://test@127.0.0.1:1/x', dataDir: '/nonexistent', log: silent });
+  const activity = createActivityLog({ database, log: silent });
+  const calls = 20_000;
+  const started = performance.now();
+  for (let n = 0; n < calls; n += 1) activity.record(call());
+  expect(((performance.now() - started) * 1_000) / calls).toBeLessThan(100);
+  expect(activity.counts()).toEqual({
+    waiting: limits.activityQueue,
+    written: 0,
+    dropped: calls - limits.activityQueue,
+  });
+});
+
+test.each([
+  [{ page: '0' }, 'page'],
+  [{ limit: '101' }, 'limit'],
+  [{ status: 'fine' }, 'status'],
+  [{ startDate: 'yesterday' }, 'startDate'],
+  [{ endDate: '2026-13-45' }, 'endDate'],
+  [{ server: 'x'.repeat(limits.filterChars + 1) }, 'server'],
+])('a malformed filter is refused by name: %j', (raw, path) => {
+  const refusal = expect.objectContaining({ code: 'invalid_input', problems: [expect.objectContaining({ path })] });
+  expect(() => parseActivityListing(raw)).toThrow(refusal);
+  expect(() => parseDaysOld({ daysOld: '-1' })).toThrow(expect.objectContaining({ code: 'invalid_input' }));
+});
