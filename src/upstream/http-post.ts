@@ -174,7 +174,7 @@ function errorCodeFor(requestId: number | undefined, body: string): unknown {
 
 /** What servers say with 400 when they were restarted, although 404 is what the specification asks for. */
 const sessionWords =
-  /no valid session|(session|initiali[sz]ed).{0,60}(not found|unknown|expired|invalid|terminated|closed|does not exist)|(unknown|invalid|expired|missing).{0,20}session|not initiali[sz]ed/i;
+  /no (such|valid) session|(session|initiali[sz]ed).{0,60}(not found|unknown|expired|invalid|terminated|closed|does not exist)|(unknown|invalid|expired|missing).{0,20}session|not initiali[sz]ed/i;
 
 function isSessionLost(status: number, sentWith: string | undefined, body: string, rpcCode: unknown): boolean {
   if (sentWith === undefined) return false;
