@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { maskKey } from '../core/keys.ts';
 import { limits } from '../core/limits.ts';
 import type { KeySettings, Settings, UserSettings } from '../core/settings.ts';
 import { createIdentify } from './identify.ts';
-import { findKey, hashKey, makeKey, maskKey } from './keys.ts';
+import { findKey, hashKey, makeKey } from './keys.ts';
 import { createLoginLimiter } from './limiter.ts';
 import { createLogin } from './login.ts';
 import { createPasswords } from './passwords.ts';

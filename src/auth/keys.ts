@@ -1,4 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { maskKey } from '../core/keys.ts';
 import type { KeySettings, Settings } from '../core/settings.ts';
 
 /** A new access key (CONTRACT §2). */
@@ -19,11 +20,6 @@ export function makeKey(): NewKey {
 
 export function hashKey(token: string): string {
   return hash('sha256', token, 'hex');
-}
-
-/** First eight and last four characters; nothing of a token too short to hide the rest (reference: MCPHub §1.7). */
-export function maskKey(token: string): string {
-  return token.length <= 12 ? '********' : `${token.slice(0, 8)}...${token.slice(-4)}`;
 }
 
 /** The enabled key with this token; undefined when there is none. */

@@ -1,0 +1,114 @@
+import { type Draft, type Editor, type Entry, listOf, textOf, textsOf } from './document.ts';
+import { HubError } from './errors.ts';
+import { invalid } from './input.ts';
+import type { KeyUpdate, NewKey } from './key-input.ts';
+import { limits } from './limits.ts';
+
+/**
+ * Edits of the access keys in the settings document (CONTRACT §2; reference: MCPHub §1.7), to be run inside one change of the settings. Admins see and change
+ * all keys, others their own; a key of somebody else is `not_found`. Throws HubError, also `forbidden` and `invalid_input`.
+ */
+
+type KeyEditor = Pick<Editor, 'username' | 'isAdmin'>;
+
+/** A key as answers show it: `token` masked, never in full, never its hash. */
+export interface KeyAnswer {
+  readonly id: string;
+  readonly name: string;
+  readonly token: string;
+  readonly enabled: boolean;
+  readonly kind: 'system' | 'user';
+  readonly owner?: string;
+  readonly accessType: string;
+  readonly allowedGroups: readonly string[];
+  readonly allowedServers: readonly string[];
+}
+
+/** `made` is what the settings keep of the token; the token itself is for the answer of this one request. */
+export function addKey(
+  draft: Draft,
+  by: KeyEditor,
+  input: NewKey,
+  made: { tokenHash: string; masked: string },
+): KeyAnswer {
+  const attempt = `Cannot create access key "${input.name}"`;
+  const kind = input.kind ?? (by.isAdmin && !input.owner ? 'system' : 'user');
+  const owner = kind === 'user' ? (input.owner ?? by.username) : undefined;
+  if (!by.isAdmin && (kind === 'system' || owner !== by.username)) {
+    throw new HubError('forbidden', `${attempt}: only admins create keys that are not their own.`);
+  }
+  const keys = listOf(draft, 'bearerKeys');
+  if (owner !== undefined && !listOf(draft, 'users').some((user) => user['username'] === owner)) {
+    throw invalid(attempt, [{ path: 'owner', message: `names an unknown user "${owner}"` }]);
+  }
+  if (keys.filter((key) => key['owner'] === owner).length >= limits.keysPerOwner) {
+    throw new HubError('invalid_input', `${attempt}: there are ${limits.keysPerOwner} already. Delete one first.`);
+  }
+  const key: Entry = {
+    id: crypto.randomUUID(),
+    name: input.name,
+    tokenHash: made.tokenHash,
+    maskedToken: made.masked,
+    enabled: input.enabled ?? true,
+    kind,
+    ...(owner !== undefined && { owner }),
+    accessType: input.accessType ?? 'all',
+    allowedGroups: [...(input.allowedGroups ?? [])],
+    allowedServers: [...(input.allowedServers ?? [])],
+  };
+  keys.push(key);
+  return keyAnswer(key);
+}
+
+export function updateKey(draft: Draft, by: KeyEditor, id: string, input: KeyUpdate): KeyAnswer {
+  const key = findKey(draft, by, id);
+  for (const [member, value] of Object.entries(input)) if (value !== undefined) key[member] = value;
+  return keyAnswer(key);
+}
+
+export function deleteKey(draft: Draft, by: KeyEditor, id: string): void {
+  const key = findKey(draft, by, id);
+  draft.bearerKeys = listOf(draft, 'bearerKeys').filter((other) => other !== key);
+}
+
+/** The keys the caller may see. The document is only read. */
+export function keyAnswers(document: { readonly bearerKeys?: readonly Readonly<Entry>[] }, by: KeyEditor): KeyAnswer[] {
+  return (document.bearerKeys ?? []).filter((key) => sees(by, key)).map(keyAnswer);
+}
+
+/** First eight and last four characters; nothing of a token too short to hide the rest (reference: MCPHub §1.7). */
+export function maskKey(token: string): string {
+  return token.length <= 12 ? '********' : `${token.slice(0, 8)}...${token.slice(-4)}`;
+}
+
+function findKey(draft: Draft, by: KeyEditor, id: string): Entry {
+  const key = listOf(draft, 'bearerKeys').find((key) => key['id'] === id && sees(by, key));
+  if (!key) throw new HubError('not_found', `There is no access key "${id}".`);
+  return key;
+}
+
+/** A system key that was made for somebody is still the admins'. */
+function sees(by: KeyEditor, key: Readonly<Entry>): boolean {
+  return by.isAdmin || (kindOf(key) === 'user' && key['owner'] === by.username);
+}
+
+function kindOf(key: Readonly<Entry>): 'system' | 'user' {
+  if (key['kind'] === 'system' || key['kind'] === 'user') return key['kind'];
+  return key['owner'] === undefined || key['owner'] === null ? 'system' : 'user';
+}
+
+function keyAnswer(key: Readonly<Entry>): KeyAnswer {
+  const owner = textOf(key['owner']);
+  const listsAny = Array.isArray(key['allowedGroups']) || Array.isArray(key['allowedServers']);
+  return {
+    id: textOf(key['id']) ?? '',
+    name: textOf(key['name']) ?? '',
+    token: textOf(key['maskedToken']) ?? maskKey(textOf(key['token'])?.trim() ?? ''),
+    enabled: key['enabled'] !== false,
+    kind: kindOf(key),
+    ...(owner !== undefined && { owner }),
+    accessType: textOf(key['accessType']) ?? (listsAny ? 'custom' : 'all'),
+    allowedGroups: textsOf(key['allowedGroups']),
+    allowedServers: textsOf(key['allowedServers']),
+  };
+}

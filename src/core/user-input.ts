@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { isForbiddenName, namesInput, notEmpty } from './input.ts';
+import { limits } from './limits.ts';
+
+/** The bodies of the user endpoints (SPEC, Users; CONTRACT §4), in their own spelling and in MCPHub's (`isAdmin`, `newPassword`). */
+
+/** Names that stand for callers without an account. */
+const reserved = new Set(['anonymous', 'system', 'guest']);
+
+export const usernameInput = z
+  .string()
+  .trim()
+  .normalize('NFC')
+  .min(1, 'must not be empty')
+  .max(64, 'may have 64 characters at most')
+  .regex(/^[\p{L}\p{M}\p{N}._@+-]+$/u, 'may consist of letters, digits, ".", "_", "@", "+" and "-"')
+  .refine((name) => !/^\.+$/.test(name), 'must not consist of dots only')
+  .refine((name) => !reserved.has(name.toLowerCase()) && !isForbiddenName(name), 'is a reserved name');
+
+export const passwordInput = z
+  .string()
+  .min(limits.passwordMinChars, `must have at least ${limits.passwordMinChars} characters`)
+  .max(limits.passwordChars, `may have ${limits.passwordChars} characters at most`);
+
+const roleInput = z.enum(['admin', 'user'], { error: 'must be "admin" or "user"' });
+
+const more = {
+  role: roleInput.nullish(),
+  isAdmin: z.boolean().nullish(),
+  servers: namesInput.nullish(),
+  groups: namesInput.nullish(),
+  email: z.string().trim().max(320).nullish(),
+};
+
+export const newUserInput = z
+  .object({ username: usernameInput, password: passwordInput, ...more })
+  .superRefine(rolesAgree)
+  .transform(({ isAdmin, role, ...input }) => ({ ...input, role: roleFrom({ isAdmin, role }) }));
+
+export const userUpdateInput = z
+  .object({ password: passwordInput.nullish(), newPassword: passwordInput.nullish(), ...more })
+  .refine(notEmpty, 'needs at least one of password, role, servers, groups, email')
+  .superRefine(rolesAgree)
+  .superRefine(({ password, newPassword }, context) => {
+    if (password && newPassword && password !== newPassword) {
+      context.addIssue({ code: 'custom', path: ['newPassword'], message: 'contradicts password; send one of them' });
+    }
+  })
+  .transform(({ isAdmin, role, password, newPassword, ...input }) => ({
+    ...input,
+    role: roleFrom({ isAdmin, role }),
+    password: password ?? newPassword ?? undefined,
+  }));
+
+export const changePasswordInput = z.object({ currentPassword: z.string(), newPassword: passwordInput });
+
+export const loginInput = z.object({ username: z.string().min(1), password: z.string() });
+
+export type NewUser = z.infer<typeof newUserInput>;
+export type UserUpdate = z.infer<typeof userUpdateInput>;
+
+interface Roles {
+  role?: 'admin' | 'user' | null | undefined;
+  isAdmin?: boolean | null | undefined;
+}
+
+function rolesAgree({ role, isAdmin }: Roles, context: z.RefinementCtx): void {
+  if (typeof isAdmin === 'boolean' && role && (role === 'admin') !== isAdmin) {
+    context.addIssue({ code: 'custom', path: ['isAdmin'], message: 'contradicts role; send one of them' });
+  }
+}
+
+function roleFrom({ role, isAdmin }: Roles): 'admin' | 'user' | undefined {
+  if (role) return role;
+  return typeof isAdmin === 'boolean' ? (isAdmin ? 'admin' : 'user') : undefined;
+}
