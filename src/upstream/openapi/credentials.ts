@@ -30,10 +30,7 @@ export function openCredentials(
   const fixed = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), checkedHeader(name, value)]),
   );
-  const fromHeaders = Object.entries(fixed).flatMap(([name, value]) =>
-    secretName.test(name) ? [value, bare(value)] : [],
-  );
-  const secrets = [...new Set([...fromHeaders, ...secretsOf(security)])];
+  const secrets = [...new Set([...Object.entries(fixed).flatMap(secretsInHeader), ...secretsOf(security)])];
   /** The last few tokens: answers under way may still echo an old one. */
   let recent: readonly string[] = [];
   const added = addedBy(security);
@@ -59,8 +56,11 @@ export function openCredentials(
   };
 }
 
-/** Headers of the server's settings whose values are kept from answers. */
-const secretName = /auth|key|token|secret|cookie|session|password/;
+/** What of a header of the settings is kept from answers: the value, of cookies each one's. */
+function secretsInHeader([name, value]: [string, string]): string[] {
+  if (name === 'cookie') return value.split(';').map((pair) => pair.slice(pair.indexOf('=') + 1).trim());
+  return /auth|key|token|secret|session|password/.test(name) ? [bare(value)] : [];
+}
 
 function addedBy(security: Security): Credentials {
   const none = { headers: {}, query: [], cookies: [] };
@@ -69,10 +69,7 @@ function addedBy(security: Security): Credentials {
       const { name, in: place, value } = security;
       if (place === 'query') return { ...none, query: [[name, value]] };
       if (place === 'cookie')
-        return {
-          ...none,
-          cookies: [`${encodeURIComponent(name)}=${checkedHeader(name, value.replaceAll(';', '%3B'))}`],
-        };
+        return { ...none, cookies: [`${encodeURIComponent(name)}=${checkedCookie(name, value)}`] };
       return { ...none, headers: { [name.toLowerCase()]: checkedHeader(name, value) } };
     }
     case 'basic':
@@ -119,6 +116,11 @@ function checkedHeader(name: string, value: string): string {
     'misconfigured',
     `The header "${name}" of this server's settings cannot be sent: a name or value must not have line breaks or special characters.`,
   );
+}
+
+function checkedCookie(name: string, value: string): string {
+  if (!value.includes(';')) return checkedHeader(name, value);
+  throw new HubError('misconfigured', `The cookie "${name}" of this server's settings must not contain ";".`);
 }
 
 /** Short values are left alone: blotting out every "abc" would spoil answers and protect nothing. */

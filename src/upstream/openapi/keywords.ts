@@ -8,39 +8,26 @@ export type Schema = Record<string, unknown>;
 const typeNames = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']);
 
 /** Keywords whose value is kept when it has this type. Whatever is not listed here or followed as a subschema is left out. */
-const kept: Readonly<Record<string, 'string' | 'number' | 'boolean'>> = {
-  title: 'string',
-  format: 'string',
-  pattern: 'string',
-  contentEncoding: 'string',
-  contentMediaType: 'string',
-  multipleOf: 'number',
-  maximum: 'number',
-  minimum: 'number',
-  exclusiveMaximum: 'number',
-  exclusiveMinimum: 'number',
-  maxLength: 'number',
-  minLength: 'number',
-  maxItems: 'number',
-  minItems: 'number',
-  maxContains: 'number',
-  minContains: 'number',
-  maxProperties: 'number',
-  minProperties: 'number',
-  uniqueItems: 'boolean',
-  deprecated: 'boolean',
-  readOnly: 'boolean',
-  writeOnly: 'boolean',
-};
+const kept: ReadonlyMap<string, string> = new Map([
+  ...['title', 'format', 'pattern', 'contentEncoding', 'contentMediaType'].map((key) => [key, 'string'] as const),
+  ...['multipleOf', 'maximum', 'minimum', 'exclusiveMaximum', 'exclusiveMinimum', 'maxLength', 'minLength'].map(
+    numeric,
+  ),
+  ...['maxItems', 'minItems', 'maxContains', 'minContains', 'maxProperties', 'minProperties'].map(numeric),
+  ...['uniqueItems', 'deprecated', 'readOnly', 'writeOnly'].map((key) => [key, 'boolean'] as const),
+]);
+
+function numeric(key: string): readonly [string, string] {
+  return [key, 'number'];
+}
 
 /** The keywords of one schema that hold no schemas, as JSON Schema 2020-12 has them. */
 export function plainKeywords(source: Schema): Schema {
   const found: Schema = {};
   const types = typesOf(own(source, 'type'));
   if (types.length > 0) found['type'] = types.length === 1 ? types[0] : types;
-  for (const [key, type] of Object.entries(kept)) {
-    const value = own(source, key);
-    if (typeof value === type) found[key] = value;
+  for (const key of Object.keys(source)) {
+    if (typeof source[key] === kept.get(key)) found[key] = source[key];
   }
   // OpenAPI 3.0: base64 text; the format has no meaning in 2020-12.
   if (found['format'] === 'byte') {

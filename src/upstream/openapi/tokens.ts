@@ -2,6 +2,7 @@ import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import { isObject } from '../../core/rpc.ts';
 import type { ClientCredentials } from './config.ts';
+import { openDeadline } from './deadline.ts';
 import type { Answer, HttpClient } from './http.ts';
 
 /** The access token of a server, one for all its callers. */
@@ -62,8 +63,9 @@ export function openTokens(settings: ClientCredentials, http: HttpClient, timeou
     }
     const authorization = `Basic ${Buffer.from(`${formEncoded(id)}:${formEncoded(secret)}`).toString('base64')}`;
     const body = { contentType: 'application/x-www-form-urlencoded', bytes: Buffer.from(form.toString()) };
-    const signal = AbortSignal.timeout(timeoutMs);
-    return http.send({
+    const url = new URL(tokenUrl ?? '');
+    const deadline = openDeadline(timeoutMs, `The token endpoint ${url.origin} did not answer within ${timeoutMs} ms.`);
+    const sending = http.send({
       request: {
         method: 'POST',
         url: new URL(tokenUrl ?? ''),
@@ -74,8 +76,9 @@ export function openTokens(settings: ClientCredentials, http: HttpClient, timeou
       credentials: { headers: byBasic ? { authorization } : {}, query: [], cookies: [] },
       maxBytes: limits.tokenAnswerBytes,
       redirects: 0,
-      signal,
+      signal: deadline.signal,
     });
+    return sending.finally(() => deadline.done());
   }
 
   const canFetch = tokenUrl !== undefined && clientId !== undefined;
