@@ -260,4 +260,11 @@ export const limits = {
   batchMessages: 100,
   /** Problems of one settings document spelled out in an error's text; more is a file of another kind. */
   problemLines: 100,
+  /** How long a start waits for the settings in the database while a copy of them is at hand, and how long when there is none at all. */
+  settingsDatabaseMs: 3_000,
+  settingsFirstReadMs: 30_000,
+  /** Notifications do not come through every pooler (PgBouncer), so the version in the database is also looked at this often. */
+  settingsVersionMs: 5_000,
+  /** A body of the management API; an inline OpenAPI document of a large service fits. */
+  apiBodyBytes: 8 * 1024 * 1024,
 } as const;
