@@ -64,7 +64,11 @@ function startServe(env: Record<string, string>) {
     output: () => seen,
     async says(pattern: RegExp): Promise<void> {
       const signal = AbortSignal.timeout(15_000);
-      while (!pattern.test(seen)) await once(heard, 'more', { signal });
+      while (!pattern.test(seen)) {
+        await once(heard, 'more', { signal }).catch(() => {
+          throw new Error(`The hub never said ${String(pattern)}, only:\n${seen}`);
+        });
+      }
     },
     exitCode: async () => (await ended)[0],
   };
