@@ -7,6 +7,7 @@ import { PGlite, types } from '@electric-sql/pglite';
 import type { Extensions, Transaction } from '@electric-sql/pglite';
 import { deferred } from '../core/deferred.ts';
 import { limits } from '../core/limits.ts';
+import { sqlState } from './failure.ts';
 import { packError } from './worker-messages.ts';
 import type { FromWorker, ToWorker } from './worker-messages.ts';
 
@@ -118,20 +119,29 @@ async function serve(folder: string): Promise<void> {
       (rows) => say({ op: 'answer', id: ask.id, rows }),
       (error: unknown) => {
         say({ op: 'refused', id: ask.id, error: packError(error) });
-        // The WebAssembly instance aborted (out of memory, a panic): it answers nothing any more. Ending the thread has the hub open a new one.
-        if (isAbort(error)) setImmediate(() => process.exit(1));
+        void endIfBroken(error);
       },
     );
   });
+
+  /**
+   * What would end a PostgreSQL server (a full disk, a panic, no memory) leaves PGlite alive, but refusing everything. Ending the thread then has the
+   * hub open a new one, which recovers from the log as a server does.
+   */
+  async function endIfBroken(error: unknown): Promise<void> {
+    // Class 53: resources, 58: the system, XX: internal errors. What has no SQLSTATE may be an abort of the WebAssembly.
+    if (!/^(53|58|XX)/.test(sqlState(error) ?? 'XX')) return;
+    try {
+      await db.query('select 1');
+    } catch {
+      process.exit(1);
+    }
+  }
   say({ op: 'open' });
 }
 
 function transactionGone(): Error {
   return new Error(`The transaction took longer than ${limits.databaseTxMs / 1_000} s and was rolled back`);
-}
-
-function isAbort(error: unknown): boolean {
-  return error instanceof Error && (error.name === 'RuntimeError' || error.name === 'ExitStatus');
 }
 
 serve((workerData as { folder: string }).folder).catch((error: unknown) => {

@@ -1,10 +1,12 @@
+import { renameSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { patienceMs, places, sharedPostgres, silent, tempFolder } from '../../test/kit/databases.ts';
 import { freePort } from '../../test/kit/processes.ts';
-import { until } from '../../test/kit/until.ts';
+import { until, within } from '../../test/kit/until.ts';
 import type { DatabasePlace } from './open.ts';
 import { createDatabase } from './supervise.ts';
 import type { DatabaseHandle } from './supervise.ts';
@@ -107,4 +109,23 @@ test('after the server died and came back the hub is connected again and listens
   await until('it hears again', () => heard.includes('again'));
   expect(heard).toEqual([undefined, undefined, 'again']);
   expect([...new Set(states)]).toEqual(['ready', 'down']);
+});
+
+test('an embedded database that breaks is opened anew, with every acknowledged row', async () => {
+  const place = await places.embedded();
+  const database = handle(place);
+  database.start();
+  const open = await database.whenReady(patienceMs);
+  await open.query('create table toolhub.rows (n int)');
+  await open.query('insert into toolhub.rows values (1)');
+  const lost = open.lost;
+  // The write-ahead log is away: what ends a server.
+  const log = join(place.dataDir, 'database', 'pg_wal');
+  renameSync(log, `${log}.away`);
+  await expect(open.query('insert into toolhub.rows select generate_series(1, 600000)')).rejects.toThrow();
+  renameSync(`${log}.away`, log);
+  await within('it is noticed', lost, patienceMs);
+  await until('it is ready again', () => database.current() !== undefined && database.current() !== open, patienceMs);
+  expect(await database.tryQuery('select n from toolhub.rows', [], patienceMs)).toEqual([{ n: 1 }]);
+  await expect(open.query('select 1')).rejects.toMatchObject({ code: 'not_ready' });
 });
