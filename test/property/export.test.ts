@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { exportSettings } from '../../src/core/export.ts';
+import { parseClientConfig } from '../../src/core/import/parse.ts';
+import { expandServer } from '../../src/settings/placeholders.ts';
+import { parseSettings } from '../../src/settings/schema.ts';
+
+const settings = {
+  mcpServers: {
+    github: { command: 'npx', args: ['-y', 'x', '--token', 'abc'], env: { TOKEN: 'def', MODE: 'fast' } },
+    remote: { url: 'https://e.com/mcp?key=k', headers: { Authorization: 'Bearer ghi' }, oauth: { clientSecret: 's' } },
+    api: {
+      openapi: {
+        url: 'https://e.com/a.json',
+        security: { type: 'http', http: { scheme: 'bearer', credentials: 'jkl' } },
+      },
+    },
+  },
+  groups: [{ id: '1', name: 'dev', servers: ['github', { name: 'api', tools: ['get'] }] }],
+  users: [{ username: 'admin', password: '$2b$10$abcdefghijklmnopqrstuv', isAdmin: true }],
+  bearerKeys: [{ id: 'k', name: 'ci', token: 'mcphub_x', accessType: 'all' }],
+  systemConfig: {
+    nameSeparator: '_',
+    routing: { bearerAuthKey: 'old' },
+    smartRouting: { enabled: true, openaiApiKey: 'sk' },
+  },
+};
+
+test('an export is a settings file: the same servers, groups and users, waiting for their secrets', () => {
+  const before = parseSettings(settings).settings;
+  const after = parseSettings(exportSettings(settings)).settings;
+  expect([...after.servers.keys()]).toEqual([...before.servers.keys()]);
+  expect([after.groups, after.system]).toEqual([before.groups, before.system]);
+  expect(after.users.map(({ username, role, passwordHash }) => [username, role, passwordHash])).toEqual([
+    ['admin', 'admin', ''],
+  ]);
+  expect(after.keys).toEqual([]);
+});
+
+test('with its variables set, an exported server is connected as the original is', () => {
+  const environment = {
+    GITHUB_TOKEN: 'abc', GITHUB_TOKEN_2: 'def', GITHUB_MODE: 'fast', REMOTE_URL_KEY: 'k', REMOTE_AUTHORIZATION: 'ghi', API_OPENAPI_CREDENTIALS: 'jkl',
+  }; // prettier-ignore
+  const connected = (document: unknown) =>
+    [...parseSettings(document).settings.servers.values()].map((server) => expandServer(server, environment));
+  expect(connected(exportSettings(settings))).toEqual(connected(settings));
+});
+
+test('an export can be pasted into the import', () => {
+  const found = parseClientConfig(JSON.stringify(exportSettings(settings), null, 2));
+  expect([found.format, found.problems, found.servers.length, found.groups]).toEqual([
+    'mcphub',
+    [],
+    3,
+    settings.groups,
+  ]);
+  const full = parseClientConfig(JSON.stringify(exportSettings(settings, { secrets: 'include' })));
+  expect(full.servers.map(({ name, config }) => [name, config])).toEqual(Object.entries(settings.mcpServers));
+});
