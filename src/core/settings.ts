@@ -127,4 +127,6 @@ export interface SystemSettings {
   /** Items per page of the lists clients get; 0 = everything in one page. */
   readonly listPageSize: number;
   readonly progressiveDisclosure: boolean | undefined;
+  /** Whether arguments and results of calls are kept in the activity log. */
+  readonly storeToolPayload: boolean;
 }

@@ -20,6 +20,7 @@ export function dispatch(request: ClientRequest, options: DispatchOptions): void
   } catch (error) {
     if (!(error instanceof HubError))
       options.log.error('request failed', { method: request.method, error: errorText(error) });
+    if (request.reply.refused) return request.reply.refused(error);
     const { code, message, data } = toRpcError(error);
     request.reply.answer(
       errorResponseText(request.id, notFoundCode(request, error) ?? code, message, data),

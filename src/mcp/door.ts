@@ -18,6 +18,8 @@ export interface DoorOptions extends EndpointOptions {
   readonly guard: GuardOptions;
   readonly settings: () => Settings;
   readonly identify: (headers: IncomingMessage['headers']) => Identified | Promise<Identified>;
+  /** The client's address, behind whatever proxies are trusted. */
+  readonly address: (req: IncomingMessage) => string | undefined;
   /** Every path that is not an MCP endpoint: health, REST, dashboard. */
   readonly other: (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
 }
@@ -49,7 +51,16 @@ export function createDoor(options: DoorOptions): (req: IncomingMessage, res: Se
     }
     const query = new URLSearchParams(queryAt === -1 ? '' : url.slice(queryAt + 1));
     const scope = route.kind === 'messages' ? ({ kind: 'all' } as const) : scopeOf(route.rest);
-    const visit = { req, res, principal: anonymous, scope: scope ?? ({ kind: 'all' } as const), headers, query };
+    const address = options.address(req);
+    const visit = {
+      req,
+      res,
+      principal: anonymous,
+      scope: scope ?? ({ kind: 'all' } as const),
+      address,
+      headers,
+      query,
+    };
     if (!scope) return refuse(visit, 400, rpcErrors.invalidRequest, 'The path is not valid percent-encoding.');
     const identified = options.identify(req.headers);
     const who = identified instanceof Promise ? await identified : identified;
@@ -68,15 +79,7 @@ export function createDoor(options: DoorOptions): (req: IncomingMessage, res: Se
   return (req, res) => {
     enter(req, res).catch((error: unknown) => {
       if (!(error instanceof HubError)) options.log.error('request failed', { path: req.url, error: errorText(error) });
-      const visit = {
-        req,
-        res,
-        principal: anonymous,
-        scope: { kind: 'all' } as const,
-        headers: {},
-        query: new URLSearchParams(),
-      };
-      refuseUnexpected(visit, error);
+      refuseUnexpected({ res, headers: {} }, error);
     });
   };
 }

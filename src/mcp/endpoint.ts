@@ -139,14 +139,12 @@ interface Asked {
 }
 
 function answer(visit: Visit, { message, text }: Received, asked: Asked, options: EndpointOptions): void {
-  const { principal, scope } = visit;
+  const { principal, scope, address } = visit;
   const { id = 'null', params } = envelope(text);
   const view = options.views.get(principal, scope);
   const pageSize = pageSizeOf(visit.query) ?? options.pageSize();
-  dispatch(
-    { method: String(message.method), message, id, params, ...asked, principal, scope, view, pageSize },
-    options,
-  );
+  const method = String(message.method);
+  dispatch({ method, message, id, params, ...asked, principal, scope, view, address, pageSize }, options);
   asked.session?.settle({});
 }
 

@@ -23,6 +23,7 @@ export interface LegacySse {
 interface Connection {
   readonly principal: Principal;
   readonly scope: Scope;
+  readonly address: string | undefined;
   readonly stream: Stream;
   readonly session: LiveSession;
 }
@@ -55,7 +56,7 @@ export function createLegacySse(messagesPath: string, options: EndpointOptions):
         for (const kind of kinds) stream.send(changedText(kind));
       },
     });
-    connections.set(sid, { principal, scope, stream, session });
+    connections.set(sid, { principal, scope, address: visit.address, stream, session });
     stream.event('endpoint', `${messagesPath}?sessionId=${sid}`);
   }
 
@@ -77,7 +78,7 @@ export function createLegacySse(messagesPath: string, options: EndpointOptions):
   }
 
   function receive(connection: Connection, message: RpcMessage, text: string): void {
-    const { principal, scope, session, stream } = connection;
+    const { principal, scope, address, session, stream } = connection;
     if (message.method === 'notifications/cancelled') return cancelInFlight(session, message);
     if (message.id === undefined || typeof message.method !== 'string') return;
     const { id = 'null', params } = envelope(text);
@@ -98,6 +99,7 @@ export function createLegacySse(messagesPath: string, options: EndpointOptions):
         session,
         principal,
         scope,
+        address,
         view,
         pageSize,
         reply,

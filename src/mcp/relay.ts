@@ -37,10 +37,10 @@ export interface FinishedCall {
   readonly target: Target;
   /** Milliseconds from the client's request to its answer. */
   readonly ms: number;
-  readonly outcome: 'ok' | 'tool_error' | 'error' | 'cancelled';
+  readonly outcome: 'ok' | 'tool_error' | 'error' | 'cancelled' | 'timeout';
   readonly error: string | undefined;
-  /** Length of the answer in characters. */
-  readonly size: number;
+  /** The result or error as JSON text; undefined when the server gave none. */
+  readonly answer: string | undefined;
 }
 
 /**
@@ -107,7 +107,7 @@ class RelayedCall implements RelayExchange, Cancellable {
     const result = message.result === undefined ? undefined : memberText(text, 'result');
     if (result !== undefined) {
       const toolFailed = isObject(message.result) && message.result['isError'] === true;
-      this.#report(toolFailed ? 'tool_error' : 'ok', undefined, result.length);
+      this.#report(toolFailed ? 'tool_error' : 'ok', undefined, result);
       return reply.answer(resultText(id, this.#stamped(message.result, result)));
     }
     const error = memberText(text, 'error');
@@ -116,7 +116,7 @@ class RelayedCall implements RelayExchange, Cancellable {
         new HubError('upstream_failed', `Server "${this.#target.server}" sent an answer without result or error.`),
       );
     }
-    this.#report('error', String(message.error['message']).slice(0, 500), error.length);
+    this.#report('error', String(message.error['message']).slice(0, 500), error);
     reply.answer(`{"jsonrpc":"2.0","id":${id},"error":${this.#errorFor(error, message.error['code'])}}`);
   }
 
@@ -128,16 +128,19 @@ class RelayedCall implements RelayExchange, Cancellable {
   cancel(reason: string): void {
     if (!this.#end()) return;
     if (this.#id !== undefined) this.#connection.cancel(this.#id, reason);
-    this.#report('cancelled', reason, 0);
-    this.#request.reply.answer(
-      errorResponseText(this.#request.id, rpcErrors.invalidRequest, `Request cancelled: ${reason}`),
-    );
+    this.#report('cancelled', reason, undefined);
+    const { reply, id } = this.#request;
+    const text = `Request cancelled: ${reason}`;
+    if (reply.refused) return reply.refused(new HubError('cancelled', text));
+    reply.answer(errorResponseText(id, rpcErrors.invalidRequest, text));
   }
 
   #refuse(error: HubError): void {
     const { code, message, data } = toRpcError(error);
-    this.#report('error', message, 0);
-    this.#request.reply.answer(errorResponseText(this.#request.id, code, message, data));
+    this.#report(error.code === 'timeout' ? 'timeout' : 'error', message, undefined);
+    const { reply, id } = this.#request;
+    if (reply.refused) return reply.refused(error);
+    reply.answer(errorResponseText(id, code, message, data));
   }
 
   #paramsFor(id: number, edits: Edits): string {
@@ -174,9 +177,9 @@ class RelayedCall implements RelayExchange, Cancellable {
     return true;
   }
 
-  #report(outcome: FinishedCall['outcome'], error: string | undefined, size: number): void {
+  #report(outcome: FinishedCall['outcome'], error: string | undefined, answer: string | undefined): void {
     const ms = performance.now() - this.#startedAt;
-    this.#finished({ request: this.#request, target: this.#target, ms, outcome, error, size });
+    this.#finished({ request: this.#request, target: this.#target, ms, outcome, error, answer });
   }
 }
 

@@ -11,6 +11,11 @@ export interface Reply {
   answer(text: string, status?: number): void;
   /** Sends `head + body + tail` as the response: for long lists that are kept as bytes. */
   answerBytes(head: string, body: Buffer, tail: string): void;
+  /**
+   * Hears why the hub itself refuses or fails a request, in place of an error response: for askers that do not speak JSON-RPC. Where it is missing the
+   * response is sent.
+   */
+  refused?(error: unknown): void;
   /** Set by whoever works on the answer: called once when the client leaves before it. */
   gone: (() => void) | undefined;
 }

@@ -19,6 +19,8 @@ export interface ClientRequest {
   readonly principal: Principal;
   readonly scope: Scope;
   readonly view: View;
+  /** Where the request came from, as far as it is known. */
+  readonly address: string | undefined;
   /** Items per page of a list; 0 = all. */
   readonly pageSize: number;
   /** The session to which the request belongs and in which it can be cancelled. */

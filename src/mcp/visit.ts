@@ -9,6 +9,8 @@ export interface Visit {
   readonly res: ServerResponse;
   readonly principal: Principal;
   readonly scope: Scope;
+  /** Where the request came from, as far as it is known. */
+  readonly address: string | undefined;
   /** CORS and the like: goes out with whatever is answered. */
   readonly headers: Record<string, string>;
   readonly query: URLSearchParams;

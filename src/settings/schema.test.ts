@@ -36,6 +36,7 @@ test('an empty document gives the defaults', () => {
       },
       listPageSize: 0,
       progressiveDisclosure: undefined,
+      storeToolPayload: false,
     },
   });
   expect(warnings).toEqual([]);

@@ -65,7 +65,7 @@ function serverExists(servers: unknown): (name: string) => boolean {
 /** MCPHub's defaults (reference §4.2), but for what CONTRACT §2 decides otherwise. */
 function readSystem(value: unknown, report: Report): { system: SystemSettings; legacyKey: string | undefined } {
   const part = readPart(systemShape, value ?? {}, ['systemConfig'], report);
-  const { nameSeparator = '-', listPageSize = 0, smartRouting = {}, routing = {} } = part?.data ?? {};
+  const { nameSeparator = '-', listPageSize = 0, smartRouting = {}, routing = {}, activityLog = {} } = part?.data ?? {};
   const { enableGlobalRoute = true, enableBearerAuth, openApiAccess = 'open' } = routing;
   checkSeparator(nameSeparator, ['systemConfig', 'nameSeparator'], report);
   const headerName = readHeaderName(
@@ -80,6 +80,7 @@ function readSystem(value: unknown, report: Report): { system: SystemSettings; l
       routing: { enableGlobalRoute, enableBearerAuth, openApiAccess, bearerAuthHeaderName: headerName },
       listPageSize,
       progressiveDisclosure: smartRouting.progressiveDisclosure,
+      storeToolPayload: activityLog.storeToolPayload ?? false,
     },
     legacyKey: enableBearerAuth === true && legacyKey !== '' ? legacyKey : undefined,
   };

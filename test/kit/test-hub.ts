@@ -9,7 +9,7 @@ import { startHub } from '../../src/main.ts';
 import { atEnd } from './at-end.ts';
 import { temporaryFolder } from './hostile.ts';
 import { raw } from './raw.ts';
-import { until, within } from './until.ts';
+import { Hopeless, until, within } from './until.ts';
 
 /** `mcp_settings.json` as an operator writes it. */
 export interface SettingsDocument {
@@ -71,6 +71,8 @@ function files(options: HubOptions): Files {
       LOG_LEVEL: 'error',
       LOG_FORMAT: 'json',
       ADMIN_PASSWORD: 'correct horse',
+      // Opening the embedded database costs seconds; tests that are about it say so.
+      DB_URL: 'off',
       ...env,
     },
   };
@@ -131,7 +133,7 @@ export async function hubProcess(options: HubOptions = {}): Promise<HubProcess> 
   const url = await until(
     'the hub printed its address',
     () => {
-      if (started.ended() !== undefined) throw new Error(`it ended: ${started.output()}`);
+      if (started.ended() !== undefined) throw new Hopeless(`The hub ended: ${started.output()}`);
       return /https?:\/\/(?:127\.0\.0\.1|localhost):\d+/.exec(started.output())?.[0];
     },
     15_000,

@@ -1,0 +1,48 @@
+import { isObject } from '../core/rpc.ts';
+import { dispatch, type DispatchOptions } from './dispatch.ts';
+import type { Reply } from './reply.ts';
+import type { ClientRequest } from './request.ts';
+
+/** A request that does not come from an MCP client: from the REST API, from smart routing. */
+export interface Invocation extends Pick<ClientRequest, 'principal' | 'scope' | 'view' | 'address'> {
+  readonly method: 'tools/call' | 'prompts/get' | 'resources/read';
+  /** `params` as JSON text. Names are those of the view. */
+  readonly params: string;
+  /** Ends the call when it aborts: the asker has left. */
+  readonly signal?: AbortSignal;
+}
+
+/** What came back: the result, or the error the server itself answered with. */
+export type Invoked =
+  | { readonly kind: 'result'; readonly result: Record<string, unknown>; readonly text: string }
+  | { readonly kind: 'error'; readonly code: number; readonly message: string };
+
+/**
+ * Makes a call through the same door as every client's: the same view, the same relay, the same activity record. Throws HubError for what the hub itself
+ * refuses or could not do: `not_found`, `upstream_unavailable` (with `retryAfterMs`), `timeout`, `cancelled`.
+ */
+export function invoke(invocation: Invocation, options: DispatchOptions): Promise<Invoked> {
+  const { method, params, signal } = invocation;
+  return new Promise((resolve, reject) => {
+    const reply: Reply = {
+      notify: () => undefined,
+      answer: (text) => resolve(invoked(text)),
+      answerBytes: (head, body, tail) => resolve(invoked(head + body.toString() + tail)),
+      refused: reject,
+      gone: undefined,
+    };
+    signal?.addEventListener('abort', () => reply.gone?.(), { once: true });
+    const message = { jsonrpc: '2.0', id: 0, method, params: JSON.parse(params) as unknown };
+    const request = { ...invocation, message, id: '0', stateless: false, pageSize: 0, session: undefined, reply };
+    dispatch(request, options);
+    if (signal?.aborted) reply.gone?.();
+  });
+}
+
+function invoked(text: string): Invoked {
+  const message: unknown = JSON.parse(text);
+  if (isObject(message) && isObject(message['result'])) return { kind: 'result', result: message['result'], text };
+  const error = isObject(message) && isObject(message['error']) ? message['error'] : {};
+  const words = error['message'];
+  return { kind: 'error', code: Number(error['code']), message: typeof words === 'string' ? words : 'no message' };
+}
