@@ -9,21 +9,27 @@ import { type Closers, newClosers } from './core/closers.ts';
 import { errorText } from './core/errors.ts';
 import type { Hub } from './core/hub.ts';
 import { limits } from './core/limits.ts';
-import type { LoggerFor } from './core/logger.ts';
+import type { Logger, LoggerFor } from './core/logger.ts';
 import { createLoop } from './core/loop.ts';
 import { createSealer } from './core/seal.ts';
 import { createViews } from './core/view.ts';
+import { createDatabase, type DatabaseHandle } from './database/supervise.ts';
 import { writeFileAtomic } from './disk/write-file-atomic.ts';
 import type { Env } from './env.ts';
 import { createApp } from './http/app.ts';
 import { assessHealth } from './http/health.ts';
 import { closeServer, listen } from './http/server.ts';
+import { createActivityLog } from './logs/activity.ts';
 import { createLog, type LogBook } from './logs/log.ts';
+import { createLogStore } from './logs/log-store.ts';
+import { createLogStream } from './logs/stream.ts';
+import { activityOf } from './mcp/activity.ts';
 import { createAnnouncer } from './mcp/announcer.ts';
 import { createDoor } from './mcp/door.ts';
 import { isLoopbackName } from './mcp/guard.ts';
 import { createSessions } from './mcp/sessions.ts';
 import { createStreams } from './mcp/stream.ts';
+import type { SettingsBackend } from './settings/backend.ts';
 import { type DataDir, openDataDir } from './settings/data-dir.ts';
 import { settingsFile } from './settings/file.ts';
 import { firstAdmin } from './settings/first-admin.ts';
@@ -31,6 +37,7 @@ import { expandServer } from './settings/placeholders.ts';
 import { sampleSettings } from './settings/sample.ts';
 import { secretValues } from './settings/secret-values.ts';
 import { openSettings, type SettingsStore } from './settings/store.ts';
+import { settingsTable } from './settings/table.ts';
 import { catalogueText, loadCatalogue } from './upstream/catalogue-file.ts';
 import { inheritableEnv } from './upstream/child-env.ts';
 import { openChannel } from './upstream/open-channel.ts';
@@ -60,12 +67,20 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   const log: LoggerFor = (service) => book.for(service);
   const dataDir = openDataDir(env.dataDir);
   closers.add(() => dataDir.close());
+  const database = createDatabase({ url: databaseUrl(env), dataDir: dataDir.path, log: log('hub') });
+  closers.add(() => database.close());
   const settings = await openSettings({
-    backend: settingsFile(env.settingsPath),
+    backend: settingsBackend(env, dataDir, database, log('hub')),
     log: log('hub'),
     initial: () => sampleSettings(dataDir.path, process.cwd()),
   });
   closers.add(() => settings.close());
+  const logs = createLogStore({ feed: book, database, log: log('hub') });
+  closers.add(() => logs.close());
+  const logStream = createLogStream(book, logs);
+  closers.add(() => logStream.close());
+  const activity = createActivityLog({ database, log: log('hub') });
+  closers.add(() => activity.close());
   const hideSecrets = (): void => book.setSecrets(secretValues(settings.current, env.variables));
   hideSecrets();
   const passwords = createPasswords();
@@ -117,8 +132,11 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
     streams,
     pageSize: () => settings.current.system.listPageSize,
     connection: (server) => pool.connection(server),
-    finished: ({ target, ms, outcome, error }) =>
-      log('gateway').debug('call', { server: target.server, tool: target.key, ms: Math.round(ms), outcome, error }),
+    address: (req) => req.socket.remoteAddress,
+    finished(call) {
+      const record = activityOf(call, settings.current);
+      if (record) activity.record(record);
+    },
     version,
     log: log('gateway'),
   });
@@ -133,7 +151,21 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   closers.add(() => closeServer(server, limits.drainMs, () => streams.close()));
   dataDir.announce(`${address}${env.basePath}`);
   pool.reconcile(settings.current);
+  database.start();
   return hubOf(env, { url: `${address}${env.basePath}`, settings, pool, book, adminPassword, closers });
+}
+
+/** `DB_URL` as the database wants it: undefined is the embedded one. */
+function databaseUrl({ database }: Env): string | undefined {
+  return database.kind === 'postgres' ? database.url : database.kind === 'off' ? 'off' : undefined;
+}
+
+/** With `DB_URL` the settings are a row that replicas share, filled from the file once; otherwise they are the file. */
+function settingsBackend(env: Env, dataDir: DataDir, database: DatabaseHandle, log: Logger): SettingsBackend {
+  const file = settingsFile(env.settingsPath);
+  if (env.database.kind !== 'postgres') return file;
+  database.start();
+  return settingsTable({ database, importFrom: file, copyPath: join(dataDir.path, 'settings-copy.json'), log });
 }
 
 async function buildPool(env: Env, dataDir: DataDir, log: LoggerFor, changed: () => void, closers: Closers) {
