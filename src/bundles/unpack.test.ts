@@ -162,8 +162,8 @@ describe('a bundle cannot fill the disk or the memory', () => {
   test('by 20 000 entries, counted or not', async () => {
     const entries = Array.from({ length: 20_000 }, (_, i) => ({ name: `f${i}`, store: true }));
     expect(await refusal(entries)).toMatchObject({ code: 'too_large', left: [] });
-    const { error } = await unpack(zip(entries, { entryCount: 3 }));
-    expect(error?.code ?? 'only three were seen').toMatch(/invalid_input|only three/);
+    // A directory that counts only three of them has only three.
+    expect((await unpack(zip(entries, { entryCount: 3 }))).files?.size).toBe(3);
   });
 
   test('by what it declares to unpack to, however many entries share the same bytes', async () => {
