@@ -47,10 +47,38 @@ export function resolve(settings: Settings, principal: Principal, scope: Scope):
 
 /** True when the principal may see and call this server at all, whether or not it is enabled. */
 export function reaches(settings: Settings, principal: Principal, server: ServerSettings): boolean {
+  return granted(settings, principal, server) !== undefined;
+}
+
+/** What of this server the principal may see and call, the server's own switches aside; undefined when it is out of reach. */
+export function granted(settings: Settings, principal: Principal, server: ServerSettings): Grant | undefined {
   const who = identity(settings, principal);
-  if (who === undefined) return false;
-  if (who.kind === 'key' && who.key.accessType !== 'all' && !keyOpensServer(who.key, server.name)) return false;
-  return grantOf(settings, who, server) !== undefined;
+  if (who === undefined) return undefined;
+  if (who.kind === 'key' && !keyOpensServer(who.key, server.name)) return undefined;
+  return grantOf(settings, who, server);
+}
+
+/** True when the principal sees this server in this group: a key that opens a group opens everything in it. */
+export function reachesMember(
+  settings: Settings,
+  principal: Principal,
+  group: GroupSettings,
+  server: ServerSettings,
+): boolean {
+  const who = identity(settings, principal);
+  if (who?.kind === 'key') return keyOpensGroup(who.key, group);
+  return who !== undefined && grantOf(settings, who, server) !== undefined;
+}
+
+/**
+ * True for a server that an admin vouches for: one an admin owns, or a program, which nobody else can set up. Others' may not read the hub's
+ * environment nor reach private addresses.
+ */
+export function isTrusted(settings: Settings, server: ServerSettings): boolean {
+  if (server.transport.type === 'stdio') return true;
+  const owner = settings.users.find((user) => user.username === server.owner);
+  // What nobody owns is `admin`'s, also in a file whose users have other names.
+  return owner ? owner.role === 'admin' : server.owner === 'admin';
 }
 
 /** True when the principal may see this group. */
@@ -129,7 +157,7 @@ function seesGroup(who: Identity, group: GroupSettings): boolean {
 }
 
 /** Which items of a server somebody may see, before the switches of the server itself. */
-interface Grant {
+export interface Grant {
   readonly tools: Selection;
   readonly prompts: Selection;
   readonly resources: Selection;

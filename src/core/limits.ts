@@ -267,4 +267,6 @@ export const limits = {
   settingsVersionMs: 5_000,
   /** A body of the management API; an inline OpenAPI document of a large service fits. */
   apiBodyBytes: 8 * 1024 * 1024,
+  /** Groups or servers created by one request; each is a change of the settings of its own. */
+  batchItems: 200,
 } as const;

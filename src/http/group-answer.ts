@@ -1,0 +1,45 @@
+import { reachesGroup, reachesMember } from '../core/access.ts';
+import { findGroup, groupAnswer, type GroupChange, type GroupEditor } from '../core/groups.ts';
+import type { Draft } from '../core/document.ts';
+import type { GroupSettings } from '../core/settings.ts';
+import { type Caller, editorOf } from './caller.ts';
+
+export interface GroupRoutes {
+  /** `SettingsStore.change`. */
+  readonly change: <T>(edit: (draft: Draft) => T) => Promise<T>;
+  /** The tools a server offers now, by its own names; undefined while that is not known. */
+  readonly knownTools: (server: string) => readonly string[] | undefined;
+}
+
+/** Throws HubError `forbidden` for an access key. */
+export function groupEditor(caller: Caller, { knownTools }: GroupRoutes): GroupEditor {
+  return { ...editorOf(caller), knownTools };
+}
+
+export function visibleGroups({ settings, principal }: Caller): GroupSettings[] {
+  return settings.groups.filter((group) => reachesGroup(settings, principal, group));
+}
+
+/** Throws HubError `not_found`, also for a group the caller may not see. */
+export function groupOf(caller: Caller, idOrName: string): GroupSettings {
+  return findGroup(visibleGroups(caller), idOrName, () => true);
+}
+
+/** A group as this caller sees it (SPEC, Group). */
+export function shownGroup(caller: Caller, group: GroupSettings) {
+  return groupAnswer(group, seesIn(caller, group));
+}
+
+/** Which members of a group the caller sees. One that is gone from the settings is there for those who can take it out. */
+export function seesIn(caller: Caller, group: GroupSettings): (server: string) => boolean {
+  const { settings, principal, user, admin } = caller;
+  return (name) => {
+    const server = settings.servers.get(name);
+    return server ? reachesMember(settings, principal, group, server) : admin || user?.username === group.owner;
+  };
+}
+
+/** The answer to every change of a group: the group as it is now, and in the message what may be a mistake. */
+export function changedGroup(caller: Caller, { group, notes }: GroupChange, message: string) {
+  return [shownGroup(caller, group), { message: [message, ...notes].join(' ') }] as const;
+}

@@ -1,0 +1,73 @@
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { groupUpdateInput, newGroupInput } from '../core/group-input.ts';
+import { addGroup, deleteGroup, updateGroup } from '../core/groups.ts';
+import { parseInput } from '../core/input.ts';
+import { limits } from '../core/limits.ts';
+import { jsonBody } from './api.ts';
+import { batchStatus, countsOf, eachOf, nameIn } from './batch.ts';
+import type { ApiEnv } from './caller.ts';
+import { changedGroup, groupEditor, groupOf, type GroupRoutes, shownGroup, visibleGroups } from './group-answer.ts';
+import { ok } from './reply.ts';
+
+/** `/groups` (SPEC, Groups; CONTRACT §4). `:id` is an id or a name everywhere; what the caller may not see is not there. */
+export function groupRoutes(options: GroupRoutes): Hono<ApiEnv> {
+  const { change } = options;
+  const routes = new Hono<ApiEnv>();
+
+  routes.get('/groups', (c) => {
+    const { caller } = c.var;
+    return ok(
+      c,
+      visibleGroups(caller).map((group) => shownGroup(caller, group)),
+    );
+  });
+
+  routes.get('/groups/:id', (c) => {
+    const group = groupOf(c.var.caller, c.req.param('id'));
+    return ok(c, shownGroup(c.var.caller, group));
+  });
+
+  routes.post('/groups', async (c) => {
+    const { caller } = c.var;
+    const by = groupEditor(caller, options);
+    const input = parseInput(newGroupInput, await jsonBody(c.req.raw), 'Cannot create the group');
+    const [data, extra] = changedGroup(caller, await change((draft) => addGroup(draft, by, input)), 'Group created.');
+    return ok(c, data, { ...extra, status: 201 });
+  });
+
+  routes.post('/groups/batch', async (c) => {
+    const by = groupEditor(c.var.caller, options);
+    const { groups } = parseInput(groupsInput, await jsonBody(c.req.raw), 'Cannot create the groups');
+    const results = await eachOf(groups, nameIn, async (raw) => {
+      const input = parseInput(newGroupInput, raw, 'Cannot create the group');
+      const { notes } = await change((draft) => addGroup(draft, by, input));
+      return ['Group created.', ...notes].join(' ');
+    });
+    const counts = countsOf(results);
+    return c.json(counts, batchStatus(counts));
+  });
+
+  routes.put('/groups/:id', async (c) => {
+    const { caller } = c.var;
+    const by = groupEditor(caller, options);
+    const input = parseInput(groupUpdateInput, await jsonBody(c.req.raw), 'Cannot change the group');
+    const changed = await change((draft) => updateGroup(draft, by, c.req.param('id'), input));
+    return ok(c, ...changedGroup(caller, changed, 'Group updated.'));
+  });
+
+  routes.delete('/groups/:id', async (c) => {
+    const by = groupEditor(c.var.caller, options);
+    await change((draft) => deleteGroup(draft, by, c.req.param('id')));
+    return ok(c, undefined, { message: 'Group deleted.' });
+  });
+
+  return routes;
+}
+
+const groupsInput = z.object({
+  groups: z
+    .array(z.unknown(), { error: 'must be an array of groups' })
+    .min(1, 'must not be empty')
+    .max(limits.batchItems),
+});
