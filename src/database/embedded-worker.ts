@@ -119,29 +119,29 @@ async function serve(folder: string): Promise<void> {
       (rows) => say({ op: 'answer', id: ask.id, rows }),
       (error: unknown) => {
         say({ op: 'refused', id: ask.id, error: packError(error) });
-        void endIfBroken(error);
+        void endIfBroken(db, error);
       },
     );
   });
-
-  /**
-   * What would end a PostgreSQL server (a full disk, a panic, no memory) leaves PGlite alive, but refusing everything. Ending the thread then has the
-   * hub open a new one, which recovers from the log as a server does.
-   */
-  async function endIfBroken(error: unknown): Promise<void> {
-    // Class 53: resources, 58: the system, XX: internal errors. What has no SQLSTATE may be an abort of the WebAssembly.
-    if (!/^(53|58|XX)/.test(sqlState(error) ?? 'XX')) return;
-    try {
-      await db.query('select 1');
-    } catch {
-      process.exit(1);
-    }
-  }
   say({ op: 'open' });
 }
 
 function transactionGone(): Error {
   return new Error(`The transaction took longer than ${limits.databaseTxMs / 1_000} s and was rolled back`);
+}
+
+/**
+ * What would end a PostgreSQL server (a full disk, a panic, no memory) leaves PGlite alive, but refusing everything. Ending the thread then has the
+ * hub open a new one, which recovers from the log as a server does.
+ */
+async function endIfBroken(db: PGlite, error: unknown): Promise<void> {
+  // Class 53: resources, 58: the system, XX: internal errors. What has no SQLSTATE may be an abort of the WebAssembly.
+  if (!/^(53|58|XX)/.test(sqlState(error) ?? 'XX')) return;
+  try {
+    await db.query('select 1');
+  } catch {
+    process.exit(1);
+  }
 }
 
 serve((workerData as { folder: string }).folder).catch((error: unknown) => {

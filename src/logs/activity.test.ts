@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
-import { emptyDatabase, silent } from '../../test/kit/databases.ts';
+import { emptyDatabase, patienceMs, silent } from '../../test/kit/databases.ts';
 import type { NewActivity } from '../core/activity.ts';
 import { limits } from '../core/limits.ts';
 import { createDatabase } from '../database/supervise.ts';
 import { createActivityLog } from './activity.ts';
+import { insertActivities } from './activity-table.ts';
 import { parseActivityListing, parseDaysOld } from './activity-filter.ts';
 
 const call = (change: Partial<NewActivity> = {}): NewActivity => ({
@@ -182,6 +183,16 @@ describe.each(kinds)('%s', (kind) => {
     expect(found?.input).toHaveLength(limits.activityPayloadChars);
     expect(found?.errorMessage).toHaveLength(limits.logLineChars);
   });
+});
+
+test('records that are written again double nothing', async () => {
+  const { activity, list } = await start('postgres');
+  activity.record(call());
+  const { data } = await list();
+  const database = await emptyDatabase('postgres');
+  await insertActivities(await database.whenReady(patienceMs), data);
+  await insertActivities(await database.whenReady(patienceMs), data);
+  expect((await list()).pagination.total).toBe(1);
 });
 
 test('recording costs microseconds and is bounded while the database is away', () => {

@@ -10,6 +10,7 @@ import type { DatabaseHandle } from '../database/supervise.ts';
 import { parseLogListing } from './log-filter.ts';
 import { createLog } from './log.ts';
 import { createLogStore } from './log-store.ts';
+import { insertLogs } from './log-table.ts';
 import { prune } from './prune.ts';
 
 const off: DatabasePlace = { url: 'off', dataDir: '/nonexistent', log: silent };
@@ -128,6 +129,19 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
     expect(texts(entries)).toEqual(['before it opened', 'after', 'restarted']);
     expect(entries.map(({ id }) => id)).toEqual(entries.map(({ id }) => id).sort((a, b) => a - b));
     expect(new Set(entries.map(({ id }) => id)).size).toBe(3);
+  });
+
+  test('a batch that is written again, because nobody knows whether it arrived, doubles nothing', async () => {
+    const { book, say, database, store } = keepLog(await emptyDatabase(kind));
+    const open = await database.whenReady(patienceMs);
+    say('one');
+    say('two');
+    await insertLogs(open, 1, book.entries().slice(0, 1));
+    await insertLogs(open, 1, book.entries());
+    await insertLogs(open, 1, book.entries());
+    const rows = await open.query('select message from toolhub.logs where hub = 1 order by id');
+    expect(rows).toEqual([{ message: 'one' }, { message: 'two' }]);
+    await store.clear();
   });
 
   test('retention keeps the newest and drops the old', async () => {
