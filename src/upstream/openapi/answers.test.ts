@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 
 import { documentOf, type OpenedApi, openApi, type RestApi, restApi } from '../../../test/kit/openapi.ts';
 import { until } from '../../../test/kit/until.ts';
+import { redirected } from './redirect.ts';
 
 let rest: RestApi;
 let api: OpenedApi;
@@ -210,8 +211,13 @@ describe('a redirect', () => {
       'host',
       'user-agent',
     ]);
-    other.on('/elsewhere', (_, res) => res.writeHead(302, { location: `${rest.origin}/back` }).end());
+    // Neither there nor back home does a further step regain them.
+    other.on('/elsewhere', (_, res) => res.writeHead(302, { location: '/further' }).end());
+    other.on('/further', (_, res) => res.writeHead(302, { location: `${rest.origin}/home` }).end());
+    redirect('/home', 302, '/back');
     await api.sent('get', {});
+    expect(other.received.at(-1)).toMatchObject({ path: '/further', query: [] });
+    expect(other.received.at(-1)?.headers).not.toHaveProperty('x-secret-token');
     expect(rest.received.at(-1)).toMatchObject({ path: '/back', query: [] });
     expect(rest.received.at(-1)?.headers).not.toHaveProperty('x-secret-token');
   });
@@ -248,6 +254,23 @@ describe('a redirect', () => {
     expect(rest.received).toHaveLength(6);
     redirect('/get', 302, 'file:///etc/passwd');
     await expect(api.call('get')).rejects.toMatchObject({ code: 'upstream_failed' });
+  });
+});
+
+describe('a step of a redirect', () => {
+  const step = (from: string, location: string) =>
+    redirected(
+      { method: 'GET', url: new URL(from), body: undefined, trusted: true },
+      { status: 302, headers: { location } },
+    );
+
+  test('never goes from https back to http', () => {
+    expect(() => step('https://a.example/x', 'http://a.example/x')).toThrow(
+      expect.objectContaining({ code: 'upstream_failed' }),
+    );
+    expect(step('http://a.example/x', 'https://a.example/x')?.trusted).toBe(false);
+    expect(step('https://a.example/x', '//b.example/y')?.trusted).toBe(false);
+    expect(step('https://a.example/x', '/y')).toMatchObject({ trusted: true, url: new URL('https://a.example/y') });
   });
 });
 

@@ -69,29 +69,51 @@ describe('a document with foreign references', () => {
     const rest = await restApi();
     const remote = `${rest.origin}/other.yaml#/Pet`;
     const parameters = [{ $ref: `${rest.origin}/p.json` }];
-    const schema = documentOf(rest.origin, {
+    const components = { schemas: { Pet: { $anchor: 'Pet', type: 'string' } } };
+    const paths = {
       '/a': post('a', {
-        properties: { pet: { $ref: remote }, file: { $ref: 'file:///etc/passwd' }, near: { $ref: 'common.yaml#/X' } },
+        properties: {
+          pet: { $ref: remote },
+          file: { $ref: 'file:///etc/passwd' },
+          near: { $ref: 'common.yaml#/X' },
+          alike: { $ref: 'x/components/schemas/Pet' },
+          anchor: { $ref: '#Pet' },
+        },
       }),
       '/b': { get: { operationId: 'b', parameters } },
       '/c': { $ref: remote },
-    });
-    const api = openApi({ schema });
+    };
+    const api = openApi({ schema: documentOf(rest.origin, paths, { components }) });
     const tools = await api.tools();
     expect(tools.map(({ name }) => name)).toEqual(['a']);
-    expect(tools[0]?.inputSchema.properties['body']).toEqual({ properties: { pet: {}, file: {}, near: {} } });
+    expect(tools[0]?.inputSchema.properties['body']).toEqual({
+      properties: { pet: {}, file: {}, near: {}, alike: {}, anchor: {} },
+    });
     expect(rest.received).toEqual([]);
     expect(api.logged).toContainEqual({
       level: 'warn',
       message: 'parts of the OpenAPI document were left out',
-      fields: { count: 5, first: '/c is not a path of this document' },
+      fields: { count: 7, first: '/c is not a path of this document' },
     });
   });
 });
 
-describe('a document with odd names and values', () => {
+describe('a document with operationIds', () => {
   test('that nobody can call gets names that can be called, each its own', async () => {
-    const ids = ['a b', 'a/b', 'a.b', 'ä', 'x'.repeat(300), '  ', '__proto__', 'constructor', 'a\nb', '../../x', 'a b'];
+    const ids = [
+      'a b',
+      'a/b',
+      'a.b',
+      'ä',
+      'x'.repeat(300),
+      '  ',
+      '__proto__',
+      'constructor',
+      'a\nb',
+      '../../x',
+      'a b',
+      'a_b2',
+    ];
     const paths = Object.fromEntries(ids.map((operationId, index) => [`/p${index}`, { get: { operationId } }]));
     const names = (await openApi({ schema: documentOf(origin, paths) }).tools()).map(({ name }) => name);
     expect(names).toEqual([
@@ -105,11 +127,14 @@ describe('a document with odd names and values', () => {
       'constructor',
       'a_b1',
       '../../x',
+      'a_b3',
       'a_b2',
     ]);
   });
+});
 
-  test('with odd parameters offers arguments that model services accept', async () => {
+describe('a document with odd parameters and values', () => {
+  test('offers arguments that model services accept', async () => {
     const names = ['$filter', 'page[size]', '__proto__', 'a b', 'a_b', '日本', 'x'.repeat(80), 'body', 'id'];
     const parameters = [
       ...names.map((name) => ({ name, in: 'query' })),

@@ -75,8 +75,12 @@ export async function readOperations(
   const names = toolNames(found);
   const schemas = openSchemas(document, isVersion30(document));
   const byName = new Map<string, Operation>();
+  let breathedAt = performance.now();
   for (const [index, { method, path, item, operation }] of found.entries()) {
-    if (index % 25 === 24) await breathe();
+    if (performance.now() - breathedAt > 10) {
+      await breathe();
+      breathedAt = performance.now();
+    }
     const label = `${method.toUpperCase()} ${path}`;
     const base = baseUrl(own(operation, 'servers') ?? own(item, 'servers') ?? own(document, 'servers'), documentUrl);
     if (base === undefined) {

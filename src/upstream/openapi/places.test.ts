@@ -22,6 +22,9 @@ beforeAll(async () => {
     parameter('cookie', 'session'),
     parameter('query', '__proto__'),
     parameter('query', 'constructor'),
+    // What the operator supplies is not asked of callers, whatever the document says.
+    parameter('query', 'api_key', { required: true }),
+    parameter('header', 'x-FIXED', { required: true }),
   ];
   const operation = { operationId: 'all', parameters, requestBody: { content: { 'application/json': {} } } };
   api = openApi(
