@@ -1,10 +1,14 @@
 import { createServer } from 'node:http';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
-import { getRequestListener } from '@hono/node-server';
-import { createIdentify } from './auth/identify.ts';
-import { createPasswords } from './auth/passwords.ts';
-import { createTokens } from './auth/tokens.ts';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
+import { createIdentify, type Identify } from './auth/identify.ts';
+import { createLoginLimiter } from './auth/limiter.ts';
+import { createLogin } from './auth/login.ts';
+import { createPasswords, type Passwords } from './auth/passwords.ts';
+import { revocationFile } from './auth/revocation-file.ts';
+import { createTokens, type Tokens } from './auth/tokens.ts';
+import { isTrusted } from './core/access.ts';
 import { type Closers, newClosers } from './core/closers.ts';
 import { errorText } from './core/errors.ts';
 import type { Hub } from './core/hub.ts';
@@ -12,13 +16,19 @@ import { limits } from './core/limits.ts';
 import type { Logger, LoggerFor } from './core/logger.ts';
 import { createLoop } from './core/loop.ts';
 import { createSealer } from './core/seal.ts';
+import type { ServerSettings, Settings } from './core/settings.ts';
 import { createViews } from './core/view.ts';
 import { createDatabase, type DatabaseHandle } from './database/supervise.ts';
 import { writeFileAtomic } from './disk/write-file-atomic.ts';
 import type { Env } from './env.ts';
+import { createApi } from './http/api.ts';
 import { createApp } from './http/app.ts';
+import { authRoutes } from './http/auth.ts';
+import { type Arrived, clientAddress } from './http/client-address.ts';
 import { assessHealth } from './http/health.ts';
+import { keysRoutes } from './http/keys.ts';
 import { closeServer, listen } from './http/server.ts';
+import { usersRoutes } from './http/users.ts';
 import { createActivityLog } from './logs/activity.ts';
 import { createLog, type LogBook } from './logs/log.ts';
 import { createLogStore } from './logs/log-store.ts';
@@ -75,19 +85,14 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
     initial: () => sampleSettings(dataDir.path, process.cwd()),
   });
   closers.add(() => settings.close());
-  const logs = createLogStore({ feed: book, database, log: log('hub') });
-  closers.add(() => logs.close());
-  const logStream = createLogStream(book, logs);
-  closers.add(() => logStream.close());
-  const activity = createActivityLog({ database, log: log('hub') });
-  closers.add(() => activity.close());
+  const { activity } = openRecords(book, database, log('hub'), closers);
   const hideSecrets = (): void => book.setSecrets(secretValues(settings.current, env.variables));
   hideSecrets();
   const passwords = createPasswords();
   const adminPassword = await firstAdmin(settings, passwords, env.adminPassword);
 
   const flag = (): void => loop.flag();
-  const { pool, savedText } = await buildPool(env, dataDir, log, flag, closers);
+  const { pool, savedText } = await buildPool(env, dataDir, log, { settings: () => settings.current, changed: flag }, closers);
   const views = createViews(() => ({ settings: settings.current, catalogue: pool.catalogue }));
   const announcer = createAnnouncer(views);
   const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedText, pool, log);
@@ -110,21 +115,23 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   const loopback = isLoopbackName(env.host);
   const streams = createStreams();
   closers.add(() => streams.close());
-  const tokens = await createTokens({ secret: env.jwtSecret ?? dataDir.secret('jwt', 32).toString('hex') });
-  const { identify, identifyNow } = createIdentify({ settings: () => settings.current, tokens });
+  const tokens = await openTokens(env, dataDir, log('hub'));
+  const identity = createIdentify({ settings: () => settings.current, tokens });
+  const addressOf = clientAddress(env.trustProxy, log('hub'));
   const health = () => assessHealth({ servers: pool.states(), version, startedAt, now: Date.now() });
   const app = createApp({
     basePath: env.basePath,
     health,
     keyRequired: () => settings.current.system.routing.enableBearerAuth ?? !loopback,
     web: !env.disableWeb,
+    api: buildApi({ env, settings, passwords, tokens, identity, addressOf, log: log('api') }),
     log: log('api'),
   });
   const door = createDoor({
     basePath: env.basePath,
     guard: { loopback, allowedHosts: env.allowedHosts, allowedOrigins: env.allowedOrigins },
     settings: () => settings.current,
-    identify: (headers) => identifyNow(headers) ?? identify(headers),
+    identify: (headers) => identity.identifyNow(headers) ?? identity.identify(headers),
     other: getRequestListener(app.fetch, { overrideGlobalObjects: false }),
     views,
     sessions: createSessions(createSealer(dataDir.secret('hub', 32), 'session')),
@@ -132,7 +139,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
     streams,
     pageSize: () => settings.current.system.listPageSize,
     connection: (server) => pool.connection(server),
-    address: (req) => req.socket.remoteAddress,
+    address: addressOf,
     finished(call) {
       const record = activityOf(call, settings.current);
       if (record) activity.record(record);
@@ -155,6 +162,53 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   return hubOf(env, { url: `${address}${env.basePath}`, settings, pool, book, adminPassword, closers });
 }
 
+/** What was logged and what was called, kept across restarts. */
+function openRecords(book: LogBook, database: DatabaseHandle, log: Logger, closers: Closers) {
+  const logs = createLogStore({ feed: book, database, log });
+  closers.add(() => logs.close());
+  const logStream = createLogStream(book, logs);
+  closers.add(() => logStream.close());
+  const activity = createActivityLog({ database, log });
+  closers.add(() => activity.close());
+  return { logs, logStream, activity };
+}
+
+function openTokens({ jwtSecret }: Env, dataDir: DataDir, log: Logger): Promise<Tokens> {
+  return createTokens({
+    secret: jwtSecret ?? dataDir.secret('jwt', 32).toString('hex'),
+    store: revocationFile(join(dataDir.path, 'revocations.json'), log),
+  });
+}
+
+interface ApiParts {
+  readonly env: Env;
+  readonly settings: SettingsStore;
+  readonly passwords: Passwords;
+  readonly tokens: Tokens;
+  readonly identity: Identify;
+  readonly addressOf: (req: Arrived) => string;
+  readonly log: Logger;
+}
+
+/** The management API, a line per resource. */
+function buildApi({ env, settings, passwords, tokens, identity, addressOf, log }: ApiParts) {
+  const current = () => settings.current;
+  const login = createLogin({ settings: current, passwords, limiter: createLoginLimiter() });
+  return createApi({
+    mount: `${env.basePath}/api`,
+    settings: current,
+    identify: identity.identify,
+    address: (c) => addressOf((c.env as HttpBindings).incoming),
+    readonly: env.readonly,
+    resources: [
+      authRoutes({ settings, login, passwords, tokens, claims: identity.claims, log }),
+      usersRoutes({ settings, passwords, tokens, log }),
+      keysRoutes({ settings, log }),
+    ],
+    log,
+  });
+}
+
 /** `DB_URL` as the database wants it: undefined is the embedded one. */
 function databaseUrl({ database }: Env): string | undefined {
   return database.kind === 'postgres' ? database.url : database.kind === 'off' ? 'off' : undefined;
@@ -168,7 +222,13 @@ function settingsBackend(env: Env, dataDir: DataDir, database: DatabaseHandle, l
   return settingsTable({ database, importFrom: file, copyPath: join(dataDir.path, 'settings-copy.json'), log });
 }
 
-async function buildPool(env: Env, dataDir: DataDir, log: LoggerFor, changed: () => void, closers: Closers) {
+interface PoolNeeds {
+  readonly settings: () => Settings;
+  readonly changed: () => void;
+}
+
+async function buildPool(env: Env, dataDir: DataDir, log: LoggerFor, needs: PoolNeeds, closers: Closers) {
+  const { settings, changed } = needs;
   const saved = await loadCatalogue(join(dataDir.path, 'catalogue.json'), log('hub'));
   const reaper = openReaper();
   closers.add(() => reaper.close());
@@ -179,14 +239,20 @@ async function buildPool(env: Env, dataDir: DataDir, log: LoggerFor, changed: ()
   const { connectTimeoutMs, requestTimeoutMs } = env;
   const inheritedEnv = inheritableEnv(env.variables);
   const opener = {
-    expand: (server: Parameters<typeof expandServer>[0]) => {
-      const { transport, missing } = expandServer(server, env.variables);
+    expand: (server: ServerSettings) => {
+      // The environment is the operator's: a server that no admin vouches for cannot have it sent anywhere.
+      const variables = isTrusted(settings(), server) ? env.variables : {};
+      const { transport, missing } = expandServer(server, variables);
       if (missing.length > 0)
         log(`server:${server.name}`).warn('variables are not set; they are taken as empty', {
           variables: missing.join(', '),
         });
       return transport;
     },
+    addresses: (server: ServerSettings) => ({
+      allowPrivateAddresses: isTrusted(settings(), server),
+      allowedCidrs: settings().system.allowedCidrs ?? [],
+    }),
     inheritedEnv,
     owner,
     reaper,

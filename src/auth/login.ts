@@ -7,6 +7,8 @@ export interface LoginAttempt {
   readonly username: string;
   readonly password: string;
   readonly address: string;
+  /** What a refusal says; the same whatever was wrong. */
+  readonly refusal?: string;
 }
 
 export interface LoggedIn {
@@ -24,7 +26,7 @@ export type Login = (attempt: LoginAttempt) => Promise<LoggedIn>;
 export function createLogin(options: { settings: () => Settings; passwords: Passwords; limiter: LoginLimiter }): Login {
   const { settings, passwords, limiter } = options;
 
-  return async ({ username, password, address }) => {
+  return async ({ username, password, address, refusal = 'Wrong username or password.' }) => {
     const attempt = { account: username, address };
     // Twice: here so that the refused do not fill the queue, and when the turn has come, because others have failed meanwhile.
     limiter.check(attempt);
@@ -42,13 +44,14 @@ export function createLogin(options: { settings: () => Settings; passwords: Pass
           users.map((user) => user.passwordHash),
           started,
         );
-    // Deleted, or given another password, while this one was looked at.
-    const still = find(settings().users, username);
-    if (!user || !right || still?.passwordHash !== user.passwordHash) {
-      throw new HubError('unauthenticated', 'Wrong username or password.');
+    // Deleted, given another password, or the same one in a new hash, while this one was looked at.
+    const still = user && right ? find(settings().users, username) : undefined;
+    const same = still?.passwordHash === user?.passwordHash;
+    if (!still || !(same || (await passwords.verify(password, still.passwordHash)))) {
+      throw new HubError('unauthenticated', refusal);
     }
     counted?.succeeded();
-    return { user: still, newHash: needsRehash(user.passwordHash) ? await passwords.hash(password) : undefined };
+    return { user: still, newHash: needsRehash(still.passwordHash) ? await passwords.hash(password) : undefined };
   };
 }
 

@@ -54,7 +54,8 @@ export const userUpdateInput = z
 
 export const changePasswordInput = z.object({ currentPassword: z.string(), newPassword: passwordInput });
 
-export const loginInput = z.object({ username: z.string().min(1), password: z.string() });
+/** Anybody may send it, so it is short before it is hashed. */
+export const loginInput = z.object({ username: z.string().min(1).max(limits.textChars), password: z.string() });
 
 export type NewUser = z.infer<typeof newUserInput>;
 export type UserUpdate = z.infer<typeof userUpdateInput>;

@@ -106,9 +106,9 @@ describe('users', () => {
 
   test('an upgrade of a hash does not undo a password set meanwhile', () => {
     const draft = document();
-    setPasswordHash(draft, 'ann', 'upgraded', 'another');
+    expect(setPasswordHash(draft, 'ann', 'upgraded', 'another')).toBe(false);
     expect(draft.users?.[1]?.['password']).toBe('h');
-    setPasswordHash(draft, 'ann', 'upgraded', 'h');
+    expect(setPasswordHash(draft, 'ann', 'upgraded', 'h')).toBe(true);
     expect(draft.users?.[1]?.['password']).toBe('upgraded');
   });
 

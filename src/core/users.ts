@@ -62,10 +62,15 @@ export function updateUser(draft: Draft, username: string, input: UserUpdate, pa
   return { user: readUser(user), notes: unknownNames(draft, input) };
 }
 
-/** Sets a password hash: one's own new password, or the upgrade of an old hash at login, which only happens while `replaces` is still the one in force. */
-export function setPasswordHash(draft: Draft, username: string, passwordHash: string, replaces?: string): void {
+/**
+ * Sets a password hash: one's own new password, or the upgrade of an old hash at login. Only while `replaces` is still the one in force; false when it
+ * is not.
+ */
+export function setPasswordHash(draft: Draft, username: string, passwordHash: string, replaces: string): boolean {
   const user = findUser(draft, username);
-  if (replaces === undefined || user['password'] === replaces) user['password'] = passwordHash;
+  if (user['password'] !== replaces) return false;
+  user['password'] = passwordHash;
+  return true;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
@@ -7,6 +7,8 @@ import { type ApiEnv, callerOf, type CallerOptions } from './caller.ts';
 import { answerErrors, fail } from './reply.ts';
 
 export interface ApiOptions extends CallerOptions {
+  /** Where the API is mounted: `${BASE_PATH}/api`. */
+  readonly mount: string;
   /** `READONLY`: refuse what changes something; calling tools is allowed. */
   readonly readonly: boolean;
   readonly resources: readonly Hono<ApiEnv>[];
@@ -18,41 +20,61 @@ export interface ApiOptions extends CallerOptions {
  */
 export function createApi(options: ApiOptions): Hono<ApiEnv> {
   const api = new Hono<ApiEnv>();
-  // Uploads have limits of their own.
+  const is = (c: Context, routes: Routes): boolean => {
+    const path = c.req.path.slice(options.mount.length);
+    return routes.some(([methods, pattern]) => methods.includes(c.req.method) && pattern.test(path));
+  };
+  // Answers are for this caller and this moment.
+  api.use(async (c, next) => {
+    c.header('Cache-Control', 'no-store');
+    await next();
+  });
   const small = bodyLimit({
     maxSize: limits.apiBodyBytes,
     onError: (c) => fail(c, new HubError('too_large', `The body is larger than ${limits.apiBodyBytes} bytes.`)),
   });
-  api.use((c, next) => (pathOf(c.req.path) === '/mcpb/upload' ? next() : small(c, next)));
+  api.use((c, next) => (is(c, uploads) ? next() : small(c, next)));
   api.use(
     callerOf(options, {
-      open: (c) => openRoutes.some(([method, path]) => method.includes(c.req.method) && path.test(pathOf(c.req.path))),
-      queryToken: (c) => c.req.method === 'GET' && pathOf(c.req.path) === '/logs/stream',
+      open: (c) => is(c, openRoutes),
+      // Whoever logs in often still sends the token that has ended.
+      anonymous: (c) => is(c, [login]),
+      queryToken: (c) => is(c, [logStream]),
     }),
   );
   api.use(async (c, next) => {
-    const harmless = c.req.method === 'GET' || c.req.method === 'HEAD' || /^\/(tools|auth)\//.test(pathOf(c.req.path));
-    if (options.readonly && !harmless) throw new HubError('forbidden', 'This hub is read-only (READONLY).');
+    if (options.readonly && !is(c, harmless)) throw new HubError('forbidden', 'This hub is read-only (READONLY).');
     await next();
   });
   for (const routes of options.resources) api.route('/', routes);
-  api.notFound((c) => fail(c, new HubError('not_found', `There is nothing at ${c.req.method} ${c.req.path}.`)));
   api.onError(answerErrors(options.log));
   return api;
 }
 
+/** Paths below `/api`. */
+type Routes = readonly (readonly [methods: readonly string[], path: RegExp])[];
+
+const login: Routes[number] = [['POST'], /^\/auth\/login$/];
+const logStream: Routes[number] = [['GET'], /^\/logs\/stream$/];
+
+/** Uploads have limits of their own. */
+const uploads: Routes = [[['POST'], /^\/mcpb\/upload$/]];
+
 /** What may be called without a credential (SPEC, Authentication, 4; CONTRACT §2): the routes themselves decide what anonymous may see. */
-const openRoutes: readonly (readonly [methods: readonly string[], path: RegExp])[] = [
-  [['POST'], /^\/auth\/login$/],
+const openRoutes: Routes = [
+  login,
   [['GET', 'POST'], /^\/tools\/(?!call\/)[^/]+\/[^/]+$/],
   [['GET', 'POST'], /^\/[^/]+\/tools\/[^/]+\/[^/]+$/],
   [['GET'], /^\/(?:[^/]+\/)?openapi\.(?:json|yaml)$/],
 ];
 
-/** The path below `/api`, whatever `BASE_PATH` is. */
-function pathOf(path: string): string {
-  return path.replace(/^.*?\/api(?=\/|$)/, '');
-}
+/** What `READONLY` allows: reading, calling tools, coming and going. */
+const harmless: Routes = [
+  ...openRoutes,
+  [['GET', 'HEAD'], /^/],
+  [['POST'], /^\/tools\/call\/[^/]+$/],
+  [['POST'], /^\/auth\/logout$/],
+];
 
 /** The JSON body of a request, or `fallback` when there is none. Throws HubError `wrong_type` or `invalid_input`. */
 export async function jsonBody(request: Request, fallback?: unknown): Promise<unknown> {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { HubError } from '../core/errors.ts';
 import type { LogFields, Logger } from '../core/logger.ts';
@@ -21,7 +22,10 @@ function open(options: Partial<AppOptions> & { servers?: ServerState[]; problem?
   const write = (message: string, fields?: LogFields) => void logged.push({ message, fields });
   const log: Logger = { debug: write, info: write, warn: write, error: write };
   const health = () => assessHealth({ servers, version: '1.2.3', startedAt: 1_000, now: 62_500, problem });
-  return { app: createApp({ basePath: '', health, keyRequired: () => false, web: true, log, ...rest }), logged };
+  return {
+    app: createApp({ basePath: '', health, keyRequired: () => false, web: true, api: new Hono(), log, ...rest }),
+    logged,
+  };
 }
 
 describe('GET /health', () => {

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import type { ApiEnv } from './caller.ts';
 import { HubError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import { type Health, healthRoute } from './health.ts';
@@ -13,13 +14,16 @@ export interface AppOptions {
   readonly keyRequired: () => boolean;
   /** False with `DISABLE_WEB`: no pages, the API only. */
   readonly web: boolean;
+  /** What is below `${basePath}/api`. */
+  readonly api: Hono<ApiEnv>;
   readonly log: Logger;
 }
 
 /** Everything the hub answers over HTTP except MCP itself, which has a faster front. Unknown paths get the JSON envelope. */
-export function createApp({ basePath, health, keyRequired, web, log }: AppOptions): Hono {
+export function createApp({ basePath, health, keyRequired, web, api, log }: AppOptions): Hono {
   const app = new Hono();
   app.get('/health', healthRoute(health));
+  app.route(`${basePath}/api`, api);
   if (web) {
     const home = homeRoute({ basePath, health, keyRequired });
     app.get(`${basePath}/`, home);

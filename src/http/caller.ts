@@ -34,14 +34,17 @@ export interface CallerOptions {
   readonly address: (c: Context) => string;
 }
 
-/** Finds out who calls; what is not open needs somebody. `open` says whether a request may be made by anybody, `queryToken` whether `?token=` counts. */
+/**
+ * Finds out who calls; what is not open needs somebody. `open` says whether a request may be made by anybody, `anonymous` whether its credential is
+ * not even looked at, `queryToken` whether `?token=` counts.
+ */
 export function callerOf(
   options: CallerOptions,
-  rules: { open: (c: Context) => boolean; queryToken: (c: Context) => boolean },
+  rules: Record<'open' | 'anonymous' | 'queryToken', (c: Context) => boolean>,
 ) {
   return createMiddleware<ApiEnv>(async (c, next) => {
     const token = rules.queryToken(c) ? c.req.query('token') : undefined;
-    const who = await options.identify(c.req.header(), token);
+    const who = rules.anonymous(c) ? 'none' : await options.identify(c.req.header(), token);
     if (who === 'bad')
       throw new HubError('unauthenticated', 'The access token is not valid, or no longer. Log in again.');
     if (who === 'none' && !rules.open(c)) {

@@ -1,0 +1,32 @@
+import { readFile } from 'node:fs/promises';
+import { errorText } from '../core/errors.ts';
+import type { Logger } from '../core/logger.ts';
+import { isObject } from '../core/rpc.ts';
+import { writeFileAtomic } from '../disk/write-file-atomic.ts';
+import type { RevocationStore } from './revocations.ts';
+
+const formatVersion = 1;
+
+/**
+ * Keeps revocations in a file of `DATA_DIR`, for a hub without replicas. A file that cannot be used does not stop the hub, because nobody writes it but
+ * the hub, whole; the log then says how to end every token instead.
+ */
+export function revocationFile(path: string, log: Logger): RevocationStore {
+  return {
+    async load() {
+      try {
+        const saved: unknown = JSON.parse(await readFile(path, 'utf8'));
+        if (isObject(saved) && saved['version'] === formatVersion) return saved['revocations'];
+        throw new Error('unknown format');
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+        log.warn(
+          'Cannot read which access tokens were ended: those younger than a day may work again. To end all of them, remove jwt.secret from the data folder (or change JWT_SECRET) and restart.',
+          { path, error: errorText(error) },
+        );
+        return undefined;
+      }
+    },
+    save: (revocations) => writeFileAtomic(path, JSON.stringify({ version: formatVersion, revocations })),
+  };
+}
