@@ -21,6 +21,7 @@ export function openProbes(env: Env): {
   const reaper = openReaper();
   const opener = {
     expand: (server: ServerSettings) => expandServer(server, env.variables).transport,
+    addresses: () => ({ allowPrivateAddresses: true, allowedCidrs: [] }),
     inheritedEnv: inheritableEnv(env.variables),
     owner: ownerMark(env.dataDir),
     reaper,

@@ -6,6 +6,10 @@ export interface ServerState {
   readonly error?: string;
   /** ISO time of the next attempt to connect. */
   readonly nextRetryAt?: string;
+  /** Failures to connect since the connection last held. */
+  readonly attempts?: number;
+  /** ISO time since when it is connected, or when it last was; absent when it was not since the hub started. */
+  readonly lastConnectedAt?: string;
   readonly tools: number;
   readonly prompts: number;
   readonly resources: number;

@@ -42,7 +42,7 @@ describe('adding servers', () => {
       ann,
       parseInput(newServerInput, { name: ' web ', config: { url: 'https://x', alias: null } }, 'x'),
     );
-    expect(entry(draft, 'web')).toEqual({ url: 'https://x', owner: 'ann' });
+    expect(entry(draft, 'web')).toEqual({ url: 'https://x', owner: 'ann', visibility: 'private' });
     expect(() => addServer(draft, ann, { name: 'mail', config: { url: 'https://x' } })).toThrow(code('conflict'));
     for (const name of ['', 'a b', '__proto__', '../x', 'a/b']) {
       expect(() => parseInput(newServerInput, { name, config: {} }, 'Cannot add')).toThrow(
@@ -50,6 +50,42 @@ describe('adding servers', () => {
       );
     }
     expect(() => parseInput(newServerInput, { name: 'x' }, 'Cannot add')).toThrow(code('invalid_input', 'config'));
+  });
+
+  test('servers of users are on the public internet, or in a range that an admin allows', () => {
+    const inside = [
+      'http://127.0.0.1:8080/mcp',
+      'http://localhost/mcp',
+      'http://a.localhost./mcp',
+      'http://0x7f.1/mcp',
+      'http://[::1]/mcp',
+      'http://[::ffff:10.0.0.1]/mcp',
+      'http://169.254.169.254/latest',
+      'http://10.1.2.3/mcp',
+    ];
+    for (const url of inside) {
+      for (const config of [{ url }, { serverUrl: url }, { httpUrl: url }, { type: 'openapi', openapi: { url } }]) {
+        expect(() => addServer(document(), ann, { name: 'x', config }), JSON.stringify(config)).toThrow(
+          code('forbidden', 'public internet'),
+        );
+        addServer(document(), admin, { name: 'x', config });
+      }
+      expect(() => updateServer(document(), ann, 'mail', update({ config: { url, headers: {} } }))).toThrow(
+        code('forbidden', 'public internet'),
+      );
+    }
+    const allowing = { ...document(), systemConfig: { network: { allowedCidrs: ['10.1.0.0/16'] } } };
+    addServer(allowing, ann, { name: 'x', config: { url: 'http://10.1.2.3/mcp' } });
+    expect(() => addServer(allowing, ann, { name: 'y', config: { url: 'http://10.2.2.3/mcp' } })).toThrow(
+      code('forbidden'),
+    );
+  });
+
+  test('no user says which folder goes with a server', () => {
+    const draft = document();
+    const bundle = { folder: 'notes-1.0.0' };
+    expect(() => addServer(draft, ann, { name: 'x', config: { url: 'https://x', bundle } })).toThrow(code('forbidden'));
+    expect(() => updateServer(draft, ann, 'mail', update({ config: { bundle } }))).toThrow(code('forbidden', 'bundle'));
   });
 
   test('only admins start programs, give servers away, or pass on headers of others', () => {

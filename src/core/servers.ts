@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+import { inRanges, isPublicAddress, parseCidr } from './address.ts';
 import {
   type Draft,
   type Editor,
@@ -9,6 +11,7 @@ import {
   renameIn,
   serversOf,
   textOf,
+  textsOf,
 } from './document.ts';
 import { HubError } from './errors.ts';
 import { invalid, isForbiddenName } from './input.ts';
@@ -27,9 +30,10 @@ export function addServer(draft: Draft, by: Editor, { name, config }: NewServer)
   checkFree(draft, name, attempt);
   const entry = withoutNulls(unmaskServer(config, {}, attempt));
   const owner = textOf(entry['owner']) ?? by.username;
-  checkRights(by, attempt, { before: { owner: by.username }, after: { ...entry, owner } });
+  checkRights(draft, by, attempt, { before: { owner: by.username }, after: { ...entry, owner } });
   checkOwner(draft, by, owner, attempt);
-  serversOf(draft)[name] = { ...entry, owner };
+  // What users bring for themselves is theirs until they share it; anonymous callers would see it otherwise.
+  serversOf(draft)[name] = { ...(!by.isAdmin && { visibility: 'private' }), ...entry, owner };
 }
 
 /** Members that `config` does not have stay as they are, except that a new transport replaces the old one as a whole; `null` takes a member out. */
@@ -39,7 +43,7 @@ export function updateServer(draft: Draft, by: Editor, name: string, { config, n
   if (startsProcess(before)) checkAdmin(by, attempt);
   if (config) {
     const after = merged(before, unmaskServer(config, before, attempt));
-    checkRights(by, attempt, { before, after });
+    checkRights(draft, by, attempt, { before, after });
     if (after['owner'] !== before['owner']) checkOwner(draft, by, ownerOf(after), attempt);
     const moved = addressOf(before) !== addressOf(after);
     if (moved && !by.isAdmin && hidesSecrets(config)) {
@@ -118,8 +122,13 @@ function checkAdmin(by: Editor, attempt: string): void {
   throw new HubError('forbidden', `${attempt}: only admins manage servers that start a program on the hub's machine.`);
 }
 
-/** What only admins may decide: programs, whose a server is, and which headers of other users' requests it gets to see. */
-function checkRights(by: Editor, attempt: string, { before, after }: { before: Entry; after: Entry }): void {
+/** What only admins may decide: programs, whose a server is, which headers of other users' requests it gets to see, addresses inside the network. */
+function checkRights(
+  draft: Draft,
+  by: Editor,
+  attempt: string,
+  { before, after }: { before: Entry; after: Entry },
+): void {
   if (by.isAdmin) return;
   if (startsProcess(after)) checkAdmin(by, attempt);
   if (ownerOf(after) !== ownerOf(before)) {
@@ -128,6 +137,27 @@ function checkRights(by: Editor, attempt: string, { before, after }: { before: E
   if (JSON.stringify(passedHeaders(after)) !== JSON.stringify(passedHeaders(before))) {
     throw new HubError('forbidden', `${attempt}: only admins decide which headers of requests are passed on.`);
   }
+  // Deleting a server deletes the folder it names here.
+  if (JSON.stringify(after['bundle']) !== JSON.stringify(before['bundle'])) {
+    throw new HubError('forbidden', `${attempt}: only an uploaded bundle says where it is unpacked.`);
+  }
+  const address = privateAddress(draft, after);
+  if (address !== undefined && addressOf(after) !== addressOf(before)) {
+    throw new HubError(
+      'forbidden',
+      `${attempt}: ${address} is not on the public internet. Only admins connect servers inside this network.`,
+    );
+  }
+}
+
+/** A host that plainly is not public and in no range an admin allows. What other names lead to is judged when the server is connected. */
+function privateAddress(draft: Draft, config: Entry): string | undefined {
+  const address = addressOf(config);
+  const host = URL.canParse(address) ? new URL(address).hostname.replace(/^\[|\]$/g, '') : '';
+  const network = draft.systemConfig?.['network'];
+  const allowed = textsOf(isObject(network) ? network['allowedCidrs'] : []).flatMap((text) => parseCidr(text) ?? []);
+  if (isIP(host) !== 0) return isPublicAddress(host) || inRanges(host, allowed) ? undefined : host;
+  return /(^|\.)localhost\.?$/.test(host) && allowed.length === 0 ? host : undefined;
 }
 
 function passedHeaders(config: Entry): unknown[] {

@@ -126,6 +126,8 @@ export interface SystemSettings {
   };
   /** Items per page of the lists clients get; 0 = everything in one page. */
   readonly listPageSize: number;
+  /** Private ranges that servers may be in whose owner is no admin (`network.allowedCidrs`). */
+  readonly allowedCidrs?: readonly string[] | undefined;
   readonly progressiveDisclosure: boolean | undefined;
   /** Whether arguments and results of calls are kept in the activity log. */
   readonly storeToolPayload: boolean;

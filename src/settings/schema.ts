@@ -1,3 +1,4 @@
+import { parseCidr } from '../core/address.ts';
 import type { Problem } from '../core/errors.ts';
 import { isObject } from '../core/rpc.ts';
 import type { ServerSettings, Settings, SystemSettings } from '../core/settings.ts';
@@ -65,7 +66,8 @@ function serverExists(servers: unknown): (name: string) => boolean {
 /** MCPHub's defaults (reference §4.2), but for what CONTRACT §2 decides otherwise. */
 function readSystem(value: unknown, report: Report): { system: SystemSettings; legacyKey: string | undefined } {
   const part = readPart(systemShape, value ?? {}, ['systemConfig'], report);
-  const { nameSeparator = '-', listPageSize = 0, smartRouting = {}, routing = {}, activityLog = {} } = part?.data ?? {};
+  const { nameSeparator = '-', listPageSize = 0, smartRouting = {}, routing = {} } = part?.data ?? {};
+  const { activityLog = {}, network = {} } = part?.data ?? {};
   const { enableGlobalRoute = true, enableBearerAuth, openApiAccess = 'open' } = routing;
   checkSeparator(nameSeparator, ['systemConfig', 'nameSeparator'], report);
   const headerName = readHeaderName(
@@ -73,6 +75,13 @@ function readSystem(value: unknown, report: Report): { system: SystemSettings; l
     ['systemConfig', 'routing', 'bearerAuthHeaderName'],
     report,
   );
+  for (const [i, range] of (network.allowedCidrs ?? []).entries()) {
+    if (parseCidr(range) === undefined)
+      report.problem(
+        ['systemConfig', 'network', 'allowedCidrs', i],
+        'expected a range of addresses like "10.1.0.0/16" or a single address',
+      );
+  }
   const legacyKey = routing.bearerAuthKey?.trim() ?? '';
   return {
     system: {
@@ -80,6 +89,7 @@ function readSystem(value: unknown, report: Report): { system: SystemSettings; l
       routing: { enableGlobalRoute, enableBearerAuth, openApiAccess, bearerAuthHeaderName: headerName },
       listPageSize,
       progressiveDisclosure: smartRouting.progressiveDisclosure,
+      allowedCidrs: network.allowedCidrs,
       storeToolPayload: activityLog.storeToolPayload ?? false,
     },
     legacyKey: enableBearerAuth === true && legacyKey !== '' ? legacyKey : undefined,

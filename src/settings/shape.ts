@@ -175,6 +175,7 @@ export const systemShape = z.looseObject({
       openApiAccess: z.enum(['open', 'authenticated', 'off']).optional(),
     })
     .optional(),
+  network: z.looseObject({ allowedCidrs: texts.optional() }).optional(),
   activityLog: z.looseObject({ storeToolPayload: flag.optional() }).optional(),
   smartRouting: z.looseObject({ enabled: flag.optional(), progressiveDisclosure: flag.optional() }).optional(),
 });

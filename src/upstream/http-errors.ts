@@ -103,6 +103,8 @@ const unknownIssuer = new Set([
 
 /** The failure of a request that got no (complete) answer: connection, name, certificate. */
 export function connectionError(where: string, error: unknown): HubError {
+  // An address that is not allowed, told by the connector.
+  if (error instanceof HubError) return error;
   // undici gives its parser's errors a name but not always a code.
   const parserFailed = error instanceof Error && error.name === 'HTTPParserError';
   const { code, text } = parserFailed ? { code: 'HPE_', text: error.message } : details(error);

@@ -5,12 +5,15 @@ import type { Channel, ChannelEvents } from './channel.ts';
 import { openLegacySse } from './legacy-sse.ts';
 import { openRemote } from './open-remote.ts';
 import type { Reaper } from './reaper.ts';
+import type { AddressPolicy } from './safe-address.ts';
 import { openStdio } from './stdio.ts';
 import { openStreamableHttp } from './streamable-http.ts';
 
 export interface ChannelOpener {
   /** The server's transport with its placeholders filled in. Throws HubError when it cannot be used. */
   readonly expand: (server: ServerSettings) => TransportSettings;
+  /** Where the connections of a remote server may go. */
+  readonly addresses: (server: ServerSettings) => AddressPolicy;
   /** What children get of the hub's environment. */
   readonly inheritedEnv: Readonly<Record<string, string>>;
   readonly owner: string;
@@ -26,15 +29,16 @@ export function openChannel(server: ServerSettings, events: ChannelEvents, optio
   const { name, maxMessageBytes } = server;
   const log = options.log(`server:${name}`);
   const { inheritedEnv, owner, reaper, connectTimeoutMs, userAgent } = options;
+  const remote = { name, maxMessageBytes, log, connectTimeoutMs, userAgent, addresses: options.addresses(server) };
   switch (transport.type) {
     case 'stdio':
       return openStdio({ ...transport, name, maxMessageBytes, log, inheritedEnv, owner, reaper }, events);
     case 'streamable-http':
-      return openStreamableHttp({ ...transport, name, maxMessageBytes, log, connectTimeoutMs, userAgent }, events);
+      return openStreamableHttp({ ...transport, ...remote }, events);
     case 'sse':
-      return openLegacySse({ ...transport, name, maxMessageBytes, log, connectTimeoutMs, userAgent }, events);
+      return openLegacySse({ ...transport, ...remote }, events);
     case 'auto':
-      return openRemote({ ...transport, name, maxMessageBytes, log, connectTimeoutMs, userAgent }, events);
+      return openRemote({ ...transport, ...remote }, events);
     case 'openapi':
       throw new HubError('misconfigured', 'Servers of type "openapi" are not part of this version yet.');
   }

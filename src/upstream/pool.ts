@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isTrusted } from '../core/access.ts';
 import { type Catalogue, emptyCatalogue, type Offer, sameOffer } from '../core/catalogue.ts';
 import { HubError } from '../core/errors.ts';
 import type { ServerState } from '../core/hub.ts';
@@ -31,6 +32,8 @@ export interface Pool {
   /** Shows what is known from the last run, before anything is started. */
   prepare(settings: Settings): void;
   readonly catalogue: Catalogue;
+  /** Ends the connection of one server and makes a new one at once, whatever the back-off says; no other server is touched. False for one that is not enabled. */
+  restart(server: string): boolean;
   /** The connection of an enabled server. */
   connection(server: string): Connection | undefined;
   states(): ServerState[];
@@ -46,6 +49,8 @@ interface Entry {
   readonly saved: Offer | undefined;
   /** Since when it is not connected, milliseconds since the epoch. */
   awaySince: number | undefined;
+  /** When it was last found connected, milliseconds since the epoch. */
+  connectedAt: number | undefined;
   /** The status that goes with the catalogue: nobody shall read "connected" before the tools are there. */
   status: ConnectionStatus;
 }
@@ -60,11 +65,11 @@ export function createPool(options: PoolOptions): Pool {
   let graceTimer: NodeJS.Timeout | undefined;
   let closed = false;
 
-  function start(server: ServerSettings, fingerprint: string, before: Offer | undefined): void {
+  function start(server: ServerSettings, fingerprint: string, before: Offer | undefined, connectedAt?: number): void {
     const connection = new Connection({ ...options, server, slots, log: options.log(`server:${server.name}`) });
     connection.start();
     const { status } = connection;
-    entries.set(server.name, { connection, fingerprint, saved: before, awaySince: Date.now(), status });
+    entries.set(server.name, { connection, fingerprint, saved: before, awaySince: Date.now(), connectedAt, status });
   }
 
   function stop(name: string, entry: Entry): void {
@@ -77,8 +82,10 @@ export function createPool(options: PoolOptions): Pool {
   function offerOf(entry: Entry): Offer | undefined {
     const { connection } = entry;
     entry.status = connection.status;
-    if (connection.status.kind === 'connected') entry.awaySince = undefined;
-    else entry.awaySince ??= Date.now();
+    if (connection.status.kind === 'connected') {
+      entry.awaySince = undefined;
+      entry.connectedAt = connection.status.sinceMs;
+    } else entry.awaySince ??= Date.now();
     const expired = entry.awaySince !== undefined && Date.now() - entry.awaySince > limits.catalogueGraceMs;
     return expired ? undefined : (connection.offer ?? entry.saved);
   }
@@ -86,7 +93,11 @@ export function createPool(options: PoolOptions): Pool {
   /** What a server that is not started yet offered when it last ran, set up as it is now. */
   function savedFor(server: ServerSettings | undefined): Offer | undefined {
     const known = server?.enabled ? saved.get(server.name) : undefined;
-    return known && server && known.fingerprint === fingerprintOf(server) ? known.offer : undefined;
+    return known && server && known.fingerprint === fingerprint(server) ? known.offer : undefined;
+  }
+
+  function fingerprint(server: ServerSettings): string {
+    return fingerprintOf(server, settings !== undefined && isTrusted(settings, server));
   }
 
   function renewCatalogue(): void {
@@ -110,11 +121,11 @@ export function createPool(options: PoolOptions): Pool {
       settings = next;
       for (const [name, entry] of entries) {
         const server = next.servers.get(name);
-        if (!server?.enabled || fingerprintOf(server) !== entry.fingerprint) stop(name, entry);
+        if (!server?.enabled || fingerprint(server) !== entry.fingerprint) stop(name, entry);
       }
       for (const server of next.servers.values()) {
         if (!server.enabled || entries.has(server.name)) continue;
-        start(server, fingerprintOf(server), savedFor(server));
+        start(server, fingerprint(server), savedFor(server));
       }
       renewCatalogue();
     },
@@ -124,6 +135,15 @@ export function createPool(options: PoolOptions): Pool {
     },
     get catalogue() {
       return catalogue;
+    },
+    restart(name) {
+      const entry = entries.get(name);
+      const server = settings?.servers.get(name);
+      if (closed || !entry || !server?.enabled) return false;
+      stop(name, entry);
+      start(server, fingerprint(server), entry.connection.offer ?? entry.saved, entry.connectedAt);
+      options.changed();
+      return true;
     },
     connection: (server) => entries.get(server)?.connection,
     states: () =>
@@ -142,8 +162,8 @@ export function createPool(options: PoolOptions): Pool {
   };
 }
 
-/** Says whether a running connection still fits the settings of its server: of all that is in them, only this restarts it. */
-function fingerprintOf(server: ServerSettings): string {
+/** Says whether a running connection still fits the settings of its server: of all that is in them, only this restarts it. `trusted`: see `isTrusted`. */
+function fingerprintOf(server: ServerSettings, trusted: boolean): string {
   const { transport, timeoutMs, resetTimeoutOnProgress, maxTotalTimeoutMs, keepAlive, keepAliveMs, maxMessageBytes } =
     server;
   const relevant = [
@@ -154,6 +174,7 @@ function fingerprintOf(server: ServerSettings): string {
     keepAlive,
     keepAliveMs,
     maxMessageBytes,
+    trusted,
   ];
   return createHash('sha256').update(JSON.stringify(relevant)).digest('hex');
 }
@@ -178,6 +199,8 @@ function stateOf(server: ServerSettings, entry: Entry | undefined, catalogue: Ca
     tools: offer?.tools.length ?? 0,
     prompts: offer?.prompts.length ?? 0,
     resources: (offer?.resources.length ?? 0) + (offer?.templates.length ?? 0),
+    attempts: entry?.status.kind === 'connecting' || entry?.status.kind === 'disconnected' ? entry.status.attempts : 0,
+    ...(entry?.connectedAt !== undefined && { lastConnectedAt: new Date(entry.connectedAt).toISOString() }),
   };
   const status = entry?.status;
   switch (status?.kind) {

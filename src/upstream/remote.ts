@@ -2,6 +2,7 @@ import { Pool } from 'undici';
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
+import { type AddressPolicy, guardedConnector } from './safe-address.ts';
 
 export interface RemoteOptions {
   readonly name: string;
@@ -11,6 +12,8 @@ export interface RemoteOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly maxMessageBytes: number;
   readonly connectTimeoutMs: number;
+  /** Where connections may go; absent: anywhere. */
+  readonly addresses?: AddressPolicy;
   /** The log of `server:<name>`. */
   readonly log: Logger;
   readonly userAgent: string;
@@ -29,7 +32,9 @@ export interface Remote {
 }
 
 /** Opens nothing yet: connections are made when needed. Throws HubError `invalid_input` for an address or header that cannot be used. */
-export function remote({ name, url: address, headers, connectTimeoutMs, userAgent, log }: RemoteOptions): Remote {
+export function remote(options: RemoteOptions): Remote {
+  const { name, url: address, headers, connectTimeoutMs, userAgent, log } = options;
+  const { addresses = anywhere } = options;
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw new HubError('invalid_input', `Cannot connect server "${name}": its url is not an http or https address.`);
@@ -37,7 +42,7 @@ export function remote({ name, url: address, headers, connectTimeoutMs, userAgen
   const pool = new Pool(url.origin, {
     connections: limits.upstreamConnections,
     pipelining: 1,
-    connectTimeout: connectTimeoutMs,
+    connect: guardedConnector(addresses, { timeout: connectTimeoutMs }),
     // A call may take minutes; whoever made it holds its deadline.
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -50,6 +55,8 @@ export function remote({ name, url: address, headers, connectTimeoutMs, userAgen
     pool,
   };
 }
+
+const anywhere: AddressPolicy = { allowPrivateAddresses: true, allowedCidrs: [] };
 
 /** Set by the transport itself. */
 const reserved = new Set([

@@ -33,19 +33,25 @@ export function guardedAgent(
   options: Agent.Options = {},
   resolve: Resolve = systemLookup,
 ): Agent {
-  const allows = allowedBy(policy);
   const { connect: connectOptions, ...agentOptions } = options;
   const tls = typeof connectOptions === 'object' ? connectOptions : {};
-  const connect = buildConnector({ ...tls, lookup: guardedLookup(allows, resolve) });
-  return new Agent({
-    ...agentOptions,
-    connect: (target, done) => {
-      // A literal address is never looked up, so it is judged here.
-      if (isIP(target.hostname) !== 0 && !allows(target.hostname))
-        done(refusal(target.hostname, [target.hostname]), null);
-      else connect(target, done);
-    },
-  });
+  return new Agent({ ...agentOptions, connect: guardedConnector(policy, tls, resolve) });
+}
+
+/** The part of such an agent that makes connections, for a pool of one's own. */
+export function guardedConnector(
+  policy: AddressPolicy,
+  options: buildConnector.BuildOptions = {},
+  resolve: Resolve = systemLookup,
+): buildConnector.connector {
+  const allows = allowedBy(policy);
+  const connect = buildConnector({ ...options, lookup: guardedLookup(allows, resolve) });
+  return (target, done) => {
+    // A literal address is never looked up, so it is judged here.
+    if (isIP(target.hostname) !== 0 && !allows(target.hostname))
+      done(refusal(target.hostname, [target.hostname]), null);
+    else connect(target, done);
+  };
 }
 
 function allowedBy(policy: AddressPolicy): (address: string) => boolean {
