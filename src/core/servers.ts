@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { inRanges, isPublicAddress, parseCidr } from './address.ts';
 import {
   type Draft,
@@ -156,7 +155,7 @@ function privateAddress(draft: Draft, config: Entry): string | undefined {
   const host = URL.canParse(address) ? new URL(address).hostname.replace(/^\[|\]$/g, '') : '';
   const network = draft.systemConfig?.['network'];
   const allowed = textsOf(isObject(network) ? network['allowedCidrs'] : []).flatMap((text) => parseCidr(text) ?? []);
-  if (isIP(host) !== 0) return isPublicAddress(host) || inRanges(host, allowed) ? undefined : host;
+  if (parseCidr(host)) return isPublicAddress(host) || inRanges(host, allowed) ? undefined : host;
   return /(^|\.)localhost\.?$/.test(host) && allowed.length === 0 ? host : undefined;
 }
 

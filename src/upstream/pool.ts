@@ -78,18 +78,6 @@ export function createPool(options: PoolOptions): Pool {
     stopping.add(stopped);
   }
 
-  /** The last known offer of a server that is away is shown for a while, then withdrawn. */
-  function offerOf(entry: Entry): Offer | undefined {
-    const { connection } = entry;
-    entry.status = connection.status;
-    if (connection.status.kind === 'connected') {
-      entry.awaySince = undefined;
-      entry.connectedAt = connection.status.sinceMs;
-    } else entry.awaySince ??= Date.now();
-    const expired = entry.awaySince !== undefined && Date.now() - entry.awaySince > limits.catalogueGraceMs;
-    return expired ? undefined : (connection.offer ?? entry.saved);
-  }
-
   /** What a server that is not started yet offered when it last ran, set up as it is now. */
   function savedFor(server: ServerSettings | undefined): Offer | undefined {
     const known = server?.enabled ? saved.get(server.name) : undefined;
@@ -162,6 +150,18 @@ export function createPool(options: PoolOptions): Pool {
   };
 }
 
+/** The last known offer of a server that is away is shown for a while, then withdrawn. */
+function offerOf(entry: Entry): Offer | undefined {
+  const { connection } = entry;
+  entry.status = connection.status;
+  if (connection.status.kind === 'connected') {
+    entry.awaySince = undefined;
+    entry.connectedAt = connection.status.sinceMs;
+  } else entry.awaySince ??= Date.now();
+  const expired = entry.awaySince !== undefined && Date.now() - entry.awaySince > limits.catalogueGraceMs;
+  return expired ? undefined : (connection.offer ?? entry.saved);
+}
+
 /** Says whether a running connection still fits the settings of its server: of all that is in them, only this restarts it. `trusted`: see `isTrusted`. */
 function fingerprintOf(server: ServerSettings, trusted: boolean): string {
   const { transport, timeoutMs, resetTimeoutOnProgress, maxTotalTimeoutMs, keepAlive, keepAliveMs, maxMessageBytes } =
@@ -199,8 +199,7 @@ function stateOf(server: ServerSettings, entry: Entry | undefined, catalogue: Ca
     tools: offer?.tools.length ?? 0,
     prompts: offer?.prompts.length ?? 0,
     resources: (offer?.resources.length ?? 0) + (offer?.templates.length ?? 0),
-    attempts: entry?.status.kind === 'connecting' || entry?.status.kind === 'disconnected' ? entry.status.attempts : 0,
-    ...(entry?.connectedAt !== undefined && { lastConnectedAt: new Date(entry.connectedAt).toISOString() }),
+    ...historyOf(entry),
   };
   const status = entry?.status;
   switch (status?.kind) {
@@ -220,6 +219,15 @@ function stateOf(server: ServerSettings, entry: Entry | undefined, catalogue: Ca
         nextRetryAt: new Date(status.nextRetryAt).toISOString(),
       };
   }
+}
+
+function historyOf(entry: Entry | undefined): Pick<ServerState, 'attempts' | 'lastConnectedAt'> {
+  if (!entry) return {};
+  const { status, connectedAt } = entry;
+  return {
+    attempts: 'attempts' in status ? status.attempts : 0,
+    ...(connectedAt !== undefined && { lastConnectedAt: new Date(connectedAt).toISOString() }),
+  };
 }
 
 /** The connection a call goes through. Throws HubError `not_found` for a server that is not there or not enabled. */
