@@ -230,6 +230,13 @@ describe('the servers of a group', () => {
   });
 });
 
+const hiddenIn = (draft: Draft) =>
+  (draft.groups ?? []).flatMap((group) =>
+    configs(draft, String(group['id']))
+      .filter(({ name }) => name === 'secret')
+      .map((config) => [group['id'], config]),
+  );
+
 describe('any sequence of edits', () => {
   const names = fc.constantFrom('dev', 'Dev', 'ops', 'OPS', 'web', 'g1', 'team a');
   const servers = fc.array(
@@ -320,11 +327,4 @@ describe('any sequence of edits', () => {
       { numRuns: 300 },
     );
   });
-
-  const hiddenIn = (draft: Draft) =>
-    (draft.groups ?? []).flatMap((group) =>
-      configs(draft, String(group['id']))
-        .filter(({ name }) => name === 'secret')
-        .map((config) => [group['id'], config]),
-    );
 });

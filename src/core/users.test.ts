@@ -81,7 +81,9 @@ describe('users', () => {
     expect(user).toMatchObject({ servers: ['a', 'x'], groups: ['dev', 'g', 'y'] });
     expect(notes).toEqual(['There is no server x yet.', 'There is no group y yet.']);
   });
+});
 
+describe('changing and deleting users', () => {
   test('only what is sent changes, and the password under both of its names', () => {
     const draft = document();
     expect([update({ password: '123456' }).password, update({ newPassword: '654321' }).password]).toEqual([
