@@ -17,6 +17,8 @@ const who = { name: 'toolhub-test', version: '1.0.0' };
 /** The part of both libraries' clients that the tests use. */
 export interface AnyClient {
   readonly kind: ClientKind;
+  /** Whether the hub told this client that it does this. */
+  can(capability: 'completions' | 'logging'): boolean;
   listTools(): Promise<{ tools: { name: string; description?: string | undefined }[] }>;
   listPrompts(): Promise<{ prompts: { name: string }[] }>;
   listResources(): Promise<{ resources: { uri: string; name: string }[] }>;
@@ -68,6 +70,7 @@ async function connectV1(kind: ClientKind, url: URL, headers: Record<string, str
   await client.connect(transport);
   return {
     kind,
+    can: (capability) => client.getServerCapabilities()?.[capability] !== undefined,
     listTools: () => client.listTools(),
     listPrompts: () => client.listPrompts(),
     listResources: () => client.listResources(),
@@ -95,6 +98,7 @@ async function connectV2(kind: ClientKind, url: URL, headers: Record<string, str
   );
   return {
     kind,
+    can: (capability) => client.getServerCapabilities()?.[capability] !== undefined,
     listTools: () => client.listTools(),
     listPrompts: () => client.listPrompts(),
     listResources: () => client.listResources(),

@@ -18,6 +18,8 @@ export interface HostileOptions {
   /** The whole result of `initialize`, as JSON text. */
   initializeResult?: string;
   initializeDelayMs?: number;
+  /** `initialize` is answered once this file is gone. */
+  gate?: string;
   /** Tools by name, whole, or how many made-up ones. */
   tools?: number | (string | Record<string, unknown>)[];
   prompts?: Record<string, unknown>[];
@@ -29,6 +31,8 @@ export interface HostileOptions {
   resourceTexts?: string[];
   /** More members of every list result: text that begins with a comma. */
   listExtra?: string;
+  /** The whole result of `tools/list`, as JSON text. */
+  listText?: string;
   pageSize?: number;
   /** Every page names the first page as the next. */
   cursorLoop?: boolean;
@@ -70,6 +74,8 @@ export interface HostileOptions {
   noGetStream?: boolean;
   /** HTTP: status of requests with an unknown session. */
   lostStatus?: number;
+  /** HTTP: treats the session of every such request as unknown. */
+  forgetsAt?: string;
   /** HTTP: accepts and never answers. */
   hangHttp?: boolean;
   /** HTTP: answers everything with this status. */

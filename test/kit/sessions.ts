@@ -78,6 +78,12 @@ export async function session(url: string, options: SessionOptions = {}): Promis
   return own;
 }
 
+/** Whether the hub says that it does this. What it does not say it must refuse; either way a test has something to hold against it. */
+export function advertises(own: Session, capability: string, member?: string): boolean {
+  const value = own.initialized.result?.capabilities?.[capability];
+  return member === undefined ? value !== undefined : value?.[member] === true;
+}
+
 /** A client of the HTTP+SSE transport of 2024-11-05. */
 export interface LegacySession {
   readonly stream: Stream;

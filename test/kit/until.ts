@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** What `look` throws when waiting any longer is of no use. */
+export class Hopeless extends Error {}
+
 /**
  * Asks again and again, a few times per frame of patience, until `look` returns something that is neither undefined, null nor false (or stops throwing),
  * and returns it. Throws what it waited for, and what it saw last, after `timeoutMs`.
@@ -17,6 +20,7 @@ export async function until<T>(
       if (seen !== undefined && seen !== null && seen !== false) return seen as Exclude<T, undefined | null | false>;
       last = seen;
     } catch (error) {
+      if (error instanceof Hopeless) throw error;
       last = error;
     }
     if (performance.now() > end) {

@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, expect, test } from 'vitest';
+import { clientKinds, connect } from '../kit/clients.ts';
+import { temporaryFolder } from '../kit/hostile.ts';
+import { testHub } from '../kit/test-hub.ts';
+import type { TestHub } from '../kit/test-hub.ts';
+import { until, within } from '../kit/until.ts';
+
+// The reference servers behind the hub, the official clients in front of it: if these do not work together, nothing else counts.
+
+const bin = (name: string) => fileURLToPath(new URL(`../../node_modules/.bin/mcp-server-${name}`, import.meta.url));
+const folder = temporaryFolder();
+const everything = { command: process.execPath, args: [bin('everything')] };
+const filesystem = { command: process.execPath, args: [bin('filesystem'), folder] };
+const memory = {
+  command: process.execPath,
+  args: [bin('memory')],
+  env: { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') },
+};
+const all = { everything, filesystem, memory };
+let hub: TestHub;
+
+beforeAll(async () => {
+  hub = await testHub({ mcpServers: all, groups: [{ id: 'g-1', name: 'files', servers: ['filesystem'] }] });
+  await hub.connected(3, 30_000);
+});
+
+test.each(clientKinds)('%s lists everything that three official servers offer', async (kind) => {
+  const client = await connect(kind, hub.url);
+  const names = (await client.listTools()).tools.map((tool) => tool.name);
+  expect(names.filter((name) => name.startsWith('everything-'))).toHaveLength(13);
+  expect(names.filter((name) => name.startsWith('filesystem-'))).toHaveLength(14);
+  expect(names.filter((name) => name.startsWith('memory-'))).toHaveLength(9);
+  expect(new Set(names).size).toBe(36);
+  expect((await client.listPrompts()).prompts.map((prompt) => prompt.name)).toContain('everything-args-prompt');
+  expect((await client.listResources()).resources.map((resource) => resource.uri)).toContain(
+    'demo://resource/static/document/features.md',
+  );
+  expect((await client.listResourceTemplates()).resourceTemplates.map((template) => template.uriTemplate)).toContain(
+    'demo://resource/dynamic/text/{resourceId}',
+  );
+});
+
+test.each(clientKinds)('%s calls, reads, prompts and completes through the hub', async (kind) => {
+  const client = await connect(kind, hub.url);
+  const file = join(folder, `${kind.replace(' ', '-')}.txt`);
+  const sum = await client.callTool('everything-get-sum', { a: 2, b: 40 });
+  expect(sum.content[0]?.text).toContain('42');
+  await client.callTool('filesystem-write_file', { path: file, content: `by ${kind} ü€😀` });
+  expect(readFileSync(file, 'utf8')).toBe(`by ${kind} ü€😀`);
+  const entity = `entity of ${kind}`;
+  await client.callTool('memory-create_entities', {
+    entities: [{ name: entity, entityType: 'test', observations: [] }],
+  });
+  expect(JSON.stringify(await client.callTool('memory-read_graph'))).toContain(entity);
+  const structured = await client.callTool('everything-get-structured-content', { location: 'Chicago' });
+  expect(structured.structuredContent).toMatchObject({ temperature: expect.any(Number) });
+  const listed = await client.readResource('demo://resource/static/document/features.md');
+  expect(listed.contents[0]).toMatchObject({
+    uri: 'demo://resource/static/document/features.md',
+    text: expect.any(String),
+  });
+  const dynamic = await client.readResource('demo://resource/dynamic/text/7');
+  expect(dynamic.contents[0]?.uri).toBe('demo://resource/dynamic/text/7');
+  const prompt = await client.getPrompt('everything-args-prompt', { city: 'Bern' });
+  expect(JSON.stringify(prompt.messages)).toContain('Bern');
+  const completed = client.complete('everything-completable-prompt', 'department', 'E');
+  if (client.can('completions')) expect(await completed).toContain('Engineering');
+  else await expect(completed).rejects.toThrow();
+});
+
+test.each(clientKinds)('%s sees one group, and one server under its own names', async (kind) => {
+  const group = await connect(kind, hub.url, 'files');
+  const grouped = (await group.listTools()).tools.map((tool) => tool.name);
+  expect(grouped).toHaveLength(14);
+  expect(grouped.every((name) => name.startsWith('filesystem-') || !name.includes('-'))).toBe(true);
+  const single = await connect(kind, hub.url, 'everything');
+  const own = (await single.listTools()).tools.map((tool) => tool.name);
+  expect(own).toContain('get-sum');
+  expect(own).toHaveLength(13);
+  expect((await single.callTool('get-sum', { a: 1, b: 1 })).content[0]?.text).toContain('2');
+  expect((await single.callTool('everything-echo', { message: 'prefixed' })).content[0]?.text).toContain('prefixed');
+});
+
+test.each(clientKinds)('%s gets progress, and is not kept waiting for a call it cancelled', async (kind) => {
+  const client = await connect(kind, hub.url);
+  const steps: number[] = [];
+  const done = await client.callTool(
+    'everything-trigger-long-running-operation',
+    { duration: 0.4, steps: 4 },
+    { onprogress: ({ progress }) => steps.push(progress) },
+  );
+  expect(done.isError ?? false).toBe(false);
+  expect(steps.length).toBeGreaterThanOrEqual(3);
+  expect(steps).toEqual([...steps].sort((a, b) => a - b));
+  const abort = new AbortController();
+  let heard = false;
+  const cancelled = client.callTool(
+    'everything-trigger-long-running-operation',
+    { duration: 600, steps: 6000 },
+    { signal: abort.signal, onprogress: () => (heard = true) },
+  );
+  cancelled.catch(() => {});
+  await until('the operation is under way', () => heard);
+  abort.abort();
+  await expect(within('the end of a cancelled call', cancelled)).rejects.toThrow();
+  expect((await client.callTool('everything-echo', { message: 'still here' })).content[0]?.text).toContain(
+    'still here',
+  );
+});
+
+test('every kind of client hears that tools changed, and lists anew', async () => {
+  const clients = await Promise.all(clientKinds.map((kind) => connect(kind, hub.url)));
+  await Promise.all(clients.map((client) => client.listTools()));
+  hub.write({ mcpServers: { ...all, memory: { ...memory, enabled: false } } });
+  for (const client of clients) {
+    await until(`${client.kind} hears of it`, () => client.toolChanges() > 0);
+    await until(`${client.kind} lists 27 tools`, async () => (await client.listTools()).tools.length === 27);
+  }
+  hub.write({ mcpServers: all });
+  for (const client of clients) {
+    await until(`${client.kind} lists 36 tools again`, async () => (await client.listTools()).tools.length === 36);
+  }
+});

@@ -1,0 +1,361 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { verify } from '@node-rs/argon2';
+import { describe, expect, test } from 'vitest';
+import { atEnd } from '../kit/at-end.ts';
+import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
+import { descendants, freePort, isAlive } from '../kit/processes.ts';
+import { raw, rpc } from '../kit/raw.ts';
+import { legacySession, session } from '../kit/sessions.ts';
+import { failedStart, hubProcess } from '../kit/test-hub.ts';
+import type { HubProcess } from '../kit/test-hub.ts';
+import { until, within } from '../kit/until.ts';
+
+// The hub as a process: how it starts, how it refuses to, and that nothing survives it.
+
+const tools = async (hub: HubProcess) =>
+  ((await rpc(hub.mcp(), 'tools/list', {})).result?.tools ?? []).map((tool) => tool.name);
+
+describe.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)('%s', (signal) => {
+  test('leaves no child, not even one that ignores every hint', async () => {
+    const servers = {
+      plain: hostileStdio({ name: 'plain' }),
+      stubborn: hostileStdio({ name: 'stubborn', ignoreSigterm: true, ignoreEof: true }),
+      parent: hostileStdio({ name: 'parent', grandchild: true }),
+      stubbornParent: hostileStdio({ name: 'stubbornParent', grandchild: true, ignoreSigterm: true, ignoreEof: true }),
+      hangs: hostileStdio({ name: 'hangs', silentOn: ['initialize'], ignoreSigterm: true, ignoreEof: true }),
+    };
+    const hub = await hubProcess({
+      mcpServers: Object.fromEntries(Object.entries(servers).map(([name, server]) => [name, server.config])),
+    });
+    await hub.connected(4);
+    await until('the hanging one runs too', () => servers.hangs.pids().length === 1);
+    const family = [
+      ...descendants(hub.pid).map((one) => one.pid),
+      ...Object.values(servers).flatMap((server) =>
+        server.journal().flatMap((entry) => [entry.pid, ...(entry.child === undefined ? [] : [entry.child])]),
+      ),
+    ];
+    expect(new Set(family).size).toBeGreaterThanOrEqual(7);
+    const exit = await hub.stop(signal);
+    if (signal !== 'SIGKILL') expect(exit, hub.output()).toEqual({ code: 0, signal: null });
+    await until('everybody is gone', () => family.every((pid) => !isAlive(pid)), 8_000);
+  });
+
+  test('leaves settings and sessions as they were, and the next start goes on with both', async () => {
+    const server = hostileStdio({ name: 's' });
+    const hub = await hubProcess({ mcpServers: { s: server.config }, custom: { kept: true } });
+    await hub.connected(1);
+    const before = readFileSync(hub.settingsPath, 'utf8');
+    const own = await session(hub.mcp());
+    await hub.stop(signal);
+    expect(JSON.parse(readFileSync(hub.settingsPath, 'utf8'))).toMatchObject(JSON.parse(before) as object);
+    const again = await hubProcess({ folder: hub.folder });
+    await again.connected(1);
+    const headers = own.headers;
+    const listed = await rpc(again.mcp(), 'tools/list', {}, { headers });
+    expect([listed.status, listed.result?.tools?.length]).toEqual([200, (await tools(again)).length]);
+    const answer = await rpc(
+      again.mcp(),
+      'tools/call',
+      { name: 's-delay', arguments: { tag: 'same session' } },
+      { headers },
+    );
+    expect(answer.result?.content?.[0]?.text).toBe('same session');
+    const events = await raw(again.mcp(), { method: 'DELETE', headers });
+    expect([200, 202, 204]).toContain(events.status);
+  });
+});
+
+test('a kill at any moment of a first start leaves settings that are whole', async () => {
+  const server = hostileStdio({ name: 's', tools: ['echo'] });
+  const document = { mcpServers: { s: server.config }, unknown: { kept: ['x'.repeat(100_000)] } };
+  for (const afterMs of [120, 200, 260, 320, 400, 550]) {
+    const folder = temporaryFolder();
+    const child = startHub(folder, document);
+    await sleep(afterMs);
+    child.kill('SIGKILL');
+    expect(
+      JSON.parse(readFileSync(join(folder, 'mcp_settings.json'), 'utf8')),
+      `killed after ${afterMs} ms`,
+    ).toMatchObject(document);
+    const hub = await hubProcess({ folder });
+    await until('it works', async () => (await tools(hub)).join() === 's-echo');
+    expect(JSON.parse(readFileSync(hub.settingsPath, 'utf8'))).toMatchObject(document);
+    await hub.stop('SIGTERM');
+    expect(readdirSync(folder).filter((name) => name.startsWith('mcp_settings')).length).toBeLessThanOrEqual(2);
+  }
+});
+
+test('running calls are finished before the end, new ones are not begun', async () => {
+  const server = hostileStdio({ name: 's' });
+  const hub = await hubProcess({ mcpServers: { s: server.config } });
+  await hub.connected(1);
+  const running = rpc(hub.mcp(), 'tools/call', { name: 's-delay', arguments: { tag: 'finished', ms: 1_500 } });
+  await until('the call arrived', () => server.received('tools/call').length === 1);
+  const ending = hub.stop('SIGTERM');
+  await until('nothing new is begun', async () => {
+    try {
+      return (await rpc(hub.mcp(), 'tools/list', {}, { timeoutMs: 1_000 })).status >= 500;
+    } catch {
+      return true;
+    }
+  });
+  expect((await running).result?.content?.[0]?.text).toBe('finished');
+  expect(await ending).toEqual({ code: 0, signal: null });
+});
+
+test('a call that never ends, an open stream and an idle connection delay the end by ten seconds at most', async () => {
+  const server = hostileStdio({ name: 's' });
+  const hub = await hubProcess({ mcpServers: { s: server.config } });
+  await hub.connected(1);
+  const own = await session(hub.mcp());
+  await own.listen();
+  await legacySession(hub.sse());
+  const idle = (await import('node:net')).connect(Number(new URL(hub.url).port), '127.0.0.1');
+  idle.on('error', () => {});
+  atEnd(() => void idle.destroy());
+  const stuck = own.call('s-hang', {}, { timeoutMs: 20_000 });
+  stuck.catch(() => {});
+  await until('the call arrived', () => server.received('tools/call').length === 1);
+  const began = performance.now();
+  expect((await hub.stop('SIGTERM')).code).toBe(0);
+  expect(performance.now() - began).toBeLessThan(13_500);
+}, 40_000);
+
+test('open streams and idle connections alone do not delay the end', async () => {
+  const hub = await hubProcess({ mcpServers: {} });
+  const own = await session(hub.mcp());
+  await own.listen();
+  await legacySession(hub.sse());
+  const began = performance.now();
+  expect((await hub.stop('SIGTERM')).code).toBe(0);
+  expect(performance.now() - began).toBeLessThan(5_000);
+});
+
+test('the catalogue of the last run is served at once, while servers still connect', async () => {
+  const gate = join(temporaryFolder(), 'gate');
+  const server = hostileStdio({
+    name: 's',
+    tools: ['echo', 'delay'],
+    prompts: [{ name: 'p' }],
+    resources: [{ uri: 's://r', name: 'r' }],
+    gate,
+  });
+  const hub = await hubProcess({ mcpServers: { s: server.config } });
+  await hub.connected(1);
+  await until('it is listed', async () => (await tools(hub)).length === 2);
+  await hub.stop('SIGTERM');
+  writeFileSync(gate, '');
+  const again = await hubProcess({ folder: hub.folder });
+  expect((await tools(again)).sort()).toEqual(['s-delay', 's-echo']);
+  expect((await rpc(again.mcp(), 'prompts/list', {})).result?.prompts).toHaveLength(1);
+  expect((await rpc(again.mcp(), 'resources/list', {})).result?.resources).toHaveLength(1);
+  expect((await again.health()).servers.connected).toBe(0);
+  // A call waits for the server that is on its way.
+  const early = rpc(again.mcp(), 'tools/call', { name: 's-delay', arguments: { tag: 'early' } });
+  await until('the server was started', () => server.received('initialize').length === 2);
+  rmSync(gate);
+  expect((await early).result?.content?.[0]?.text).toBe('early');
+});
+
+test('a server whose definition changed while the hub was away does not show its old tools', async () => {
+  const hub = await hubProcess({ mcpServers: { s: hostileStdio({ name: 's', tools: ['old'] }).config } });
+  await hub.connected(1);
+  await hub.stop('SIGTERM');
+  const other = hostileStdio({ name: 's', tools: ['new'] });
+  hub.write({ mcpServers: { s: other.config } });
+  const again = await hubProcess({ folder: hub.folder });
+  await until('the new tool is listed', async () => (await tools(again)).join() === 's-new');
+  hub.write({ mcpServers: {} });
+  await until('removed servers are gone', async () => (await tools(again)).length === 0);
+});
+
+test.each(['garbage', '', '{"servers":7}', 'null'])(
+  'a snapshot, secret or data file damaged to %j does not keep the hub from starting',
+  async (damage) => {
+    const hub = await hubProcess({ mcpServers: { s: hostileStdio({ name: 's', tools: ['echo'] }).config } });
+    await hub.connected(1);
+    await until('it is listed', async () => (await tools(hub)).length === 1);
+    await hub.stop('SIGTERM');
+    const data = join(hub.folder, 'data');
+    const files = readdirSync(data, { withFileTypes: true }).filter(
+      (entry) => entry.isFile() && entry.name.includes('catalog'),
+    );
+    expect(files.length).toBeGreaterThan(0);
+    for (const file of files) writeFileSync(join(data, file.name), damage);
+    const again = await hubProcess({ folder: hub.folder });
+    await until('it is listed again', async () => (await tools(again)).join() === 's-echo');
+  },
+);
+
+describe('a start that cannot be', () => {
+  const shouldName = async (options: Parameters<typeof failedStart>[0], code: number, ...words: string[]) => {
+    const failed = await failedStart(options);
+    expect(failed.code, failed.output).toBe(code);
+    for (const word of words) expect(failed.output).toContain(word);
+    expect(failed.output).not.toMatch(/\n\s+at .*:\d+:\d+/); // no stack: it is not a bug
+    expect(failed.output.trim().split('\n').length, failed.output).toBeLessThanOrEqual(4);
+  };
+
+  test.each([
+    ['PORT', 'abc'],
+    ['PORT', '70000'],
+    ['PORT', '-1'],
+    ['PORT', '3000x'],
+    ['REQUEST_TIMEOUT_MS', 'soon'],
+    ['REQUEST_TIMEOUT_MS', '-5'],
+    ['CONNECT_TIMEOUT_MS', '1e99'],
+    ['LOG_LEVEL', 'loud'],
+    ['LOG_FORMAT', 'xml'],
+    ['READONLY', 'perhaps'],
+  ])('%s=%s is refused by name, with exit code 2', async (name, value) => {
+    await shouldName({ env: { [name]: value } }, 2, name, value);
+  });
+
+  test.each([
+    ['{"mcpServers": {"a": {"command": 7}}}', 'mcpServers.a.command'],
+    ['{"mcpServers": {"a": {"command": "x", "args": [1, 2]}}}', 'mcpServers.a.args'],
+    ['{"mcpServers": {"a": {"type": "pigeon", "url": "http://x"}}}', 'pigeon'],
+    ['{"mcpServers": {"a": {}}}', 'mcpServers.a'],
+    ['{"mcpServers": []}', 'mcpServers'],
+    ['{"groups": [{"servers": []}]}', 'groups'],
+    ['{"mcpServers": ', 'mcp_settings.json'],
+    ['[]', 'mcp_settings.json'],
+  ])('settings of %s are refused by path, with exit code 2', async (text, path) => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'mcp_settings.json'), text);
+    await shouldName({ folder }, 2, path);
+    expect(readFileSync(join(folder, 'mcp_settings.json'), 'utf8')).toBe(text);
+  });
+
+  test('settings that are a folder, and a data folder that is a file, are named', async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'mcp_settings.json'));
+    const failed = await failedStart({ folder });
+    expect(failed.code).toBeGreaterThan(0);
+    expect(failed.output).toContain('mcp_settings.json');
+    const other = temporaryFolder();
+    writeFileSync(join(other, 'data'), 'not a folder');
+    const second = await failedStart({ folder: other });
+    expect(second.code).toBeGreaterThan(0);
+    expect(second.output).toContain(join(other, 'data'));
+  });
+
+  test('a port in use is named, with exit code 1, and no child is left', async () => {
+    const first = await hubProcess({ mcpServers: {} });
+    const { port } = new URL(first.url);
+    const server = hostileStdio({ name: 's', ignoreSigterm: true, ignoreEof: true });
+    await shouldName({ mcpServers: { s: server.config }, env: { PORT: port } }, 1, port);
+    await until('no child is left', () => server.pids().every((pid) => !isAlive(pid)));
+    expect((await first.health()).status).toBe('healthy');
+  });
+});
+
+test('two hubs on one data folder: the second is refused or both work, and the first is never harmed', async () => {
+  const server = hostileStdio({ name: 's', tools: ['delay'] });
+  const hub = await hubProcess({ mcpServers: { s: server.config } });
+  await hub.connected(1);
+  const own = await session(hub.mcp());
+  const second = await hubProcess({ folder: hub.folder }).catch((error: unknown) => String(error));
+  if (typeof second === 'string') expect(second).toContain(hub.folder);
+  else {
+    await second.connected(1);
+    expect(await tools(second)).toEqual(['s-delay']);
+    await second.stop('SIGTERM');
+  }
+  expect((await own.call('s-delay', { tag: 'unharmed' })).result?.content?.[0]?.text).toBe('unharmed');
+  hub.write({ mcpServers: { s: server.config }, groups: [{ id: 'g', name: 'g', servers: ['s'] }] });
+  await until(
+    'the first still follows its file',
+    async () => (await rpc(hub.mcp('g'), 'tools/list', {})).result?.tools?.length === 1,
+  );
+  await hub.stop('SIGTERM');
+  const again = await hubProcess({ folder: hub.folder });
+  await again.connected(1);
+  expect((await rpc(again.mcp(), 'tools/list', {}, { headers: own.headers })).status).toBe(200);
+});
+
+test('many starts and kills one after the other never need a hand', async () => {
+  const server = hostileStdio({ name: 's', tools: ['echo'] });
+  let folder: string | undefined;
+  for (let i = 0; i < 4; i++) {
+    const hub: HubProcess = await hubProcess(folder === undefined ? { mcpServers: { s: server.config } } : { folder });
+    folder = hub.folder;
+    await hub.stop('SIGKILL');
+  }
+  const hub = await hubProcess({ folder: folder ?? '' });
+  await until('it works', async () => (await tools(hub)).join() === 's-echo');
+  await until('one child is left', () => server.pids().filter(isAlive).length === 1);
+});
+
+test('the first password is printed once, works, and can be read nowhere else', async () => {
+  const hub = await hubProcess({ env: { ADMIN_PASSWORD: '' } });
+  const printed = await until(
+    'a password is printed',
+    () => /password\W+([A-Za-z0-9_-]{12,})/i.exec(hub.output())?.[1],
+  );
+  await hub.stop('SIGTERM');
+  const { users } = JSON.parse(readFileSync(hub.settingsPath, 'utf8')) as {
+    users: { username: string; password: string }[];
+  };
+  expect(users.map((user) => user.username)).toEqual(['admin']);
+  expect(await verify(users[0]?.password ?? '', printed)).toBe(true);
+  const again = await hubProcess({ folder: hub.folder, env: { ADMIN_PASSWORD: '' } });
+  expect(again.output()).not.toMatch(/password\W+[A-Za-z0-9_-]{12,}/i);
+  const everything = readdirSync(hub.folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  for (const file of everything) {
+    const path = join(file.parentPath, file.name);
+    expect(readFileSync(path).includes(printed), path).toBe(false);
+  }
+});
+
+test('secrets on disk are for the owner only', async () => {
+  const hub = await hubProcess({ mcpServers: {} });
+  const data = join(hub.folder, 'data');
+  const secrets = readdirSync(data, { withFileTypes: true }).filter(
+    (entry) => entry.isFile() && /secret|key/i.test(entry.name),
+  );
+  expect(secrets.length).toBeGreaterThan(0);
+  for (const file of secrets) expect(statSync(join(data, file.name)).mode & 0o077, file.name).toBe(0);
+});
+
+test('a closed standard output does not end the hub', async () => {
+  const port = await freePort();
+  const child = startHub(temporaryFolder(), {}, { PORT: String(port), LOG_LEVEL: 'debug' });
+  child.stdout.destroy();
+  child.stderr.destroy();
+  const url = `http://127.0.0.1:${port}`;
+  await until('it answers', async () => (await raw(`${url}/health`, { method: 'GET' })).status === 200, 15_000);
+  for (let i = 0; i < 20; i++) expect((await rpc(`${url}/mcp`, 'tools/list', {})).status).toBe(200);
+  expect(child.exitCode).toBeNull();
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  expect(await within('its end', ended, 8_000)).toBe(0);
+});
+
+/** A start that nobody waits for. */
+function startHub(folder: string, document: object, env: Record<string, string> = {}) {
+  writeFileSync(join(folder, 'mcp_settings.json'), JSON.stringify(document));
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../../dist/cli.js', import.meta.url)), 'serve'], {
+    cwd: folder,
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      PORT: '0',
+      ADMIN_PASSWORD: 'correct horse',
+      SETTINGS_PATH: join(folder, 'mcp_settings.json'),
+      DATA_DIR: join(folder, 'data'),
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child.stdout.resume();
+  child.stderr.resume();
+  atEnd(() => void child.kill('SIGKILL'));
+  return child;
+}

@@ -1,0 +1,159 @@
+import { beforeAll, expect, test } from 'vitest';
+import { hostileStdio } from '../kit/hostile.ts';
+import { raw } from '../kit/raw.ts';
+import { session } from '../kit/sessions.ts';
+import { testHub } from '../kit/test-hub.ts';
+import type { TestHub } from '../kit/test-hub.ts';
+
+// A web page must not be able to talk to a hub on the visitor's machine (CONTRACT §2, last paragraph but one).
+
+const server = hostileStdio({ name: 'alpha' });
+let hub: TestHub;
+let port: string;
+beforeAll(async () => {
+  hub = await testHub({ mcpServers: { alpha: server.config } });
+  ({ port } = new URL(hub.url));
+  await hub.connected(1);
+});
+
+const call = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name: 'alpha-echo', arguments: { tag: 'from a page' } },
+};
+const routes: [string, string, unknown?][] = [
+  ['POST', '/mcp', call],
+  [
+    'POST',
+    '/mcp',
+    {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+    },
+  ],
+  ['POST', '/mcp/alpha', { ...call, params: { name: 'echo' } }],
+  ['POST', '/mcp/$smart', call],
+  ['GET', '/mcp'],
+  ['DELETE', '/mcp'],
+  ['OPTIONS', '/mcp'],
+  ['GET', '/sse'],
+  ['GET', '/sse/alpha'],
+  ['POST', '/messages?sessionId=x', call],
+  ['GET', '/health'],
+  ['GET', '/'],
+  ['GET', '/nowhere'],
+  ['POST', '/api/auth/login', { username: 'admin', password: 'correct horse' }],
+  ['GET', '/api/groups'],
+  ['GET', '/api/tools/alpha/echo'],
+  ['POST', '/api/tools/alpha/echo', {}],
+  ['GET', '/oauth/callback?code=x&state=y'],
+  ['GET', '/.well-known/oauth-protected-resource'],
+];
+
+const foreignHosts = [
+  'evil.example',
+  'evil.example:3000',
+  '127.0.0.1.evil.example',
+  'localhost.evil.example',
+  'evil-localhost',
+  '127.0.0.1@evil.example',
+  'evil.example#127.0.0.1',
+  '127.0.0.2.nip.io',
+  '169.254.169.254',
+  '[::2]',
+  '0x7f000001.evil.example',
+  'xn--localhost-.example',
+];
+
+test.each(routes)('%s %s answers 403 to a foreign Host', async (method, path, body) => {
+  const before = server.received('tools/call').length;
+  for (const host of foreignHosts) {
+    const answer = await raw(hub.url + path, { method, body, headers: { host } });
+    expect(answer.status, host).toBe(403);
+    expect(answer.headers['mcp-session-id']).toBeUndefined();
+    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+  }
+  expect(server.received('tools/call')).toHaveLength(before);
+});
+
+test.each(routes)('%s %s answers 403 to a foreign Origin', async (method, path, body) => {
+  const before = server.received('tools/call').length;
+  for (const origin of [
+    'http://evil.example',
+    'https://evil.example',
+    'null',
+    `http://127.0.0.1.evil.example:${port}`,
+    `http://localhost.evil.example:${port}`,
+    `http://evil.example/http://127.0.0.1:${port}`,
+    `http://127.0.0.1:${port}.evil.example`,
+    `http://127.0.0.1:${port}@evil.example`,
+    'chrome-extension://abcdefghijklmnop',
+    'file://',
+    'not an origin',
+  ]) {
+    const answer = await raw(hub.url + path, { method, body, headers: { origin } });
+    expect(answer.status, origin).toBe(403);
+    expect(answer.headers['mcp-session-id']).toBeUndefined();
+    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+  }
+  expect(server.received('tools/call')).toHaveLength(before);
+});
+
+test('the names of this machine for itself are welcome, as Host and as Origin', async () => {
+  for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`, `LocalHost:${port}`]) {
+    expect((await raw(hub.mcp(), { body: call, headers: { host } })).status, host).toBe(200);
+    const answer = await raw(hub.mcp(), { body: call, headers: { host, origin: `http://${host.toLowerCase()}` } });
+    expect(answer.status, `same origin ${host}`).toBe(200);
+  }
+});
+
+test('a session does not excuse a foreign Origin', async () => {
+  const own = await session(hub.mcp());
+  for (const method of ['POST', 'GET', 'DELETE']) {
+    const answer = await raw(hub.mcp(), {
+      method,
+      headers: { ...own.headers, origin: 'http://evil.example' },
+      ...(method === 'POST' && { body: call }),
+    });
+    expect(answer.status, method).toBe(403);
+  }
+  expect((await own.request('ping')).result).toEqual({});
+});
+
+test('a browser is told what a permitted origin may do, and nothing else is opened', async () => {
+  const own = await testHub({
+    mcpServers: {},
+    env: { ALLOWED_ORIGINS: 'https://app.example,http://localhost:5173', ALLOWED_HOSTS: 'hub.example' },
+  });
+  for (const origin of ['https://app.example', 'http://localhost:5173']) {
+    const preflight = await raw(own.mcp(), {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'content-type,mcp-session-id,mcp-protocol-version',
+      },
+    });
+    expect([200, 204], origin).toContain(preflight.status);
+    expect(preflight.headers['access-control-allow-origin']).toBe(origin);
+    expect(String(preflight.headers['access-control-allow-headers']).toLowerCase()).toContain('mcp-session-id');
+    const answer = await raw(own.mcp(), { body: { jsonrpc: '2.0', id: 1, method: 'tools/list' }, headers: { origin } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers['access-control-allow-origin']).toBe(origin);
+    expect(String(answer.headers['access-control-expose-headers']).toLowerCase()).toContain('mcp-session-id');
+    expect(String(answer.headers.vary).toLowerCase()).toContain('origin');
+  }
+  for (const origin of [
+    'https://app.example.evil.example',
+    'http://app.example',
+    'https://app.example:444',
+    'https://evil.example',
+  ]) {
+    expect((await raw(own.mcp(), { body: call, headers: { origin } })).status, origin).toBe(403);
+  }
+  expect((await raw(own.mcp(), { body: call, headers: { host: 'hub.example' } })).status).not.toBe(403);
+  expect((await raw(own.mcp(), { body: call, headers: { host: 'hub.example.evil.example' } })).status).toBe(403);
+});
