@@ -43,6 +43,7 @@ const settingsOf = (users: UserSettings[], keys: KeySettings[] = [], bearerAuthH
     routing: { enableGlobalRoute: true, enableBearerAuth: true, openApiAccess: 'open', bearerAuthHeaderName },
     listPageSize: 0,
     progressiveDisclosure: undefined,
+    storeToolPayload: true,
   },
 });
 

@@ -142,7 +142,9 @@ describe('changing and deleting users', () => {
       oauthTokens: [{ username: 'bob' }],
     });
   });
+});
 
+describe('user statistics', () => {
   test('statistics have all five numbers, each user once per server and group', () => {
     const user = (username: string, more: Partial<UserSettings>): UserSettings => ({
       username,
