@@ -1,10 +1,9 @@
 import { type Context, Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import { type ApiEnv, callerOf, type CallerOptions } from './caller.ts';
-import { answerErrors, fail } from './reply.ts';
+import { answerErrors } from './reply.ts';
 
 export interface ApiOptions extends CallerOptions {
   /** Where the API is mounted: `${BASE_PATH}/api`. */
@@ -29,11 +28,6 @@ export function createApi(options: ApiOptions): Hono<ApiEnv> {
     c.header('Cache-Control', 'no-store');
     await next();
   });
-  const small = bodyLimit({
-    maxSize: limits.apiBodyBytes,
-    onError: (c) => fail(c, new HubError('too_large', `The body is larger than ${limits.apiBodyBytes} bytes.`)),
-  });
-  api.use((c, next) => (is(c, uploads) ? next() : small(c, next)));
   api.use(
     callerOf(options, {
       open: (c) => is(c, openRoutes),
@@ -57,9 +51,6 @@ type Routes = readonly (readonly [methods: readonly string[], path: RegExp])[];
 const login: Routes[number] = [['POST'], /^\/auth\/login$/];
 const logStream: Routes[number] = [['GET'], /^\/logs\/stream$/];
 
-/** Uploads have limits of their own. */
-const uploads: Routes = [[['POST'], /^\/mcpb\/upload$/]];
-
 /** What may be called without a credential (SPEC, Authentication, 4; CONTRACT §2): the routes themselves decide what anonymous may see. */
 const openRoutes: Routes = [
   login,
@@ -76,10 +67,13 @@ const harmless: Routes = [
   [['POST'], /^\/auth\/logout$/],
 ];
 
-/** The JSON body of a request, or `fallback` when there is none. Throws HubError `wrong_type` or `invalid_input`. */
+/**
+ * The JSON body of a request, or `fallback` when there is none. Throws HubError `wrong_type`, `invalid_input`, or `too_large` past
+ * `limits.apiBodyBytes`.
+ */
 export async function jsonBody(request: Request, fallback?: unknown): Promise<unknown> {
   const type = request.headers.get('content-type');
-  const text = await request.text();
+  const text = await textOf(request);
   if (text.trim() === '' && fallback !== undefined) return fallback;
   if (type !== null && !/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
     throw new HubError('wrong_type', `Content-Type must be application/json, not "${type.slice(0, 80)}".`);
@@ -89,4 +83,19 @@ export async function jsonBody(request: Request, fallback?: unknown): Promise<un
   } catch {
     throw new HubError('invalid_input', 'The body is not valid JSON.');
   }
+}
+
+/** Not the middleware of Hono: that makes a new request of one whose length is not announced, which the requests of the Node adapter do not allow. */
+async function textOf({ headers, body }: Request): Promise<string> {
+  const most = limits.apiBodyBytes;
+  const tooLarge = () => new HubError('too_large', `The body is larger than ${most} bytes.`);
+  if (Number(headers.get('content-length') ?? 0) > most) throw tooLarge();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.length;
+    if (size > most) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }

@@ -80,6 +80,19 @@ describe('a login', () => {
     expect(answer.body.errors?.map(({ path }) => path)).toEqual(paths);
   });
 
+  test('may be sent in pieces, whose length nobody announced, as long as they are not too many', async () => {
+    const pieces = (text: string) =>
+      fetch(`${hub.url}/api/auth/login`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: new Blob([text]).stream(),
+        duplex: 'half',
+      } as RequestInit);
+    const right = JSON.stringify({ username: 'admin', password: 'correct horse' });
+    expect((await pieces(right)).status).toBe(200);
+    expect((await pieces(' '.repeat(limits.apiBodyBytes) + right)).status).toBe(413);
+  });
+
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'])(
     'as a form of a foreign page could send it (%s) is refused',
     async (type) => {
