@@ -257,6 +257,7 @@ async function buildPool(env: Env, dataDir: DataDir, log: LoggerFor, needs: Pool
     owner,
     reaper,
     connectTimeoutMs,
+    requestTimeoutMs,
     userAgent: `toolhub/${version}`,
     log,
   };

@@ -26,6 +26,7 @@ export function openProbes(env: Env): {
     owner: ownerMark(env.dataDir),
     reaper,
     connectTimeoutMs: env.connectTimeoutMs,
+    requestTimeoutMs: env.requestTimeoutMs,
     userAgent: `toolhub/${version}`,
     log: () => log,
   };

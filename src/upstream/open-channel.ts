@@ -1,4 +1,3 @@
-import { HubError } from '../core/errors.ts';
 import type { LoggerFor } from '../core/logger.ts';
 import type { ServerSettings, TransportSettings } from '../core/settings.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
@@ -6,6 +5,7 @@ import { openLegacySse } from './legacy-sse.ts';
 import { openRemote } from './open-remote.ts';
 import type { Reaper } from './reaper.ts';
 import type { AddressPolicy } from './safe-address.ts';
+import { openOpenapi } from './openapi/openapi.ts';
 import { openStdio } from './stdio.ts';
 import { openStreamableHttp } from './streamable-http.ts';
 
@@ -19,6 +19,7 @@ export interface ChannelOpener {
   readonly owner: string;
   readonly reaper: Reaper;
   readonly connectTimeoutMs: number;
+  readonly requestTimeoutMs: number;
   readonly userAgent: string;
   readonly log: LoggerFor;
 }
@@ -28,7 +29,7 @@ export function openChannel(server: ServerSettings, events: ChannelEvents, optio
   const transport = options.expand(server);
   const { name, maxMessageBytes } = server;
   const log = options.log(`server:${name}`);
-  const { inheritedEnv, owner, reaper, connectTimeoutMs, userAgent } = options;
+  const { inheritedEnv, owner, reaper, connectTimeoutMs, requestTimeoutMs, userAgent } = options;
   const remote = { name, maxMessageBytes, log, connectTimeoutMs, userAgent, addresses: options.addresses(server) };
   switch (transport.type) {
     case 'stdio':
@@ -40,6 +41,9 @@ export function openChannel(server: ServerSettings, events: ChannelEvents, optio
     case 'auto':
       return openRemote({ ...transport, ...remote }, events);
     case 'openapi':
-      throw new HubError('misconfigured', 'Servers of type "openapi" are not part of this version yet.');
+      return openOpenapi(
+        { ...remote, ...remote.addresses, config: transport, timeoutMs: server.timeoutMs ?? requestTimeoutMs },
+        events,
+      );
   }
 }
