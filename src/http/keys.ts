@@ -4,6 +4,7 @@ import { parseInput } from '../core/input.ts';
 import { keyUpdateInput, newKeyInput } from '../core/key-input.ts';
 import { addKey, deleteKey, keyAnswers, updateKey } from '../core/keys.ts';
 import type { Logger } from '../core/logger.ts';
+import { keyIdOf } from '../settings/people.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import { jsonBody } from './api.ts';
 import { type ApiEnv, editorOf, usersOnly } from './caller.ts';
@@ -19,7 +20,10 @@ export function keysRoutes({ settings, log }: KeysOptions): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
   routes.use('/auth/keys/*', usersOnly);
 
-  routes.get('/auth/keys', (c) => ok(c, keyAnswers(settings.document, editorOf(c.var.caller))));
+  routes.get('/auth/keys', (c) => {
+    const bearerKeys = (settings.document.bearerKeys ?? []).map((key) => ({ ...key, id: keyIdOf(key) }));
+    return ok(c, keyAnswers({ bearerKeys }, editorOf(c.var.caller)));
+  });
 
   routes.post('/auth/keys', async (c) => {
     const by = editorOf(c.var.caller);

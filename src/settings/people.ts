@@ -174,6 +174,15 @@ function readToken(
   return undefined;
 }
 
+/** The id of a key as it is written, or the one that its token gives to a key written without; undefined for what is no key. */
+export function keyIdOf(key: Readonly<Record<string, unknown>>): string | undefined {
+  const { id, token, tokenHash } = key;
+  if (typeof id === 'string' && id !== '') return id;
+  const plain = typeof token === 'string' ? token.trim() : '';
+  if (plain !== '') return stableId('key', sha256(plain));
+  return typeof tokenHash === 'string' ? stableId('key', tokenHash.toLowerCase()) : undefined;
+}
+
 /** How a token is kept and compared (CONTRACT §2). */
 function sha256(token: string): string {
   return createHash('sha256').update(token).digest('hex');

@@ -9,6 +9,7 @@ import type { Accepted, Frozen, SettingsInForce, SettingsListener } from './in-f
 import { settingsInForce } from './in-force.ts';
 import { isTooDeep } from './read.ts';
 import { notAccepted } from './report.ts';
+import { keyIdOf } from './people.ts';
 import { parseSettings } from './schema.ts';
 import { groupIdOf } from './stable-id.ts';
 
@@ -175,10 +176,14 @@ async function loadSettled(backend: SettingsBackend): Promise<Loaded> {
   return backend.load();
 }
 
-/** Groups of hand-written files get the id they already have in the settings, so that a rename does not change it. */
+/** Groups and keys of hand-written files get the id they already have in the settings, so that a rename does not change it. */
 function withIds(draft: SettingsDocument): SettingsDocument {
   for (const group of Array.isArray(draft.groups) ? draft.groups : []) {
     if ((group['id'] ?? '') === '' && typeof group['name'] === 'string') group['id'] = groupIdOf(group['name']);
+  }
+  for (const key of Array.isArray(draft.bearerKeys) ? draft.bearerKeys : []) {
+    const id = keyIdOf(key);
+    if (id !== undefined) key['id'] = id;
   }
   return draft;
 }

@@ -87,7 +87,7 @@ describe('a login', () => {
         headers: { 'content-type': 'application/json' },
         body: new Blob([text]).stream(),
         duplex: 'half',
-      } as RequestInit);
+      });
     const right = JSON.stringify({ username: 'admin', password: 'correct horse' });
     expect((await pieces(right)).status).toBe(200);
     expect((await pieces(' '.repeat(limits.apiBodyBytes) + right)).status).toBe(413);

@@ -1,0 +1,258 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { limits } from '../../src/core/limits.ts';
+import { api, type ApiAnswer, keyToken, login, userToken } from '../kit/api.ts';
+import { rpc } from '../kit/raw.ts';
+import { type TestHub, testHub } from '../kit/test-hub.ts';
+
+// /api/auth/keys (CONTRACT §2; reference: MCPHub §1.7).
+
+const env = { DB_URL: 'off' };
+const settingsOf = (hub: TestHub) => readFileSync(hub.settingsPath, 'utf8');
+const data = (answer: ApiAnswer) => answer.body.data as Record<string, unknown> & { id: string; token: string };
+
+let hub: TestHub;
+let admin: string;
+let ann: string;
+let bob: string;
+beforeAll(async () => {
+  hub = await testHub({ mcpServers: {}, systemConfig: { routing: { enableBearerAuth: true } }, env });
+  admin = await login(hub);
+  ann = await userToken(hub, admin, 'ann');
+  bob = await userToken(hub, admin, 'bob');
+});
+
+const create = (token: string | undefined, body: unknown) => api(hub, 'POST', '/auth/keys', { token, body });
+const list = async (token: string) =>
+  (await api(hub, 'GET', '/auth/keys', { token })).body.data as Record<string, unknown>[];
+/** What the MCP endpoint says to a key. */
+const mcp = async (key: string) =>
+  (await rpc(hub.mcp(), 'tools/list', {}, { headers: { authorization: `Bearer ${key}` } })).status;
+
+test('a key is shown once, kept as a hash, works at once, and is masked in every other answer', async () => {
+  const made = await create(ann, { name: ' my laptop ' });
+  const { id, token } = data(made);
+  const shown = {
+    id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+    name: 'my laptop',
+    enabled: true,
+    kind: 'user',
+    owner: 'ann',
+    accessType: 'all',
+    allowedGroups: [],
+    allowedServers: [],
+  };
+  expect([made.status, made.body]).toEqual([
+    201,
+    {
+      success: true,
+      data: { ...shown, token: expect.stringMatching(/^mcphub_[0-9a-f]{64}$/) as string },
+      message: 'Bearer key created. The token is only shown once.',
+    },
+  ]);
+  expect(made.headers['cache-control']).toBe('no-store');
+  const masked = { ...shown, token: `${token.slice(0, 8)}...${token.slice(-4)}` };
+  expect(await list(ann)).toContainEqual(masked);
+  const changed = await api(hub, 'PUT', `/auth/keys/${id}`, { token: ann, body: { name: 'laptop' } });
+  expect(changed.body.data).toEqual({ ...masked, name: 'laptop' });
+  expect(settingsOf(hub)).not.toContain(token);
+  for (const text of [changed.text, JSON.stringify(await list(admin))]) {
+    expect(text).not.toContain(token);
+    expect(text).not.toMatch(/hash/i);
+  }
+  expect(await mcp(token)).toBe(200);
+  expect(await mcp(token.toUpperCase())).toBe(401);
+  expect(await mcp(`${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`)).toBe(401);
+});
+
+test('a key that is switched off or deleted opens nothing from that moment', async () => {
+  const { id, token } = data(await create(ann, { name: 'k' }));
+  const set = (enabled: boolean) => api(hub, 'PUT', `/auth/keys/${id}`, { token: ann, body: { enabled } });
+  expect(await mcp(token)).toBe(200);
+  expect((await set(false)).body.data).toMatchObject({ enabled: false });
+  expect(await mcp(token)).toBe(401);
+  await set(true);
+  expect(await mcp(token)).toBe(200);
+  const gone = await api(hub, 'DELETE', `/auth/keys/${id}`, { token: ann });
+  expect([gone.status, gone.body]).toEqual([200, { success: true, message: 'Access key deleted successfully.' }]);
+  expect(await mcp(token)).toBe(401);
+  expect((await api(hub, 'DELETE', `/auth/keys/${id}`, { token: ann })).status).toBe(404);
+});
+
+describe('a user', () => {
+  test("sees and changes their own keys; another's key is as one that does not exist", async () => {
+    const own = data(await create(ann, { name: 'own' }));
+    const others = [
+      data(await create(bob, { name: "bob's" })),
+      data(await create(admin, { name: 'system' })),
+      data(await create(admin, { name: 'admin', kind: 'user' })),
+    ];
+    const visible = (await list(ann)).map(({ id }) => id);
+    expect(visible).toContain(own.id);
+    const before = settingsOf(hub);
+    for (const { id } of [...others, { id: 'no-such-id' }, { id: '__proto__' }]) {
+      expect(visible).not.toContain(id);
+      for (const answer of [
+        await api(hub, 'PUT', `/auth/keys/${id}`, { token: ann, body: { enabled: false } }),
+        await api(hub, 'DELETE', `/auth/keys/${id}`, { token: ann }),
+      ]) {
+        expect([answer.status, answer.body]).toEqual([
+          404,
+          { success: false, message: `There is no access key "${id}".` },
+        ]);
+      }
+    }
+    expect(settingsOf(hub)).toBe(before);
+  });
+
+  test.each([
+    ['a key of the system', { kind: 'system' }],
+    ['a key of the system in their name', { kind: 'system', owner: 'ann' }],
+    ['a key for somebody else', { owner: 'bob' }],
+    ['a key for an admin', { kind: 'user', owner: 'admin' }],
+    ['a key for nobody', { kind: 'user', owner: 'nobody' }],
+  ])('cannot make %s', async (_, more) => {
+    const before = settingsOf(hub);
+    const answer = await create(ann, { name: 'k', ...more });
+    expect([answer.status, answer.body.success]).toEqual([403, false]);
+    expect(settingsOf(hub)).toBe(before);
+  });
+
+  test('cannot give a key away, change its token, or make it more than it is', async () => {
+    const { id, token } = data(await create(ann, { name: 'k' }));
+    const made = data(
+      await api(hub, 'PUT', `/auth/keys/${id}`, {
+        token: ann,
+        body: {
+          name: 'k2',
+          owner: 'admin',
+          kind: 'system',
+          id: 'x',
+          token: 'chosen',
+          tokenHash: 'x',
+          maskedToken: 'x',
+        },
+      }),
+    );
+    expect(made).toMatchObject({ id, name: 'k2', owner: 'ann', kind: 'user' });
+    expect(await mcp(token)).toBe(200);
+    const chosen = data(await create(ann, { name: 'k', token: `mcphub_${'a'.repeat(64)}`, id: 'x', tokenHash: 'x' }));
+    expect(chosen.token).not.toBe(`mcphub_${'a'.repeat(64)}`);
+    expect(chosen.id).not.toBe('x');
+  });
+
+  test(`may have ${limits.keysPerOwner} keys and no more`, async () => {
+    const bearerKeys = Array.from({ length: limits.keysPerOwner - 1 }, (_, i) => ({
+      id: `k${i}`,
+      name: `k${i}`,
+      token: `mcphub_${String(i).padStart(64, '0')}`,
+      kind: 'user',
+      owner: 'admin',
+    }));
+    const full = await testHub({ mcpServers: {}, bearerKeys, env });
+    const token = await login(full);
+    const more = () => api(full, 'POST', '/auth/keys', { token, body: { name: 'more', kind: 'user' } });
+    const statuses = await Promise.all([more(), more(), more()]);
+    expect(statuses.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 400, 400]);
+  });
+});
+
+describe('an admin', () => {
+  test('sees and changes all keys, and makes those of the system and of others', async () => {
+    const others = data(await create(bob, { name: "bob's" }));
+    const system = data(await create(admin, { name: 'ci', accessType: 'groups', allowedGroups: ['dev'] }));
+    expect(system).toMatchObject({ kind: 'system', accessType: 'groups', allowedGroups: ['dev'] });
+    expect(system).not.toHaveProperty('owner');
+    const forAnn = data(await create(admin, { name: 'for ann', owner: 'ann' }));
+    expect(forAnn).toMatchObject({ kind: 'user', owner: 'ann' });
+    const ids = (await list(admin)).map(({ id }) => id);
+    for (const { id } of [others, system, forAnn]) expect(ids).toContain(id);
+    expect((await list(ann)).map(({ id }) => id)).toContain(forAnn.id);
+    const body = { enabled: false, accessType: 'servers', allowedServers: ['a', 'a'], allowedGroups: [] };
+    const changed = await api(hub, 'PUT', `/auth/keys/${system.id}`, { token: admin, body });
+    expect(changed.body.data).toMatchObject({ ...body, allowedServers: ['a'] });
+    expect((await api(hub, 'DELETE', `/auth/keys/${others.id}`, { token: admin })).status).toBe(200);
+    expect(await mcp(others.token)).toBe(401);
+  });
+
+  test('manages a key of an imported file, whose token is never shown', async () => {
+    const token = `mcphub_${'5'.repeat(64)}`;
+    const bearerKeys = [
+      { name: 'no id', token },
+      { id: 'with-id', name: 'b', token: 'short', enabled: true },
+    ];
+    const own = await testHub({ mcpServers: {}, bearerKeys, env });
+    const session = await login(own);
+    const { text, body } = await api(own, 'GET', '/auth/keys', { token: session });
+    expect(text).not.toContain(token);
+    expect(text).not.toContain('short"');
+    const [first, second] = body.data as { id: string; name: string; token: string }[];
+    expect([first?.name, first?.token, second?.token]).toEqual(['no id', 'mcphub_5...5555', '********']);
+    expect(first?.id).not.toBe('');
+    expect((await api(own, 'DELETE', `/auth/keys/${first?.id}`, { token: session })).status).toBe(200);
+    expect((await api(own, 'DELETE', '/auth/keys/with-id', { token: session })).status).toBe(200);
+    expect((await api(own, 'GET', '/auth/keys', { token: session })).body.data).toEqual([]);
+  });
+
+  test('who is one no more manages only their own keys', async () => {
+    const token = await userToken(hub, admin, 'former', { role: 'admin' });
+    expect((await list(token)).length).toBeGreaterThan(1);
+    await api(hub, 'PUT', '/users/former', { token: admin, body: { role: 'user' } });
+    expect(await list(token)).toEqual([]);
+    expect((await create(token, { name: 'k', kind: 'system' })).status).toBe(403);
+  });
+});
+
+describe('a body that is wrong is refused by path, and nothing changes:', () => {
+  test.each([
+    ['no body', '', undefined],
+    ['broken JSON', '{"name":', undefined],
+    ['a list', [], ''],
+    ['no name', {}, 'name'],
+    ['an empty name', { name: ' ' }, 'name'],
+    ['a name without end', { name: 'x'.repeat(101) }, 'name'],
+    ['a name that is a number', { name: 1 }, 'name'],
+    ['enabled as a text', { name: 'k', enabled: 'yes' }, 'enabled'],
+    ['an unknown kind', { name: 'k', kind: 'root' }, 'kind'],
+    ['an unknown accessType', { name: 'k', accessType: 'some' }, 'accessType'],
+    ['groups that are a text', { name: 'k', allowedGroups: 'dev' }, 'allowedGroups'],
+    ['servers that are numbers', { name: 'k', allowedServers: [1] }, 'allowedServers[0]'],
+    ['servers without end', { name: 'k', allowedServers: Array(1_001).fill('a') }, 'allowedServers'],
+    ['an owner nobody knows', { name: 'k', owner: 'nobody' }, 'owner'],
+  ])('%s', async (_, body, path) => {
+    const { id } = data(await create(admin, { name: 'k' }));
+    const before = settingsOf(hub);
+    const headers = { 'content-type': 'application/json' };
+    const answer = await api(hub, 'POST', '/auth/keys', { token: admin, body, headers });
+    expect([answer.status, answer.body.success, answer.body.errors?.[0]?.path]).toEqual([400, false, path]);
+    if (path === 'owner' || path === 'kind') return;
+    const changed = await api(hub, 'PUT', `/auth/keys/${id}`, { token: admin, body, headers });
+    expect([changed.status, changed.body.success]).toEqual([400, false]);
+    expect(settingsOf(hub)).toBe(before);
+  });
+});
+
+describe('nobody but a user who logged in', () => {
+  test.each([
+    ['GET', '/auth/keys'],
+    ['POST', '/auth/keys', { name: 'k' }],
+    ['PUT', '/auth/keys/ID', { enabled: true }],
+    ['DELETE', '/auth/keys/ID'],
+  ])('may %s %s', async (method, path, body?: unknown) => {
+    const own = data(await create(ann, { name: 'own' }));
+    const strangers = [
+      [undefined, 401],
+      ['eyJ.eyJ.x', 401],
+      [`mcphub_${'0'.repeat(64)}`, 401],
+      [own.token, 403],
+      [await keyToken(hub, admin), 403],
+      [await keyToken(hub, admin, { kind: 'user' }), 403],
+    ] as const;
+    const before = settingsOf(hub);
+    for (const [token, status] of strangers) {
+      const answer = await api(hub, method, path.replace('ID', own.id), { token, body });
+      expect([answer.status, answer.body]).toEqual([status, { success: false, message: expect.any(String) as string }]);
+    }
+    expect(settingsOf(hub)).toBe(before);
+  });
+});
