@@ -59,7 +59,7 @@ describe('the start-up banner', () => {
 
   test('points to the documents where there is no home page', () => {
     const text = bannerLines(hubWith([]), { ...place, web: false }).join('\n');
-    expect(text).not.toContain('Home page');
+    expect(text).not.toContain('Dashboard');
     expect(text).toContain('docs/connect-clients.md');
   });
 });

@@ -63,7 +63,7 @@ export function bannerLines(hub: Hub, place: { dataDir: string; web: boolean }):
     `  Tool Hub ${version}`,
     '',
     `  MCP        ${mcpUrl}   (one group or server: ${mcpUrl}/<name>)`,
-    ...(place.web ? [`  Home page  ${url}/`] : []),
+    ...(place.web ? [`  Dashboard  ${url}/`] : []),
     `  Settings   ${settingsPath}${firstStart ? '   (new)' : ''}`,
     `  Data       ${resolve(place.dataDir)}`,
     ...(adminPassword === undefined
