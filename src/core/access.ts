@@ -30,6 +30,7 @@ const nothing: Resolved = { kind: 'nothing', group: undefined, members: [] };
 export function resolve(settings: Settings, principal: Principal, scope: Scope): Resolved {
   const who = identity(settings, principal);
   if (who === undefined) return nothing;
+  if (scope.kind === 'server') return resolveServer(settings, scope.name, who);
   const name = scope.kind === 'named' ? scope.name : scope.kind === 'smart' ? scope.group : undefined;
   if (name === undefined) return resolveAll(settings, who);
   const group = groupFor(settings, name, who);
@@ -38,7 +39,10 @@ export function resolve(settings: Settings, principal: Principal, scope: Scope):
     return { kind: 'group', group, members: groupMembers(settings, group, who) };
   }
   // `$smart/{group}` is about groups: a server's name there is an unknown group (SPEC, MCP endpoints, rule 2).
-  if (scope.kind === 'smart') return nothing;
+  return scope.kind === 'smart' ? nothing : resolveServer(settings, name, who);
+}
+
+function resolveServer(settings: Settings, name: string, who: Identity): Resolved {
   const server = settings.servers.get(name);
   const grant = server?.enabled ? grantOf(settings, who, server) : undefined;
   if (!server || !grant || (who.kind === 'key' && !keyOpensServer(who.key, server.name))) return nothing;

@@ -269,4 +269,16 @@ export const limits = {
   apiBodyBytes: 8 * 1024 * 1024,
   /** Groups or servers created by one request; each is a change of the settings of its own. */
   batchItems: 200,
+  /** Connections of their own that sessions hold to servers with `perSessionClient`: each may be a process with a browser in it. */
+  leases: 200,
+  leasesPerPrincipal: 32,
+  /** One that is not used for this long is ended, with whatever state the server keeps for it; and how often that is looked at. */
+  leaseIdleMs: 30 * 60_000,
+  leaseSweepMs: 30_000,
+  /** The `x-session-id` of a call. */
+  sessionIdChars: 200,
+  /** Parts of one query parameter `a.b.c`, which stands for objects within objects. */
+  queryDepth: 16,
+  /** Servers named one by one in what the start says about anonymous callers. */
+  exposedServers: 20,
 } as const;

@@ -3,6 +3,8 @@ export type Scope =
   | { readonly kind: 'all' }
   /** A group by name or id, else the server of that name. */
   | { readonly kind: 'named'; readonly name: string }
+  /** The server of that name, whatever groups are called. */
+  | { readonly kind: 'server'; readonly name: string }
   | { readonly kind: 'smart'; readonly group: string | undefined };
 
 /** The scope that the path after `/mcp` or `/sse` names (`''`, `/dev`, `/$smart`, `/$smart/dev`); undefined when it cannot be decoded. */
@@ -15,6 +17,7 @@ export function scopeOf(rest: string): Scope | undefined {
 export function scopeFromId(path: string): Scope {
   if (path === '') return { kind: 'all' };
   if (path === '$smart') return { kind: 'smart', group: undefined };
+  if (path.startsWith('$server/')) return { kind: 'server', name: path.slice('$server/'.length) };
   if (path.startsWith('$smart/')) return { kind: 'smart', group: path.slice('$smart/'.length) };
   return { kind: 'named', name: path };
 }
@@ -26,6 +29,8 @@ export function scopeId(scope: Scope): string {
       return '';
     case 'named':
       return scope.name;
+    case 'server':
+      return `$server/${scope.name}`;
     case 'smart':
       return scope.group === undefined ? '$smart' : `$smart/${scope.group}`;
   }

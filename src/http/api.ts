@@ -3,7 +3,7 @@ import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import { type ApiEnv, callerOf, type CallerOptions } from './caller.ts';
-import { answerErrors } from './reply.ts';
+import { answerErrors, failBare } from './reply.ts';
 
 export interface ApiOptions extends CallerOptions {
   /** Where the API is mounted: `${BASE_PATH}/api`. */
@@ -41,7 +41,8 @@ export function createApi(options: ApiOptions): Hono<ApiEnv> {
     await next();
   });
   for (const routes of options.resources) api.route('/', routes);
-  api.onError(answerErrors(options.log));
+  const [enveloped, bare] = [answerErrors(options.log), answerErrors(options.log, failBare)];
+  api.onError((error, c) => (is(c, openApi) ? bare(error, c) : enveloped(error, c)));
   return api;
 }
 
@@ -51,19 +52,28 @@ type Routes = readonly (readonly [methods: readonly string[], path: RegExp])[];
 const login: Routes[number] = [['POST'], /^\/auth\/login$/];
 const logStream: Routes[number] = [['GET'], /^\/logs\/stream$/];
 
-/** What may be called without a credential (SPEC, Authentication, 4; CONTRACT §2): the routes themselves decide what anonymous may see. */
-const openRoutes: Routes = [
-  login,
-  [['GET', 'POST'], /^\/tools\/(?!call\/)[^/]+\/[^/]+$/],
-  [['GET', 'POST'], /^\/[^/]+\/tools\/[^/]+\/[^/]+$/],
-  [['GET'], /^\/(?:[^/]+\/)?openapi\.(?:json|yaml)$/],
+/** First parts of paths of the management API, which no group or server of that name opens to anybody; its id, or the routes without a scope, do for it. */
+const managed =
+  '(?!(?:activities|auth|cloud|cost|credentials|groups|logs|market|mcp|mcpb|oauth|openapi|prompts|registry|resources|servers|settings|templates|users)/)';
+
+/** OpenAPI-style execution and the documents that describe it. Their failures are `{error, message}`. */
+const openApi: Routes = [
+  [['GET'], /^\/tools\/[^/]+\/[^/]+$/],
+  [['POST'], /^\/tools\/(?!call\/)[^/]+\/[^/]+$/],
+  [['GET', 'POST'], new RegExp(`^/${managed}[^/]+/tools/[^/]+/[^/]+$`)],
+  [['GET'], new RegExp(`^/(?:${managed}[^/]+/)?openapi\\.(?:json|yaml)$`)],
 ];
+
+/** What may be called without a credential (SPEC, Authentication, 4; CONTRACT §2): the routes themselves decide what anonymous may see. */
+const openRoutes: Routes = [login, ...openApi];
 
 /** What `READONLY` allows: reading, calling tools, coming and going. */
 const harmless: Routes = [
   ...openRoutes,
   [['GET', 'HEAD'], /^/],
   [['POST'], /^\/tools\/call\/[^/]+$/],
+  [['POST'], /^\/mcp\/[^/]+\/prompts\/[^/]+$/],
+  [['POST'], /^\/resources\/read$/],
   [['POST'], /^\/auth\/logout$/],
 ];
 
@@ -72,14 +82,20 @@ const harmless: Routes = [
  * `limits.apiBodyBytes`.
  */
 export async function jsonBody(request: Request, fallback?: unknown): Promise<unknown> {
+  const { value } = await jsonBodyText(request, fallback === undefined ? undefined : JSON.stringify(fallback));
+  return value;
+}
+
+/** The same with the JSON text, in which every number has all its digits; `fallback` is JSON text too. */
+export async function jsonBodyText(request: Request, fallback?: string): Promise<{ value: unknown; text: string }> {
   const type = request.headers.get('content-type');
   const text = await textOf(request);
-  if (text.trim() === '' && fallback !== undefined) return fallback;
+  if (text.trim() === '' && fallback !== undefined) return { value: JSON.parse(fallback) as unknown, text: fallback };
   if (type !== null && !/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
     throw new HubError('wrong_type', `Content-Type must be application/json, not "${type.slice(0, 80)}".`);
   }
   try {
-    return JSON.parse(text) as unknown;
+    return { value: JSON.parse(text) as unknown, text };
   } catch {
     throw new HubError('invalid_input', 'The body is not valid JSON.');
   }

@@ -22,6 +22,8 @@ export interface EndpointOptions extends DispatchOptions {
   readonly streams: Streams;
   /** Items per page of a list where the client's URL does not say (`?pageSize=`); 0 = all. */
   readonly pageSize: () => number;
+  /** A client ended its session, or is gone with it. */
+  readonly sessionEnded?: (sid: string) => void;
 }
 
 /** The streamable HTTP endpoint, all revisions on one URL (CONTRACT §5). */
@@ -205,6 +207,7 @@ function end(visit: Visit, options: EndpointOptions): void {
   const facts = options.sessions.find(String(sessionId), visit.principal, visit.scope);
   if (!facts) return sessionGone(visit);
   options.sessions.end(facts);
+  options.sessionEnded?.(facts.sid);
   visit.res.writeHead(200, { ...visit.headers, 'content-length': 0 });
   visit.res.end();
 }

@@ -4,7 +4,7 @@ import type { Reply } from './reply.ts';
 import type { ClientRequest } from './request.ts';
 
 /** A request that does not come from an MCP client: from the REST API, from smart routing. */
-export interface Invocation extends Pick<ClientRequest, 'principal' | 'scope' | 'view' | 'address'> {
+export interface Invocation extends Pick<ClientRequest, 'principal' | 'scope' | 'view' | 'address' | 'sessionId'> {
   readonly method: 'tools/call' | 'prompts/get' | 'resources/read';
   /** `params` as JSON text. Names are those of the view. */
   readonly params: string;

@@ -46,6 +46,7 @@ export function createLegacySse(messagesPath: string, options: EndpointOptions):
       connections.delete(sid);
       stopListening();
       for (const call of session.inFlight.values()) call.cancel('client disconnected');
+      options.sessionEnded?.(sid);
     });
     const session = sessionOf(visit, sid, stream);
     const stopListening = options.announcer.add({

@@ -25,8 +25,8 @@ interface RelayExchange {
 }
 
 export interface RelayOptions {
-  /** The connection of a server; undefined when it is not there any more. */
-  readonly connection: (server: string) => RelayConnection | undefined;
+  /** The connection of a server that this request goes through; undefined when it is not there any more. May throw HubError. */
+  readonly connection: (server: string, request: ClientRequest) => RelayConnection | undefined;
   /** Called once for each request that went to a server, when it is over. Must be quick. */
   readonly finished: (call: FinishedCall) => void;
 }
@@ -49,7 +49,7 @@ export interface FinishedCall {
  */
 export function relay(request: ClientRequest, options: RelayOptions): void {
   const { target, edits } = addressed(request);
-  const connection = options.connection(target.server);
+  const connection = options.connection(target.server, request);
   if (!connection) throw unknownTarget(request);
   const exchange = new RelayedCall(request, target, connection, options.finished);
   request.reply.gone = () => exchange.cancel('client disconnected');

@@ -25,7 +25,20 @@ export interface ClientRequest {
   readonly pageSize: number;
   /** The session to which the request belongs and in which it can be cancelled. */
   readonly session: LiveSession | undefined;
+  /** How the caller itself names what it wants to come back to (`x-session-id`), where there is no session. */
+  readonly sessionId?: string | undefined;
   readonly reply: Reply;
+}
+
+/** The session that a request belongs to, as servers with state of their own are to tell sessions apart; `''` is everything without one. */
+export function stateOwner({ session, sessionId }: Pick<ClientRequest, 'session' | 'sessionId'>): string {
+  if (session) return mcpSession(session.facts.sid);
+  return sessionId === undefined ? '' : `id ${sessionId}`;
+}
+
+/** No `x-session-id` can name the session of an MCP client. */
+export function mcpSession(sid: string): string {
+  return `mcp ${sid}`;
 }
 
 /** The id and params of a message, as text. */

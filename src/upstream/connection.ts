@@ -35,6 +35,8 @@ export interface ConnectionOptions {
   readonly log: Logger;
   /** The status or the offer is not what it was. Called from inside events: raise a flag and return. */
   readonly changed: () => void;
+  /** False: what the server offers is not asked for, another connection knows it. */
+  readonly lists?: boolean;
 }
 
 /**
@@ -88,6 +90,11 @@ export class Connection {
   /** What the server offered when it was last listed; stays while the server is away. */
   get offer(): Offer | undefined {
     return this.#offer;
+  }
+
+  /** Requests that wait for their answer. */
+  get inFlight(): number {
+    return this.#link?.inFlight ?? 0;
   }
 
   start(): void {
@@ -175,6 +182,7 @@ export class Connection {
         if (link === this.#link && this.#status.kind === 'connected') this.#fail(error);
       },
       listChanged: (kind) => {
+        if (this.#options.lists === false) return;
         if (link === this.#link && this.#status.kind === 'connected') this.#relister.flag(kind);
       },
       renewSession: () => this.#renewSession(link),
@@ -189,7 +197,7 @@ export class Connection {
     link.ready(about.protocolVersion);
     link.notify('notifications/initialized', undefined);
     const read = async (kind: ItemKind) => {
-      if (!about.capabilities.includes(listMethods[kind].capability)) return [];
+      if (this.#options.lists === false || !about.capabilities.includes(listMethods[kind].capability)) return [];
       if (kind === 'tools') return readList(link.ask, kind, this.#log, left());
       return readList(link.ask, kind, this.#log, left() / 2).catch((error: unknown) => {
         this.#log.warn('list could not be read; it is taken as empty', { list: kind, error: errorText(error) });

@@ -1,0 +1,51 @@
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { HubError } from '../core/errors.ts';
+import { parseInput } from '../core/input.ts';
+import { memberText } from '../core/json-text.ts';
+import { limits } from '../core/limits.ts';
+import { jsonBodyText } from './api.ts';
+import { isObject } from '../core/rpc.ts';
+import type { ApiEnv } from './caller.ts';
+import { type Calls, completeResult } from './calls.ts';
+import { okText } from './reply.ts';
+
+const callInput = z.object({
+  toolName: z.string().min(1, 'must not be empty'),
+  arguments: z.record(z.string(), z.unknown(), { error: 'must be an object' }).nullish(),
+});
+
+/** `POST /tools/call/:server` (SPEC, Tool call; CONTRACT §4): 200 also when the tool reports failure, which `isError` says. */
+export function toolsRoutes(calls: Calls): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
+
+  routes.post('/tools/call/:server', async (c) => {
+    const { caller } = c.var;
+    if (caller.principal.kind === 'anonymous') throw new HubError('unauthenticated', 'Log in to call tools.');
+    const body = await jsonBodyText(c.req.raw);
+    const input = parseInput(callInput, body.value, 'Cannot call the tool');
+    const value = isObject(body.value) && isObject(body.value['arguments']) ? body.value['arguments'] : {};
+    const text = input.arguments ? (memberText(body.text, 'arguments') ?? '{}') : '{}';
+    const answer = await calls.tool(
+      { server: c.req.param('server'), tool: input.toolName },
+      () => ({ value, text, path: 'arguments' }),
+      {
+        caller,
+        scope: { kind: 'server', name: c.req.param('server') },
+        sessionId: sessionIdOf(c.req.header('x-session-id')),
+        signal: c.req.raw.signal,
+      },
+    );
+    const more = { toolName: JSON.stringify(input.toolName), arguments: answer.arguments };
+    return okText(c, completeResult(answer.result, more));
+  });
+
+  return routes;
+}
+
+/** The value of `x-session-id`; undefined when there is none. Throws HubError `invalid_input` for one that is too long. */
+export function sessionIdOf(header: string | undefined): string | undefined {
+  if (header === undefined || header === '') return undefined;
+  if (header.length <= limits.sessionIdChars) return header;
+  throw new HubError('invalid_input', `x-session-id may have at most ${limits.sessionIdChars} characters.`);
+}

@@ -1,0 +1,169 @@
+import { userOf } from '../core/access.ts';
+import { HubError } from '../core/errors.ts';
+import { limits } from '../core/limits.ts';
+import type { Logger, LoggerFor } from '../core/logger.ts';
+import { type Principal, principalId } from '../core/principal.ts';
+import type { Settings } from '../core/settings.ts';
+import { Connection, type ConnectionOptions } from './connection.ts';
+import { createSlots } from './slots.ts';
+
+/** For whom a server keeps state: nobody else gets to see it, not even the same principal in another session. */
+export interface Tenant {
+  readonly principal: Principal;
+  /** Names the session among those of the principal. */
+  readonly session: string;
+}
+
+export interface LeaseOptions extends Pick<
+  ConnectionOptions,
+  'open' | 'version' | 'connectTimeoutMs' | 'requestTimeoutMs'
+> {
+  readonly startsAtOnce: number;
+  readonly log: LoggerFor;
+  readonly settings: () => Settings;
+  /** The connection that is there for all. It knows what the server offers, and no lease outlives it. */
+  readonly shared: (server: string) => Connection | undefined;
+  readonly bounds?: {
+    readonly total: number;
+    readonly perPrincipal: number;
+    readonly idleMs: number;
+    readonly sweepMs: number;
+  };
+}
+
+/**
+ * Connections of their own, for sessions that use a server with `perSessionClient` (CONTRACT §4, Tool call): same server, principal and session, same
+ * connection. They are made at the first call and end when they are not used for a while, with the session, or when the server's settings change.
+ */
+export interface Leases {
+  /**
+   * The connection that calls of this tenant go through; undefined when the server is not there. Throws HubError `too_many` when there is no room and
+   * nothing idle to make some.
+   */
+  connection(server: string, tenant: Tenant): Connection | undefined;
+  /** Ends what no longer fits the settings. */
+  reconcile(): void;
+  /** The session is over, whoever's it was. */
+  endSession(session: string): void;
+  readonly size: number;
+  close(): Promise<void>;
+}
+
+interface Lease {
+  readonly connection: Connection;
+  readonly shared: Connection;
+  readonly tenant: Tenant;
+  lastUsedAt: number;
+}
+
+const defaults = {
+  total: limits.leases,
+  perPrincipal: limits.leasesPerPrincipal,
+  idleMs: limits.leaseIdleMs,
+  sweepMs: limits.leaseSweepMs,
+};
+
+export function createLeases(options: LeaseOptions): Leases {
+  const { settings, shared, bounds = defaults } = options;
+  /** In the order of their last use. */
+  const leases = new Map<string, Lease>();
+  const slots = createSlots(options.startsAtOnce);
+  const stopping = new Set<Promise<void>>();
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  function open(key: string, base: Connection, tenant: Tenant): Lease {
+    makeRoom(tenant.principal);
+    const { server } = base;
+    const log = quieter(options.log(`server:${server.name}`));
+    const connection = new Connection({ ...options, server, slots, log, changed: () => undefined, lists: false });
+    connection.start();
+    const lease = { connection, shared: base, tenant, lastUsedAt: Date.now() };
+    leases.set(key, lease);
+    timer ??= setInterval(sweep, bounds.sweepMs).unref();
+    return lease;
+  }
+
+  function end(key: string, { connection }: Lease): void {
+    leases.delete(key);
+    const stopped = connection.stop().finally(() => stopping.delete(stopped));
+    stopping.add(stopped);
+    if (leases.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  /** Nobody pushes out another principal's session as long as there is room for all. */
+  function makeRoom(principal: Principal): void {
+    const id = principalId(principal);
+    const own = [...leases].filter(([, lease]) => principalId(lease.tenant.principal) === id);
+    const candidates = own.length >= bounds.perPrincipal ? own : leases.size >= bounds.total ? [...leases] : undefined;
+    if (!candidates) return;
+    const oldest = candidates.find(([, lease]) => !isBusy(lease.connection));
+    if (oldest) return end(...oldest);
+    const text = `All ${candidates.length} sessions that may be open at once are busy. Try again in a moment, or use fewer sessions.`;
+    throw new HubError('too_many', text, { retryAfterMs: 5_000 });
+  }
+
+  function sweep(): void {
+    const now = Date.now();
+    for (const [key, lease] of leases) {
+      if (isBusy(lease.connection)) lease.lastUsedAt = now;
+      else if (now - lease.lastUsedAt >= bounds.idleMs) end(key, lease);
+    }
+  }
+
+  function endWhere(over: (lease: Lease) => boolean): void {
+    for (const [key, lease] of leases) if (over(lease)) end(key, lease);
+  }
+
+  return {
+    connection(server, tenant) {
+      const base = shared(server);
+      if (!base || closed || settings().servers.get(server)?.perSessionClient !== true) return base;
+      const key = JSON.stringify([server, principalId(tenant.principal), tenant.session]);
+      let lease = leases.get(key);
+      if (lease && lease.shared !== base) {
+        end(key, lease);
+        lease = undefined;
+      }
+      lease ??= open(key, base, tenant);
+      lease.lastUsedAt = Date.now();
+      leases.delete(key);
+      leases.set(key, lease);
+      return lease.connection;
+    },
+    reconcile() {
+      const now = settings();
+      endWhere(({ shared: base, tenant }) => {
+        const { name } = base.server;
+        const wanted = shared(name) === base && now.servers.get(name)?.perSessionClient === true;
+        // Whoever gets the name of a deleted user must not find that user's sessions.
+        return !wanted || isGone(now, tenant.principal);
+      });
+    },
+    endSession: (session) => endWhere((lease) => lease.tenant.session === session),
+    get size() {
+      return leases.size;
+    },
+    async close() {
+      closed = true;
+      endWhere(() => true);
+      await Promise.all(stopping);
+    },
+  };
+}
+
+function isBusy({ status, inFlight }: Connection): boolean {
+  return inFlight > 0 || status.kind === 'connecting';
+}
+
+function isGone(settings: Settings, principal: Principal): boolean {
+  if (principal.kind === 'user') return userOf(settings, principal) === undefined;
+  return principal.kind === 'key' && !settings.keys.some(({ id, enabled }) => id === principal.id && enabled);
+}
+
+/** Sessions come and go all day: that they do is no news. */
+function quieter(log: Logger): Logger {
+  return { ...log, info: (message, fields) => log.debug(message, fields) };
+}
