@@ -1,96 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { entry, group, key, type Parts, server, settings, user } from '../../test/kit/snapshots.ts';
 import { isAdmin, reaches, resolve } from './access.ts';
 import type { Principal } from './principal.ts';
 import type { Scope } from './scope.ts';
-import type { GroupServer, GroupSettings, KeySettings, ServerSettings, Settings, UserSettings } from './settings.ts';
-
-const server = (name: string, more: Partial<ServerSettings> = {}): ServerSettings => ({
-  name,
-  enabled: true,
-  description: undefined,
-  owner: 'admin',
-  visibility: undefined,
-  sharedWithUsers: [],
-  transport: { type: 'stdio', command: 'x', args: [], env: {}, cwd: undefined },
-  tools: new Map(),
-  prompts: new Map(),
-  resources: new Map(),
-  timeoutMs: undefined,
-  resetTimeoutOnProgress: true,
-  maxTotalTimeoutMs: undefined,
-  keepAlive: undefined,
-  keepAliveMs: 60_000,
-  maxMessageBytes: 1_000,
-  perSessionClient: false,
-  ...more,
-});
-
-const entry = (name: string, more: Partial<GroupServer> = {}): GroupServer => ({
-  name,
-  alias: undefined,
-  tools: 'all',
-  prompts: 'all',
-  resources: 'all',
-  pinnedTools: [],
-  ...more,
-});
-
-const group = (name: string, servers: GroupServer[], more: Partial<GroupSettings> = {}): GroupSettings => ({
-  id: `id-${name}`,
-  name,
-  description: undefined,
-  owner: 'admin',
-  visibility: undefined,
-  sharedWithUsers: [],
-  servers,
-  ...more,
-});
-
-const user = (username: string, more: Partial<UserSettings> = {}): UserSettings => ({
-  username,
-  passwordHash: '',
-  role: 'user',
-  email: undefined,
-  servers: [],
-  groups: [],
-  createdAt: undefined,
-  ...more,
-});
-
-const key = (id: string, more: Partial<KeySettings> = {}): KeySettings => ({
-  id,
-  name: id,
-  tokenHash: '',
-  enabled: true,
-  kind: 'system',
-  owner: undefined,
-  accessType: 'all',
-  allowedGroups: [],
-  allowedServers: [],
-  ...more,
-});
-
-interface Parts {
-  servers?: ServerSettings[];
-  groups?: GroupSettings[];
-  users?: UserSettings[];
-  keys?: KeySettings[];
-}
-
-const settings = ({ servers = [], groups = [], users = [], keys = [] }: Parts): Settings => ({
-  servers: new Map(servers.map((one) => [one.name, one])),
-  groups,
-  users,
-  keys,
-  system: {
-    nameSeparator: '-',
-    routing: { enableGlobalRoute: true, enableBearerAuth: undefined, openApiAccess: 'open' },
-    listPageSize: 0,
-    progressiveDisclosure: undefined,
-    storeToolPayload: false,
-  },
-});
+import type { KeySettings } from './settings.ts';
 
 const all: Scope = { kind: 'all' };
 const named = (name: string): Scope => ({ kind: 'named', name });

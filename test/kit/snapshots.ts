@@ -1,0 +1,97 @@
+import type {
+  GroupServer,
+  GroupSettings,
+  KeySettings,
+  ServerSettings,
+  Settings,
+  UserSettings,
+} from '../../src/core/settings.ts';
+
+/** Snapshots of settings as the hub has them in memory, with defaults, for tests of pure rules. */
+
+export const server = (name: string, more: Partial<ServerSettings> = {}): ServerSettings => ({
+  name,
+  enabled: true,
+  description: undefined,
+  owner: 'admin',
+  visibility: undefined,
+  sharedWithUsers: [],
+  transport: { type: 'stdio', command: 'x', args: [], env: {}, cwd: undefined },
+  tools: new Map(),
+  prompts: new Map(),
+  resources: new Map(),
+  timeoutMs: undefined,
+  resetTimeoutOnProgress: true,
+  maxTotalTimeoutMs: undefined,
+  keepAlive: undefined,
+  keepAliveMs: 60_000,
+  maxMessageBytes: 1_000,
+  perSessionClient: false,
+  ...more,
+});
+
+export const entry = (name: string, more: Partial<GroupServer> = {}): GroupServer => ({
+  name,
+  alias: undefined,
+  tools: 'all',
+  prompts: 'all',
+  resources: 'all',
+  pinnedTools: [],
+  ...more,
+});
+
+export const group = (name: string, servers: GroupServer[], more: Partial<GroupSettings> = {}): GroupSettings => ({
+  id: `id-${name}`,
+  name,
+  description: undefined,
+  owner: 'admin',
+  visibility: undefined,
+  sharedWithUsers: [],
+  servers,
+  ...more,
+});
+
+export const user = (username: string, more: Partial<UserSettings> = {}): UserSettings => ({
+  username,
+  passwordHash: '',
+  role: 'user',
+  email: undefined,
+  servers: [],
+  groups: [],
+  createdAt: undefined,
+  ...more,
+});
+
+export const key = (id: string, more: Partial<KeySettings> = {}): KeySettings => ({
+  id,
+  name: id,
+  tokenHash: '',
+  enabled: true,
+  kind: 'system',
+  owner: undefined,
+  accessType: 'all',
+  allowedGroups: [],
+  allowedServers: [],
+  ...more,
+});
+
+export interface Parts {
+  servers?: ServerSettings[];
+  groups?: GroupSettings[];
+  users?: UserSettings[];
+  keys?: KeySettings[];
+}
+
+export const settings = ({ servers = [], groups = [], users = [], keys = [] }: Parts): Settings => ({
+  servers: new Map(servers.map((one) => [one.name, one])),
+  groups,
+  users,
+  keys,
+  system: {
+    nameSeparator: '-',
+    routing: { enableGlobalRoute: true, enableBearerAuth: undefined, openApiAccess: 'open' },
+    listPageSize: 0,
+    progressiveDisclosure: undefined,
+    storeToolPayload: false,
+  },
+});
