@@ -138,10 +138,7 @@ test('whatever the settings, a scope never shows more of a server than the globa
     servers: fc.tuple(
       ...serverNames.map((name) => visibility.map((v) => server(name, { visibility: v, owner: 'boss' }))),
     ),
-    groups: fc.array(
-      fc.record({ servers: fc.subarray(serverNames), tools: selection, visibility }).map((g, i) => ({ ...g, i })),
-      { maxLength: 3 },
-    ),
+    groups: fc.array(fc.record({ servers: fc.subarray(serverNames), tools: selection, visibility }), { maxLength: 3 }),
     userServers: fc.subarray(serverNames),
     memberOf: fc.subarray([0, 1, 2]),
   });
