@@ -11,7 +11,7 @@ import { createTokens, type Tokens } from './auth/tokens.ts';
 import { isTrusted } from './core/access.ts';
 import { type Closers, newClosers } from './core/closers.ts';
 import { errorText } from './core/errors.ts';
-import type { Hub } from './core/hub.ts';
+import type { Hub, ServerState } from './core/hub.ts';
 import { limits } from './core/limits.ts';
 import type { Logger, LoggerFor } from './core/logger.ts';
 import { createLoop } from './core/loop.ts';
@@ -27,7 +27,9 @@ import { authRoutes } from './http/auth.ts';
 import { type Arrived, clientAddress } from './http/client-address.ts';
 import { assessHealth } from './http/health.ts';
 import { keysRoutes } from './http/keys.ts';
+import { publicConfigRoutes } from './http/public-config.ts';
 import { closeServer, listen } from './http/server.ts';
+import { settingsResources } from './http/settings-resources.ts';
 import { usersRoutes } from './http/users.ts';
 import { createActivityLog } from './logs/activity.ts';
 import { createLog, type LogBook } from './logs/log.ts';
@@ -71,7 +73,6 @@ export async function startHub(env: Env): Promise<Hub> {
 }
 
 async function build(env: Env, closers: Closers): Promise<Hub> {
-  const startedAt = Date.now();
   const book = createLog({ level: env.logLevel, format: env.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json') });
   closers.add(() => book.close());
   const log: LoggerFor = (service) => book.for(service);
@@ -92,7 +93,13 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   const adminPassword = await firstAdmin(settings, passwords, env.adminPassword);
 
   const flag = (): void => loop.flag();
-  const { pool, savedText } = await buildPool(env, dataDir, log, { settings: () => settings.current, changed: flag }, closers);
+  const { pool, savedText } = await buildPool(
+    env,
+    dataDir,
+    log,
+    { settings: () => settings.current, changed: flag },
+    closers,
+  );
   const views = createViews(() => ({ settings: settings.current, catalogue: pool.catalogue }));
   const announcer = createAnnouncer(views);
   const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedText, pool, log);
@@ -118,15 +125,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   const tokens = await openTokens(env, dataDir, log('hub'));
   const identity = createIdentify({ settings: () => settings.current, tokens });
   const addressOf = clientAddress(env.trustProxy, log('hub'));
-  const health = () => assessHealth({ servers: pool.states(), version, startedAt, now: Date.now() });
-  const app = createApp({
-    basePath: env.basePath,
-    health,
-    keyRequired: () => settings.current.system.routing.enableBearerAuth ?? !loopback,
-    web: !env.disableWeb,
-    api: buildApi({ env, settings, passwords, tokens, identity, addressOf, log: log('api') }),
-    log: log('api'),
-  });
+  const app = buildApp({ env, settings, passwords, tokens, identity, addressOf, pool, book, dataDir, log: log('api') });
   const door = createDoor({
     basePath: env.basePath,
     guard: { loopback, allowedHosts: env.allowedHosts, allowedOrigins: env.allowedOrigins },
@@ -187,11 +186,31 @@ interface ApiParts {
   readonly tokens: Tokens;
   readonly identity: Identify;
   readonly addressOf: (req: Arrived) => string;
+  readonly pool: Pool;
+  readonly book: LogBook;
+  readonly dataDir: DataDir;
   readonly log: Logger;
 }
 
+/** Everything but MCP. */
+function buildApp(parts: ApiParts) {
+  const { env, settings, pool, log } = parts;
+  const startedAt = Date.now();
+  const app = createApp({
+    basePath: env.basePath,
+    health: () => assessHealth({ servers: pool.states(), version, startedAt, now: Date.now() }),
+    keyRequired: () => settings.current.system.routing.enableBearerAuth ?? !isLoopbackName(env.host),
+    web: !env.disableWeb,
+    api: buildApi(parts),
+    log,
+  });
+  app.route('/', publicConfigRoutes({ basePath: env.basePath, version }));
+  return app;
+}
+
 /** The management API, a line per resource. */
-function buildApi({ env, settings, passwords, tokens, identity, addressOf, log }: ApiParts) {
+function buildApi(parts: ApiParts) {
+  const { env, settings, passwords, tokens, identity, addressOf, pool, book, dataDir, log } = parts;
   const current = () => settings.current;
   const login = createLogin({ settings: current, passwords, limiter: createLoginLimiter() });
   return createApi({
@@ -204,9 +223,17 @@ function buildApi({ env, settings, passwords, tokens, identity, addressOf, log }
       authRoutes({ settings, login, passwords, tokens, claims: identity.claims, log }),
       usersRoutes({ settings, passwords, tokens, log }),
       keysRoutes({ settings, log }),
+      ...settingsResources({ settings, pool, states: () => shownStates(pool, book), dataDir: dataDir.path, log }),
     ],
     log,
   });
+}
+
+/** What each server does now. What a dying server said last may hold a secret. */
+function shownStates(pool: Pool, book: LogBook): ServerState[] {
+  return pool
+    .states()
+    .map((state) => (state.error === undefined ? state : { ...state, error: book.clean(state.error) }));
 }
 
 /** `DB_URL` as the database wants it: undefined is the embedded one. */
@@ -316,16 +343,13 @@ interface Built {
 }
 
 function hubOf(env: Env, { url, settings, pool, book, adminPassword, closers }: Built): Hub {
-  // What a dying server said last may hold a secret.
-  const servers = () =>
-    pool.states().map((state) => (state.error === undefined ? state : { ...state, error: book.clean(state.error) }));
   return {
     url,
     mcpUrl: `${url}/mcp`,
     settingsPath: resolve(env.settingsPath),
     firstStart: settings.firstStart,
     ...(adminPassword !== undefined && { adminPassword }),
-    servers,
+    servers: () => shownStates(pool, book),
     async settled(timeoutMs) {
       const end = Date.now() + timeoutMs;
       const busy = (): boolean => pool.states().some((state) => state.status === 'connecting');

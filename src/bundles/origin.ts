@@ -28,6 +28,15 @@ export function originOf(entry: Readonly<Record<string, unknown>> | undefined): 
   };
 }
 
+/** True while one of the servers runs from the folder that this entry names: imported settings may name a folder twice. */
+export function isBundleInUse(
+  entry: Readonly<Record<string, unknown>>,
+  servers: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {},
+): boolean {
+  const folder = originOf(entry)?.folder;
+  return folder !== undefined && Object.values(servers).some((other) => originOf(other)?.folder === folder);
+}
+
 /** To be called after a server was deleted: removes the folder of its bundle. Nothing happens for an entry without one. Throws HubError when the disk refuses. */
 export async function removeBundle(
   entry: Readonly<Record<string, unknown>> | undefined,

@@ -269,6 +269,8 @@ export const limits = {
   apiBodyBytes: 8 * 1024 * 1024,
   /** Groups or servers created by one request; each is a change of the settings of its own. */
   batchItems: 200,
+  /** Entries of one page of a listing in the management API (reference: MCPHub §1.5). */
+  pageItems: 1_000,
   /** Connections of their own that sessions hold to servers with `perSessionClient`: each may be a process with a browser in it. */
   leases: 200,
   leasesPerPrincipal: 32,
@@ -281,4 +283,8 @@ export const limits = {
   queryDepth: 16,
   /** Servers named one by one in what the start says about anonymous callers. */
   exposedServers: 20,
+  /** An uploaded form besides its file: fields, each of them, and all that with the boundaries. */
+  formFields: 20,
+  formFieldBytes: 256 * 1024,
+  formBytes: 8 * 1024 * 1024,
 } as const;

@@ -30,7 +30,7 @@ export function groupServerRoutes(options: GroupRoutes): Hono<ApiEnv> {
     const by = groupEditor(caller, options);
     const server = parseInput(serverToAddInput, await jsonBody(c.req.raw), 'Cannot add the server to the group');
     const changed = await change((draft) => addServerToGroup(draft, by, c.req.param('id'), server));
-    return ok(c, ...changedGroup(caller, changed, 'Server added to the group.'));
+    return ok(c, ...changedGroup(caller, changed, 'Server added to group successfully.'));
   });
 
   routes.put('/groups/:id/servers/batch', async (c) => {
@@ -38,7 +38,7 @@ export function groupServerRoutes(options: GroupRoutes): Hono<ApiEnv> {
     const by = groupEditor(caller, options);
     const { servers } = parseInput(groupBatchInput, await jsonBody(c.req.raw), 'Cannot set the servers of the group');
     const changed = await change((draft) => setGroupServers(draft, by, c.req.param('id'), servers));
-    return ok(c, ...changedGroup(caller, changed, 'Servers of the group updated.'));
+    return ok(c, ...changedGroup(caller, changed, 'Group servers updated successfully.'));
   });
 
   routes.delete('/groups/:id/servers/:serverName', async (c) => {
@@ -46,7 +46,7 @@ export function groupServerRoutes(options: GroupRoutes): Hono<ApiEnv> {
     const by = groupEditor(caller, options);
     const { id, serverName } = c.req.param();
     const changed = await change((draft) => removeServerFromGroup(draft, by, id, serverName));
-    return ok(c, ...changedGroup(caller, changed, 'Server removed from the group.'));
+    return ok(c, ...changedGroup(caller, changed, 'Server removed from group successfully.'));
   });
 
   routes.get('/groups/:id/server-configs', (c) => {
@@ -69,7 +69,7 @@ export function groupServerRoutes(options: GroupRoutes): Hono<ApiEnv> {
     const { id, serverName: server } = c.req.param();
     const { tools } = parseInput(groupToolsInput, await jsonBody(c.req.raw), 'Cannot set the tools');
     const changed = await change((draft) => setGroupTools(draft, by, id, { server, tools }));
-    return ok(c, ...changedGroup(caller, changed, 'Tools of the server updated.'));
+    return ok(c, ...changedGroup(caller, changed, 'Server tools updated successfully.'));
   });
 
   return routes;

@@ -32,7 +32,11 @@ export function groupRoutes(options: GroupRoutes): Hono<ApiEnv> {
     const { caller } = c.var;
     const by = groupEditor(caller, options);
     const input = parseInput(newGroupInput, await jsonBody(c.req.raw), 'Cannot create the group');
-    const [data, extra] = changedGroup(caller, await change((draft) => addGroup(draft, by, input)), 'Group created.');
+    const [data, extra] = changedGroup(
+      caller,
+      await change((draft) => addGroup(draft, by, input)),
+      'Group created successfully.',
+    );
     return ok(c, data, { ...extra, status: 201 });
   });
 
@@ -42,7 +46,7 @@ export function groupRoutes(options: GroupRoutes): Hono<ApiEnv> {
     const results = await eachOf(groups, nameIn, async (raw) => {
       const input = parseInput(newGroupInput, raw, 'Cannot create the group');
       const { notes } = await change((draft) => addGroup(draft, by, input));
-      return ['Group created.', ...notes].join(' ');
+      return ['Group created successfully.', ...notes].join(' ');
     });
     const counts = countsOf(results);
     return c.json(counts, batchStatus(counts));
@@ -53,13 +57,13 @@ export function groupRoutes(options: GroupRoutes): Hono<ApiEnv> {
     const by = groupEditor(caller, options);
     const input = parseInput(groupUpdateInput, await jsonBody(c.req.raw), 'Cannot change the group');
     const changed = await change((draft) => updateGroup(draft, by, c.req.param('id'), input));
-    return ok(c, ...changedGroup(caller, changed, 'Group updated.'));
+    return ok(c, ...changedGroup(caller, changed, 'Group updated successfully.'));
   });
 
   routes.delete('/groups/:id', async (c) => {
     const by = groupEditor(c.var.caller, options);
     await change((draft) => deleteGroup(draft, by, c.req.param('id')));
-    return ok(c, undefined, { message: 'Group deleted.' });
+    return ok(c, undefined, { message: 'Group deleted successfully.' });
   });
 
   return routes;

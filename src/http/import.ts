@@ -1,0 +1,69 @@
+import { Hono } from 'hono';
+import { z } from 'zod';
+import type { Draft } from '../core/document.ts';
+import { addImported, type ImportResult } from '../core/import/add.ts';
+import { type ClientConfig, parseClientConfig } from '../core/import/parse.ts';
+import { invalid, parseInput } from '../core/input.ts';
+import { isObject } from '../core/rpc.ts';
+import type { Logger } from '../core/logger.ts';
+import { serverProblems } from '../settings/check-server.ts';
+import type { SettingsStore } from '../settings/store.ts';
+import { jsonBody } from './api.ts';
+import { adminOnly, type ApiEnv, editorOf } from './caller.ts';
+import { ok } from './reply.ts';
+import { flagOf } from './query.ts';
+
+export interface ImportRoutes {
+  readonly settings: Pick<SettingsStore, 'change' | 'document'>;
+  readonly log: Logger;
+}
+
+/**
+ * `POST /servers/import`, for admins: servers from whatever a client's settings look like. The body is `{text}`, what was pasted, with `names` to take only
+ * some of the servers; any other JSON is taken for the settings themselves, `text/plain` for what was pasted. `?dryRun=true` changes nothing and
+ * tells what would come of it. Answers what became of each server.
+ */
+export function importRoutes({ settings, log }: ImportRoutes): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
+
+  routes.post('/servers/import', adminOnly, async (c) => {
+    const by = editorOf(c.var.caller);
+    const dryRun = flagOf(c.req.query(), 'dryRun');
+    const { text, names } = await pasted(c.req.raw);
+    const parsed = parseClientConfig(text);
+    const { format, notes, problems } = parsed;
+    if (parsed.servers.length === 0) throw nothingFound(parsed);
+    const chosen = parsed.servers.filter(({ name }) => names?.includes(name) ?? true);
+    const edit = (draft: Draft) => addImported(draft, by, chosen, serverProblems);
+    const servers = dryRun ? preview(edit(structuredClone(settings.document) as Draft)) : await settings.change(edit);
+    const good = servers.filter(({ status }) => status === 'created' || status === 'ready');
+    const left = parsed.groups ? [{ path: 'groups', message: 'were left out: only servers are imported' }] : [];
+    const data = { dryRun, format, servers, notes: [...notes, ...left], problems };
+    const count = `${good.length} of ${servers.length} servers`;
+    if (dryRun) return ok(c, data, { message: `${count} can be added.` });
+    log.info('servers imported', { servers: good.map(({ name }) => name).join(', '), format, by: by.username });
+    return ok(c, data, { message: `${count} added.`, status: good.length > 0 ? 201 : 200 });
+  });
+
+  return routes;
+}
+
+function preview(results: readonly ImportResult[]): ImportResult[] {
+  return results.map((result) =>
+    result.status === 'created' ? { ...result, status: 'ready', message: 'The server can be added.' } : result,
+  );
+}
+
+const bodyInput = z.object({ text: z.string(), names: z.array(z.string()).nullish() });
+
+async function pasted(request: Request): Promise<{ text: string; names?: readonly string[] | null | undefined }> {
+  if (/^text\/plain\b/i.test(request.headers.get('content-type') ?? '')) return { text: await request.text() };
+  const body = await jsonBody(request);
+  if (isObject(body) && 'text' in body) return parseInput(bodyInput, body, 'Cannot import the servers');
+  return { text: JSON.stringify(body) };
+}
+
+function nothingFound({ problems }: ClientConfig) {
+  const none = [{ path: '', message: 'there is no server in it' }];
+  return invalid('Cannot import the servers', problems.length > 0 ? problems : none);
+}

@@ -1,0 +1,153 @@
+import { granted, reaches } from '../core/access.ts';
+import type { Catalogue, Item, Offer } from '../core/catalogue.ts';
+import type { Entry } from '../core/document.ts';
+import { HubError } from '../core/errors.ts';
+import type { ServerState } from '../core/hub.ts';
+import { maskServer } from '../core/secrets.ts';
+import type { ItemSettings, Selection, ServerSettings } from '../core/settings.ts';
+import { exposedName } from '../core/tool-name.ts';
+import type { Caller } from './caller.ts';
+
+/** Where answers about servers come from. */
+export interface ServerSources {
+  readonly catalogue: () => Catalogue;
+  /** What each server does now; `error` without secrets. */
+  readonly states: () => readonly ServerState[];
+  /** The settings document in force. */
+  readonly document: () => { readonly mcpServers?: Readonly<Record<string, Readonly<Entry>>> };
+}
+
+/** The server of that name, as far as the caller can know. Throws HubError `not_found`. */
+export function serverOf({ settings, principal }: Caller, name: string): ServerSettings {
+  const server = settings.servers.get(name);
+  if (!server || !reaches(settings, principal, server)) throw notFound(name);
+  return server;
+}
+
+export function visibleServers({ settings, principal }: Caller): ServerSettings[] {
+  return [...settings.servers.values()].filter((server) => reaches(settings, principal, server));
+}
+
+/** True for whoever may change the server, and so sees its configuration: its owner, and admins. */
+export function manages({ principal, user, admin }: Caller, server: ServerSettings): boolean {
+  return principal.kind === 'user' && (admin || user?.username === server.owner);
+}
+
+/** The server for whoever may change it. Throws HubError `not_found` or `forbidden`. */
+export function managedServer(caller: Caller, name: string, attempt: string): ServerSettings {
+  const server = serverOf(caller, name);
+  if (manages(caller, server)) return server;
+  throw new HubError('forbidden', `${attempt}: it belongs to ${server.owner}. Ask them or an admin.`);
+}
+
+/** An element of `GET /servers` (reference: MCPHub §1.5), without the configuration. */
+export function serverAnswer(caller: Caller, server: ServerSettings, sources: ServerSources) {
+  const { name, owner, enabled, description, visibility, sharedWithUsers } = server;
+  const offer = sources.catalogue().offers.get(name);
+  const state = sources.states().find((state) => state.name === name);
+  const isManaged = manages(caller, server);
+  return {
+    name,
+    ...aboutOf(offer),
+    ...(description !== undefined && { description }),
+    type: server.transport.type,
+    owner,
+    ...(visibility && { visibility }),
+    ...(isManaged && { sharedWithUsers }),
+    enabled,
+    ...statusAnswer(server, state, isManaged),
+    ...itemsAnswer(caller, server, offer, isManaged),
+  };
+}
+
+/** The same with the configuration: secrets hidden for whoever manages the server, the harmless part for the others. */
+export function serverDetails(caller: Caller, server: ServerSettings, sources: ServerSources) {
+  const answer = serverAnswer(caller, server, sources);
+  const entry = sources.document().mcpServers?.[server.name] ?? {};
+  if (manages(caller, server)) return { ...answer, config: maskServer(entry) };
+  const { type, enabled, owner, description } = answer;
+  const config = { type, enabled, owner, ...(description !== undefined && { description }) };
+  return { ...answer, config, configRestricted: true };
+}
+
+function notFound(name: string): HubError {
+  return new HubError('not_found', `There is no server "${name}".`);
+}
+
+/** Why a server is away may quote what it said last, and where it is: that is for those who manage it. */
+function statusAnswer(server: ServerSettings, state: ServerState | undefined, isManaged: boolean) {
+  const {
+    status = server.enabled ? 'connecting' : 'disabled',
+    error,
+    nextRetryAt,
+    attempts,
+    lastConnectedAt,
+  } = state ?? {};
+  const shown = isManaged ? error : 'The server cannot be reached now. Its owner and admins see why.';
+  return {
+    status,
+    error: error === undefined ? null : shown,
+    ...(nextRetryAt !== undefined && { nextRetryAt }),
+    attempts: attempts ?? 0,
+    ...(lastConnectedAt !== undefined && { lastConnectedAt }),
+  };
+}
+
+function aboutOf(offer: Offer | undefined) {
+  if (!offer) return {};
+  const { version } = JSON.parse(offer.about.info) as { version?: unknown };
+  const { instructions, protocolVersion } = offer.about;
+  return {
+    ...(typeof version === 'string' && { version }),
+    ...(instructions !== undefined && { instructions }),
+    protocolVersion,
+  };
+}
+
+/** All items for whoever can switch them; what they may call for the others. */
+function itemsAnswer(caller: Caller, server: ServerSettings, offer: Offer | undefined, isManaged: boolean) {
+  const { settings, principal } = caller;
+  const grant = isManaged ? undefined : granted(settings, principal, server);
+  const shown = (items: readonly Item[] = [], switches: Switches, selection: Selection = []) => {
+    if (isManaged) return items;
+    return server.enabled ? items.filter(({ key }) => isOn(switches, key) && selects(selection, key)) : [];
+  };
+  const prefixes = [...settings.servers.keys()];
+  const exposed = (key: string) => exposedName(server.name, key, settings.system.nameSeparator, prefixes);
+  const named = (item: Item, switches: Switches) => ({
+    ...itemAnswer(item, switches),
+    name: exposed(item.key),
+    originalName: item.key,
+  });
+  const { tools, prompts, resources } = server;
+  return {
+    tools: shown(offer?.tools, tools, grant?.tools).map((item) => named(item, tools)),
+    prompts: shown(offer?.prompts, prompts, grant?.prompts).map((item) => named(item, prompts)),
+    resources: shown(offer?.resources, resources, grant?.resources).map((item) => itemAnswer(item, resources)),
+    resourceTemplates: shown(offer?.templates, resources, 'all').map((item) => itemAnswer(item, resources)),
+  };
+}
+
+type Switches = ReadonlyMap<string, ItemSettings>;
+
+function isOn(switches: Switches, key: string): boolean {
+  return switches.get(key)?.enabled !== false;
+}
+
+function selects(selection: Selection, key: string): boolean {
+  return selection === 'all' || selection.includes(key);
+}
+
+/** What the server said of the item, with the operator's description in place of its own. */
+function itemAnswer({ key, text }: Item, switches: Switches) {
+  const item = JSON.parse(text) as Record<string, unknown>;
+  const override = switches.get(key)?.description;
+  const defaultDescription = typeof item['description'] === 'string' ? item['description'] : '';
+  return {
+    ...item,
+    description: override ?? defaultDescription,
+    defaultDescription,
+    hasDescriptionOverride: override !== undefined,
+    enabled: isOn(switches, key),
+  };
+}

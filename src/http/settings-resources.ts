@@ -1,0 +1,56 @@
+import type { Hono } from 'hono';
+import { isBundleInUse, removeBundle } from '../bundles/origin.ts';
+import type { ServerState } from '../core/hub.ts';
+import type { Logger } from '../core/logger.ts';
+import type { SettingsStore } from '../settings/store.ts';
+import type { Pool } from '../upstream/pool.ts';
+import { bundleRoutes } from './bundles.ts';
+import type { ApiEnv } from './caller.ts';
+import { exportRoutes } from './export.ts';
+import type { GroupRoutes } from './group-answer.ts';
+import { groupServerRoutes } from './group-servers.ts';
+import { groupRoutes } from './groups.ts';
+import { importRoutes } from './import.ts';
+import { serverItemRoutes } from './server-items.ts';
+import { type ServerRoutes, serverRoutes } from './servers.ts';
+import { settingsRoutes } from './settings.ts';
+
+export interface SettingsResources {
+  readonly settings: SettingsStore;
+  readonly pool: Pick<Pool, 'catalogue' | 'restart'>;
+  /** What each server does now; `error` without secrets. */
+  readonly states: () => readonly ServerState[];
+  readonly dataDir: string;
+  readonly log: Logger;
+}
+
+/** What is in the settings document besides people and keys. */
+export function settingsResources({ settings, pool, states, dataDir, log }: SettingsResources): Hono<ApiEnv>[] {
+  const catalogue = () => pool.catalogue;
+  const groups: GroupRoutes = {
+    change: (edit) => settings.change(edit),
+    knownTools: (server) => pool.catalogue.offers.get(server)?.tools.map(({ key }) => key),
+  };
+  const servers: ServerRoutes = {
+    settings,
+    catalogue,
+    states,
+    document: () => settings.document,
+    restart: (name) => pool.restart(name),
+    removeFiles: async (entry) => {
+      const { mcpServers } = settings.document;
+      if (!isBundleInUse(entry, mcpServers)) await removeBundle(entry, dataDir);
+    },
+    log,
+  };
+  return [
+    groupRoutes(groups),
+    groupServerRoutes(groups),
+    serverRoutes(servers),
+    serverItemRoutes({ settings, catalogue, log }),
+    importRoutes({ settings, log }),
+    settingsRoutes({ settings, log }),
+    exportRoutes({ settings, log }),
+    bundleRoutes({ settings, dataDir, log }),
+  ];
+}
