@@ -287,4 +287,8 @@ export const limits = {
   formFields: 20,
   formFieldBytes: 256 * 1024,
   formBytes: 8 * 1024 * 1024,
+  /** Entries that one request for the log may ask for; at their longest that is an answer of 40 MB. */
+  logPageMost: 10_000,
+  /** How soon a log stream ends after the credential it was opened with. */
+  streamCredentialMs: 1_000,
 } as const;

@@ -1,5 +1,5 @@
 import type { Activity } from '../core/activity.ts';
-import type { ActivityFilter, ActivityListing } from './activity-filter.ts';
+import type { ActivityFilter, ActivityListing, OwnCalls } from './activity-filter.ts';
 
 /** One page of calls, newest first (reference: `/api/activities`). */
 export interface ActivityPage {
@@ -35,8 +35,8 @@ export interface ActivityChoices {
 export interface ActivityAnswers {
   list(listing: ActivityListing): Promise<ActivityPage>;
   stats(filter: ActivityFilter): Promise<ActivityStats>;
-  choices(mine: string | undefined): Promise<ActivityChoices>;
-  get(id: string, mine: string | undefined): Promise<Activity | undefined>;
+  choices(mine: OwnCalls | undefined): Promise<ActivityChoices>;
+  get(id: string, mine: OwnCalls | undefined): Promise<Activity | undefined>;
   /** Removes records from before `before`; gives how many. */
   remove(before: Date): Promise<number>;
 }

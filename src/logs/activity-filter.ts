@@ -3,6 +3,12 @@ import type { Activity, ActivityStatus } from '../core/activity.ts';
 import { readFilter } from './filter-input.ts';
 import type { RawFilter } from './filter-input.ts';
 
+/** The calls of one account: with `since`, not those of an earlier one of the same name. */
+export interface OwnCalls {
+  readonly username: string;
+  readonly since?: Date;
+}
+
 /** Which calls are wanted. All given conditions must hold; texts match exactly. */
 export interface ActivityFilter {
   readonly server?: string;
@@ -15,8 +21,8 @@ export interface ActivityFilter {
   readonly start?: Date;
   /** Inclusive. */
   readonly end?: Date;
-  /** Only this user's calls, whatever else is asked for: what a user who is not admin gets. */
-  readonly mine?: string;
+  /** Only this account's calls, whatever else is asked for: what a user who is not admin gets. */
+  readonly mine?: OwnCalls;
 }
 
 export interface ActivityListing extends ActivityFilter {
@@ -80,5 +86,9 @@ export function activityMatcher(filter: ActivityFilter): (activity: Activity) =>
     names.every((name) => activity[name] === filter[name]) &&
     activity.timestamp >= start &&
     activity.timestamp <= end &&
-    (filter.mine === undefined || activity.username === filter.mine);
+    (filter.mine === undefined || isOwn(activity, filter.mine));
+}
+
+function isOwn({ username, timestamp }: Activity, mine: OwnCalls): boolean {
+  return username === mine.username && timestamp >= (mine.since?.toISOString() ?? '');
 }

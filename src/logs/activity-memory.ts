@@ -3,7 +3,7 @@ import { limits } from '../core/limits.ts';
 import { pageOf, roundMs } from './activity-answers.ts';
 import type { ActivityAnswers } from './activity-answers.ts';
 import { activityMatcher } from './activity-filter.ts';
-import type { ActivityFilter } from './activity-filter.ts';
+import type { ActivityFilter, OwnCalls } from './activity-filter.ts';
 
 /** The newest calls in memory: all there is without a database, and the answer while it is away. */
 export interface ActivityMemory extends ActivityAnswers {
@@ -13,7 +13,7 @@ export interface ActivityMemory extends ActivityAnswers {
 export function createActivityMemory(): ActivityMemory {
   let ring: Activity[] = [];
   const matching = (filter: ActivityFilter): Activity[] => ring.filter(activityMatcher(filter));
-  const ofUser = (mine: string | undefined): ActivityFilter => (mine === undefined ? {} : { mine });
+  const ofUser = (mine: OwnCalls | undefined): ActivityFilter => (mine === undefined ? {} : { mine });
 
   return {
     add(activity) {

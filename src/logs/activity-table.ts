@@ -103,7 +103,8 @@ function whereOf(filter: ActivityFilter): Where {
   }
   if (filter.start !== undefined) where.and('at >= ?', filter.start);
   if (filter.end !== undefined) where.and('at <= ?', filter.end);
-  if (filter.mine !== undefined) where.and('username = ?', filter.mine);
+  if (filter.mine !== undefined) where.and('username = ?', filter.mine.username);
+  if (filter.mine?.since !== undefined) where.and('at >= ?', filter.mine.since);
   return where;
 }
 

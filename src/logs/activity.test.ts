@@ -31,7 +31,7 @@ async function start(kind: Kind) {
   const activity = createActivityLog({ database, log: silent, now: () => time });
   atEnd(() => activity.close());
   const list = async (raw: Record<string, string> = {}, mine?: string) =>
-    activity.list({ ...parseActivityListing(raw), ...(mine !== undefined && { mine }) });
+    activity.list({ ...parseActivityListing(raw), ...(mine !== undefined && { mine: { username: mine } }) });
   return { activity, list, at: (iso: string) => (time = Date.parse(iso)) };
 }
 
@@ -61,8 +61,8 @@ describe.each(kinds)('%s', (kind) => {
     const id = data[1]?.id ?? '';
     expect(await activity.get(id)).toEqual(data[1]);
     expect(await activity.get(id.toUpperCase())).toEqual(data[1]);
-    expect(await activity.get(id, 'ann')).toEqual(data[1]);
-    expect(await activity.get(id, 'bob')).toBeUndefined();
+    expect(await activity.get(id, { username: 'ann' })).toEqual(data[1]);
+    expect(await activity.get(id, { username: 'bob' })).toBeUndefined();
     for (const unknown of ['', 'x', "' or 1=1", '00000000-0000-0000-0000-000000000000']) {
       expect(await activity.get(unknown)).toBeUndefined();
     }
@@ -124,7 +124,7 @@ describe.each(kinds)('%s', (kind) => {
     expect(await tools({}, 'bob')).toBe('c');
     expect(await tools({ username: 'ann' }, 'bob')).toBe('');
     expect(await activity.stats({})).toEqual({ totalCalls: 4, successCount: 1, errorCount: 3, avgDuration: 10 });
-    expect(await activity.stats({ mine: 'bob' })).toMatchObject({ totalCalls: 1, successCount: 0 });
+    expect(await activity.stats({ mine: { username: 'bob' } })).toMatchObject({ totalCalls: 1, successCount: 0 });
     expect(await activity.stats({ server: 'none' })).toEqual({
       totalCalls: 0,
       successCount: 0,
@@ -138,7 +138,13 @@ describe.each(kinds)('%s', (kind) => {
       usernames: ['ann', 'bob'],
       keyNames: ['CI'],
     });
-    expect(await activity.choices('ann')).toMatchObject({ tools: ['a', 'b'], keyNames: [] });
+    expect(await activity.choices({ username: 'ann' })).toMatchObject({ tools: ['a', 'b'], keyNames: [] });
+    // Of the second account of that name, not the first.
+    const mine = { username: 'ann', since: new Date('2026-11-02T00:00:00Z') };
+    const since = await activity.list({ ...parseActivityListing({}), mine });
+    expect(since.data.every(({ timestamp }) => timestamp >= '2026-11-02')).toBe(true);
+    expect((await activity.choices(mine)).tools).toEqual(since.data.map(({ tool }) => tool).reverse());
+    expect(since.pagination.total).toBeLessThan((await list({}, 'ann')).pagination.total);
 
     expect(await activity.cleanup(1)).toEqual({ deletedCount: 2, cutoffDate: '2026-11-02T00:00:00.000Z' });
     expect(await tools({})).toBe('dc');

@@ -4,7 +4,7 @@ import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import type { ActivityAnswers, ActivityChoices, ActivityPage, ActivityStats } from './activity-answers.ts';
-import type { ActivityFilter, ActivityListing } from './activity-filter.ts';
+import type { ActivityFilter, ActivityListing, OwnCalls } from './activity-filter.ts';
 import { createActivityMemory } from './activity-memory.ts';
 import { activityTable, insertActivities } from './activity-table.ts';
 import { keepPruned } from './prune.ts';
@@ -18,10 +18,10 @@ import type { WriteCounts } from './writer.ts';
 export interface ActivityLog extends ActivitySink {
   list(listing: ActivityListing): Promise<ActivityPage>;
   stats(filter: ActivityFilter): Promise<ActivityStats>;
-  /** `mine`: only from this user's calls. */
-  choices(mine?: string): Promise<ActivityChoices>;
-  /** Undefined when there is no such record, or it is not this user's. */
-  get(id: string, mine?: string): Promise<Activity | undefined>;
+  /** `mine`: only from this account's calls. */
+  choices(mine?: OwnCalls): Promise<ActivityChoices>;
+  /** Undefined when there is no such record, or it is not this account's. */
+  get(id: string, mine?: OwnCalls): Promise<Activity | undefined>;
   /** Removes records older than so many days. HubError `not_ready` when the database should be there and is not. */
   cleanup(daysOld: number): Promise<{ deletedCount: number; cutoffDate: string }>;
   counts(): WriteCounts;

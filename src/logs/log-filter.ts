@@ -32,7 +32,7 @@ export function parseLogListing(raw: RawFilter): LogListing {
   const some = read.someOf('level', levels);
   const service = read.text('service');
   const q = read.text('q');
-  const limit = read.integer('limit', { min: 1, max: limits.logRows });
+  const limit = read.integer('limit', { min: 1, max: limits.logPageMost });
   const before = read.integer('before', { min: 0, max: Number.MAX_SAFE_INTEGER });
   read.done('logs');
   return {

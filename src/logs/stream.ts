@@ -16,7 +16,7 @@ export interface StreamOptions extends LogFilter {
 export interface LogStream {
   /**
    * Writes `{type:"initial", logs}`, then each new entry as it comes, until the reader is closed. With a last event id, `initial` has only what was missed and says `resumed:true`. Throws HubError
-   * `too_many` when `limits.logReaders` are open.
+   * `too_many` when `limits.logReaders` are open, `not_ready` after `close`.
    */
   open(options: StreamOptions, sink: Sink): Reader;
   /** Sends another kind of event (`{type:"embedding-sync-progress", progress}`) to all readers. */
@@ -31,6 +31,7 @@ export function createLogStream(feed: LogFeed, store: LogStore): LogStream {
   let lastId = feed.entries().at(-1)?.id ?? 0;
   /** The newest entry that was there when the log was cleared. */
   let clearedUpTo = 0;
+  let closed = false;
 
   const stopHearing = feed.subscribe((event) => {
     if (event.type === 'clear') {
@@ -56,6 +57,7 @@ export function createLogStream(feed: LogFeed, store: LogStore): LogStream {
 
   return {
     open(options, sink) {
+      if (closed) throw new HubError('not_ready', 'The hub is stopping.');
       if (readers.size >= limits.logReaders) {
         throw new HubError('too_many', 'Too many log streams are open. Close one, or try again later.', {
           retryAfterMs: limits.streamKeepAliveMs,
@@ -69,6 +71,7 @@ export function createLogStream(feed: LogFeed, store: LogStore): LogStream {
     broadcast: send,
     readers: () => readers.size,
     close() {
+      closed = true;
       stopHearing();
       clearInterval(heartbeat);
       for (const { reader } of readers) reader.close();
