@@ -67,13 +67,6 @@ export const adminOnly = createMiddleware<ApiEnv>(async (c, next) => {
   await next();
 });
 
-/** Only users who logged in pass: an access key calls tools and reads, it changes nothing. */
-export const usersOnly = createMiddleware<ApiEnv>(async (c, next) => {
-  if (c.var.caller.principal.kind !== 'user')
-    throw new HubError('forbidden', 'An access key cannot change settings. Log in as a user.');
-  await next();
-});
-
 /** The caller as the pure edits of the settings document want to know them (`core/document.ts`). Throws HubError `forbidden` for a key. */
 export function editorOf({ principal, user, admin, settings }: Caller): Editor {
   if (principal.kind !== 'user' || !user)

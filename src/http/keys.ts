@@ -7,7 +7,7 @@ import type { Logger } from '../core/logger.ts';
 import { keyIdOf } from '../settings/people.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import { jsonBody } from './api.ts';
-import { type ApiEnv, editorOf, usersOnly } from './caller.ts';
+import { type ApiEnv, editorOf } from './caller.ts';
 import { ok } from './reply.ts';
 
 export interface KeysOptions {
@@ -18,7 +18,6 @@ export interface KeysOptions {
 /** `/auth/keys` (CONTRACT §2; reference: MCPHub §1.7): admins manage all access keys, users their own, and no key manages any. */
 export function keysRoutes({ settings, log }: KeysOptions): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
-  routes.use('/auth/keys/*', usersOnly);
 
   routes.get('/auth/keys', (c) => {
     const bearerKeys = (settings.document.bearerKeys ?? []).map((key) => ({ ...key, id: keyIdOf(key) }));

@@ -377,11 +377,11 @@ test.each(['/hub', '/api', '/api/tools', '/tools/x'])(
       '/auth/login',
       '//auth/login',
       '/api/auth/login',
-      '/tools/call/x',
       '/auth/%6cogin/',
       '/users/..%2f..%2fopenapi.json',
     ];
     for (const path of closed) expect((await api(hub, 'GET', path)).status, path).toBe(401);
+    expect((await api(hub, 'POST', '/tools/call/x', { body: {} })).status).toBe(401);
     expect((await api(hub, 'GET', '/nowhere', { token })).status).toBe(404);
   },
 );
