@@ -9,21 +9,23 @@ import { createPasswords, type Passwords } from './auth/passwords.ts';
 import { revocationFile } from './auth/revocation-file.ts';
 import { createTokens, type Tokens } from './auth/tokens.ts';
 import { isTrusted } from './core/access.ts';
+import type { ActivitySink } from './core/activity.ts';
 import { type Closers, newClosers } from './core/closers.ts';
 import { errorText } from './core/errors.ts';
+import { exposure } from './core/exposure.ts';
 import type { Hub, ServerState } from './core/hub.ts';
 import { limits } from './core/limits.ts';
 import type { Logger, LoggerFor } from './core/logger.ts';
 import { createLoop } from './core/loop.ts';
 import { createSealer } from './core/seal.ts';
 import type { ServerSettings, Settings } from './core/settings.ts';
-import { createViews } from './core/view.ts';
+import { createViews, type Views } from './core/view.ts';
 import { createDatabase, type DatabaseHandle } from './database/supervise.ts';
-import { writeFileAtomic } from './disk/write-file-atomic.ts';
 import type { Env } from './env.ts';
 import { createApi } from './http/api.ts';
 import { createApp } from './http/app.ts';
 import { authRoutes } from './http/auth.ts';
+import { callResources } from './http/call-resources.ts';
 import { type Arrived, clientAddress } from './http/client-address.ts';
 import { assessHealth } from './http/health.ts';
 import { keysRoutes } from './http/keys.ts';
@@ -37,8 +39,10 @@ import { createLogStore } from './logs/log-store.ts';
 import { createLogStream } from './logs/stream.ts';
 import { activityOf } from './mcp/activity.ts';
 import { createAnnouncer } from './mcp/announcer.ts';
+import type { DispatchOptions } from './mcp/dispatch.ts';
 import { createDoor } from './mcp/door.ts';
 import { isLoopbackName } from './mcp/guard.ts';
+import { mcpSession, stateOwner } from './mcp/request.ts';
 import { createSessions } from './mcp/sessions.ts';
 import { createStreams } from './mcp/stream.ts';
 import type { SettingsBackend } from './settings/backend.ts';
@@ -51,7 +55,10 @@ import { secretValues } from './settings/secret-values.ts';
 import { openSettings, type SettingsStore } from './settings/store.ts';
 import { settingsTable } from './settings/table.ts';
 import { catalogueText, loadCatalogue } from './upstream/catalogue-file.ts';
+import { catalogueSaver } from './upstream/catalogue-saver.ts';
+import type { ChannelEvents } from './upstream/channel.ts';
 import { inheritableEnv } from './upstream/child-env.ts';
+import { createLeases, type Leases } from './upstream/leases.ts';
 import { openChannel } from './upstream/open-channel.ts';
 import { endOrphans, ownerMark } from './upstream/orphans.ts';
 import { createPool, type Pool } from './upstream/pool.ts';
@@ -93,7 +100,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   const adminPassword = await firstAdmin(settings, passwords, env.adminPassword);
 
   const flag = (): void => loop.flag();
-  const { pool, savedText } = await buildPool(
+  const { pool, leases, savedText } = await buildPool(
     env,
     dataDir,
     log,
@@ -102,12 +109,13 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   );
   const views = createViews(() => ({ settings: settings.current, catalogue: pool.catalogue }));
   const announcer = createAnnouncer(views);
-  const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedText, pool, log);
+  const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedText, pool, log('hub'));
   closers.add(() => saveCatalogue.close());
   const loop = createLoop({
     debounceMs: limits.reconcileDebounceMs,
     run() {
       pool.reconcile(settings.current);
+      leases.reconcile();
       announcer.announce();
       saveCatalogue.soon();
     },
@@ -125,8 +133,11 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   const tokens = await openTokens(env, dataDir, log('hub'));
   const identity = createIdentify({ settings: () => settings.current, tokens });
   const addressOf = clientAddress(env.trustProxy, log('hub'));
-  const app = buildApp({ env, settings, passwords, tokens, identity, addressOf, pool, book, dataDir, log: log('api') });
+  const dispatch = dispatching(settings, leases, activity, log('gateway'));
+  const parts = { env, settings, passwords, tokens, identity, addressOf, pool, book, dataDir, views, dispatch };
+  const app = buildApp({ ...parts, log: log('api') });
   const door = createDoor({
+    ...dispatch,
     basePath: env.basePath,
     guard: { loopback, allowedHosts: env.allowedHosts, allowedOrigins: env.allowedOrigins },
     settings: () => settings.current,
@@ -137,14 +148,8 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
     announcer,
     streams,
     pageSize: () => settings.current.system.listPageSize,
-    connection: (server) => pool.connection(server),
+    sessionEnded: (sid) => leases.endSession(mcpSession(sid)),
     address: addressOf,
-    finished(call) {
-      const record = activityOf(call, settings.current);
-      if (record) activity.record(record);
-    },
-    version,
-    log: log('gateway'),
   });
 
   // What the last run knew is served from the first request on.
@@ -159,6 +164,20 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   pool.reconcile(settings.current);
   database.start();
   return hubOf(env, { url: `${address}${env.basePath}`, settings, pool, book, adminPassword, closers });
+}
+
+/** How requests get to the servers, from MCP clients and from everywhere else. */
+function dispatching(settings: SettingsStore, leases: Leases, activity: ActivitySink, log: Logger): DispatchOptions {
+  return {
+    connection: (server, request) =>
+      leases.connection(server, { principal: request.principal, session: stateOwner(request) }),
+    finished(call) {
+      const record = activityOf(call, settings.current);
+      if (record) activity.record(record);
+    },
+    version,
+    log,
+  };
 }
 
 /** What was logged and what was called, kept across restarts. */
@@ -189,6 +208,8 @@ interface ApiParts {
   readonly pool: Pool;
   readonly book: LogBook;
   readonly dataDir: DataDir;
+  readonly views: Views;
+  readonly dispatch: DispatchOptions;
   readonly log: Logger;
 }
 
@@ -210,11 +231,14 @@ function buildApp(parts: ApiParts) {
 
 /** The management API, a line per resource. */
 function buildApi(parts: ApiParts) {
-  const { env, settings, passwords, tokens, identity, addressOf, pool, book, dataDir, log } = parts;
+  const { env, settings, passwords, tokens, identity, addressOf, pool, book, dataDir, views, dispatch, log } = parts;
   const current = () => settings.current;
   const login = createLogin({ settings: current, passwords, limiter: createLoginLimiter() });
+  const mount = `${env.basePath}/api`;
+  const states = () => shownStates(pool, book);
+  const { allowedOrigins, installBaseUrl: baseUrl } = env;
   return createApi({
-    mount: `${env.basePath}/api`,
+    mount,
     settings: current,
     identify: identity.identify,
     address: (c) => addressOf((c.env as HttpBindings).incoming),
@@ -223,7 +247,8 @@ function buildApi(parts: ApiParts) {
       authRoutes({ settings, login, passwords, tokens, claims: identity.claims, log }),
       usersRoutes({ settings, passwords, tokens, log }),
       keysRoutes({ settings, log }),
-      ...settingsResources({ settings, pool, states: () => shownStates(pool, book), dataDir: dataDir.path, log }),
+      ...settingsResources({ settings, pool, states, dataDir: dataDir.path, log }),
+      ...callResources({ views, states, dispatch, allowedOrigins, mount, baseUrl }),
     ],
     log,
   });
@@ -288,49 +313,19 @@ async function buildPool(env: Env, dataDir: DataDir, log: LoggerFor, needs: Pool
     userAgent: `toolhub/${version}`,
     log,
   };
-  const pool = createPool({
-    open: (server, events) => openChannel(server, events, opener),
+  const connecting = {
+    open: (server: ServerSettings, events: ChannelEvents) => openChannel(server, events, opener),
     version,
     connectTimeoutMs,
     requestTimeoutMs,
     startsAtOnce: Math.max(8, availableParallelism() * limits.startsPerCore),
     log,
-    changed,
-    saved,
-  });
-  closers.add(() => pool.close());
-  return { pool, savedText: catalogueText(saved) };
-}
-
-/** Writes the catalogue to disk some time after it changed, and at the end. A disk that is full costs only the next start some seconds. */
-function catalogueSaver(path: string, savedText: string, pool: Pool, log: LoggerFor) {
-  let last = savedText;
-  let timer: NodeJS.Timeout | undefined;
-  let writing: Promise<void> = Promise.resolve();
-
-  async function save(): Promise<void> {
-    const text = catalogueText(pool.toSave());
-    if (text === last) return;
-    try {
-      await writeFileAtomic(path, text);
-      last = text;
-    } catch (error) {
-      log('hub').warn('catalogue not saved', { error: errorText(error) });
-    }
-  }
-
-  return {
-    soon(): void {
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        writing = writing.then(save);
-      }, limits.catalogueSaveMs);
-    },
-    async close(): Promise<void> {
-      clearTimeout(timer);
-      await writing.then(save);
-    },
   };
+  const pool = createPool({ ...connecting, changed, saved });
+  closers.add(() => pool.close());
+  const leases = createLeases({ ...connecting, settings, shared: (server) => pool.connection(server) });
+  closers.add(() => leases.close());
+  return { pool, leases, savedText: catalogueText(saved) };
 }
 
 interface Built {
@@ -349,6 +344,7 @@ function hubOf(env: Env, { url, settings, pool, book, adminPassword, closers }: 
     settingsPath: resolve(env.settingsPath),
     firstStart: settings.firstStart,
     ...(adminPassword !== undefined && { adminPassword }),
+    ...(!isLoopbackName(env.host) && { exposure: exposure(settings.current) }),
     servers: () => shownStates(pool, book),
     async settled(timeoutMs) {
       const end = Date.now() + timeoutMs;
