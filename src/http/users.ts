@@ -1,11 +1,12 @@
 import { Hono } from 'hono';
 import type { Passwords } from '../auth/passwords.ts';
 import type { Tokens } from '../auth/tokens.ts';
+import type { Draft } from '../core/document.ts';
 import { HubError } from '../core/errors.ts';
 import { parseInput } from '../core/input.ts';
 import type { Logger } from '../core/logger.ts';
 import { newUserInput, userUpdateInput } from '../core/user-input.ts';
-import { addUser, deleteUser, updateUser, userAnswer, usersStats } from '../core/users.ts';
+import { addUser, deleteUser, requireAdmin, updateUser, userAnswer, usersStats } from '../core/users.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import { jsonBody } from './api.ts';
 import { type ApiEnv, adminOnly, editorOf } from './caller.ts';
@@ -24,6 +25,12 @@ export function usersRoutes({ settings, passwords, tokens, log }: UsersOptions):
   routes.use('/users/*', adminOnly);
   routes.use('/users-stats', adminOnly);
 
+  const changeAs = <T>(by: string, edit: (draft: Draft) => T): Promise<T> =>
+    settings.change((draft) => {
+      requireAdmin(draft, by);
+      return edit(draft);
+    });
+
   routes.get('/users', (c) => ok(c, c.var.caller.settings.users.map(userAnswer)));
 
   routes.get('/users-stats', (c) => ok(c, usersStats(c.var.caller.settings)));
@@ -40,7 +47,7 @@ export function usersRoutes({ settings, passwords, tokens, log }: UsersOptions):
     const input = parseInput(newUserInput, await jsonBody(c.req.raw), 'Cannot create the user');
     const passwordHash = await passwords.hash(input.password);
     const at = new Date().toISOString();
-    const { user, notes } = await settings.change((draft) => addUser(draft, input, { passwordHash, at }));
+    const { user, notes } = await changeAs(by, (draft) => addUser(draft, input, { passwordHash, at }));
     log.info('user created', { user: user.username, role: user.role, by });
     return ok(c, user, { message: sentences('User created successfully.', notes), status: 201 });
   });
@@ -50,7 +57,7 @@ export function usersRoutes({ settings, passwords, tokens, log }: UsersOptions):
     const username = c.req.param('username');
     const input = parseInput(userUpdateInput, await jsonBody(c.req.raw), 'Cannot change the user');
     const passwordHash = input.password === undefined ? undefined : await passwords.hash(input.password);
-    const { user, notes } = await settings.change((draft) => updateUser(draft, username, input, passwordHash));
+    const { user, notes } = await changeAs(by, (draft) => updateUser(draft, username, input, passwordHash));
     // Whoever had the old password is out.
     if (passwordHash !== undefined) await tokens.revokeUser(username);
     log.info('user changed', { user: username, role: user.role, password: passwordHash !== undefined, by });
@@ -60,7 +67,7 @@ export function usersRoutes({ settings, passwords, tokens, log }: UsersOptions):
   routes.delete('/users/:username', async (c) => {
     const by = editorOf(c.var.caller).username;
     const username = c.req.param('username');
-    await settings.change((draft) => deleteUser(draft, username, by));
+    await changeAs(by, (draft) => deleteUser(draft, username, by));
     // They end with the user anyway; this keeps them ended should there be another one of that name.
     await tokens.revokeUser(username);
     log.info('user deleted', { user: username, by });

@@ -271,6 +271,21 @@ test('a role given or taken counts at once, with the token the user already has'
   expect(await may()).toBe(403);
 });
 
+test('an admin who is demoted changes nothing any more, also not by what was on its way', async () => {
+  const token = await userToken(hub, admin, 'leaving', { role: 'admin' });
+  await create({ username: 'friend', password });
+  const onTheWay = Array.from({ length: 12 }, (_, i) =>
+    i % 2 === 0
+      ? create({ username: `back-door-${i}`, password, role: 'admin' }, hub, token)
+      : change('friend', { role: 'admin', password }, hub, token),
+  );
+  expect((await change('leaving', { role: 'user' })).status).toBe(200);
+  const then = settingsOf(hub);
+  const late = (await Promise.all(onTheWay)).filter(({ status }) => status === 403);
+  expect(late.length).toBeGreaterThan(0);
+  expect(settingsOf(hub)).toBe(then);
+});
+
 describe('a user who is deleted', () => {
   test('is out at once, with tokens and keys, also when another of that name comes and the hub restarts', async () => {
     const first = await testHub({ mcpServers: {}, env });
