@@ -56,6 +56,7 @@ export type TransportSettings =
       readonly url: string;
       readonly headers: Readonly<Record<string, string>>;
       readonly env: Readonly<Record<string, string>>;
+      readonly oauth?: OAuthSettings | undefined;
     }
   | {
       readonly type: 'openapi';
@@ -63,6 +64,29 @@ export type TransportSettings =
       readonly headers: Readonly<Record<string, string>>;
       readonly env: Readonly<Record<string, string>>;
     };
+
+/** What the operator says about signing in to a remote server (`oauth`, reference: MCPHub §4.1); whatever is missing is found out. */
+export interface OAuthSettings {
+  readonly clientId?: string | undefined;
+  readonly clientSecret?: string | undefined;
+  /** In place of the hub's own `/oauth/callback`. */
+  readonly redirectUri?: string | undefined;
+  readonly scopes?: readonly string[] | undefined;
+  /** Tokens that somebody got elsewhere: a start, the hub keeps what they become. */
+  readonly accessToken?: string | undefined;
+  readonly refreshToken?: string | undefined;
+  /** The resource indicator (RFC 8707), where the server does not name its own. */
+  readonly resource?: string | undefined;
+  readonly authorizationEndpoint?: string | undefined;
+  readonly tokenEndpoint?: string | undefined;
+  readonly revocationEndpoint?: string | undefined;
+  /** The authorization server to use. */
+  readonly issuer?: string | undefined;
+  readonly registrationEndpoint?: string | undefined;
+  readonly initialAccessToken?: string | undefined;
+  /** Whether the hub may register itself (RFC 7591); undefined = yes. */
+  readonly dynamicRegistration?: boolean | undefined;
+}
 
 export interface ItemSettings {
   readonly enabled: boolean;
@@ -129,6 +153,8 @@ export interface SystemSettings {
   /** Private ranges that servers may be in whose owner is no admin (`network.allowedCidrs`). */
   readonly allowedCidrs?: readonly string[] | undefined;
   readonly progressiveDisclosure: boolean | undefined;
+  /** The address of the hub as browsers reach it (`install.baseUrl`), without a slash at the end. */
+  readonly baseUrl?: string | undefined;
   /** Whether arguments and results of calls are kept in the activity log. */
   readonly storeToolPayload: boolean;
 }

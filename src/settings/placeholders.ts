@@ -1,7 +1,7 @@
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import { isObject } from '../core/rpc.ts';
-import type { ServerSettings, TransportSettings } from '../core/settings.ts';
+import type { OAuthSettings, ServerSettings, TransportSettings } from '../core/settings.ts';
 import { headerNameProblem, headerValueProblem } from './headers.ts';
 import { urlFault } from './transport.ts';
 
@@ -83,7 +83,8 @@ function expandTransport(
       const wrong =
         urlFault(url) ?? (URL.canParse(url) ? undefined : 'is no address after its variables were filled in');
       if (wrong !== undefined) throw fault('"url":', wrong);
-      return { ...transport, url, headers: expandHeaders(env), env };
+      const oauth = transport.oauth && (expandDeep(transport.oauth, expand) as OAuthSettings);
+      return { ...transport, url, headers: expandHeaders(env), env, ...(oauth && { oauth }) };
     }
   }
 }

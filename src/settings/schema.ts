@@ -67,7 +67,7 @@ function serverExists(servers: unknown): (name: string) => boolean {
 function readSystem(value: unknown, report: Report): { system: SystemSettings; legacyKey: string | undefined } {
   const part = readPart(systemShape, value ?? {}, ['systemConfig'], report);
   const { nameSeparator = '-', listPageSize = 0, smartRouting = {}, routing = {} } = part?.data ?? {};
-  const { activityLog = {}, network = {} } = part?.data ?? {};
+  const { activityLog = {}, network = {}, install = {} } = part?.data ?? {};
   const { enableGlobalRoute = true, enableBearerAuth, openApiAccess = 'open' } = routing;
   checkSeparator(nameSeparator, ['systemConfig', 'nameSeparator'], report);
   const headerName = readHeaderName(
@@ -91,6 +91,7 @@ function readSystem(value: unknown, report: Report): { system: SystemSettings; l
       progressiveDisclosure: smartRouting.progressiveDisclosure,
       allowedCidrs: network.allowedCidrs,
       storeToolPayload: activityLog.storeToolPayload ?? false,
+      ...readBaseUrl(install.baseUrl, ['systemConfig', 'install', 'baseUrl'], report),
     },
     legacyKey: enableBearerAuth === true && legacyKey !== '' ? legacyKey : undefined,
   };
@@ -105,6 +106,17 @@ function checkSeparator(separator: string, path: Path, report: Report): void {
       'has characters that tool names cannot have; they will be replaced in every name. Use "-" or "_"',
     );
   }
+}
+
+/** MCPHub files always have one; what cannot be used is no reason not to start. */
+function readBaseUrl(given: string | undefined, path: Path, report: Report): Pick<SystemSettings, 'baseUrl'> {
+  const text = given?.trim() ?? '';
+  if (text === '') return {};
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === 'http:' || url?.protocol === 'https:')
+    return { baseUrl: `${url.origin}${url.pathname}`.replace(/\/+$/, '') };
+  report.warn(path, 'is ignored: expected the address of the hub, like https://hub.example.com');
+  return {};
 }
 
 /** `Authorization` is always read, so naming it says nothing. */

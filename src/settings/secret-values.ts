@@ -1,14 +1,17 @@
 import type { Settings } from '../core/settings.ts';
 import { expandServer } from './placeholders.ts';
 
-/** Values of `env` and `headers` that must never be shown, placeholders filled in. What is plainly no secret (a path, a word, a number) is left out, or logs would be full of holes. */
+/** Values of `env`, `headers` and `oauth` that must never be shown, placeholders filled in. What is plainly no secret (a path, a word, a number) is left out, or logs would be full of holes. */
 export function secretValues(settings: Settings, variables: Readonly<Record<string, string>>): string[] {
   return [...settings.servers.values()].flatMap((server) => {
     try {
       const { transport } = expandServer(server, variables);
       const headers = 'headers' in transport ? Object.values(transport.headers) : [];
       const env = 'env' in transport ? Object.values(transport.env) : [];
-      return [...env.filter(maybeSecret), ...headers.flatMap(withoutScheme)];
+      const oauth = ('oauth' in transport ? transport.oauth : undefined) ?? {};
+      const { clientSecret = '', accessToken = '', refreshToken = '', initialAccessToken = '' } = oauth;
+      const tokens = [clientSecret, accessToken, refreshToken, initialAccessToken].filter((value) => value !== '');
+      return [...env.filter(maybeSecret), ...headers.flatMap(withoutScheme), ...tokens];
     } catch {
       // A server whose settings cannot be used says so when it is connected.
       return [];

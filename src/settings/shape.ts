@@ -93,7 +93,15 @@ export const serverShape = z.looseObject({
       resource: text.optional(),
       authorizationEndpoint: text.optional(),
       tokenEndpoint: text.optional(),
-      dynamicRegistration: z.looseObject({ enabled: flag.optional() }).optional(),
+      revocationEndpoint: text.optional(),
+      dynamicRegistration: z
+        .looseObject({
+          enabled: flag.optional(),
+          issuer: text.optional(),
+          registrationEndpoint: text.optional(),
+          initialAccessToken: text.optional(),
+        })
+        .optional(),
     })
     .optional(),
   perSessionClient: flag.optional(),
@@ -177,6 +185,7 @@ export const systemShape = z.looseObject({
     .optional(),
   network: z.looseObject({ allowedCidrs: texts.optional() }).optional(),
   activityLog: z.looseObject({ storeToolPayload: flag.optional() }).optional(),
+  install: z.looseObject({ baseUrl: text.optional() }).optional(),
   smartRouting: z.looseObject({ enabled: flag.optional(), progressiveDisclosure: flag.optional() }).optional(),
 });
 

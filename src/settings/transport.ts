@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { TransportSettings } from '../core/settings.ts';
+import type { OAuthSettings, TransportSettings } from '../core/settings.ts';
 import { isObject } from '../core/rpc.ts';
 import { headerNameProblem } from './headers.ts';
 import type { Part } from './read.ts';
@@ -103,7 +103,24 @@ function readRemote(
   }
   const headers = readHeaders(config, value, path, report);
   const env = readEnv(config, value, path, report);
-  return url === undefined || fault !== undefined ? undefined : { type, url: url.trim(), headers, env };
+  if (url === undefined || fault !== undefined) return undefined;
+  return { type, url: url.trim(), headers, env, ...readOAuth(config.oauth) };
+}
+
+function readOAuth(oauth: Config['oauth']): { oauth?: OAuthSettings } {
+  if (oauth === undefined) return {};
+  const { clientId, clientSecret, redirectUri, scopes, accessToken, refreshToken, resource } = oauth;
+  const { authorizationEndpoint, tokenEndpoint, revocationEndpoint, dynamicRegistration = {} } = oauth;
+  const { issuer, registrationEndpoint, initialAccessToken, enabled } = dynamicRegistration;
+  const given = {
+    ...{ clientId, clientSecret, redirectUri, scopes, accessToken, refreshToken, resource },
+    ...{ authorizationEndpoint, tokenEndpoint, revocationEndpoint },
+    ...{ issuer, registrationEndpoint, initialAccessToken, dynamicRegistration: enabled },
+  };
+  // Forms of dashboards leave empty texts behind.
+  return {
+    oauth: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== '')),
+  };
 }
 
 function readOpenApi(
