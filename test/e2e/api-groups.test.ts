@@ -71,23 +71,23 @@ async function refused(answer: () => Promise<ApiAnswer>, status: number, message
 }
 
 describe('every route', () => {
-  const routes: (readonly [method: string, path: string, body?: unknown])[] = [
-    ['GET', ''],
+  const routes: [method: string, path: string, body: unknown][] = [
+    ['GET', '', undefined],
     ['POST', '', { name: 'x' }],
     ['POST', '/batch', { groups: [{ name: 'x' }] }],
-    ['GET', '/dev'],
+    ['GET', '/dev', undefined],
     ['PUT', '/dev', { name: 'x' }],
-    ['DELETE', '/dev'],
-    ['GET', '/dev/servers'],
+    ['DELETE', '/dev', undefined],
+    ['GET', '/dev/servers', undefined],
     ['POST', '/dev/servers', { serverName: 'beta' }],
-    ['DELETE', '/dev/servers/alpha'],
+    ['DELETE', '/dev/servers/alpha', undefined],
     ['PUT', '/dev/servers/batch', { servers: [] }],
-    ['GET', '/dev/server-configs'],
-    ['GET', '/dev/server-configs/alpha'],
+    ['GET', '/dev/server-configs', undefined],
+    ['GET', '/dev/server-configs/alpha', undefined],
     ['PUT', '/dev/server-configs/alpha/tools', { tools: [] }],
   ];
 
-  test.each(routes)('%s /groups%s needs a credential that holds', async (method, path, body?: unknown) => {
+  test.each(routes)('%s /groups%s needs a credential that holds', async (method, path, body) => {
     for (const token of [undefined, 'eyJ.eyJ.x', `mcphub_${'0'.repeat(64)}`]) {
       await refused(() => api(hub, method, `/groups${path}`, { token, body }), 401);
     }
@@ -95,7 +95,7 @@ describe('every route', () => {
 
   test.each(routes.filter(([method, path]) => method !== 'GET' && path !== '' && path !== '/batch'))(
     '%s /groups%s is refused to others than owner and admin, and to keys',
-    async (method, path, body?: unknown) => {
+    async (method, path, body) => {
       await refused(() => api(hub, method, `/groups${path}`, { token: bob, body }), 403, /belongs to ann/);
       await refused(() => api(hub, method, `/groups${path}`, { token: key, body }), 403, /key/);
     },
@@ -103,7 +103,7 @@ describe('every route', () => {
 
   test.each(routes.filter(([, path]) => path.startsWith('/dev')))(
     '%s /groups%s answers for a group that may not be seen as for none',
-    async (method, path, body?: unknown) => {
+    async (method, path, body) => {
       const answers = await Promise.all(
         ['hidden', 'id-hidden', 'nowhere1', '__proto__'].map(async (name) => {
           const at = path.replace('/dev', `/${name}`);
