@@ -75,13 +75,7 @@ function readSystem(value: unknown, report: Report): { system: SystemSettings; l
     ['systemConfig', 'routing', 'bearerAuthHeaderName'],
     report,
   );
-  for (const [i, range] of (network.allowedCidrs ?? []).entries()) {
-    if (parseCidr(range) === undefined)
-      report.problem(
-        ['systemConfig', 'network', 'allowedCidrs', i],
-        'expected a range of addresses like "10.1.0.0/16" or a single address',
-      );
-  }
+  checkRanges(network.allowedCidrs ?? [], ['systemConfig', 'network', 'allowedCidrs'], report);
   const legacyKey = routing.bearerAuthKey?.trim() ?? '';
   return {
     system: {
@@ -95,6 +89,13 @@ function readSystem(value: unknown, report: Report): { system: SystemSettings; l
     },
     legacyKey: enableBearerAuth === true && legacyKey !== '' ? legacyKey : undefined,
   };
+}
+
+function checkRanges(ranges: readonly string[], path: Path, report: Report): void {
+  for (const [i, range] of ranges.entries()) {
+    if (parseCidr(range) === undefined)
+      report.problem([...path, i], 'expected a range of addresses like "10.1.0.0/16" or a single address');
+  }
 }
 
 function checkSeparator(separator: string, path: Path, report: Report): void {
