@@ -92,6 +92,28 @@ test('a slow server joins when it is ready, and the others do not wait for it', 
   await until('the slow one is listed', async () => (await names()).includes('slow-echo'));
 });
 
+test('a server that is called connected has its tools listed', async () => {
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  const hub = await testHub({
+    mcpServers: Object.fromEntries(names.map((name) => [name, hostileStdio({ name, tools: ['echo'] }).config])),
+  });
+  const late: string[] = [];
+  const seen = new Set<string>();
+  await until('all are connected', async () => {
+    const connected = hub.hub
+      .servers()
+      .filter((server) => server.status === 'connected')
+      .map((server) => server.name);
+    const listed = (await rpc(hub.mcp(), 'tools/list', {})).result?.tools?.map((tool) => tool.name) ?? [];
+    for (const name of connected) {
+      if (!seen.has(name) && !listed.includes(`${name}-echo`)) late.push(name);
+      seen.add(name);
+    }
+    return seen.size === names.length;
+  });
+  expect(late).toEqual([]);
+});
+
 async function startTime(mcpServers: Record<string, Record<string, unknown>>): Promise<number> {
   const began = performance.now();
   const hub = await hubProcess({ mcpServers });
