@@ -52,10 +52,12 @@ export const userUpdateInput = z
     password: password ?? newPassword ?? undefined,
   }));
 
-export const changePasswordInput = z.object({ currentPassword: z.string(), newPassword: passwordInput });
+/** What nobody can have set is refused before anything is looked up: how long that takes would tell who exists. */
+const givenPassword = z.string().max(limits.passwordChars, `may have ${limits.passwordChars} characters at most`);
 
-/** Anybody may send it, so it is short before it is hashed. */
-export const loginInput = z.object({ username: z.string().min(1).max(limits.textChars), password: z.string() });
+export const changePasswordInput = z.object({ currentPassword: givenPassword, newPassword: passwordInput });
+
+export const loginInput = z.object({ username: z.string().min(1).max(limits.textChars), password: givenPassword });
 
 export type NewUser = z.infer<typeof newUserInput>;
 export type UserUpdate = z.infer<typeof userUpdateInput>;

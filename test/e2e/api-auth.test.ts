@@ -51,8 +51,6 @@ describe('a login', () => {
         ['real ', passwordOf('real')],
         ['__proto__', 'wrong password'],
         ['real', ''],
-        ['real', 'x'.repeat(100_000)],
-        ['nobody', 'x'.repeat(100_000)],
       ].map(([username = '', password = '']) => enter(hub, username, password, from('198.51.100.1'))),
     );
     for (const { status, text, headers } of answers) {
@@ -72,6 +70,7 @@ describe('a login', () => {
     ['no name', { username: '', password: 'x' }, 400, ['username']],
     ['a query in place of a text', { username: { $ne: '' }, password: { $ne: '' } }, 400, ['username', 'password']],
     ['a number', { username: 'admin', password: 1 }, 400, ['password']],
+    ['a password nobody can have', { username: 'admin', password: 'x'.repeat(1_025) }, 400, ['password']],
     ['a name without end', { username: 'x'.repeat(100_000), password: 'x' }, 400, ['username']],
     ['more than anybody may send', { username: 'x', password: 'x'.repeat(limits.apiBodyBytes) }, 413, undefined],
   ])('with %s is refused as what it is', async (_, body, status, paths) => {
