@@ -109,19 +109,29 @@ function readRemote(
 
 function readOAuth(oauth: Config['oauth']): { oauth?: OAuthSettings } {
   if (oauth === undefined) return {};
-  const { clientId, clientSecret, redirectUri, scopes, accessToken, refreshToken, resource } = oauth;
-  const { authorizationEndpoint, tokenEndpoint, revocationEndpoint, dynamicRegistration = {} } = oauth;
-  const { issuer, registrationEndpoint, initialAccessToken, enabled } = dynamicRegistration;
-  const given = {
-    ...{ clientId, clientSecret, redirectUri, scopes, accessToken, refreshToken, resource },
-    ...{ authorizationEndpoint, tokenEndpoint, revocationEndpoint },
-    ...{ issuer, registrationEndpoint, initialAccessToken, dynamicRegistration: enabled },
-  };
+  const { dynamicRegistration: { enabled, ...registration } = {}, ...own } = oauth;
+  const given: Record<string, unknown> = { ...own, ...registration, dynamicRegistration: enabled };
   // Forms of dashboards leave empty texts behind.
-  return {
-    oauth: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== '')),
-  };
+  const members = oauthMembers.filter((key) => given[key] !== undefined && given[key] !== '');
+  return { oauth: Object.fromEntries(members.map((key) => [key, given[key]])) };
 }
+
+const oauthMembers = [
+  'clientId',
+  'clientSecret',
+  'redirectUri',
+  'scopes',
+  'accessToken',
+  'refreshToken',
+  'resource',
+  'authorizationEndpoint',
+  'tokenEndpoint',
+  'revocationEndpoint',
+  'issuer',
+  'registrationEndpoint',
+  'initialAccessToken',
+  'dynamicRegistration',
+] as const satisfies readonly (keyof OAuthSettings)[];
 
 function readOpenApi(
   part: Part<Config>,
