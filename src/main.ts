@@ -7,6 +7,7 @@ import { createLoginLimiter } from './auth/limiter.ts';
 import { createLogin } from './auth/login.ts';
 import { createPasswords, type Passwords } from './auth/passwords.ts';
 import { revocationFile } from './auth/revocation-file.ts';
+import { revocationTable } from './auth/revocation-table.ts';
 import { createTokens, type Tokens } from './auth/tokens.ts';
 import { isTrusted } from './core/access.ts';
 import type { ActivitySink } from './core/activity.ts';
@@ -30,13 +31,12 @@ import { type Arrived, clientAddress } from './http/client-address.ts';
 import { assessHealth } from './http/health.ts';
 import { keysRoutes } from './http/keys.ts';
 import { publicConfigRoutes } from './http/public-config.ts';
+import { recordResources } from './http/record-resources.ts';
 import { closeServer, listen } from './http/server.ts';
 import { settingsResources } from './http/settings-resources.ts';
 import { usersRoutes } from './http/users.ts';
-import { createActivityLog } from './logs/activity.ts';
 import { createLog, type LogBook } from './logs/log.ts';
-import { createLogStore } from './logs/log-store.ts';
-import { createLogStream } from './logs/stream.ts';
+import { openRecords, type Records } from './logs/records.ts';
 import { activityOf } from './mcp/activity.ts';
 import { createAnnouncer } from './mcp/announcer.ts';
 import type { DispatchOptions } from './mcp/dispatch.ts';
@@ -80,20 +80,7 @@ export async function startHub(env: Env): Promise<Hub> {
 }
 
 async function build(env: Env, closers: Closers): Promise<Hub> {
-  const book = createLog({ level: env.logLevel, format: env.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json') });
-  closers.add(() => book.close());
-  const log: LoggerFor = (service) => book.for(service);
-  const dataDir = openDataDir(env.dataDir);
-  closers.add(() => dataDir.close());
-  const database = createDatabase({ url: databaseUrl(env), dataDir: dataDir.path, log: log('hub') });
-  closers.add(() => database.close());
-  const settings = await openSettings({
-    backend: settingsBackend(env, dataDir, database, log('hub')),
-    log: log('hub'),
-    initial: () => sampleSettings(dataDir.path, process.cwd()),
-  });
-  closers.add(() => settings.close());
-  const { activity } = openRecords(book, database, log('hub'), closers);
+  const { book, log, dataDir, database, settings, records } = await openStorage(env, closers);
   const hideSecrets = (): void => book.setSecrets(secretValues(settings.current, env.variables));
   hideSecrets();
   const passwords = createPasswords();
@@ -130,11 +117,24 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   const loopback = isLoopbackName(env.host);
   const streams = createStreams();
   closers.add(() => streams.close());
-  const tokens = await openTokens(env, dataDir, log('hub'));
+  const tokens = await openTokens(env, dataDir, database, log('hub'), closers);
   const identity = createIdentify({ settings: () => settings.current, tokens });
   const addressOf = clientAddress(env.trustProxy, log('hub'));
-  const dispatch = dispatching(settings, leases, activity, log('gateway'));
-  const parts = { env, settings, passwords, tokens, identity, addressOf, pool, book, dataDir, views, dispatch };
+  const dispatch = dispatching(settings, leases, records.activity, log('gateway'));
+  const parts = {
+    env,
+    settings,
+    records,
+    passwords,
+    tokens,
+    identity,
+    addressOf,
+    pool,
+    book,
+    dataDir,
+    views,
+    dispatch,
+  };
   const app = buildApp({ ...parts, log: log('api') });
   const door = createDoor({
     ...dispatch,
@@ -159,11 +159,31 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
     door,
   );
   const address = await listen(server, env.host, env.port);
-  closers.add(() => closeServer(server, limits.drainMs, () => streams.close()));
+  closers.add(() => closeServer(server, limits.drainMs, [streams, records.logStream]));
   dataDir.announce(`${address}${env.basePath}`);
   pool.reconcile(settings.current);
   database.start();
   return hubOf(env, { url: `${address}${env.basePath}`, settings, pool, book, adminPassword, closers });
+}
+
+/** What outlives the process: the log, the data folder, the database, the settings, what was recorded. */
+async function openStorage(env: Env, closers: Closers) {
+  const book = createLog({ level: env.logLevel, format: env.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json') });
+  closers.add(() => book.close());
+  const log: LoggerFor = (service) => book.for(service);
+  const dataDir = openDataDir(env.dataDir);
+  closers.add(() => dataDir.close());
+  const database = createDatabase({ url: databaseUrl(env), dataDir: dataDir.path, log: log('hub') });
+  closers.add(() => database.close());
+  const settings = await openSettings({
+    backend: settingsBackend(env, dataDir, database, log('hub')),
+    log: log('hub'),
+    initial: () => sampleSettings(dataDir.path, process.cwd()),
+  });
+  closers.add(() => settings.close());
+  const records = openRecords(book, database, log('hub'));
+  closers.add(() => records.close());
+  return { book, log, dataDir, database, settings, records };
 }
 
 /** How requests get to the servers, from MCP clients and from everywhere else. */
@@ -180,22 +200,16 @@ function dispatching(settings: SettingsStore, leases: Leases, activity: Activity
   };
 }
 
-/** What was logged and what was called, kept across restarts. */
-function openRecords(book: LogBook, database: DatabaseHandle, log: Logger, closers: Closers) {
-  const logs = createLogStore({ feed: book, database, log });
-  closers.add(() => logs.close());
-  const logStream = createLogStream(book, logs);
-  closers.add(() => logStream.close());
-  const activity = createActivityLog({ database, log });
-  closers.add(() => activity.close());
-  return { logs, logStream, activity };
-}
-
-function openTokens({ jwtSecret }: Env, dataDir: DataDir, log: Logger): Promise<Tokens> {
-  return createTokens({
-    secret: jwtSecret ?? dataDir.secret('jwt', 32).toString('hex'),
-    store: revocationFile(join(dataDir.path, 'revocations.json'), log),
+/** Which tokens ended is known to all hubs on one `DB_URL`; without one it is in a file. */
+async function openTokens(env: Env, dataDir: DataDir, database: DatabaseHandle, log: Logger, closers: Closers) {
+  const file = revocationFile(join(dataDir.path, 'revocations.json'), log);
+  const table = env.database.kind === 'postgres' ? revocationTable({ database, copy: file, log }) : undefined;
+  const tokens = await createTokens({
+    secret: env.jwtSecret ?? dataDir.secret('jwt', 32).toString('hex'),
+    store: table ?? file,
   });
+  if (table) closers.add(table.watch(() => tokens.refresh()));
+  return tokens;
 }
 
 interface ApiParts {
@@ -205,6 +219,7 @@ interface ApiParts {
   readonly tokens: Tokens;
   readonly identity: Identify;
   readonly addressOf: (req: Arrived) => string;
+  readonly records: Records;
   readonly pool: Pool;
   readonly book: LogBook;
   readonly dataDir: DataDir;
@@ -231,7 +246,8 @@ function buildApp(parts: ApiParts) {
 
 /** The management API, a line per resource. */
 function buildApi(parts: ApiParts) {
-  const { env, settings, passwords, tokens, identity, addressOf, pool, book, dataDir, views, dispatch, log } = parts;
+  const { env, settings, records, passwords, tokens, identity, addressOf, pool, book, dataDir, views, dispatch, log } =
+    parts;
   const current = () => settings.current;
   const login = createLogin({ settings: current, passwords, limiter: createLoginLimiter() });
   const mount = `${env.basePath}/api`;
@@ -247,6 +263,7 @@ function buildApi(parts: ApiParts) {
       authRoutes({ settings, login, passwords, tokens, claims: identity.claims, log }),
       usersRoutes({ settings, passwords, tokens, log }),
       keysRoutes({ settings, log }),
+      ...recordResources({ records, settings: current, identify: identity.identify, log }),
       ...settingsResources({ settings, pool, states, dataDir: dataDir.path, log }),
       ...callResources({ views, states, dispatch, allowedOrigins, mount, baseUrl }),
     ],

@@ -101,7 +101,7 @@ export function createRevocations(options: { store?: RevocationStore; now: () =>
     },
     cutoff: (username) => users.get(username)?.before ?? 0,
     async refresh() {
-      for (const { username, before, ids } of read(await store?.load())) {
+      for (const { username, before, ids } of readRevocations(await store?.load())) {
         const entry = entryOf(username);
         entry.before = Math.max(entry.before, before);
         for (const [jti, expiresAt] of ids) add(username, jti, expiresAt);
@@ -112,7 +112,7 @@ export function createRevocations(options: { store?: RevocationStore; now: () =>
 }
 
 /** What a store gives back is read with distrust: an entry that makes no sense is passed over. */
-function read(stored: unknown): RevocationState {
+export function readRevocations(stored: unknown): RevocationState {
   if (!Array.isArray(stored)) return [];
   return stored.flatMap((entry: unknown) => {
     if (typeof entry !== 'object' || entry === null) return [];

@@ -28,7 +28,8 @@ export function logsRoutes({ logs, stream, settings, identify, log }: LogsOption
 
   routes.get('/logs', async (c) => {
     const listing = parseLogListing(c.req.query());
-    return ok(c, await logs.list({ ...listing, ...readable(c.var.caller.principal, settings) }));
+    const { admin, principal } = c.var.caller;
+    return ok(c, await logs.list({ ...listing, ...(!admin && readable(principal, settings)) }));
   });
 
   routes.delete('/logs', adminOnly, async (c) => {

@@ -12,10 +12,14 @@ export async function listen(server: Server, host: string, port: number): Promis
   return `http://${shownHost(host)}:${actual}`;
 }
 
-/** Stops to accept, lets running requests end for `drainMs`, then closes what is left. `endStreams` ends what would never end by itself. */
-export async function closeServer(server: Server, drainMs: number, endStreams: () => void): Promise<void> {
+/** Stops to accept, lets running requests end for `drainMs`, then closes what is left. `streams` would never end by themselves. */
+export async function closeServer(
+  server: Server,
+  drainMs: number,
+  streams: readonly { close(): void }[],
+): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  endStreams();
+  for (const stream of streams) stream.close();
   // A connection that was answering becomes idle when it is done, and would stay open for the next request.
   const idle = setInterval(() => server.closeIdleConnections(), 20);
   const late = setTimeout(() => server.closeAllConnections(), drainMs);
