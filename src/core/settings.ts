@@ -50,20 +50,22 @@ export type TransportSettings =
       readonly env: Readonly<Record<string, string>>;
       readonly cwd: string | undefined;
     }
-  /** `auto`: a URL without a type. Streamable HTTP is tried first, then legacy SSE. */
-  | {
-      readonly type: 'streamable-http' | 'sse' | 'auto';
-      readonly url: string;
-      readonly headers: Readonly<Record<string, string>>;
-      readonly env: Readonly<Record<string, string>>;
-      readonly oauth?: OAuthSettings | undefined;
-    }
+  | RemoteTransport
   | {
       readonly type: 'openapi';
       readonly openapi: Readonly<Record<string, unknown>>;
       readonly headers: Readonly<Record<string, string>>;
       readonly env: Readonly<Record<string, string>>;
     };
+
+/** `auto`: a URL without a type. Streamable HTTP is tried first, then legacy SSE. */
+export interface RemoteTransport {
+  readonly type: 'streamable-http' | 'sse' | 'auto';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<string, string>>;
+  readonly oauth?: OAuthSettings | undefined;
+}
 
 /** What the operator says about signing in to a remote server (`oauth`, reference: MCPHub §4.1); whatever is missing is found out. */
 export interface OAuthSettings {

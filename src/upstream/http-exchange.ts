@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
+import type { Credential } from './credential.ts';
 import { connectionError, header } from './http-errors.ts';
 import type { ResponseHeaders } from './http-errors.ts';
 import { Pieces } from './pieces.ts';
@@ -42,6 +43,9 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
   #redirected = false;
   #aborted = false;
   #dispatching = false;
+  /** The value of `authorization` the request was last sent with, and whether that was a second try. */
+  #credential: string | undefined;
+  #isRenewed = false;
 
   constructor(remote: Remote, maxEventBytes: number) {
     this.remote = remote;
@@ -75,8 +79,18 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
     this.#controller = undefined;
     this.#unread = 0;
     this.status = 0;
+    const pending = this.remote.credential?.pending();
+    if (pending) void pending.then(() => this.#dispatch(request));
+    else this.#dispatch(request);
+  }
+
+  #dispatch(request: HttpRequest): void {
+    if (this.#aborted) return;
+    this.#credential = this.remote.credential?.header();
+    const { headers } = request;
+    const all = this.#credential === undefined ? headers : [...headers, 'authorization', this.#credential];
     this.#dispatching = true;
-    this.remote.pool.dispatch({ path: this.remote.path, ...request }, this);
+    this.remote.pool.dispatch({ path: this.remote.path, ...request, headers: all }, this);
     this.#dispatching = false;
   }
 
@@ -89,6 +103,12 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
     if (status < 200 || this.#aborted) return;
     this.status = status;
     this.responseHeaders = headers;
+    const { credential } = this.remote;
+    if (credential) {
+      if (wantsCredential(status, headers)) return this.#renew(credential, controller);
+      credential.accepted();
+      this.#isRenewed = false;
+    }
     try {
       if (this.#isRedirect(status)) this.#redirect(status, headers);
       else this.#read(this.started(status, headers));
@@ -153,6 +173,20 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
     if (this.#request) this.start(this.#request);
   }
 
+  /** The server refused the request unread. It is sent once more with a new credential, or fails with what it takes to get one. */
+  #renew(credential: Credential, controller: Dispatcher.DispatchController): void {
+    const challenge = header(this.responseHeaders, 'www-authenticate');
+    const refusal = { status: this.status, sent: this.#credential, challenge, again: this.#isRenewed };
+    this.#drop(controller);
+    this.#isRenewed = true;
+    credential.refused(refusal).then(
+      () => {
+        if (!this.#aborted && this.#request) this.start(this.#request);
+      },
+      (error: unknown) => this.#finish(connectionError(this.remote.where, error)),
+    );
+  }
+
   #finish(error: HubError | undefined, controller?: Dispatcher.DispatchController): void {
     if (this.#aborted) return;
     if (controller) this.#drop(controller);
@@ -165,4 +199,11 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
     controller.abort(abandoned);
     this.#aborted = false;
   }
+}
+
+/** 401, or 403 when the token is good but not for this (RFC 6750 §3.1). */
+function wantsCredential(status: number, headers: ResponseHeaders): boolean {
+  return (
+    status === 401 || (status === 403 && (header(headers, 'www-authenticate') ?? '').includes('insufficient_scope'))
+  );
 }

@@ -1,6 +1,7 @@
 import type { LoggerFor } from '../core/logger.ts';
-import type { ServerSettings, TransportSettings } from '../core/settings.ts';
+import type { RemoteTransport, ServerSettings, TransportSettings } from '../core/settings.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
+import type { Credential } from './credential.ts';
 import { openLegacySse } from './legacy-sse.ts';
 import { openRemote } from './open-remote.ts';
 import type { Reaper } from './reaper.ts';
@@ -14,6 +15,8 @@ export interface ChannelOpener {
   readonly expand: (server: ServerSettings) => TransportSettings;
   /** Where the connections of a remote server may go. */
   readonly addresses: (server: ServerSettings) => AddressPolicy;
+  /** What a remote server that people sign in to is authorized with; absent: only what its settings say. */
+  readonly credential?: (server: ServerSettings, transport: RemoteTransport) => Credential;
   /** What children get of the hub's environment. */
   readonly inheritedEnv: Readonly<Record<string, string>>;
   readonly owner: string;
@@ -31,15 +34,16 @@ export function openChannel(server: ServerSettings, events: ChannelEvents, optio
   const log = options.log(`server:${name}`);
   const { inheritedEnv, owner, reaper, connectTimeoutMs, requestTimeoutMs, userAgent } = options;
   const remote = { name, maxMessageBytes, log, connectTimeoutMs, userAgent, addresses: options.addresses(server) };
+  const signedIn = (transport: RemoteTransport) => ({ credential: options.credential?.(server, transport) });
   switch (transport.type) {
     case 'stdio':
       return openStdio({ ...transport, name, maxMessageBytes, log, inheritedEnv, owner, reaper }, events);
     case 'streamable-http':
-      return openStreamableHttp({ ...transport, ...remote }, events);
+      return openStreamableHttp({ ...transport, ...remote, ...signedIn(transport) }, events);
     case 'sse':
-      return openLegacySse({ ...transport, ...remote }, events);
+      return openLegacySse({ ...transport, ...remote, ...signedIn(transport) }, events);
     case 'auto':
-      return openRemote({ ...transport, ...remote }, events);
+      return openRemote({ ...transport, ...remote, ...signedIn(transport) }, events);
     case 'openapi':
       return openOpenapi(
         { ...remote, ...remote.addresses, config: transport, timeoutMs: server.timeoutMs ?? requestTimeoutMs },

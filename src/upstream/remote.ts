@@ -2,6 +2,7 @@ import { Pool } from 'undici';
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
+import type { Credential } from './credential.ts';
 import { type AddressPolicy, guardedConnector } from './safe-address.ts';
 
 export interface RemoteOptions {
@@ -14,6 +15,8 @@ export interface RemoteOptions {
   readonly connectTimeoutMs: number;
   /** Where connections may go; absent: anywhere. */
   readonly addresses?: AddressPolicy;
+  /** For a server that people sign in to; not used when `headers` or the url bring a credential. */
+  readonly credential?: Credential | undefined;
   /** The log of `server:<name>`. */
   readonly log: Logger;
   readonly userAgent: string;
@@ -28,13 +31,14 @@ export interface Remote {
   path: string;
   /** Name, value, name, value …: the operator's, as sent with every request. */
   readonly headers: readonly string[];
+  readonly credential: Credential | undefined;
   readonly pool: Pool;
 }
 
 /** Opens nothing yet: connections are made when needed. Throws HubError `invalid_input` for an address or header that cannot be used. */
 export function remote(options: RemoteOptions): Remote {
   const { name, url: address, headers, connectTimeoutMs, userAgent, log } = options;
-  const { addresses = anywhere } = options;
+  const { addresses = anywhere, credential } = options;
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw new HubError('invalid_input', `Cannot connect server "${name}": its url is not an http or https address.`);
@@ -47,13 +51,21 @@ export function remote(options: RemoteOptions): Remote {
     headersTimeout: 0,
     bodyTimeout: 0,
   });
+  const own = ownHeaders(name, url, headers, userAgent, log);
   return {
     url,
     where: url.origin + url.pathname,
     path: url.pathname + url.search,
-    headers: ownHeaders(name, url, headers, userAgent, log),
+    headers: own,
+    credential: own.includes('authorization') ? undefined : credential,
     pool,
   };
+}
+
+/** Headers of a request that is sent now, with the credential of the moment. */
+export function authorized({ credential }: Remote, headers: string[]): string[] {
+  const authorization = credential?.header();
+  return authorization === undefined ? headers : [...headers, 'authorization', authorization];
 }
 
 const anywhere: AddressPolicy = { allowPrivateAddresses: true, allowedCidrs: [] };

@@ -6,7 +6,7 @@ import { connectionError } from './http-errors.ts';
 import { HttpPost } from './http-post.ts';
 import type { Waiting } from './http-post.ts';
 import { HttpSession } from './http-session.ts';
-import { remote } from './remote.ts';
+import { authorized, remote } from './remote.ts';
 import type { Remote, RemoteOptions } from './remote.ts';
 import { ServerStream } from './server-stream.ts';
 
@@ -75,12 +75,13 @@ export function openStreamableHttp(options: RemoteOptions, events: ChannelEvents
 
 /** Tells the server that the session is over, as a courtesy: a server that does not listen, or forbids it (405), is left as it is. */
 async function endSession(session: HttpSession): Promise<void> {
-  const { pool, path } = session.remote;
+  const { remote } = session;
+  const { pool, path } = remote;
   try {
     const { body } = await pool.request({
       path,
       method: 'DELETE',
-      headers: session.streamHeaders(),
+      headers: authorized(remote, session.streamHeaders()),
       signal: AbortSignal.timeout(limits.endSessionMs),
     });
     await body.dump();
