@@ -6,9 +6,8 @@ import { createIdentify, type Identify } from './auth/identify.ts';
 import { createLoginLimiter } from './auth/limiter.ts';
 import { createLogin } from './auth/login.ts';
 import { createPasswords, type Passwords } from './auth/passwords.ts';
-import { revocationFile } from './auth/revocation-file.ts';
-import { revocationTable } from './auth/revocation-table.ts';
-import { createTokens, type Tokens } from './auth/tokens.ts';
+import { openTokens } from './auth/open-tokens.ts';
+import type { Tokens } from './auth/tokens.ts';
 import { isTrusted } from './core/access.ts';
 import type { ActivitySink } from './core/activity.ts';
 import { type Closers, newClosers } from './core/closers.ts';
@@ -28,9 +27,11 @@ import { createApp } from './http/app.ts';
 import { authRoutes } from './http/auth.ts';
 import { callResources } from './http/call-resources.ts';
 import { type Arrived, clientAddress } from './http/client-address.ts';
-import { assessHealth } from './http/health.ts';
+import { watchHealth } from './http/health.ts';
 import { keysRoutes } from './http/keys.ts';
 import { publicConfigRoutes } from './http/public-config.ts';
+import { metadataUrl, protectedResourceRoutes } from './http/protected-resource.ts';
+import { createPublicUrl, type PublicUrl } from './http/public-url.ts';
 import { recordResources } from './http/record-resources.ts';
 import { closeServer, listen } from './http/server.ts';
 import { settingsResources } from './http/settings-resources.ts';
@@ -80,7 +81,8 @@ export async function startHub(env: Env): Promise<Hub> {
 }
 
 async function build(env: Env, closers: Closers): Promise<Hub> {
-  const { book, log, dataDir, database, settings, records } = await openStorage(env, closers);
+  const storage = await openStorage(env, closers);
+  const { book, log, dataDir, database, settings, records } = storage;
   const hideSecrets = (): void => book.setSecrets(secretValues(settings.current, env.variables));
   hideSecrets();
   const passwords = createPasswords();
@@ -117,11 +119,13 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   const loopback = isLoopbackName(env.host);
   const streams = createStreams();
   closers.add(() => streams.close());
-  const tokens = await openTokens(env, dataDir, database, log('hub'), closers);
-  const identity = createIdentify({ settings: () => settings.current, tokens });
+  const { tokens, identity } = await openAccess(env, storage, closers);
   const addressOf = clientAddress(env.trustProxy, log('hub'));
   const dispatch = dispatching(settings, leases, records.activity, log('gateway'));
+  const publicUrl = createPublicUrl(env);
   const parts = {
+    database,
+    publicUrl,
     env,
     settings,
     records,
@@ -150,6 +154,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
     pageSize: () => settings.current.system.listPageSize,
     sessionEnded: (sid) => leases.endSession(mcpSession(sid)),
     address: addressOf,
+    metadataUrl: metadataUrl({ publicUrl, basePath: env.basePath }),
   });
 
   // What the last run knew is served from the first request on.
@@ -186,6 +191,20 @@ async function openStorage(env: Env, closers: Closers) {
   return { book, log, dataDir, database, settings, records };
 }
 
+type Storage = Awaited<ReturnType<typeof openStorage>>;
+
+/** Who may come in. */
+async function openAccess(env: Env, { settings, dataDir, database, log }: Storage, closers: Closers) {
+  const tokens = await openTokens({
+    secret: env.jwtSecret ?? dataDir.secret('jwt', 32).toString('hex'),
+    path: join(dataDir.path, 'revocations.json'),
+    shared: env.database.kind === 'postgres' ? database : undefined,
+    log: log('hub'),
+  });
+  closers.add(() => tokens.close());
+  return { tokens, identity: createIdentify({ settings: () => settings.current, tokens }) };
+}
+
 /** How requests get to the servers, from MCP clients and from everywhere else. */
 function dispatching(settings: SettingsStore, leases: Leases, activity: ActivitySink, log: Logger): DispatchOptions {
   return {
@@ -200,18 +219,6 @@ function dispatching(settings: SettingsStore, leases: Leases, activity: Activity
   };
 }
 
-/** Which tokens ended is known to all hubs on one `DB_URL`; without one it is in a file. */
-async function openTokens(env: Env, dataDir: DataDir, database: DatabaseHandle, log: Logger, closers: Closers) {
-  const file = revocationFile(join(dataDir.path, 'revocations.json'), log);
-  const table = env.database.kind === 'postgres' ? revocationTable({ database, copy: file, log }) : undefined;
-  const tokens = await createTokens({
-    secret: env.jwtSecret ?? dataDir.secret('jwt', 32).toString('hex'),
-    store: table ?? file,
-  });
-  if (table) closers.add(table.watch(() => tokens.refresh()));
-  return tokens;
-}
-
 interface ApiParts {
   readonly env: Env;
   readonly settings: SettingsStore;
@@ -219,7 +226,9 @@ interface ApiParts {
   readonly tokens: Tokens;
   readonly identity: Identify;
   readonly addressOf: (req: Arrived) => string;
+  readonly database: DatabaseHandle;
   readonly records: Records;
+  readonly publicUrl: PublicUrl;
   readonly pool: Pool;
   readonly book: LogBook;
   readonly dataDir: DataDir;
@@ -230,17 +239,18 @@ interface ApiParts {
 
 /** Everything but MCP. */
 function buildApp(parts: ApiParts) {
-  const { env, settings, pool, log } = parts;
-  const startedAt = Date.now();
+  const { env, settings, database, records, pool, publicUrl, log } = parts;
   const app = createApp({
     basePath: env.basePath,
-    health: () => assessHealth({ servers: pool.states(), version, startedAt, now: Date.now() }),
+    health: watchHealth({ servers: () => pool.states(), database, records, version }),
+    hubUrl: (c) => `${publicUrl.origin((c.env as HttpBindings).incoming)}${publicUrl.prefix}`,
     keyRequired: () => settings.current.system.routing.enableBearerAuth ?? !isLoopbackName(env.host),
     web: !env.disableWeb,
     api: buildApi(parts),
     log,
   });
   app.route('/', publicConfigRoutes({ basePath: env.basePath, version }));
+  app.route('/', protectedResourceRoutes({ publicUrl, basePath: env.basePath }));
   return app;
 }
 

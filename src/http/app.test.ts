@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { HubError } from '../core/errors.ts';
 import type { LogFields, Logger } from '../core/logger.ts';
 import type { ServerState, ServerStatus } from '../core/hub.ts';
 import { type AppOptions, createApp } from './app.ts';
-import { assessHealth } from './health.ts';
+import { assessHealth, type HealthFacts } from './health.ts';
 import { ok } from './reply.ts';
 
 const server = (status: ServerStatus, name = 'private-server'): ServerState => ({
@@ -16,14 +16,27 @@ const server = (status: ServerStatus, name = 'private-server'): ServerState => (
   resources: 0,
 });
 
-function open(options: Partial<AppOptions> & { servers?: ServerState[]; problem?: string } = {}) {
-  const { servers = [], problem, ...rest } = options;
+const none = { waiting: 0, dropped: 0 };
+
+function open(options: Partial<AppOptions> & Partial<HealthFacts> = {}) {
+  const { servers = [], problem, database = { state: 'off' }, logs = none, activity = none, ...rest } = options;
   const logged: { message: string; fields: LogFields | undefined }[] = [];
   const write = (message: string, fields?: LogFields) => void logged.push({ message, fields });
   const log: Logger = { debug: write, info: write, warn: write, error: write };
-  const health = () => assessHealth({ servers, version: '1.2.3', startedAt: 1_000, now: 62_500, problem });
+  const hubUrl = (c: Context) => new URL(c.req.url).origin + (rest.basePath ?? '');
+  const records = { database, logs, activity };
+  const health = () => assessHealth({ servers, ...records, version: '1.2.3', startedAt: 1_000, now: 62_500, problem });
   return {
-    app: createApp({ basePath: '', health, keyRequired: () => false, web: true, api: new Hono(), log, ...rest }),
+    app: createApp({
+      basePath: '',
+      health,
+      hubUrl,
+      keyRequired: () => false,
+      web: true,
+      api: new Hono(),
+      log,
+      ...rest,
+    }),
     logged,
   };
 }
@@ -40,6 +53,33 @@ describe('GET /health', () => {
       uptime: 61,
       timestamp: '1970-01-01T00:01:02.500Z',
       servers: { total: 2, connected: 2, disconnected: 0 },
+      database: { state: 'off' },
+      logs: { waiting: 0, dropped: 0 },
+      activity: { waiting: 0, dropped: 0 },
+    });
+  });
+
+  test('is degraded, and still 200, while the database is down, and does not say where that is', async () => {
+    const database = { state: 'down', error: 'connect ECONNREFUSED db.internal:5432' } as const;
+    const { app } = open({ servers: [server('connected')], database, logs: { waiting: 7, dropped: 2 } });
+    const response = await app.request('/health');
+    expect(response.status).toBe(200);
+    const text = await response.text();
+    expect(JSON.parse(text)).toMatchObject({
+      status: 'degraded',
+      message: 'The database is not available; the hub serves without it',
+      database: { state: 'down' },
+      logs: { waiting: 7, dropped: 2 },
+    });
+    expect(text).not.toContain('db.internal');
+    expect(await (await app.request('/')).text()).toContain('The database is not available');
+  });
+
+  test('says which database is there and whether it keeps embeddings', async () => {
+    const { app } = open({ database: { state: 'ready', kind: 'embedded', hasVector: true } });
+    expect(await (await app.request('/health')).json()).toMatchObject({
+      status: 'healthy',
+      database: { state: 'ready', kind: 'embedded', vectors: true },
     });
   });
 

@@ -1,4 +1,4 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import type { ApiEnv } from './caller.ts';
 import { HubError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
@@ -10,6 +10,8 @@ export interface AppOptions {
   /** Prefix of every path but `/health`; empty or like `/hub`. */
   readonly basePath: string;
   readonly health: () => Health;
+  /** The address of the hub as the client of a request knows it, `BASE_PATH` included. */
+  readonly hubUrl: (c: Context) => string;
   /** Whether MCP endpoints ask for an access key; asked anew for each page. */
   readonly keyRequired: () => boolean;
   /** False with `DISABLE_WEB`: no pages, the API only. */
@@ -20,12 +22,12 @@ export interface AppOptions {
 }
 
 /** Everything the hub answers over HTTP except MCP itself, which has a faster front. Unknown paths get the JSON envelope. */
-export function createApp({ basePath, health, keyRequired, web, api, log }: AppOptions): Hono {
+export function createApp({ basePath, health, hubUrl, keyRequired, web, api, log }: AppOptions): Hono {
   const app = new Hono();
   app.get('/health', healthRoute(health));
   app.route(`${basePath}/api`, api);
   if (web) {
-    const home = homeRoute({ basePath, health, keyRequired });
+    const home = homeRoute({ hubUrl, health, keyRequired });
     app.get(`${basePath}/`, home);
     if (basePath !== '') app.get(basePath, home);
   }

@@ -38,6 +38,15 @@ export function clientAddress(trust: TrustProxy, log: Logger): (req: Arrived) =>
   };
 }
 
+/** Whether what sent us the request is a trusted proxy, whose other `X-Forwarded-*` are to be believed too. */
+export function fromTrustedProxy(trust: TrustProxy): (req: Arrived) => boolean {
+  const trusted = trustOf(trust);
+  return ({ socket }) => {
+    const peer = bare(socket.remoteAddress ?? '');
+    return peer !== undefined && trusted(peer, 0);
+  };
+}
+
 type Trusted = (address: string, hop: number) => boolean;
 
 /** As Express names them. */

@@ -1,5 +1,9 @@
 import type { Handler } from 'hono';
 import type { ServerState } from '../core/hub.ts';
+import type { DatabaseHandle, DatabaseState } from '../database/supervise.ts';
+import type { ActivityLog } from '../logs/activity.ts';
+import type { LogStore } from '../logs/log-store.ts';
+import type { WriteCounts } from '../logs/writer.ts';
 
 /** The body of `GET /health` (CONTRACT §4). */
 export interface Health {
@@ -12,10 +16,21 @@ export interface Health {
   readonly timestamp: string;
   /** Enabled servers only; every one that is not connected counts as disconnected. */
   readonly servers: { readonly total: number; readonly connected: number; readonly disconnected: number };
+  /** `vectors`: embeddings are kept in it. `off` is a choice, `down` is not. */
+  readonly database: { readonly state: DatabaseState['state']; readonly kind?: string; readonly vectors?: boolean };
+  /** What was to be kept and is not in the database. */
+  readonly logs: Unwritten;
+  readonly activity: Unwritten;
 }
+
+/** Since the start: how many are not written yet, and how many never will be. */
+export type Unwritten = Pick<WriteCounts, 'waiting' | 'dropped'>;
 
 export interface HealthFacts {
   readonly servers: readonly ServerState[];
+  readonly database: DatabaseState;
+  readonly logs: Unwritten;
+  readonly activity: Unwritten;
   readonly version: string;
   /** Both in milliseconds since 1970. */
   readonly startedAt: number;
@@ -24,22 +39,58 @@ export interface HealthFacts {
   readonly problem?: string | undefined;
 }
 
-export function assessHealth({ servers, version, startedAt, now, problem }: HealthFacts): Health {
+/** Servers or a database that are down degrade the hub: it serves without them (CONTRACT §4, Health). */
+export function assessHealth(facts: HealthFacts): Health {
+  const { servers, database, logs, activity, version, startedAt, now, problem } = facts;
   const enabled = servers.filter(({ status }) => status !== 'disabled');
   const total = enabled.length;
   const connected = enabled.filter(({ status }) => status === 'connected').length;
-  const ready = connected === total;
+  const degraded =
+    connected < total
+      ? 'Some enabled MCP servers are not ready'
+      : database.state === 'down'
+        ? 'The database is not available; the hub serves without it'
+        : undefined;
   return {
-    status: problem !== undefined ? 'unhealthy' : ready ? 'healthy' : 'degraded',
-    message: problem ?? (ready ? 'All enabled MCP servers are ready' : 'Some enabled MCP servers are not ready'),
+    status: problem !== undefined ? 'unhealthy' : degraded === undefined ? 'healthy' : 'degraded',
+    message: problem ?? degraded ?? 'All enabled MCP servers are ready',
     version,
     uptime: Math.floor((now - startedAt) / 1000),
     timestamp: new Date(now).toISOString(),
     servers: { total, connected, disconnected: total - connected },
+    database:
+      database.state === 'ready'
+        ? { state: 'ready', kind: database.kind, vectors: database.hasVector }
+        : // Why it is down may name the machine it is on.
+          { state: database.state },
+    logs: { waiting: logs.waiting, dropped: logs.dropped },
+    activity: { waiting: activity.waiting, dropped: activity.dropped },
   };
 }
 
-/** `GET /health`: 200 also when servers are down, 503 only when the hub itself cannot serve. Open to all, so it names no server. */
+export interface HealthSources {
+  readonly servers: () => readonly ServerState[];
+  readonly database: Pick<DatabaseHandle, 'state'>;
+  readonly records: { readonly logs: Pick<LogStore, 'counts'>; readonly activity: Pick<ActivityLog, 'counts'> };
+  readonly version: string;
+}
+
+/** Gives the health of this moment; the hub starts now. */
+export function watchHealth({ servers, database, records, version }: HealthSources): () => Health {
+  const startedAt = Date.now();
+  return () =>
+    assessHealth({
+      servers: servers(),
+      database: database.state(),
+      logs: records.logs.counts(),
+      activity: records.activity.counts(),
+      version,
+      startedAt,
+      now: Date.now(),
+    });
+}
+
+/** `GET /health`: 200 also when servers are down, 503 only when the hub itself cannot serve. Open to all, so it names no server and no machine. */
 export function healthRoute(read: () => Health): Handler {
   return (c) => {
     const health = read();

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Handler } from 'hono';
+import type { Context, Handler } from 'hono';
 import { html, raw } from 'hono/html';
 import { allSnippets } from '../snippets/all.ts';
 import type { Snippet } from '../snippets/snippet.ts';
@@ -7,7 +7,7 @@ import type { Health } from './health.ts';
 import { homeStyle } from './home-style.ts';
 
 export interface HomeOptions {
-  readonly basePath: string;
+  readonly hubUrl: (c: Context) => string;
   readonly health: () => Health;
   readonly keyRequired: () => boolean;
 }
@@ -25,14 +25,13 @@ const policy = [
  * The first page: what this is, how it is, how to connect a client and to add a server. Anyone may open it, so it names no server, no group, no tool,
  * no user, and no path of this machine.
  */
-export function homeRoute({ basePath, health, keyRequired }: HomeOptions): Handler {
+export function homeRoute({ hubUrl, health, keyRequired }: HomeOptions): Handler {
   return (c) => {
-    const hubUrl = new URL(c.req.url).origin + basePath;
     c.header('Content-Security-Policy', policy);
     c.header('X-Content-Type-Options', 'nosniff');
     c.header('Referrer-Policy', 'no-referrer');
     c.header('Cache-Control', 'no-store');
-    return c.html(page(hubUrl, health(), keyRequired()));
+    return c.html(page(hubUrl(c), health(), keyRequired()));
   };
 }
 
@@ -75,17 +74,18 @@ function page(hubUrl: string, health: Health, keyRequired: boolean): Html {
     </html>`;
 }
 
-const states: Record<Health['status'], string> = {
+const states = {
   healthy: 'All servers are connected',
-  degraded: 'Some servers are not connected',
   unhealthy: 'The hub cannot serve',
 };
 
-function status({ status, servers }: Health): Html {
+function status({ status, servers, message }: Health): Html {
   const empty = servers.total === 0 && status === 'healthy';
   return html`<section aria-labelledby="status">
     <h2 id="status">Status</h2>
-    <p class="state ${status}">${empty ? 'Ready, but no server yet' : states[status]}</p>
+    <p class="state ${status}">
+      ${empty ? 'Ready, but no server yet' : status === 'degraded' ? message : states[status]}
+    </p>
     ${empty ? html`<p><a href="#add">Add one</a> to begin.</p>` : html`<p>${servers.connected} of ${servers.total} connected.</p>`}
     ${servers.disconnected > 0 ? html`<p>The terminal of the hub says which are missing and why; so does <code>toolhub doctor</code>.</p>` : ''}
   </section>`;

@@ -20,6 +20,8 @@ export interface DoorOptions extends EndpointOptions {
   readonly identify: (headers: IncomingMessage['headers']) => Identified | Promise<Identified>;
   /** The client's address, behind whatever proxies are trusted. */
   readonly address: (req: IncomingMessage) => string | undefined;
+  /** Where the metadata of the endpoint is that a request without a good credential asked for (RFC 9728 §5.1). */
+  readonly metadataUrl: (req: IncomingMessage) => string;
   /** Every path that is not an MCP endpoint: health, REST, dashboard. */
   readonly other: (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
 }
@@ -65,7 +67,7 @@ export function createDoor(options: DoorOptions): (req: IncomingMessage, res: Se
     const identified = options.identify(req.headers);
     const who = identified instanceof Promise ? await identified : identified;
     const principal = admitted(who, options.settings(), options.guard.loopback);
-    if (!principal) return unauthorized(visit, who === 'bad');
+    if (!principal) return unauthorized(visit, options.metadataUrl(req), who === 'bad');
     return serve(route, { ...visit, principal });
   }
 
@@ -82,6 +84,12 @@ export function createDoor(options: DoorOptions): (req: IncomingMessage, res: Se
       refuseUnexpected({ res, headers: {} }, error);
     });
   };
+}
+
+/** True for the path of an MCP endpoint, as it is without `BASE_PATH`. */
+export function isMcpPath(path: string): boolean {
+  const route = routeOf(path, '');
+  return route !== undefined && (route.kind === 'messages' || scopeOf(route.rest) !== undefined);
 }
 
 function routeOf(path: string, basePath: string): Route | undefined {
@@ -111,20 +119,12 @@ function closedScope(scope: Scope, settings: Settings): HubError | undefined {
   return undefined;
 }
 
-function unauthorized(visit: Visit, bad: boolean): void {
-  const { req } = visit;
+function unauthorized(visit: Visit, metadata: string, bad: boolean): void {
   const description = bad ? 'The access token is not valid.' : 'This endpoint needs an access token.';
-  const path = (req.url ?? '').split('?')[0] ?? '';
-  const metadata = `${originOf(req)}/.well-known/oauth-protected-resource${path}`;
   const challenge = `Bearer ${bad ? 'error="invalid_token", ' : ''}error_description="${description}", resource_metadata="${metadata}"`;
   refuse(visit, 401, -32001, `${description} Send "Authorization: Bearer <token>".`, {
     headers: { 'www-authenticate': challenge },
   });
-}
-
-/** The address by which the client reached us; only used to tell it of other addresses on the same one. */
-function originOf(req: IncomingMessage): string {
-  return `http://${(req.headers.host ?? 'localhost').replace(/[^\w.:[\]-]/g, '')}`;
 }
 
 function refuseForeign(res: ServerResponse, why: string, mcp: boolean): void {

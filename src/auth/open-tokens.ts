@@ -1,0 +1,23 @@
+import type { Logger } from '../core/logger.ts';
+import type { DatabaseHandle } from '../database/supervise.ts';
+import { revocationFile } from './revocation-file.ts';
+import { revocationTable } from './revocation-table.ts';
+import { createTokens, type Tokens } from './tokens.ts';
+
+export interface OpenTokens {
+  readonly secret: string;
+  /** The file of revocations in `DATA_DIR`. */
+  readonly path: string;
+  /** Which tokens ended is known to all hubs on this database; undefined for a hub of its own. */
+  readonly shared: DatabaseHandle | undefined;
+  readonly log: Logger;
+}
+
+/** The access tokens of this hub, or of all hubs that share a database. Whoever opened them closes them. */
+export async function openTokens({ secret, path, shared, log }: OpenTokens): Promise<Tokens & { close(): void }> {
+  const file = revocationFile(path, log);
+  if (!shared) return { ...(await createTokens({ secret, store: file })), close() {} };
+  const table = revocationTable({ database: shared, copy: file, log });
+  const tokens = await createTokens({ secret, store: table });
+  return { ...tokens, close: table.watch(() => tokens.refresh()) };
+}
