@@ -61,6 +61,10 @@ export interface HostileOptions {
   /** stdio: messages leave in pieces of this size. */
   fragmentBytes?: number;
   lineEnd?: string;
+  /** stdio: a child of its own keeps its output open after it has ended. */
+  leavesPipeOpen?: boolean;
+  /** stdio: after the handshake, says that its tools changed this many times a second, for ever. */
+  stormsPerSecond?: number;
   ignoreSigterm?: boolean;
   ignoreEof?: boolean;
   /** stdio: reads its input and acts on none of it. */
@@ -87,6 +91,12 @@ export interface HostileOptions {
   /** HTTP: the response stream of this method breaks off before the answer. */
   cutStreamOn?: string;
   sseLineEnd?: string;
+  /** HTTP: the response stream stays open after the answer. */
+  keepsStreams?: boolean;
+  /** HTTP: this method is answered 202 and nothing else. */
+  acceptsOnly?: string;
+  /** HTTP: answers of this method carry another request's id. */
+  mistakesIdOf?: string;
 }
 
 /** One line of what a scripted server saw. */

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { freePort } from '../kit/processes.ts';
+import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
+import { raw, rpc } from '../kit/raw.ts';
+import { hubProcess, testHub } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
+
+// What the operator configured for a server is not for its clients to read, whatever goes wrong.
+
+const secret = 'sk-very-secret-0123456789';
+
+test.each([
+  ['a web page', { fixedBody: '<html>', fixedType: 'text/html' }],
+  ['nothing', { cutStreamOn: 'tools/call' }],
+  ['202', { acceptsOnly: 'tools/call' }],
+  ['another id', { mistakesIdOf: 'tools/call' }],
+] as const)('the secrets of a server that answers %s reach no client', async (_, options) => {
+  const web = await hostileHttp({ name: 'web' });
+  const url = `${web.url.replace('http://', `http://user:${secret}@`)}/mcp?api_key=${secret}`;
+  const hub = await testHub({
+    mcpServers: {
+      web: { type: 'streamable-http', url, headers: { 'x-key': secret, authorization: `Bearer ${secret}` } },
+    },
+  });
+  await until('it is connected, or never will be', () => hub.hub.servers()[0]?.status !== 'connecting');
+  await web.control({ set: { ...options } });
+  const texts = [
+    (await rpc(hub.mcp(), 'tools/call', { name: 'web-delay', arguments: { tag: 'x' } })).text,
+    (await rpc(hub.mcp('web'), 'tools/call', { name: 'delay', arguments: { tag: 'x' } })).text,
+    (await rpc(hub.mcp(), 'resources/read', { uri: 'x://y' })).text,
+    (await raw(new URL('/health', hub.url).href, { method: 'GET' })).text,
+    JSON.stringify(hub.hub.servers()),
+  ];
+  for (const text of texts) expect(text).not.toContain('very-secret');
+});
+
+test('a server that cannot be reached or started keeps its secrets in errors and in the log', async () => {
+  const port = await freePort();
+  const hub = await hubProcess({
+    mcpServers: {
+      web: {
+        type: 'streamable-http',
+        url: `http://127.0.0.1:${port}/mcp?key=${secret}`,
+        headers: { authorization: secret },
+      },
+      missing: { command: 'no-such-command', args: [`--token=${secret}`], env: { API_TOKEN: secret } },
+      dies: {
+        ...hostileStdio({ exitAt: 'start', lastWords: `bad token ${secret}` }).config,
+        env: { API_TOKEN: secret },
+      },
+      fine: { ...hostileStdio({ name: 'fine' }).config, env: { API_TOKEN: secret } },
+    },
+    env: { LOG_LEVEL: 'debug' },
+  });
+  await hub.connected(1);
+  await until('the failures are told', () => ['web', 'missing', 'dies'].every((name) => hub.output().includes(name)));
+  for (const name of ['web-x', 'missing-x', 'dies-x', 'fine-rpc_error']) {
+    expect((await rpc(hub.mcp(), 'tools/call', { name, arguments: { password: secret } })).text).not.toContain(
+      'very-secret',
+    );
+  }
+  expect((await hub.stop('SIGTERM')).code).toBe(0);
+  expect(hub.output()).not.toContain('very-secret');
+});
