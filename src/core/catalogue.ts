@@ -40,6 +40,7 @@ export function sameOffer(a: Offer, b: Offer): boolean {
   return (
     a.about.info === b.about.info &&
     a.about.instructions === b.about.instructions &&
+    a.about.capabilities.join() === b.about.capabilities.join() &&
     itemKinds.every((kind) => sameItems(a[kind], b[kind]))
   );
 }

@@ -56,6 +56,13 @@ export class HubError extends Error {
   }
 }
 
+/** The same failure in other words. */
+export function reworded(error: HubError, message: string): HubError {
+  if (message === error.message) return error;
+  const { code, cause, problems, retryAfterMs } = error;
+  return new HubError(code, message, { cause, problems, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+}
+
 /** The text of whatever was thrown, for logs. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

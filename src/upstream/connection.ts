@@ -1,5 +1,5 @@
 import type { ItemKind, Offer } from '../core/catalogue.ts';
-import { errorText, HubError } from '../core/errors.ts';
+import { errorText, HubError, reworded } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import type { ServerSettings } from '../core/settings.ts';
@@ -37,6 +37,10 @@ export interface ConnectionOptions {
   readonly changed: () => void;
   /** False: what the server offers is not asked for, another connection knows it. */
   readonly lists?: boolean;
+  /** Takes secrets out of what a server says of its own failure, before anybody hears of it. */
+  readonly clean?: ((text: string) => string) | undefined;
+  /** The end of an earlier connection to the same server: two at once would fight over its port, its profile folder or its lock. */
+  readonly after?: Promise<void> | undefined;
 }
 
 /**
@@ -56,6 +60,8 @@ export class Connection {
   /** The link of the current attempt or connection. What belongs to an earlier one is recognised by not being this. */
   #link: Link | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
+  /** The end of all links so far. Never rejects. */
+  #ended: Promise<void>;
   #lastId = 0;
   /** Failures since the connection last held for `limits.backOffResetMs`. */
   #failures = 0;
@@ -72,7 +78,8 @@ export class Connection {
       resetOnProgress: server.resetTimeoutOnProgress,
       maxTotalMs: server.maxTotalTimeoutMs,
     };
-    this.#relister = createRelister(log, (kinds) => this.#readAgain(kinds));
+    this.#ended = options.after ?? Promise.resolve();
+    this.#relister = createRelister(log, (kind) => this.#readAgain(kind));
     this.#keepAlive = createKeepAlive(server, {
       // A server at work may be too busy to answer a ping, and its answer will tell.
       idle: () => this.#status.kind === 'connected' && this.#link?.inFlight === 0,
@@ -102,11 +109,13 @@ export class Connection {
   }
 
   /** Ends the connection for good and waits for its child, if it has one. What was in flight fails. */
-  async stop(): Promise<void> {
-    if (this.#status.kind === 'stopped') return;
-    clearTimeout(this.#retryTimer);
-    this.#setStatus({ kind: 'stopped' });
-    await this.#dropLink(new HubError('upstream_unavailable', `Server "${this.server.name}" was stopped.`));
+  stop(): Promise<void> {
+    if (this.#status.kind !== 'stopped') {
+      clearTimeout(this.#retryTimer);
+      this.#setStatus({ kind: 'stopped' });
+      this.#dropLink(new HubError('upstream_unavailable', `Server "${this.server.name}" was stopped.`));
+    }
+    return this.#ended;
   }
 
   /** Does not wait for the back-off to end. */
@@ -150,6 +159,7 @@ export class Connection {
     const attempt = ++this.#attempt;
     const current = (): boolean => attempt === this.#attempt && this.#status.kind === 'connecting';
     this.#setStatus({ kind: 'connecting', attempts: this.#failures });
+    await this.#ended;
     const release = await this.#options.slots.take();
     const startedAt = performance.now();
     try {
@@ -162,6 +172,7 @@ export class Connection {
       const tookMs = Math.round(performance.now() - startedAt);
       this.#setStatus({ kind: 'connected', sinceMs: Date.now(), tookMs });
       this.#keepAlive.start();
+      this.#relister.start();
       this.#log.info('connected', { tools: offer.tools.length, ms: tookMs });
     } catch (error) {
       if (current()) this.#fail(asHubError(error, 'The connection failed'));
@@ -178,14 +189,13 @@ export class Connection {
       log: this.#log,
       takeId: () => this.takeId(),
       lost: (error) => {
-        // While the handshake runs, its failed request is what ends the attempt.
-        if (link === this.#link && this.#status.kind === 'connected') this.#fail(error);
+        if (link === this.#link) this.#fail(error);
       },
       listChanged: (kind) => {
-        if (this.#options.lists === false) return;
-        if (link === this.#link && this.#status.kind === 'connected') this.#relister.flag(kind);
+        if (link === this.#link && this.#options.lists !== false) this.#relister.flag(kind);
       },
       renewSession: () => this.#renewSession(link),
+      clean: this.#options.clean ?? ((text) => text),
     });
     return link;
   }
@@ -227,19 +237,18 @@ export class Connection {
     }
   }
 
-  /** Reads some lists again, keeps what came back, and says so. */
-  async #readAgain(kinds: readonly ItemKind[]): Promise<void> {
+  /** Reads one list again, keeps what came back, and says so. */
+  async #readAgain(kind: ItemKind): Promise<void> {
     const link = this.#link;
-    for (const kind of kinds) {
-      if (!link) return;
-      const items = await readList(link.ask, kind, this.#log, this.#options.requestTimeoutMs);
-      if (link !== this.#link || !this.#offer) return;
-      this.#offer = { ...this.#offer, [kind]: items };
-    }
+    if (!link) return;
+    const items = await readList(link.ask, kind, this.#log, this.#options.requestTimeoutMs);
+    if (link !== this.#link || !this.#offer) return;
+    this.#offer = { ...this.#offer, [kind]: items };
     this.#options.changed();
   }
 
-  #fail(error: HubError): void {
+  #fail(failure: HubError): void {
+    const error = reworded(failure, this.#options.clean?.(failure.message) ?? failure.message);
     const held = this.#status.kind === 'connected' ? Date.now() - this.#status.sinceMs : 0;
     const failures = held > limits.backOffResetMs ? 1 : this.#failures + 1;
     this.#failures = failures;
@@ -248,15 +257,23 @@ export class Connection {
     this.#setStatus({ kind: 'disconnected', error, attempts: failures, nextRetryAt: Date.now() + waitMs });
     this.#log.warn('disconnected', { error: error.message, attempts: failures, retryInMs: waitMs });
     this.#retryTimer = setTimeout(() => void this.#connect(), waitMs);
-    void this.#dropLink(error);
+    this.#dropLink(error);
   }
 
-  async #dropLink(error: HubError): Promise<void> {
+  #dropLink(why: HubError): void {
     this.#relister.stop();
     this.#keepAlive.stop();
     const link = this.#link;
     this.#link = undefined;
-    await link?.close(error);
+    if (link) this.#ended = this.#endOf(link, why, this.#ended);
+  }
+
+  async #endOf(link: Link, why: HubError, earlier: Promise<void>): Promise<void> {
+    try {
+      await Promise.all([link.close(why), earlier]);
+    } catch (error) {
+      this.#log.warn('connection not closed in order', { error: errorText(error) });
+    }
   }
 
   #setStatus(status: ConnectionStatus): void {

@@ -1,5 +1,6 @@
 import type { ItemKind } from '../core/catalogue.ts';
-import { errorText, HubError } from '../core/errors.ts';
+import { errorText, HubError, reworded } from '../core/errors.ts';
+import { memberText } from '../core/json-text.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors } from '../core/rpc.ts';
@@ -20,6 +21,8 @@ export interface LinkOptions {
   readonly listChanged: (kind: ItemKind) => void;
   /** Introduces us to a server that forgot us; requests wait for it and are then repeated. */
   readonly renewSession: () => Promise<void>;
+  /** Takes out of a server's last words what clients must not see. */
+  readonly clean: (text: string) => string;
 }
 
 /**
@@ -37,9 +40,9 @@ export class Link {
   constructor(options: LinkOptions) {
     this.#options = options;
     this.#channel = options.open(options.server, {
-      message: (message, text, relatedTo) => this.#received(message, text, relatedTo),
-      failed: (id, error, sessionLost) => this.#requestFailed(id, error, sessionLost),
-      closed: (error) => this.#closed(error),
+      message: (message, text, relatedTo) => this.#safely(() => this.#received(message, text, relatedTo)),
+      failed: (id, error, sessionLost) => this.#safely(() => this.#requestFailed(id, this.#clean(error), sessionLost)),
+      closed: (error) => this.#safely(() => this.#closed(this.#clean(error))),
     });
   }
 
@@ -54,13 +57,11 @@ export class Link {
 
   /** Sends a request; `params` is JSON text. Never throws: a failure comes through the exchange, possibly before this returns. */
   send(id: number, method: string, params: string | undefined, exchange: Exchange, patience: Patience): void {
-    const text = requestText(id, method, params);
-    if (!this.#renewing) return this.#send(id, text, exchange, patience);
+    const pending = this.#admit(id, requestText(id, method, params), exchange, patience);
+    if (!pending) return;
     // A request sent while the session is being renewed would be refused for want of one.
-    this.#renewing.then(
-      () => this.#send(id, text, exchange, patience),
-      (error: unknown) => exchange.failed(asHubError(error, 'The session could not be renewed')),
-    );
+    if (this.#renewing) void this.#sendAfter(this.#renewing, id, pending);
+    else this.#transmit(id, pending);
   }
 
   /** Asks something of the hub's own. */
@@ -68,10 +69,11 @@ export class Link {
     promised((exchange) => {
       const id = this.#options.takeId();
       const patience = { timeoutMs, resetOnProgress: false, maxTotalMs: undefined };
-      this.#send(id, requestText(id, method, params), exchange, patience);
+      const pending = this.#admit(id, requestText(id, method, params), exchange, patience);
+      if (!pending) return;
       // What renews the session must not wait for its renewal.
-      const pending = this.#renewing && this.#pending.get(id);
-      if (pending) pending.resent = true;
+      if (this.#renewing) pending.resent = true;
+      this.#transmit(id, pending);
     });
 
   /** Sends a notification; `params` is JSON text. Lost when the channel is closed or full. */
@@ -92,18 +94,28 @@ export class Link {
     await this.#channel.close();
   }
 
-  #send(id: number, text: string, exchange: Exchange, patience: Patience): void {
+  /** Takes a request in; undefined when it had to be refused, which its exchange has heard. */
+  #admit(id: number, text: string, exchange: Exchange, patience: Patience): Pending | undefined {
     const name = `Server "${this.#options.server.name}"`;
-    if (!this.#open) return exchange.failed(new HubError('upstream_unavailable', `${name} is not connected.`));
+    if (!this.#open) {
+      exchange.failed(new HubError('upstream_unavailable', `${name} is not connected.`));
+      return undefined;
+    }
     if (this.#pending.size >= limits.upstreamInFlight) {
       const error = new HubError('upstream_unavailable', `${name} has too many calls in flight.`, {
         retryAfterMs: 1_000,
       });
-      return exchange.failed(error);
+      exchange.failed(error);
+      return undefined;
     }
-    this.#pending.add(id, exchange, text, patience);
+    return this.#pending.add(id, exchange, text, patience);
+  }
+
+  /** Sends what still waits for its answer: it may have been cancelled, or have failed with the channel, before it was its turn. */
+  #transmit(id: number, pending: Pending): void {
+    if (this.#pending.get(id) !== pending) return;
     try {
-      this.#channel.send(text, id);
+      this.#channel.send(pending.text, id);
     } catch (error) {
       this.#pending.take(id)?.exchange.failed(asHubError(error, 'The request could not be sent'));
     }
@@ -121,8 +133,21 @@ export class Link {
   #closed(error: HubError): void {
     if (!this.#open) return;
     this.#open = false;
-    this.#pending.failAll(error);
     this.#options.lost(error);
+    this.#pending.failAll(error);
+  }
+
+  /** Runs what an event brings. Whatever is wrong with one message of one server must not end the process, which serves all the others. */
+  #safely(act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      this.#options.log.error('event could not be handled', { error: errorText(error) });
+    }
+  }
+
+  #clean(error: HubError): HubError {
+    return reworded(error, this.#options.clean(error.message));
   }
 
   #received(message: RpcMessage, text: string, relatedTo: number | undefined): void {
@@ -137,12 +162,13 @@ export class Link {
     } else if (id === undefined) {
       this.#notified(method, message, text, relatedTo);
     } else {
-      this.#requested(JSON.stringify(id), method);
+      // As the server wrote it: a number may be longer than a parsed one can be.
+      this.#requested(memberText(text, 'id') ?? 'null', method);
     }
   }
 
   #notified(method: string, message: RpcMessage, text: string, relatedTo: number | undefined): void {
-    const kind = listChanges[method];
+    const kind = listChanges.get(method);
     if (kind) return this.#options.listChanged(kind);
     const isProgress = method === 'notifications/progress' && isObject(message.params);
     const pending = this.#pending.get(isProgress ? message.params['progressToken'] : relatedTo);
@@ -170,19 +196,18 @@ export class Link {
     const pending = this.#pending.get(id);
     if (!pending || !this.#open) return;
     if (sessionLost && !pending.resent) {
+      // The server forgot our session: introduce ourselves again and repeat the request, which it refused unread.
       pending.resent = true;
-      void this.#repeatAfterRenewal(id, pending);
+      void this.#sendAfter((this.#renewing ??= this.#renew()), id, pending);
       return;
     }
     this.#pending.take(id)?.exchange.failed(error);
   }
 
-  /** The server forgot our session: introduce ourselves again and repeat the request, which it refused unread. */
-  async #repeatAfterRenewal(id: number, pending: Pending): Promise<void> {
+  async #sendAfter(renewing: Promise<void>, id: number, pending: Pending): Promise<void> {
     try {
-      this.#renewing ??= this.#renew();
-      await this.#renewing;
-      if (this.#open && this.#pending.get(id) === pending) this.#channel.send(pending.text, id);
+      await renewing;
+      this.#transmit(id, pending);
     } catch (error) {
       this.#pending.take(id)?.exchange.failed(asHubError(error, 'The session could not be renewed'));
     }
@@ -210,11 +235,11 @@ export class Link {
   }
 }
 
-const listChanges: Readonly<Record<string, ItemKind>> = {
-  'notifications/tools/list_changed': 'tools',
-  'notifications/prompts/list_changed': 'prompts',
-  'notifications/resources/list_changed': 'resources',
-};
+const listChanges: ReadonlyMap<string, ItemKind> = new Map([
+  ['notifications/tools/list_changed', 'tools'],
+  ['notifications/prompts/list_changed', 'prompts'],
+  ['notifications/resources/list_changed', 'resources'],
+]);
 
 function requestText(id: number, method: string, params: string | undefined): string {
   const tail = params === undefined ? '' : `,"params":${oneLine(params)}`;

@@ -2,7 +2,7 @@ import type { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { RpcMessage } from '../core/rpc.ts';
 
-/** One request and all that belongs to it, as its asker sees it. Exactly one of `answered` and `failed` is called, once. */
+/** One request and all that belongs to it, as its asker sees it. Exactly one of `answered` and `failed` is called, once. None of them may throw. */
 export interface Exchange {
   /** A notification that belongs to this request: progress by its token, or anything on its own response stream. `text` is exact. */
   notified(method: string, message: RpcMessage, text: string): void;
@@ -45,11 +45,12 @@ export class PendingTable {
     return this.#waiting.size;
   }
 
-  add(id: number, exchange: Exchange, text: string, patience: Patience): void {
+  add(id: number, exchange: Exchange, text: string, patience: Patience): Pending {
     const startedAt = performance.now();
-    const deadline = startedAt + patience.timeoutMs;
-    this.#waiting.set(id, { exchange, text, patience, startedAt, deadline, resent: false });
+    const pending = { exchange, text, patience, startedAt, deadline: startedAt + patience.timeoutMs, resent: false };
+    this.#waiting.set(id, pending);
     this.#timer ??= setInterval(() => this.#sweep(), limits.deadlineTickMs);
+    return pending;
   }
 
   get(id: unknown): Pending | undefined {

@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import { isTrusted } from '../core/access.ts';
 import { type Catalogue, emptyCatalogue, type Offer, sameOffer } from '../core/catalogue.ts';
-import { HubError } from '../core/errors.ts';
 import type { ServerState } from '../core/hub.ts';
 import { limits } from '../core/limits.ts';
 import type { LoggerFor } from '../core/logger.ts';
 import type { ServerSettings, Settings } from '../core/settings.ts';
 import type { SavedOffer } from './catalogue-file.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
-import { Connection, type ConnectionStatus } from './connection.ts';
+import { Connection, type ConnectionOptions, type ConnectionStatus } from './connection.ts';
 import { createSlots } from './slots.ts';
 
 export interface PoolOptions {
@@ -19,6 +18,7 @@ export interface PoolOptions {
   /** How many servers may be starting at once. */
   readonly startsAtOnce: number;
   readonly log: LoggerFor;
+  readonly clean?: ConnectionOptions['clean'];
   /** Something about a server is not what it was: raise a flag and return. */
   readonly changed: () => void;
   /** What the servers offered when the hub last ran. */
@@ -59,14 +59,16 @@ export function createPool(options: PoolOptions): Pool {
   const entries = new Map<string, Entry>();
   const slots = createSlots(options.startsAtOnce);
   const saved = new Map(options.saved.map((one) => [one.offer.server, one]));
-  const stopping = new Set<Promise<void>>();
+  /** The ends that are under way, by server. */
+  const stopping = new Map<string, Promise<void>>();
   let settings: Settings | undefined;
   let catalogue = emptyCatalogue;
   let graceTimer: NodeJS.Timeout | undefined;
   let closed = false;
 
   function start(server: ServerSettings, fingerprint: string, before: Offer | undefined, connectedAt?: number): void {
-    const connection = new Connection({ ...options, server, slots, log: options.log(`server:${server.name}`) });
+    const log = options.log(`server:${server.name}`);
+    const connection = new Connection({ ...options, server, slots, log, after: stopping.get(server.name) });
     connection.start();
     const { status } = connection;
     entries.set(server.name, { connection, fingerprint, saved: before, awaySince: Date.now(), connectedAt, status });
@@ -74,8 +76,10 @@ export function createPool(options: PoolOptions): Pool {
 
   function stop(name: string, entry: Entry): void {
     entries.delete(name);
-    const stopped = entry.connection.stop().finally(() => stopping.delete(stopped));
-    stopping.add(stopped);
+    const stopped = entry.connection.stop().finally(() => {
+      if (stopping.get(name) === stopped) stopping.delete(name);
+    });
+    stopping.set(name, stopped);
   }
 
   /** What a server that is not started yet offered when it last ran, set up as it is now. */
@@ -145,7 +149,7 @@ export function createPool(options: PoolOptions): Pool {
       closed = true;
       clearTimeout(graceTimer);
       for (const [name, entry] of entries) stop(name, entry);
-      await Promise.all(stopping);
+      await Promise.all(stopping.values());
     },
   };
 }
@@ -228,11 +232,4 @@ function historyOf(entry: Entry | undefined): Pick<ServerState, 'attempts' | 'la
     attempts: 'attempts' in status ? status.attempts : 0,
     ...(connectedAt !== undefined && { lastConnectedAt: new Date(connectedAt).toISOString() }),
   };
-}
-
-/** The connection a call goes through. Throws HubError `not_found` for a server that is not there or not enabled. */
-export function connectionFor(pool: Pool, server: string): Connection {
-  const connection = pool.connection(server);
-  if (!connection) throw new HubError('not_found', `No server "${server}".`);
-  return connection;
 }
