@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { logLines } from '../../test/kit/channel-log.ts';
 import { hostileStdio, type Hostile } from '../../test/kit/hostile.ts';
+import { several } from '../../test/kit/several.ts';
 import { until } from '../../test/kit/until.ts';
 import { HubError } from '../core/errors.ts';
 import type { Principal } from '../core/principal.ts';
@@ -19,7 +20,10 @@ const alice: Principal = { kind: 'user', username: 'alice' };
 const bob: Principal = { kind: 'user', username: 'bob' };
 const anonymous: Principal = { kind: 'anonymous' };
 
-function setUp(bounds: Partial<NonNullable<LeaseOptions['bounds']>> = {}, script = hostileStdio({ name: 'own' })) {
+function setUp(
+  bounds: Partial<NonNullable<LeaseOptions['bounds']>> = {},
+  script = several(hostileStdio({ name: 'own' })),
+) {
   const server = serverOf(script);
   const state = {
     settings: {
