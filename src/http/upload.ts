@@ -82,7 +82,8 @@ async function receive(body: Request['body'], type: string, file: string, { fold
     }
     filename = given;
     stream.on('limit', () => refuse(tooLarge()));
-    written = pipeline(stream, createWriteStream(file, { flags: 'wx', mode: 0o600 })).catch(diskFault(folder));
+    const kept = createWriteStream(file, { flags: 'wx', mode: 0o600 });
+    written = pipeline(stream, kept, { signal: stop.signal }).catch(diskFault(folder));
     // A disk that is full ends the reading; everything else is heard below.
     written.catch((error: unknown) => {
       if (error instanceof HubError) refuse(error);
@@ -99,6 +100,8 @@ async function receive(body: Request['body'], type: string, file: string, { fold
     await pipeline(source, parser, { signal: stop.signal });
     await written;
   } catch (error) {
+    // The parser does not tell the file that no more is coming.
+    stop.abort();
     await written.catch(() => {});
     throw problem ?? invalidForm('it breaks off or is no form', error);
   }
