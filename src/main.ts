@@ -13,7 +13,7 @@ import type { ActivitySink } from './core/activity.ts';
 import { type Closers, newClosers } from './core/closers.ts';
 import { errorText } from './core/errors.ts';
 import { exposure } from './core/exposure.ts';
-import type { Hub, ServerState } from './core/hub.ts';
+import type { Hub } from './core/hub.ts';
 import { limits } from './core/limits.ts';
 import type { Logger, LoggerFor } from './core/logger.ts';
 import { createLoop } from './core/loop.ts';
@@ -36,7 +36,7 @@ import { recordResources } from './http/record-resources.ts';
 import { closeServer, listen } from './http/server.ts';
 import { settingsResources } from './http/settings-resources.ts';
 import { usersRoutes } from './http/users.ts';
-import { createLog, type LogBook } from './logs/log.ts';
+import { createLog } from './logs/log.ts';
 import { openRecords, type Records } from './logs/records.ts';
 import { activityOf } from './mcp/activity.ts';
 import { createAnnouncer } from './mcp/announcer.ts';
@@ -93,7 +93,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
     env,
     dataDir,
     log,
-    { settings: () => settings.current, changed: flag },
+    { settings: () => settings.current, changed: flag, clean: (text) => book.clean(text) },
     closers,
   );
   const views = createViews(() => ({ settings: settings.current, catalogue: pool.catalogue }));
@@ -134,7 +134,6 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
     identity,
     addressOf,
     pool,
-    book,
     dataDir,
     views,
     dispatch,
@@ -168,7 +167,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   dataDir.announce(`${address}${env.basePath}`);
   pool.reconcile(settings.current);
   database.start();
-  return hubOf(env, { url: `${address}${env.basePath}`, settings, pool, book, adminPassword, closers });
+  return hubOf(env, { url: `${address}${env.basePath}`, settings, pool, adminPassword, closers });
 }
 
 /** What outlives the process: the log, the data folder, the database, the settings, what was recorded. */
@@ -230,7 +229,6 @@ interface ApiParts {
   readonly records: Records;
   readonly publicUrl: PublicUrl;
   readonly pool: Pool;
-  readonly book: LogBook;
   readonly dataDir: DataDir;
   readonly views: Views;
   readonly dispatch: DispatchOptions;
@@ -256,12 +254,11 @@ function buildApp(parts: ApiParts) {
 
 /** The management API, a line per resource. */
 function buildApi(parts: ApiParts) {
-  const { env, settings, records, passwords, tokens, identity, addressOf, pool, book, dataDir, views, dispatch, log } =
-    parts;
+  const { env, settings, records, passwords, tokens, identity, addressOf, pool, dataDir, views, dispatch, log } = parts;
   const current = () => settings.current;
   const login = createLogin({ settings: current, passwords, limiter: createLoginLimiter() });
   const mount = `${env.basePath}/api`;
-  const states = () => shownStates(pool, book);
+  const states = () => pool.states();
   const { allowedOrigins, installBaseUrl: baseUrl } = env;
   return createApi({
     mount,
@@ -281,13 +278,6 @@ function buildApi(parts: ApiParts) {
   });
 }
 
-/** What each server does now. What a dying server said last may hold a secret. */
-function shownStates(pool: Pool, book: LogBook): ServerState[] {
-  return pool
-    .states()
-    .map((state) => (state.error === undefined ? state : { ...state, error: book.clean(state.error) }));
-}
-
 /** `DB_URL` as the database wants it: undefined is the embedded one. */
 function databaseUrl({ database }: Env): string | undefined {
   return database.kind === 'postgres' ? database.url : database.kind === 'off' ? 'off' : undefined;
@@ -304,10 +294,12 @@ function settingsBackend(env: Env, dataDir: DataDir, database: DatabaseHandle, l
 interface PoolNeeds {
   readonly settings: () => Settings;
   readonly changed: () => void;
+  /** What a dying server said last may hold a secret, and clients are told of it. */
+  readonly clean: (text: string) => string;
 }
 
 async function buildPool(env: Env, dataDir: DataDir, log: LoggerFor, needs: PoolNeeds, closers: Closers) {
-  const { settings, changed } = needs;
+  const { settings, changed, clean } = needs;
   const saved = await loadCatalogue(join(dataDir.path, 'catalogue.json'), log('hub'));
   const reaper = openReaper();
   closers.add(() => reaper.close());
@@ -347,6 +339,7 @@ async function buildPool(env: Env, dataDir: DataDir, log: LoggerFor, needs: Pool
     requestTimeoutMs,
     startsAtOnce: Math.max(8, availableParallelism() * limits.startsPerCore),
     log,
+    clean,
   };
   const pool = createPool({ ...connecting, changed, saved });
   closers.add(() => pool.close());
@@ -359,12 +352,11 @@ interface Built {
   readonly url: string;
   readonly settings: SettingsStore;
   readonly pool: Pool;
-  readonly book: LogBook;
   readonly adminPassword: string | undefined;
   readonly closers: Closers;
 }
 
-function hubOf(env: Env, { url, settings, pool, book, adminPassword, closers }: Built): Hub {
+function hubOf(env: Env, { url, settings, pool, adminPassword, closers }: Built): Hub {
   return {
     url,
     mcpUrl: `${url}/mcp`,
@@ -372,7 +364,7 @@ function hubOf(env: Env, { url, settings, pool, book, adminPassword, closers }: 
     firstStart: settings.firstStart,
     ...(adminPassword !== undefined && { adminPassword }),
     ...(!isLoopbackName(env.host) && { exposure: exposure(settings.current) }),
-    servers: () => shownStates(pool, book),
+    servers: () => pool.states(),
     async settled(timeoutMs) {
       const end = Date.now() + timeoutMs;
       const busy = (): boolean => pool.states().some((state) => state.status === 'connecting');

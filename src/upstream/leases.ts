@@ -16,7 +16,7 @@ export interface Tenant {
 
 export interface LeaseOptions extends Pick<
   ConnectionOptions,
-  'open' | 'version' | 'connectTimeoutMs' | 'requestTimeoutMs'
+  'open' | 'version' | 'connectTimeoutMs' | 'requestTimeoutMs' | 'clean'
 > {
   readonly startsAtOnce: number;
   readonly log: LoggerFor;
