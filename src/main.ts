@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Hono } from 'hono';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { createIdentify, type Identify } from './auth/identify.ts';
 import { createLoginLimiter } from './auth/limiter.ts';
@@ -22,11 +23,13 @@ import type { ServerSettings, Settings } from './core/settings.ts';
 import { createViews, type Views } from './core/view.ts';
 import { createDatabase, type DatabaseHandle } from './database/supervise.ts';
 import type { Env } from './env.ts';
-import { createApi } from './http/api.ts';
+import { createApi, isOpen } from './http/api.ts';
 import { createApp } from './http/app.ts';
 import { authRoutes } from './http/auth.ts';
 import { callResources } from './http/call-resources.ts';
+import type { ApiEnv } from './http/caller.ts';
 import { type Arrived, clientAddress } from './http/client-address.ts';
+import { docsRoutes } from './http/docs.ts';
 import { watchHealth } from './http/health.ts';
 import { keysRoutes } from './http/keys.ts';
 import { publicConfigRoutes } from './http/public-config.ts';
@@ -260,7 +263,7 @@ function buildApi(parts: ApiParts) {
   const mount = `${env.basePath}/api`;
   const states = () => pool.states();
   const { allowedOrigins, installBaseUrl: baseUrl } = env;
-  return createApi({
+  const api: Hono<ApiEnv> = createApi({
     mount,
     settings: current,
     identify: identity.identify,
@@ -272,10 +275,12 @@ function buildApi(parts: ApiParts) {
       keysRoutes({ settings, log }),
       ...recordResources({ records, settings: current, identify: identity.identify, log }),
       ...settingsResources({ settings, pool, states, dataDir: dataDir.path, log }),
+      docsRoutes({ mounted: () => api.routes, isOpen, mount, version, web: !env.disableWeb }),
       ...callResources({ views, states, dispatch, allowedOrigins, mount, baseUrl }),
     ],
     log,
   });
+  return api;
 }
 
 /** `DB_URL` as the database wants it: undefined is the embedded one. */

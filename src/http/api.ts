@@ -54,7 +54,7 @@ const logStream: Routes[number] = [['GET'], /^\/logs\/stream$/];
 
 /** First parts of paths of the management API, which no group or server of that name opens to anybody; its id, or the routes without a scope, do for it. */
 const managed =
-  '(?!(?:activities|auth|cloud|cost|credentials|groups|logs|market|mcp|mcpb|oauth|openapi|prompts|registry|resources|servers|settings|templates|users)/)';
+  '(?!(?:activities|auth|cloud|cost|credentials|docs|groups|logs|market|mcp|mcpb|oauth|openapi|prompts|registry|resources|servers|settings|templates|users)/)';
 
 /** OpenAPI-style execution and the documents that describe it. Their failures are `{error, message}`. */
 const openApi: Routes = [
@@ -65,7 +65,12 @@ const openApi: Routes = [
 ];
 
 /** What may be called without a credential (SPEC, Authentication, 4; CONTRACT §2): the routes themselves decide what anonymous may see. */
-const openRoutes: Routes = [login, ...openApi];
+const openRoutes: Routes = [login, [['GET'], /^\/docs(?:\/openapi\.json)?$/], ...openApi];
+
+/** Whether a route below `/api` may be called without a credential. */
+export function isOpen({ method, path }: { readonly method: string; readonly path: string }): boolean {
+  return openRoutes.some(([methods, pattern]) => methods.includes(method) && pattern.test(path));
+}
 
 /** What `READONLY` allows: reading, calling tools, coming and going. */
 const harmless: Routes = [

@@ -69,7 +69,8 @@ export function groupRoutes(options: GroupRoutes): Hono<ApiEnv> {
   return routes;
 }
 
-const groupsInput = z.object({
+/** The body of `POST /groups/batch`. */
+export const groupsInput = z.object({
   groups: z
     .array(z.unknown(), { error: 'must be an array of groups' })
     .min(1, 'must not be empty')

@@ -54,12 +54,13 @@ function preview(results: readonly ImportResult[]): ImportResult[] {
   );
 }
 
-const bodyInput = z.object({ text: z.string(), names: z.array(z.string()).nullish() });
+/** The body of `POST /servers/import`, unless it is what was pasted itself. */
+export const importInput = z.object({ text: z.string(), names: z.array(z.string()).nullish() });
 
 async function pasted(request: Request): Promise<{ text: string; names?: readonly string[] | null | undefined }> {
   if (/^text\/plain\b/i.test(request.headers.get('content-type') ?? '')) return { text: await request.text() };
   const body = await jsonBody(request);
-  if (isObject(body) && 'text' in body) return parseInput(bodyInput, body, 'Cannot import the servers');
+  if (isObject(body) && 'text' in body) return parseInput(importInput, body, 'Cannot import the servers');
   return { text: JSON.stringify(body) };
 }
 

@@ -8,13 +8,15 @@ import type { Calls } from './calls.ts';
 import { okText } from './reply.ts';
 import { sessionIdOf } from './tools.ts';
 
-const promptInput = z.object({
+/** The body of `POST /mcp/:serverName/prompts/:promptName`. */
+export const promptInput = z.object({
   /** MCPHub takes the name from here and not from the path. */
   name: z.string().min(1, 'must not be empty').nullish(),
   arguments: z.record(z.string(), z.string(), { error: 'must be an object of texts' }).nullish(),
 });
 
-const resourceInput = z.object({ uri: z.string().min(1, 'must not be empty') });
+/** The body of `POST /resources/read`. */
+export const resourceInput = z.object({ uri: z.string().min(1, 'must not be empty') });
 
 /** `POST /mcp/:serverName/prompts/:promptName` and `POST /resources/read` (reference: MCPHub §1.10): what servers offer besides tools. */
 export function promptsResourcesRoutes(calls: Calls): Hono<ApiEnv> {

@@ -132,7 +132,8 @@ export function serverRoutes(options: ServerRoutes): Hono<ApiEnv> {
   return routes;
 }
 
-const serversInput = z.object({
+/** The body of `POST /servers/batch`. */
+export const serversInput = z.object({
   servers: z
     .array(z.unknown(), { error: 'must be an array of {name, config}' })
     .min(1, 'must not be empty')

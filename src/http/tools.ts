@@ -10,7 +10,8 @@ import type { ApiEnv } from './caller.ts';
 import { type Calls, completeResult } from './calls.ts';
 import { okText } from './reply.ts';
 
-const callInput = z.object({
+/** The body of `POST /tools/call/:server`. */
+export const callInput = z.object({
   toolName: z.string().min(1, 'must not be empty'),
   arguments: z.record(z.string(), z.unknown(), { error: 'must be an object' }).nullish(),
 });

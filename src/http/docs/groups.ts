@@ -1,0 +1,51 @@
+import {
+  groupBatchInput,
+  groupToolsInput,
+  groupUpdateInput,
+  newGroupInput,
+  serverToAddInput,
+} from '../../core/group-input.ts';
+import { groupsInput } from '../groups.ts';
+import { count, flag, listOf, object, ref, type Subject, texts } from './operation.ts';
+
+const group = { data: ref('Group') };
+
+export const groups: Subject = {
+  name: 'Groups',
+  operations: {
+    'GET /groups': { summary: 'The groups within reach', answer: { data: listOf(ref('Group')) } },
+    'POST /groups': { summary: 'Create a group', body: newGroupInput, answer: group, created: true },
+    'POST /groups/batch': {
+      summary: 'Create several groups',
+      description: 'Answers 207 when only some could be created, 400 when none could.',
+      body: groupsInput,
+      answer: {
+        bare: object({ success: flag, successCount: count, failureCount: count, results: listOf(ref('BatchResult')) }),
+      },
+    },
+    'GET /groups/:id': { summary: 'One group, by id or name', answer: group },
+    'PUT /groups/:id': { summary: 'Change a group', body: groupUpdateInput, answer: group },
+    'DELETE /groups/:id': { summary: 'Delete a group' },
+    'GET /groups/:id/servers': { summary: 'The servers of a group', answer: { data: texts } },
+    'POST /groups/:id/servers': { summary: 'Add a server to a group', body: serverToAddInput, answer: group },
+    'PUT /groups/:id/servers/batch': {
+      summary: 'Replace all servers of a group',
+      body: groupBatchInput,
+      answer: group,
+    },
+    'DELETE /groups/:id/servers/:serverName': { summary: 'Take a server out of a group', answer: group },
+    'GET /groups/:id/server-configs': {
+      summary: 'What the group shows of each of its servers',
+      answer: { data: listOf(ref('GroupServerConfig')) },
+    },
+    'GET /groups/:id/server-configs/:serverName': {
+      summary: 'What the group shows of one of its servers',
+      answer: { data: ref('GroupServerConfig') },
+    },
+    'PUT /groups/:id/server-configs/:serverName/tools': {
+      summary: 'Choose the tools the group shows of a server',
+      body: groupToolsInput,
+      answer: group,
+    },
+  },
+};

@@ -1,0 +1,56 @@
+import type { z } from 'zod';
+
+/** A JSON Schema as it stands in the document. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** What the document says of one route, besides what it knows from the route itself. */
+export interface Operation {
+  readonly summary: string;
+  readonly description?: string;
+  /** Who may call it where the router does not know: `admin` is refused to everybody else with 403. */
+  readonly admin?: true;
+  /** The schema that validates the body, or one that describes what is no JSON. */
+  readonly body?: z.ZodType | { readonly type: string; readonly schema: Schema };
+  /** The body may be left out. */
+  readonly bodyOptional?: true;
+  readonly query?: Readonly<Record<string, Schema>>;
+  readonly headers?: Readonly<Record<string, Schema>>;
+  readonly answer?: Answer;
+  /** A POST that creates answers 201. */
+  readonly created?: true;
+  /** Failures are `{error, message}` (CONTRACT §4, OpenAPI-style). */
+  readonly bareFailures?: true;
+}
+
+/** `data` of the envelope with other members beside it, or a body without an envelope. */
+export type Answer =
+  | { readonly data: Schema; readonly beside?: Readonly<Record<string, Schema>> }
+  | { readonly bare: Schema; readonly type?: string };
+
+/** Operations of one subject by method and path as the router has it: `GET /groups/:id`. */
+export interface Subject {
+  readonly name: string;
+  readonly operations: Readonly<Record<string, Operation>>;
+}
+
+/** A component of the document by name. */
+export function ref(name: string): Schema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+export function listOf(items: Schema): Schema {
+  return { type: 'array', items };
+}
+
+export const text: Schema = { type: 'string' };
+export const texts = listOf(text);
+export const number: Schema = { type: 'number' };
+export const count: Schema = { type: 'integer', minimum: 0 };
+export const flag: Schema = { type: 'boolean' };
+export const time: Schema = { type: 'string', format: 'date-time' };
+export const anyObject: Schema = { type: 'object' };
+
+/** An object whose members are all there, except those listed as optional. */
+export function object(required: Readonly<Record<string, Schema>>, optional: Readonly<Record<string, Schema>> = {}) {
+  return { type: 'object', properties: { ...required, ...optional }, required: Object.keys(required) };
+}

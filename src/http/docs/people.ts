@@ -1,0 +1,52 @@
+import { keyUpdateInput, newKeyInput } from '../../core/key-input.ts';
+import { changePasswordInput, loginInput, newUserInput, userUpdateInput } from '../../core/user-input.ts';
+import { listOf, object, ref, type Subject, text } from './operation.ts';
+
+export const login: Subject = {
+  name: 'Login',
+  operations: {
+    'POST /auth/login': {
+      summary: 'Get an access token, good for 24 hours',
+      body: loginInput,
+      answer: { bare: ref('Login') },
+    },
+    'POST /auth/logout': { summary: 'End the access token' },
+    'GET /auth/user': { summary: 'Who is logged in', answer: { bare: ref('LoggedIn') } },
+    'POST /auth/change-password': {
+      summary: 'Change the own password; every older token ends',
+      body: changePasswordInput,
+      answer: { bare: object({ success: { const: true }, message: text, token: text }) },
+    },
+  },
+};
+
+const key = { data: ref('AccessKey') };
+
+export const keys: Subject = {
+  name: 'Access keys',
+  operations: {
+    'GET /auth/keys': { summary: 'The own access keys; admins see all', answer: { data: listOf(ref('AccessKey')) } },
+    'POST /auth/keys': {
+      summary: 'Make an access key; its token is shown this once',
+      body: newKeyInput,
+      answer: key,
+      created: true,
+    },
+    'PUT /auth/keys/:id': { summary: 'Change an access key', body: keyUpdateInput, answer: key },
+    'DELETE /auth/keys/:id': { summary: 'Delete an access key' },
+  },
+};
+
+const user = { data: ref('User') };
+
+export const users: Subject = {
+  name: 'Users',
+  operations: {
+    'GET /users': { summary: 'All users', admin: true, answer: { data: listOf(ref('User')) } },
+    'POST /users': { summary: 'Create a user', admin: true, body: newUserInput, answer: user, created: true },
+    'GET /users/:username': { summary: 'One user', admin: true, answer: user },
+    'PUT /users/:username': { summary: 'Change a user', admin: true, body: userUpdateInput, answer: user },
+    'DELETE /users/:username': { summary: 'Delete a user, with all tokens and keys', admin: true },
+    'GET /users-stats': { summary: 'How many users reach what', admin: true, answer: { data: ref('UserStatistics') } },
+  },
+};

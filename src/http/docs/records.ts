@@ -1,0 +1,80 @@
+import { activityStatuses } from '../../core/activity.ts';
+import { limits } from '../../core/limits.ts';
+import { count, flag, listOf, object, ref, type Schema, type Subject, text, texts, time } from './operation.ts';
+
+const logFilter: Record<string, Schema> = {
+  level: { type: 'string', description: 'One or more of debug, info, warn, error, separated by commas.' },
+  service: text,
+  q: { type: 'string', maxLength: limits.filterChars, description: 'Part of the message.' },
+};
+const entryId: Schema = { type: 'integer', description: 'The id of an entry; only older ones.' };
+const most: Schema = { type: 'integer', minimum: 1, maximum: limits.logPageMost, default: limits.logPage };
+
+export const logs: Subject = {
+  name: 'Logs',
+  operations: {
+    'GET /logs': {
+      summary: 'The newest log entries, oldest first',
+      description: 'Admins see all entries, others those of the servers within reach.',
+      query: { ...logFilter, limit: most, before: entryId },
+      answer: { data: listOf(ref('LogEntry')) },
+    },
+    'DELETE /logs': { summary: 'Delete all log entries', admin: true },
+    'GET /logs/stream': {
+      summary: 'The log as it is written (server-sent events)',
+      description:
+        'The data of each event is JSON: `{type:"initial", logs}` first, then `{type:"log", log}` and `{type:"clear"}`. `?token=` stands for the Authorization header.',
+      query: { ...logFilter, token: text },
+      headers: { 'Last-Event-ID': { type: 'string', description: 'Go on after this event.' } },
+      answer: { bare: text, type: 'text/event-stream' },
+    },
+  },
+};
+
+const activityFilter: Record<string, Schema> = {
+  server: text,
+  tool: text,
+  status: { enum: activityStatuses },
+  group: text,
+  username: text,
+  keyId: text,
+  keyName: text,
+  startDate: { type: 'string', description: 'A date or a time (ISO 8601).' },
+  endDate: { type: 'string', description: 'A date or a time (ISO 8601), inclusive.' },
+};
+
+export const activity: Subject = {
+  name: 'Activity',
+  operations: {
+    'GET /activities/available': {
+      summary: 'Whether calls are recorded',
+      answer: { data: object({ available: flag }) },
+    },
+    'GET /activities': {
+      summary: 'Tool calls, newest first',
+      description: 'Admins see all calls, users their own.',
+      query: {
+        ...activityFilter,
+        page: { type: 'integer', minimum: 1, default: 1 },
+        limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+      },
+      answer: { data: listOf(ref('Activity')), beside: { pagination: ref('Pagination') } },
+    },
+    'GET /activities/stats': {
+      summary: 'How many calls, how many failed, how long they took',
+      query: activityFilter,
+      answer: { data: ref('ActivityStatistics') },
+    },
+    'GET /activities/filters': {
+      summary: 'The values that occur',
+      answer: { data: object({ servers: texts, tools: texts, groups: texts, usernames: texts, keyNames: texts }) },
+    },
+    'GET /activities/:id': { summary: 'One call', answer: { data: ref('Activity') } },
+    'DELETE /activities/cleanup': {
+      summary: 'Remove old records',
+      admin: true,
+      query: { daysOld: { type: 'integer', minimum: 0, default: 30 } },
+      answer: { data: object({ deletedCount: count, cutoffDate: time }) },
+    },
+  },
+};

@@ -1,0 +1,86 @@
+import { enabledInput, itemDescriptionInput, newServerInput, serverUpdateInput } from '../../core/server-input.ts';
+import { importInput } from '../import.ts';
+import { serversInput } from '../servers.ts';
+import {
+  anyObject,
+  count,
+  flag,
+  listOf,
+  object,
+  type Operation,
+  ref,
+  type Schema,
+  type Subject,
+  text,
+} from './operation.ts';
+
+const server = { data: ref('Server') };
+const pageQuery: Record<string, Schema> = {
+  page: { type: 'integer', minimum: 1 },
+  limit: { type: 'integer', minimum: 1 },
+};
+
+export const servers: Subject = {
+  name: 'Servers',
+  operations: {
+    'GET /servers': {
+      summary: 'The servers within reach, with what they offer',
+      query: pageQuery,
+      answer: { data: listOf(ref('Server')), beside: { pagination: ref('Pagination') } },
+    },
+    'POST /servers': { summary: 'Add a server', body: newServerInput, answer: server, created: true },
+    'POST /servers/batch': {
+      summary: 'Add several servers',
+      description: 'Answers 207 when only some could be added, 400 when none could.',
+      body: serversInput,
+      answer: {
+        data: object({ success: flag, successCount: count, failureCount: count, results: listOf(ref('BatchResult')) }),
+      },
+    },
+    'POST /servers/import': {
+      summary: "Add servers from a client's settings",
+      description: 'The body may also be the settings themselves, as JSON or as text/plain.',
+      admin: true,
+      query: { dryRun: { type: 'boolean', description: 'Change nothing; say what would come of it.' } },
+      body: importInput,
+      answer: { data: anyObject },
+      created: true,
+    },
+    'GET /servers/:name': { summary: 'One server', answer: server },
+    'PUT /servers/:name': { summary: 'Change or rename a server', body: serverUpdateInput, answer: server },
+    'DELETE /servers/:name': { summary: 'Remove a server' },
+    'POST /servers/:name/toggle': { summary: 'Enable or disable a server', body: enabledInput, answer: server },
+    'POST /servers/:name/reload': { summary: 'Connect a server anew', answer: server },
+    ...items('tools', 'tool'),
+    ...items('prompts', 'prompt'),
+    ...items('resources', 'resource'),
+    'POST /mcpb/upload': {
+      summary: 'Add a server from an MCPB bundle',
+      admin: true,
+      query: { replace: { type: 'boolean', description: 'Take the place of the server of that name.' } },
+      body: {
+        type: 'multipart/form-data',
+        schema: object(
+          { mcpbFile: { type: 'string', contentMediaType: 'application/octet-stream' } },
+          { userConfig: { type: 'string', description: 'JSON: the values the bundle asks for.' } },
+        ),
+      },
+      answer: { data: object({ manifest: anyObject, server: anyObject, requiredConfig: { type: 'array' } }) },
+      created: true,
+    },
+  },
+};
+
+function items(kind: string, one: string): Record<string, Operation> {
+  const path = `/servers/:server/${kind}/:item`;
+  const described = { data: object({ item: text, description: text }) };
+  return {
+    [`POST ${path}/toggle`]: {
+      summary: `Enable or disable a ${one}`,
+      body: enabledInput,
+      answer: { data: object({ item: text, enabled: flag }) },
+    },
+    [`PUT ${path}/description`]: { summary: `Describe a ${one}`, body: itemDescriptionInput, answer: described },
+    [`DELETE ${path}/description`]: { summary: `Use the server's own description of a ${one}`, answer: described },
+  };
+}
