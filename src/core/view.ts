@@ -88,7 +88,8 @@ export function createViews(now: () => { settings: Settings; catalogue: Catalogu
         ({ settings, catalogue } = current);
         kept.clear();
       }
-      const key = `${principalId(principal)}\n${scopeId(scope)}`;
+      // The kind too: a path may name a group `$smart`, which is nothing, and must not be taken for what `$smart` is.
+      const key = `${principalId(principal)}\n${scope.kind}\n${scopeId(scope)}`;
       const found = kept.get(key);
       if (found) return found;
       if (kept.size >= limits.views) kept.clear();

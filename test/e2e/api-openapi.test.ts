@@ -205,6 +205,15 @@ describe('execution', () => {
     expect((await run('GET', '/hidden/tools/open/simple?count=1', { token: admin })).status).toBe(200);
   });
 
+  test('a name that looks like another kind of scope is not taken for it, nor in its way', async () => {
+    const own = await testHub({ mcpServers: { open: open.config } });
+    await own.connected(1);
+    for (const name of ['%24server%2Fopen', '%24smart', '%24smart%2Fopen'])
+      expect((await api(own, 'GET', `/${name}/tools/open/fail`)).status).toBe(404);
+    expect((await api(own, 'GET', '/tools/open/fail')).status).toBe(200);
+    expect((await api(own, 'GET', '/%24server%2Fopen/tools/open/fail')).status).toBe(404);
+  });
+
   test('asking for the headers runs nothing', async () => {
     const before = open.received('tools/call').length;
     for (const token of [undefined, alice]) {
