@@ -91,7 +91,7 @@ export function editObject(text: string, edits: Edits): string {
 }
 
 /** Index of the first character at or after `i` that is not JSON white space. */
-function skipSpace(text: string, i: number): number {
+export function skipSpace(text: string, i: number): number {
   let at = i;
   for (;;) {
     const c = text.charCodeAt(at);
@@ -101,7 +101,7 @@ function skipSpace(text: string, i: number): number {
 }
 
 /** Index after the string that begins at `i`. `indexOf` runs natively, which is what makes long strings cheap. */
-function skipString(text: string, i: number): number {
+export function skipString(text: string, i: number): number {
   let end = text.indexOf('"', i + 1);
   while (end !== -1 && text.charCodeAt(end - 1) === backslash && isEscaped(text, end)) end = text.indexOf('"', end + 1);
   return end === -1 ? text.length : end + 1;

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { resolveRef } from '../core/schema-ref.ts';
 import { hasReferences, rebased } from './openapi-schema.ts';
@@ -58,4 +59,21 @@ test('properties of these names, and texts that look like references, are left a
     $ref: '#/properties',
   };
   expect(rebasedValue(schema)).toEqual({ ...schema, $ref: `${at}/properties` });
+});
+
+test('texts of megabytes, of quotes and backslashes, and deep nesting cost time and nothing else', () => {
+  const long = JSON.stringify({ description: '\\"'.repeat(1_000_000), $ref: '#' });
+  expect(rebased(long, at).endsWith(`"$ref":"${at}"}`)).toBe(true);
+  const many = JSON.stringify({ enum: Array.from({ length: 100_000 }, (_, i) => `"$ref":"#${i}`) });
+  expect(rebased(many, at)).toBe(many);
+  const deep = `${'{"items":'.repeat(50_000)}{"$ref":"http://x"}${'}'.repeat(50_000)}`;
+  expect(rebased(deep, at)).toContain('{"$comment":"$ref http://x"}');
+});
+
+test('whatever else is in a schema comes out as it went in', () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      expect(rebased(text, at)).toBe(text);
+    }),
+  );
 });

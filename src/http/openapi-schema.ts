@@ -1,7 +1,5 @@
+import { skipSpace, skipString } from '../core/json-text.ts';
 import { resolveRef } from '../core/schema-ref.ts';
-
-/** Every string of a JSON text in turn; with what follows where it is a key, and its value where that is a string too. */
-const strings = /("[^"\\]*(?:\\.[^"\\]*)*")(?:(\s*:\s*)("[^"\\]*(?:\\.[^"\\]*)*")?)?/g;
 
 const locating: ReadonlySet<unknown> = new Set('$ref $dynamicRef $recursiveRef $id $anchor $dynamicAnchor'.split(' '));
 
@@ -29,12 +27,37 @@ export function rebased(schema: string, pointer: string): string {
   });
 }
 
-/** A property that is called `$ref` has a schema as its value and not a text, so it is left alone. */
+/**
+ * A property that is called `$ref` has a schema as its value and not a text, so it is left alone. Goes from string to string by hand: a regular expression runs
+ * out of stack on a description of megabytes, which any server can send.
+ */
 function replaceReferences(schema: string, replace: (key: string, target: string, text: string) => string): string {
-  return schema.replace(strings, (text: string, key: string, _colon: string | undefined, value: string | undefined) => {
-    // Keys may be written with escapes: "\u0024ref".
-    if (value === undefined || !/^"(?:\$|\\u)/.test(key)) return text;
-    const name: unknown = JSON.parse(key);
-    return typeof name === 'string' && locating.has(name) ? replace(name, JSON.parse(value) as string, text) : text;
-  });
+  let replaced = '';
+  let kept = 0;
+  for (let at = schema.indexOf('"'); at !== -1;) {
+    let end = skipString(schema, at);
+    const colon = skipSpace(schema, end);
+    const value = skipSpace(schema, colon + 1);
+    if (schema[colon] === ':' && schema[value] === '"') {
+      const key = locatingKey(schema.slice(at, Math.min(end, at + longestKey)));
+      end = skipString(schema, value);
+      if (key !== undefined) {
+        const target = JSON.parse(schema.slice(value, end)) as string;
+        replaced += schema.slice(kept, at) + replace(key, target, schema.slice(at, end));
+        kept = end;
+      }
+    }
+    at = schema.indexOf('"', end);
+  }
+  return replaced + schema.slice(kept);
+}
+
+/** Every letter of the longest, written as `\\u0024`. */
+const longestKey = '"$dynamicAnchor"'.length * 6;
+
+/** The keyword, however it is spelled; undefined for any other text, and for one that was cut. */
+function locatingKey(text: string): string | undefined {
+  if (!/^"(?:\$|\\u)[^"]*"$/.test(text)) return undefined;
+  const key: unknown = JSON.parse(text);
+  return typeof key === 'string' && locating.has(key) ? key : undefined;
 }
