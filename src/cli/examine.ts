@@ -48,7 +48,7 @@ export async function examine(overrides: Record<string, string>): Promise<Findin
 }
 
 async function tryServers(servers: readonly PreparedServer[], env: Env): Promise<Check[]> {
-  const probes = openProbes(env);
+  const probes = openProbes(env, servers);
   try {
     return await checkServers(servers, probes.probe);
   } finally {

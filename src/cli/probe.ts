@@ -13,15 +13,30 @@ import type { Offer } from './checks/servers.ts';
 const silent = (): void => {};
 const log: Logger = { debug: silent, info: silent, warn: silent, error: silent };
 
-/** Trial connections made just as the hub makes its own. Each takes as long as the hub would wait, and says nothing but its outcome. */
-export function openProbes(env: Env): {
+/** What decides how far a server is trusted, as in `checks/settings.ts`. */
+export interface Vouched {
+  readonly name: string;
+  readonly trusted: boolean;
+  readonly allowedCidrs: readonly string[];
+}
+
+/** Trial connections made just as the hub makes its own, with the same trust in each server; one that is not among `servers` gets none. Each takes as long as the hub would wait, and says nothing but its outcome. */
+export function openProbes(
+  env: Env,
+  servers: readonly Vouched[],
+): {
   probe: (server: ServerSettings) => Promise<Offer>;
   close: () => Promise<void>;
 } {
   const reaper = openReaper();
+  const known = new Map(servers.map((server) => [server.name, server]));
+  const trusts = ({ name }: ServerSettings) => known.get(name)?.trusted === true;
   const opener = {
-    expand: (server: ServerSettings) => expandServer(server, env.variables).transport,
-    addresses: () => ({ allowPrivateAddresses: true, allowedCidrs: [] }),
+    expand: (server: ServerSettings) => expandServer(server, trusts(server) ? env.variables : {}).transport,
+    addresses: (server: ServerSettings) => ({
+      allowPrivateAddresses: trusts(server),
+      allowedCidrs: known.get(server.name)?.allowedCidrs ?? [],
+    }),
     inheritedEnv: inheritableEnv(env.variables),
     owner: ownerMark(env.dataDir),
     reaper,

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
+import { isTrusted } from '../../core/access.ts';
 import { HubError } from '../../core/errors.ts';
-import type { ServerSettings, TransportSettings } from '../../core/settings.ts';
+import type { ServerSettings, Settings, TransportSettings } from '../../core/settings.ts';
 import { settingsFile } from '../../settings/file.ts';
 import { expandServer } from '../../settings/placeholders.ts';
 import { parseSettings } from '../../settings/schema.ts';
@@ -22,6 +23,9 @@ export interface PreparedServer {
   readonly settings: ServerSettings;
   readonly transport: TransportSettings;
   readonly missing: readonly string[];
+  /** Whether an admin vouches for it; without that it gets nothing of the environment and reaches no private address. */
+  readonly trusted: boolean;
+  readonly allowedCidrs: readonly string[];
 }
 
 const name = 'settings';
@@ -46,7 +50,7 @@ export async function checkSettings(
       detail: `${note.path}: ${note.message}`,
     }));
     const enabled = [...settings.servers.values()].filter((server) => server.enabled);
-    const prepared = enabled.map((server) => prepare(server, variables));
+    const prepared = enabled.map((server) => prepare(settings, server, variables));
     const detail = `${path}: ${settings.servers.size} servers, ${settings.groups.length} groups`;
     const unusable = prepared.filter((one): one is Check => 'status' in one);
     return {
@@ -61,9 +65,21 @@ export async function checkSettings(
   }
 }
 
-function prepare(settings: ServerSettings, variables: Readonly<Record<string, string>>): PreparedServer | Check {
+function prepare(
+  all: Settings,
+  settings: ServerSettings,
+  variables: Readonly<Record<string, string>>,
+): PreparedServer | Check {
+  const trusted = isTrusted(all, settings);
+  const { allowedCidrs = [] } = all.system;
   try {
-    return { name: settings.name, settings, ...expandServer(settings, variables) };
+    return {
+      name: settings.name,
+      settings,
+      trusted,
+      allowedCidrs,
+      ...expandServer(settings, trusted ? variables : {}),
+    };
   } catch (error) {
     if (!(error instanceof HubError)) throw error;
     return { name: `server ${settings.name}`, status: 'fail', detail: error.message };
