@@ -291,4 +291,16 @@ export const limits = {
   logPageMost: 10_000,
   /** How soon a log stream ends after the credential it was opened with. */
   streamCredentialMs: 1_000,
+  /** One request to an authorization server, and all it takes until somebody can be asked to sign in: well within `CONNECT_TIMEOUT_MS`. */
+  oauthRequestMs: 10_000,
+  oauthPrepareMs: 20_000,
+  /** How long a sign-in may take from its address to its end; half of that is how old an address that is shown may be. */
+  signInMs: 10 * 60_000,
+  /** Sign-ins begun and not ended, of one server and of all. */
+  signInsPerServer: 16,
+  signIns: 1_000,
+  /** A token that is refused this soon after it came is not what the server wants, and the next one would not be either. */
+  tokenFreshMs: 10_000,
+  /** After a token could not be renewed for a passing reason, this long nobody asks for it again. */
+  tokenRetryMs: 5_000,
 } as const;

@@ -4,6 +4,7 @@ import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import type { ServerSettings } from '../core/settings.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
+import { SignInRequired } from './credential.ts';
 import { createKeepAlive, type KeepAlive } from './keep-alive.ts';
 import { asHubError, Link } from './link.ts';
 import type { Exchange, Patience } from './pending.ts';
@@ -22,6 +23,8 @@ export type ConnectionStatus =
       /** Time of the next attempt, milliseconds since the epoch. */
       readonly nextRetryAt: number;
     }
+  /** It waits for a person, so nothing is tried again by itself. */
+  | { readonly kind: 'oauth_required'; readonly error: HubError; readonly attempts: number }
   | { readonly kind: 'stopped' };
 
 export interface ConnectionOptions {
@@ -118,9 +121,9 @@ export class Connection {
     return this.#ended;
   }
 
-  /** Does not wait for the back-off to end. */
+  /** Does not wait for the back-off to end, nor for a sign-in. */
   retryNow(): void {
-    if (this.#status.kind === 'disconnected') void this.#connect();
+    if (this.#status.kind === 'disconnected' || this.#status.kind === 'oauth_required') void this.#connect();
   }
 
   /** Resolves once the server can be called; throws HubError `upstream_unavailable` when it is not connected and not about to be. */
@@ -129,6 +132,8 @@ export class Connection {
     const status = this.#status;
     if (status.kind === 'connected') return;
     const name = `Server "${this.server.name}"`;
+    if (status.kind === 'oauth_required')
+      throw new HubError('upstream_unavailable', status.error.message, { cause: status.error });
     if (status.kind !== 'disconnected') {
       const text = `${name} is still connecting. Try again in a moment.`;
       throw new HubError('upstream_unavailable', text, { retryAfterMs: 2_000 });
@@ -252,6 +257,10 @@ export class Connection {
     const held = this.#status.kind === 'connected' ? Date.now() - this.#status.sinceMs : 0;
     const failures = held > limits.backOffResetMs ? 1 : this.#failures + 1;
     this.#failures = failures;
+    if (failure.cause instanceof SignInRequired) {
+      this.#setStatus({ kind: 'oauth_required', error, attempts: failures });
+      return this.#dropLink(error);
+    }
     const longest = Math.min(limits.backOffMaxMs, limits.backOffFirstMs * 2 ** Math.min(failures - 1, 10));
     const waitMs = Math.round(longest * (0.5 + Math.random() / 2));
     this.#setStatus({ kind: 'disconnected', error, attempts: failures, nextRetryAt: Date.now() + waitMs });

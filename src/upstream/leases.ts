@@ -43,6 +43,8 @@ export interface Leases {
   connection(server: string, tenant: Tenant): Connection | undefined;
   /** Ends what no longer fits the settings. */
   reconcile(): void;
+  /** Tries again at once to connect to a server: somebody has signed in to it. */
+  retry(server: string): void;
   /** The session is over, whoever's it was. */
   endSession(session: string): void;
   readonly size: number;
@@ -141,6 +143,9 @@ export function createLeases(options: LeaseOptions): Leases {
         // Whoever gets the name of a deleted user must not find that user's sessions.
         return !wanted || isGone(now, tenant.principal);
       });
+    },
+    retry(server) {
+      for (const { connection } of leases.values()) if (connection.server.name === server) connection.retryNow();
     },
     endSession: (session) => endWhere((lease) => lease.tenant.session === session),
     get size() {

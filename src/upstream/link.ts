@@ -6,6 +6,7 @@ import type { Logger } from '../core/logger.ts';
 import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors } from '../core/rpc.ts';
 import type { ServerSettings } from '../core/settings.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
+import { SignInRequired } from './credential.ts';
 import { type Exchange, type Patience, type Pending, PendingTable, promised } from './pending.ts';
 import { type Ask, oneLine } from './protocol.ts';
 
@@ -202,6 +203,8 @@ export class Link {
       return;
     }
     this.#pending.take(id)?.exchange.failed(error);
+    // Nothing sent through this channel will be answered before somebody has signed in.
+    if (error.cause instanceof SignInRequired) this.#options.lost(error);
   }
 
   async #sendAfter(renewing: Promise<void>, id: number, pending: Pending): Promise<void> {

@@ -19,6 +19,8 @@ export interface PoolOptions {
   readonly startsAtOnce: number;
   readonly log: LoggerFor;
   readonly clean?: ConnectionOptions['clean'];
+  /** The address somebody has to open to sign in to a server that waits for it. */
+  readonly authorizationUrl?: (server: string) => string | undefined;
   /** Something about a server is not what it was: raise a flag and return. */
   readonly changed: () => void;
   /** What the servers offered when the hub last ran. */
@@ -138,8 +140,7 @@ export function createPool(options: PoolOptions): Pool {
       return true;
     },
     connection: (server) => entries.get(server)?.connection,
-    states: () =>
-      [...(settings?.servers.values() ?? [])].map((server) => stateOf(server, entries.get(server.name), catalogue)),
+    states: () => statesOf(settings, entries, catalogue, options.authorizationUrl),
     toSave: () =>
       [...catalogue.offers.values()].flatMap((offer) => {
         const fingerprint = entries.get(offer.server)?.fingerprint;
@@ -195,6 +196,19 @@ function sameOffers(a: ReadonlyMap<string, Offer>, b: ReadonlyMap<string, Offer>
   );
 }
 
+function statesOf(
+  settings: Settings | undefined,
+  entries: ReadonlyMap<string, Entry>,
+  catalogue: Catalogue,
+  urlOf: PoolOptions['authorizationUrl'],
+): ServerState[] {
+  return [...(settings?.servers.values() ?? [])].map((server) => {
+    const state = stateOf(server, entries.get(server.name), catalogue);
+    const authorizationUrl = server.enabled ? urlOf?.(server.name) : undefined;
+    return authorizationUrl === undefined ? state : { ...state, oauth: { authorizationUrl } };
+  });
+}
+
 function stateOf(server: ServerSettings, entry: Entry | undefined, catalogue: Catalogue): ServerState {
   // The catalogue is renewed a moment after a connection has listed; whoever sees `connected` should see what it offers.
   const offer = entry?.connection.offer ?? catalogue.offers.get(server.name);
@@ -215,6 +229,8 @@ function stateOf(server: ServerSettings, entry: Entry | undefined, catalogue: Ca
       return { ...counts, status: 'connected', ms: status.tookMs };
     case 'connecting':
       return { ...counts, status: 'connecting' };
+    case 'oauth_required':
+      return { ...counts, status: 'oauth_required', error: status.error.message };
     case 'disconnected':
       return {
         ...counts,

@@ -35,7 +35,7 @@ export async function probeServer(server: ServerSettings, options: ProbeOptions)
     changed() {
       const { status } = connection;
       if (status.kind === 'connected') settle(undefined);
-      if (status.kind === 'disconnected') settle(status.error);
+      if (status.kind === 'disconnected' || status.kind === 'oauth_required') settle(status.error);
     },
   });
   connection.start();
