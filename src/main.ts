@@ -34,7 +34,7 @@ import { watchHealth } from './http/health.ts';
 import { keysRoutes } from './http/keys.ts';
 import { publicConfigRoutes } from './http/public-config.ts';
 import { metadataUrl, protectedResourceRoutes } from './http/protected-resource.ts';
-import { createPublicUrl, type PublicUrl } from './http/public-url.ts';
+import { createPublicUrl, hubUrl, type PublicUrl } from './http/public-url.ts';
 import { recordResources } from './http/record-resources.ts';
 import { closeServer, listen } from './http/server.ts';
 import { settingsResources } from './http/settings-resources.ts';
@@ -244,7 +244,7 @@ function buildApp(parts: ApiParts) {
   const app = createApp({
     basePath: env.basePath,
     health: watchHealth({ servers: () => pool.states(), database, records, version }),
-    hubUrl: (c) => `${publicUrl.origin((c.env as HttpBindings).incoming)}${publicUrl.prefix}`,
+    hubUrl: hubUrl(publicUrl),
     keyRequired: () => settings.current.system.routing.enableBearerAuth ?? !isLoopbackName(env.host),
     web: !env.disableWeb,
     api: buildApi(parts),
@@ -262,7 +262,7 @@ function buildApi(parts: ApiParts) {
   const login = createLogin({ settings: current, passwords, limiter: createLoginLimiter() });
   const mount = `${env.basePath}/api`;
   const states = () => pool.states();
-  const { allowedOrigins, installBaseUrl: baseUrl } = env;
+  const { allowedOrigins } = env;
   const api: Hono<ApiEnv> = createApi({
     mount,
     settings: current,
@@ -276,7 +276,7 @@ function buildApi(parts: ApiParts) {
       ...recordResources({ records, settings: current, identify: identity.identify, log }),
       ...settingsResources({ settings, pool, states, dataDir: dataDir.path, log }),
       docsRoutes({ mounted: () => api.routes, isOpen, mount, version, web: !env.disableWeb }),
-      ...callResources({ views, states, dispatch, allowedOrigins, mount, baseUrl }),
+      ...callResources({ views, states, dispatch, allowedOrigins, hubUrl: hubUrl(parts.publicUrl) }),
     ],
     log,
   });

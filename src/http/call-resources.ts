@@ -1,4 +1,4 @@
-import type { Hono } from 'hono';
+import type { Context, Hono } from 'hono';
 import type { ServerState } from '../core/hub.ts';
 import { createToolArguments } from '../core/tool-arguments.ts';
 import type { Views } from '../core/view.ts';
@@ -15,19 +15,18 @@ export interface CallResourcesOptions {
   readonly states: () => readonly ServerState[];
   readonly dispatch: DispatchOptions;
   readonly allowedOrigins: readonly string[];
-  /** `${BASE_PATH}/api`. */
-  readonly mount: string;
-  readonly baseUrl: string | undefined;
+  /** The address by which the one who asks reaches the hub, `BASE_PATH` included. */
+  readonly hubUrl: (c: Context) => string;
 }
 
 /** What calls tools, prompts and resources over HTTP, and what describes that. The routes that name a server first come after all others. */
 export function callResources(options: CallResourcesOptions): Hono<ApiEnv>[] {
-  const { views, states, dispatch, allowedOrigins, mount, baseUrl } = options;
+  const { views, states, dispatch, allowedOrigins, hubUrl } = options;
   const calls = createCalls({ views, states, dispatch, toolArguments: createToolArguments() });
   return [
     toolsRoutes(calls),
     promptsResourcesRoutes(calls),
-    documentsRoutes({ views, states, allowedOrigins, mount, baseUrl, version: dispatch.version }),
+    documentsRoutes({ views, states, allowedOrigins, hubUrl, version: dispatch.version }),
     executionRoutes({ calls, allowedOrigins }),
   ];
 }

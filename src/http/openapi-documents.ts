@@ -13,10 +13,8 @@ export interface DocumentsOptions {
   readonly views: Views;
   readonly states: () => readonly ServerState[];
   readonly allowedOrigins: readonly string[];
-  /** Where the API is mounted: `${BASE_PATH}/api`. */
-  readonly mount: string;
-  /** `INSTALL_BASE_URL`: how the hub is reached from outside, without `BASE_PATH`. */
-  readonly baseUrl: string | undefined;
+  /** The address by which the one who asks reaches the hub, `BASE_PATH` included. */
+  readonly hubUrl: (c: Context) => string;
   readonly version: string;
 }
 
@@ -81,7 +79,7 @@ function headOf(c: Context<ApiEnv>, name: string | undefined, view: View, option
   if (serverUrl !== undefined && !(URL.canParse(serverUrl) && /^https?:$/.test(new URL(serverUrl).protocol))) {
     throw new HubError('invalid_input', 'serverUrl must be an http:// or https:// address.');
   }
-  const api = serverUrl ?? `${options.baseUrl ?? new URL(c.req.url).origin}${options.mount}`;
+  const api = serverUrl ?? `${options.hubUrl(c)}/api`;
   const title = name === undefined ? 'Tool Hub API' : `${name} ${view.kind === 'group' ? 'Group ' : ''}MCP API`;
   return {
     title: text('title') ?? title,

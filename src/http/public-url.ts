@@ -1,3 +1,5 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
 import type { TrustProxy } from '../env-values.ts';
 import { type Arrived, fromTrustedProxy } from './client-address.ts';
 
@@ -29,6 +31,11 @@ export function createPublicUrl({ installBaseUrl, basePath, trustProxy }: Public
       return `${scheme}://${hostIn(said('x-forwarded-host')) ?? hostIn(req.headers.host) ?? 'localhost'}`;
     },
   };
+}
+
+/** The address by which the one who asks reaches the hub, prefix included. */
+export function hubUrl(publicUrl: PublicUrl): (c: Context) => string {
+  return (c) => `${publicUrl.origin((c.env as HttpBindings).incoming)}${publicUrl.prefix}`;
 }
 
 /** The first of several values is the proxy nearest to the client. */

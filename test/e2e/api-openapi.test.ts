@@ -424,6 +424,15 @@ describe('documents', () => {
       expect((await run('GET', `/openapi.json?${bad}`)).status).toBe(400);
   });
 
+  test('name the address by which the hub is reached', async () => {
+    const own = await testHub({
+      mcpServers: { open: open.config },
+      env: { BASE_PATH: '/hub', INSTALL_BASE_URL: 'https://hub.example.com/tools' },
+    });
+    const { body } = await api(own, 'GET', '/open/openapi.json');
+    expect((body as unknown as Document).servers).toEqual([{ url: 'https://hub.example.com/tools/hub/api/open' }]);
+  });
+
   test('are there as YAML', async () => {
     const yaml = await documentOf('/some/openapi.yaml');
     expect(yaml.headers['content-type']).toContain('application/yaml');
