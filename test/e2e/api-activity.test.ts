@@ -1,0 +1,245 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Activity } from '../../src/core/activity.ts';
+import { api, keyToken, login, userToken } from '../kit/api.ts';
+import { hostileStdio } from '../kit/hostile.ts';
+import { rpc } from '../kit/raw.ts';
+import { type TestHub, testHub } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
+
+// /api/activities (reference: MCPHub §1.12): the tool calls that were made.
+
+type Shown = Activity & { duration: number };
+
+let hub: TestHub;
+let admin: string;
+let ann: string;
+let bob: string;
+let annsKey: string;
+let systemKey: string;
+
+/** Calls a tool over MCP, as whoever the token is of. */
+const call = (token: string | undefined, tool: string, headers: Record<string, string> = {}, scope = '') =>
+  rpc(
+    hub.mcp(scope),
+    'tools/call',
+    { name: tool, arguments: {} },
+    {
+      headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...headers },
+    },
+  );
+
+beforeAll(async () => {
+  hub = await testHub({
+    mcpServers: {
+      alpha: hostileStdio({ name: 'alpha', tools: ['echo', 'fail'] }).config,
+      beta: hostileStdio({ name: 'beta', tools: ['echo'] }).config,
+    },
+    groups: [{ id: 'g1', name: 'dev', servers: ['alpha'], owner: 'admin' }],
+    env: { TRUST_PROXY: 'loopback' },
+  });
+  await hub.connected(2);
+  admin = await login(hub);
+  ann = await userToken(hub, admin, 'ann', { servers: ['alpha'] });
+  bob = await userToken(hub, admin, 'bob', { servers: ['alpha', 'beta'] });
+  annsKey = await keyToken(hub, ann);
+  systemKey = await keyToken(hub, admin, { name: 'CI' });
+  await call(ann, 'alpha-echo', { 'x-forwarded-for': '203.0.113.7' });
+  await call(annsKey, 'echo', {}, 'dev');
+  await call(bob, 'alpha-fail');
+  const direct = await api(hub, 'POST', '/tools/call/beta', {
+    token: bob,
+    body: { toolName: 'echo' },
+    headers: { 'x-forwarded-for': '198.51.100.1, 203.0.113.8' },
+  });
+  expect(direct.status, direct.text).toBe(200);
+  await call(systemKey, 'alpha-echo');
+  await call(undefined, 'beta-echo');
+});
+
+async function list(token: string, query = '') {
+  const { status, text, body } = await api(hub, 'GET', `/activities${query}`, { token });
+  expect(status, text).toBe(200);
+  return { data: body.data as Shown[], pagination: body['pagination'] as { total: number } };
+}
+const names = async (token: string, query = '') =>
+  (await list(token, query)).data.map(({ server, tool, username }) => `${username ?? '-'}:${server}.${tool}`);
+
+describe('GET /activities', () => {
+  test('has one record per call however it was made, newest first, in MCPHub’s words and ours', async () => {
+    const { data, pagination } = await list(admin);
+    expect(data.map(({ server, tool, principal }) => `${principal}:${server}.${tool}`)).toEqual([
+      'anonymous:beta.echo',
+      'key:alpha.echo',
+      'user:beta.echo',
+      'user:alpha.fail',
+      'key:alpha.echo',
+      'user:alpha.echo',
+    ]);
+    for (const one of data) {
+      expect(one).toMatchObject({
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+        timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/) as string,
+        duration: one.durationMs,
+        resultBytes: expect.any(Number) as number,
+      });
+    }
+    expect(data.map(({ status }) => status)).toEqual(['success', 'success', 'success', 'error', 'success', 'success']);
+    expect(data[1]).toMatchObject({ keyName: 'CI' });
+    expect(data[1]).not.toHaveProperty('username');
+    expect(data[4]).toMatchObject({ username: 'ann', group: 'dev', keyName: 'key' });
+    expect(pagination).toEqual({ page: 1, limit: 20, total: 6, totalPages: 1, hasNextPage: false, hasPrevPage: false });
+  });
+
+  test('knows the client behind a trusted proxy, over MCP and over REST', async () => {
+    const { data } = await list(admin);
+    expect([data[5]?.sourceIp, data[2]?.sourceIp, data[0]?.sourceIp]).toEqual([
+      '203.0.113.7',
+      '203.0.113.8',
+      '127.0.0.1',
+    ]);
+  });
+
+  test('shows users their own calls and those of their keys, whatever they ask for', async () => {
+    const own = ['ann:alpha.echo', 'ann:alpha.echo'];
+    for (const token of [ann, annsKey]) {
+      expect(await names(token)).toEqual(own);
+      expect(await names(token, '?server=alpha')).toEqual(own);
+      for (const query of ['?username=bob', '?username=', '?keyName=CI', '?server=beta', '?status=error']) {
+        expect(
+          (await names(token, query)).every((name) => own.includes(name)),
+          query,
+        ).toBe(true);
+        expect((await names(token, query)).join()).not.toMatch(/bob|beta/);
+      }
+    }
+    expect(await names(bob)).toEqual(['bob:beta.echo', 'bob:alpha.fail']);
+  });
+
+  test('filters and pages', async () => {
+    expect(await names(admin, '?server=beta')).toEqual(['-:beta.echo', 'bob:beta.echo']);
+    expect(await names(admin, '?tool=fail')).toEqual(['bob:alpha.fail']);
+    expect(await names(admin, '?status=error')).toEqual(['bob:alpha.fail']);
+    expect(await names(admin, '?username=ann&group=dev')).toEqual(['ann:alpha.echo']);
+    expect(await names(admin, '?keyName=CI')).toEqual(['-:alpha.echo']);
+    expect(await names(admin, '?startDate=2999-01-01')).toEqual([]);
+    expect(await names(admin, '?endDate=2999-01-01')).toHaveLength(6);
+    const page = await list(admin, '?page=2&limit=4');
+    expect(page.data).toEqual((await list(admin)).data.slice(4));
+    expect(page.pagination).toMatchObject({ page: 2, limit: 4, total: 6, totalPages: 2, hasPrevPage: true });
+  });
+
+  test.each([
+    ['page=0', 'page'],
+    ['limit=101', 'limit'],
+    ['limit=x', 'limit'],
+    ['status=failed', 'status'],
+    ['startDate=yesterday', 'startDate'],
+    ['endDate=2026-13-45', 'endDate'],
+    [`server=${'x'.repeat(201)}`, 'server'],
+  ])('refuses ?%s by name', async (query, path) => {
+    for (const route of ['/activities', '/activities/stats']) {
+      const { status, body } = await api(hub, 'GET', `${route}?${query}`, { token: admin });
+      expect([status, body.success, body.errors?.map((error) => error.path)]).toEqual([400, false, [path]]);
+    }
+  });
+});
+
+test('/available, /stats and /filters, each as far as the caller sees', async () => {
+  const get = async (path: string, token: string) => (await api(hub, 'GET', `/activities${path}`, { token })).body.data;
+  expect(await get('/available', ann)).toEqual({ available: true });
+  expect(await get('/stats', admin)).toEqual({
+    totalCalls: 6,
+    successCount: 5,
+    errorCount: 1,
+    avgDuration: expect.any(Number) as number,
+  });
+  expect(await get('/stats', bob)).toMatchObject({ totalCalls: 2, errorCount: 1 });
+  expect(await get('/stats?username=bob', ann)).toMatchObject({ totalCalls: 0 });
+  expect(await get('/filters', admin)).toEqual({
+    servers: ['alpha', 'beta'],
+    tools: ['echo', 'fail'],
+    groups: ['dev'],
+    usernames: ['ann', 'bob'],
+    keyNames: ['CI', 'key'],
+  });
+  expect(await get('/filters', ann)).toEqual({
+    servers: ['alpha'],
+    tools: ['echo'],
+    groups: ['dev'],
+    usernames: ['ann'],
+    keyNames: ['key'],
+  });
+});
+
+test('one record by its id; that of somebody else is as one that does not exist', async () => {
+  const [own] = (await list(ann)).data;
+  const [others] = (await list(bob)).data;
+  const get = (id: string | undefined, token: string) => api(hub, 'GET', `/activities/${id}`, { token });
+  expect((await get(own?.id, ann)).body).toEqual({ success: true, data: own });
+  expect((await get(others?.id, admin)).body.data).toEqual(others);
+  for (const id of [others?.id ?? '', '00000000-0000-7000-8000-000000000000', 'x', '__proto__', '%27--', '%00']) {
+    const answer = await get(id, ann);
+    expect([answer.status, answer.body], id).toEqual([
+      404,
+      { success: false, message: `There is no activity "${decodeURIComponent(id)}".` },
+    ]);
+  }
+});
+
+test('an account does not see the calls of an earlier one of its name', async () => {
+  const first = await userToken(hub, admin, 'twice', { servers: ['alpha'] });
+  await call(first, 'alpha-echo');
+  const [old] = (await list(first)).data;
+  expect(old?.username).toBe('twice');
+  await api(hub, 'DELETE', '/users/twice', { token: admin });
+  await until('a millisecond has passed', () => new Date().toISOString() > (old?.timestamp ?? ''));
+  const second = await userToken(hub, admin, 'twice', { servers: ['alpha'] });
+  expect(await names(second)).toEqual([]);
+  expect((await api(hub, 'GET', '/activities/filters', { token: second })).body.data).toMatchObject({ tools: [] });
+  expect((await api(hub, 'GET', '/activities/stats', { token: second })).body.data).toMatchObject({ totalCalls: 0 });
+  expect((await api(hub, 'GET', `/activities/${old?.id}`, { token: second })).status).toBe(404);
+  await call(second, 'alpha-echo');
+  expect(await names(second)).toEqual(['twice:alpha.echo']);
+});
+
+describe('who may not', () => {
+  const routes = ['/available', '', '/stats', '/filters', '/x'].map((path) => `/activities${path}`);
+
+  test('nobody without a good credential', async () => {
+    for (const path of routes) {
+      for (const token of [undefined, 'eyJ.eyJ.x', `mcphub_${'0'.repeat(64)}`]) {
+        expect((await api(hub, 'GET', path, { token })).status, path).toBe(401);
+      }
+    }
+  });
+
+  test('a key that is nobody’s has no calls of its own to see', async () => {
+    for (const path of routes.slice(1)) {
+      const answer = await api(hub, 'GET', path, { token: systemKey });
+      expect([answer.status, answer.body.success], path).toEqual([403, false]);
+    }
+  });
+
+  test('only admins remove records', async () => {
+    const { total } = (await list(admin)).pagination;
+    const remove = (token: string | undefined, query = '') =>
+      api(hub, 'DELETE', `/activities/cleanup${query}`, { token });
+    expect((await remove(undefined)).status).toBe(401);
+    for (const token of [ann, annsKey, systemKey, await keyToken(hub, admin, { kind: 'user' })]) {
+      expect((await remove(token, '?daysOld=0')).status).toBe(403);
+    }
+    for (const daysOld of ['-1', '1.5', 'x', '99999']) {
+      const { status, body } = await remove(admin, `?daysOld=${daysOld}`);
+      expect([status, body.errors?.map(({ path }) => path)]).toEqual([400, ['daysOld']]);
+    }
+    expect((await remove(admin)).body).toEqual({
+      success: true,
+      data: { deletedCount: 0, cutoffDate: expect.stringMatching(/^\d{4}-/) as string },
+      message: '0 activities removed.',
+    });
+    expect((await list(admin)).pagination.total).toBe(total);
+    const all = await remove(admin, '?daysOld=0');
+    expect(all.body.data).toMatchObject({ deletedCount: total });
+    expect(await names(admin)).toEqual([]);
+  });
+});
