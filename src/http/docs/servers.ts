@@ -20,6 +20,8 @@ const pageQuery: Record<string, Schema> = {
   limit: { type: 'integer', minimum: 1 },
 };
 
+const signOut: Schema = { enum: ['tokens', 'all'], description: '`all`: also the registration of the hub there.' };
+
 export const servers: Subject = {
   name: 'Servers',
   operations: {
@@ -51,6 +53,16 @@ export const servers: Subject = {
     'DELETE /servers/:name': { summary: 'Remove a server' },
     'POST /servers/:name/toggle': { summary: 'Enable or disable a server', body: enabledInput, answer: server },
     'POST /servers/:name/reload': { summary: 'Connect a server anew', answer: server },
+    'POST /servers/:name/oauth/authorize': {
+      summary: 'Begin to sign in to a server',
+      answer: { data: object({ authorizationUrl: { type: 'string', format: 'uri' } }) },
+    },
+    'POST /servers/:name/oauth/disconnect': {
+      summary: 'Sign out of a server',
+      body: { type: 'application/json', schema: object({}, { scope: signOut }) },
+      bodyOptional: true,
+      answer: { data: object({ name: text, scope: signOut }) },
+    },
     ...items('tools', 'tool'),
     ...items('prompts', 'prompt'),
     ...items('resources', 'resource'),
