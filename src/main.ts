@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Hono } from 'hono';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
@@ -9,7 +8,6 @@ import { createLogin } from './auth/login.ts';
 import { createPasswords, type Passwords } from './auth/passwords.ts';
 import { openTokens } from './auth/open-tokens.ts';
 import type { Tokens } from './auth/tokens.ts';
-import { isTrusted } from './core/access.ts';
 import type { ActivitySink } from './core/activity.ts';
 import { type Closers, newClosers } from './core/closers.ts';
 import { errorText } from './core/errors.ts';
@@ -19,7 +17,6 @@ import { limits } from './core/limits.ts';
 import type { Logger, LoggerFor } from './core/logger.ts';
 import { createLoop } from './core/loop.ts';
 import { createSealer } from './core/seal.ts';
-import type { ServerSettings, Settings } from './core/settings.ts';
 import { createViews, type Views } from './core/view.ts';
 import { createDatabase, type DatabaseHandle } from './database/supervise.ts';
 import type { Env } from './env.ts';
@@ -34,6 +31,7 @@ import { watchHealth } from './http/health.ts';
 import { keysRoutes } from './http/keys.ts';
 import { publicConfigRoutes } from './http/public-config.ts';
 import { metadataUrl, protectedResourceRoutes } from './http/protected-resource.ts';
+import { oauthCallbackRoutes } from './http/oauth-callback.ts';
 import { createPublicUrl, hubUrl, type PublicUrl } from './http/public-url.ts';
 import { recordResources } from './http/record-resources.ts';
 import { closeServer, listen } from './http/server.ts';
@@ -53,20 +51,15 @@ import type { SettingsBackend } from './settings/backend.ts';
 import { type DataDir, openDataDir } from './settings/data-dir.ts';
 import { settingsFile } from './settings/file.ts';
 import { firstAdmin } from './settings/first-admin.ts';
-import { expandServer } from './settings/placeholders.ts';
 import { sampleSettings } from './settings/sample.ts';
 import { secretValues } from './settings/secret-values.ts';
 import { openSettings, type SettingsStore } from './settings/store.ts';
 import { settingsTable } from './settings/table.ts';
-import { catalogueText, loadCatalogue } from './upstream/catalogue-file.ts';
 import { catalogueSaver } from './upstream/catalogue-saver.ts';
-import type { ChannelEvents } from './upstream/channel.ts';
-import { inheritableEnv } from './upstream/child-env.ts';
-import { createLeases, type Leases } from './upstream/leases.ts';
-import { openChannel } from './upstream/open-channel.ts';
-import { endOrphans, ownerMark } from './upstream/orphans.ts';
-import { createPool, type Pool } from './upstream/pool.ts';
-import { openReaper } from './upstream/reaper.ts';
+import type { Leases } from './upstream/leases.ts';
+import type { SignIns } from './upstream/oauth/sign-ins.ts';
+import type { Pool } from './upstream/pool.ts';
+import { openUpstream } from './open-upstream.ts';
 import { version } from './version.ts';
 
 /**
@@ -86,19 +79,22 @@ export async function startHub(env: Env): Promise<Hub> {
 async function build(env: Env, closers: Closers): Promise<Hub> {
   const storage = await openStorage(env, closers);
   const { book, log, dataDir, database, settings, records } = storage;
-  const hideSecrets = (): void => book.setSecrets(secretValues(settings.current, env.variables));
-  hideSecrets();
   const passwords = createPasswords();
   const adminPassword = await firstAdmin(settings, passwords, env.adminPassword);
 
-  const flag = (): void => loop.flag();
-  const { pool, leases, savedText } = await buildPool(
-    env,
-    dataDir,
-    log,
-    { settings: () => settings.current, changed: flag, clean: (text) => book.clean(text) },
-    closers,
-  );
+  let listening = '';
+  const { pool, leases, signIns, grants, savedText } = await openUpstream(env, storage, closers, {
+    // Tokens are secrets too.
+    changed() {
+      hideSecrets();
+      loop.flag();
+    },
+    address: () => env.installBaseUrl ?? settings.current.system.baseUrl ?? listening,
+  });
+  const hideSecrets = (): void => {
+    book.setSecrets([...secretValues(settings.current, env.variables), ...grants.secrets()]);
+  };
+  hideSecrets();
   const views = createViews(() => ({ settings: settings.current, catalogue: pool.catalogue }));
   const announcer = createAnnouncer(views);
   const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedText, pool, log('hub'));
@@ -106,6 +102,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   const loop = createLoop({
     debounceMs: limits.reconcileDebounceMs,
     run() {
+      signIns.reconcile();
       pool.reconcile(settings.current);
       leases.reconcile();
       announcer.announce();
@@ -137,6 +134,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
     identity,
     addressOf,
     pool,
+    signIns,
     dataDir,
     views,
     dispatch,
@@ -167,6 +165,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   );
   const address = await listen(server, env.host, env.port);
   closers.add(() => closeServer(server, limits.drainMs, [streams, records.logStream]));
+  listening = address;
   dataDir.announce(`${address}${env.basePath}`);
   pool.reconcile(settings.current);
   database.start();
@@ -232,6 +231,7 @@ interface ApiParts {
   readonly records: Records;
   readonly publicUrl: PublicUrl;
   readonly pool: Pool;
+  readonly signIns: SignIns;
   readonly dataDir: DataDir;
   readonly views: Views;
   readonly dispatch: DispatchOptions;
@@ -250,6 +250,7 @@ function buildApp(parts: ApiParts) {
     api: buildApi(parts),
     log,
   });
+  app.route('/', oauthCallbackRoutes({ ...parts.signIns, log }));
   app.route('/', publicConfigRoutes({ basePath: env.basePath, version }));
   app.route('/', protectedResourceRoutes({ publicUrl, basePath: env.basePath }));
   return app;
@@ -258,6 +259,7 @@ function buildApp(parts: ApiParts) {
 /** The management API, a line per resource. */
 function buildApi(parts: ApiParts) {
   const { env, settings, records, passwords, tokens, identity, addressOf, pool, dataDir, views, dispatch, log } = parts;
+  const { signIns } = parts;
   const current = () => settings.current;
   const login = createLogin({ settings: current, passwords, limiter: createLoginLimiter() });
   const mount = `${env.basePath}/api`;
@@ -274,7 +276,7 @@ function buildApi(parts: ApiParts) {
       usersRoutes({ settings, passwords, tokens, log }),
       keysRoutes({ settings, log }),
       ...recordResources({ records, settings: current, identify: identity.identify, log }),
-      ...settingsResources({ settings, pool, states, dataDir: dataDir.path, log }),
+      ...settingsResources({ settings, pool, states, signIns, dataDir: dataDir.path, log }),
       docsRoutes({ mounted: () => api.routes, isOpen, mount, version, web: !env.disableWeb }),
       ...callResources({ views, states, dispatch, allowedOrigins, hubUrl: hubUrl(parts.publicUrl) }),
     ],
@@ -294,63 +296,6 @@ function settingsBackend(env: Env, dataDir: DataDir, database: DatabaseHandle, l
   if (env.database.kind !== 'postgres') return file;
   database.start();
   return settingsTable({ database, importFrom: file, copyPath: join(dataDir.path, 'settings-copy.json'), log });
-}
-
-interface PoolNeeds {
-  readonly settings: () => Settings;
-  readonly changed: () => void;
-  /** What a dying server said last may hold a secret, and clients are told of it. */
-  readonly clean: (text: string) => string;
-}
-
-async function buildPool(env: Env, dataDir: DataDir, log: LoggerFor, needs: PoolNeeds, closers: Closers) {
-  const { settings, changed, clean } = needs;
-  const saved = await loadCatalogue(join(dataDir.path, 'catalogue.json'), log('hub'));
-  const reaper = openReaper();
-  closers.add(() => reaper.close());
-  endOrphans(dataDir.path, log('hub')).catch((error: unknown) => {
-    log('hub').warn('processes of an earlier run could not be looked for', { error: errorText(error) });
-  });
-  const owner = ownerMark(dataDir.path);
-  const { connectTimeoutMs, requestTimeoutMs } = env;
-  const inheritedEnv = inheritableEnv(env.variables);
-  const opener = {
-    expand: (server: ServerSettings) => {
-      // The environment is the operator's: a server that no admin vouches for cannot have it sent anywhere.
-      const variables = isTrusted(settings(), server) ? env.variables : {};
-      const { transport, missing } = expandServer(server, variables);
-      if (missing.length > 0)
-        log(`server:${server.name}`).warn('variables are not set; they are taken as empty', {
-          variables: missing.join(', '),
-        });
-      return transport;
-    },
-    addresses: (server: ServerSettings) => ({
-      allowPrivateAddresses: isTrusted(settings(), server),
-      allowedCidrs: settings().system.allowedCidrs ?? [],
-    }),
-    inheritedEnv,
-    owner,
-    reaper,
-    connectTimeoutMs,
-    requestTimeoutMs,
-    userAgent: `toolhub/${version}`,
-    log,
-  };
-  const connecting = {
-    open: (server: ServerSettings, events: ChannelEvents) => openChannel(server, events, opener),
-    version,
-    connectTimeoutMs,
-    requestTimeoutMs,
-    startsAtOnce: Math.max(8, availableParallelism() * limits.startsPerCore),
-    log,
-    clean,
-  };
-  const pool = createPool({ ...connecting, changed, saved });
-  closers.add(() => pool.close());
-  const leases = createLeases({ ...connecting, settings, shared: (server) => pool.connection(server) });
-  closers.add(() => leases.close());
-  return { pool, leases, savedText: catalogueText(saved) };
 }
 
 interface Built {

@@ -303,4 +303,6 @@ export const limits = {
   tokenFreshMs: 10_000,
   /** After a token could not be renewed for a passing reason, this long nobody asks for it again. */
   tokenRetryMs: 5_000,
+  /** The query of an answer to a sign-in: a code and a state of some hundred characters each. */
+  callbackChars: 16_000,
 } as const;

@@ -73,6 +73,12 @@ export function toggleServer(draft: Draft, by: Editor, name: string, enabled: bo
   delete server['disabled'];
 }
 
+/** Takes the tokens for the server itself out of its `oauth`; what the hub keeps elsewhere is not here. */
+export function forgetTokens(draft: Draft, by: Editor, name: string): void {
+  const server = ownServer(draft, by, name, `Cannot sign out of server "${name}"`);
+  if (isObject(server['oauth'])) server['oauth'] = withoutTokens(server['oauth']);
+}
+
 export interface ItemChange {
   readonly server: string;
   readonly kind: 'tools' | 'prompts' | 'resources';

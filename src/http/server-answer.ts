@@ -82,6 +82,7 @@ function statusAnswer(server: ServerSettings, state: ServerState | undefined, is
     nextRetryAt,
     attempts,
     lastConnectedAt,
+    oauth,
   } = state ?? {};
   const shown = isManaged ? error : 'The server cannot be reached now. Its owner and admins see why.';
   return {
@@ -90,6 +91,8 @@ function statusAnswer(server: ServerSettings, state: ServerState | undefined, is
     ...(nextRetryAt !== undefined && { nextRetryAt }),
     attempts: attempts ?? 0,
     ...(lastConnectedAt !== undefined && { lastConnectedAt }),
+    // Whoever signs in there gives the hub their rights.
+    ...(isManaged && oauth && { oauth }),
   };
 }
 

@@ -13,6 +13,7 @@ import { groupRoutes } from './groups.ts';
 import { importRoutes } from './import.ts';
 import { serverItemRoutes } from './server-items.ts';
 import { type ServerRoutes, serverRoutes } from './servers.ts';
+import { type ServerOAuthRoutes, serverOAuthRoutes } from './server-oauth.ts';
 import { settingsRoutes } from './settings.ts';
 
 export interface SettingsResources {
@@ -21,11 +22,13 @@ export interface SettingsResources {
   /** What each server does now; `error` without secrets. */
   readonly states: () => readonly ServerState[];
   readonly dataDir: string;
+  readonly signIns: ServerOAuthRoutes['signIns'];
   readonly log: Logger;
 }
 
 /** What is in the settings document besides people and keys. */
-export function settingsResources({ settings, pool, states, dataDir, log }: SettingsResources): Hono<ApiEnv>[] {
+export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
+  const { settings, pool, states, dataDir, signIns, log } = options;
   const catalogue = () => pool.catalogue;
   const groups: GroupRoutes = {
     change: (edit) => settings.change(edit),
@@ -47,6 +50,7 @@ export function settingsResources({ settings, pool, states, dataDir, log }: Sett
     groupRoutes(groups),
     groupServerRoutes(groups),
     serverRoutes(servers),
+    serverOAuthRoutes({ settings, signIns, restart: (name) => pool.restart(name), log }),
     serverItemRoutes({ settings, catalogue, log }),
     importRoutes({ settings, log }),
     settingsRoutes({ settings, log }),

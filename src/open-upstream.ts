@@ -1,0 +1,117 @@
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { isAdmin, isTrusted } from './core/access.ts';
+import type { Closers } from './core/closers.ts';
+import { errorText } from './core/errors.ts';
+import { limits } from './core/limits.ts';
+import type { LoggerFor } from './core/logger.ts';
+import { createSealer } from './core/seal.ts';
+import type { ServerSettings } from './core/settings.ts';
+import type { Env } from './env.ts';
+import type { LogBook } from './logs/log.ts';
+import type { DataDir } from './settings/data-dir.ts';
+import { expandServer } from './settings/placeholders.ts';
+import type { SettingsStore } from './settings/store.ts';
+import { catalogueText, loadCatalogue } from './upstream/catalogue-file.ts';
+import type { ChannelEvents } from './upstream/channel.ts';
+import { inheritableEnv } from './upstream/child-env.ts';
+import { createLeases } from './upstream/leases.ts';
+import { openGrants } from './upstream/oauth/grants.ts';
+import { createSignIns } from './upstream/oauth/sign-ins.ts';
+import { openChannel } from './upstream/open-channel.ts';
+import { endOrphans, ownerMark } from './upstream/orphans.ts';
+import { createPool } from './upstream/pool.ts';
+import { openReaper } from './upstream/reaper.ts';
+import { version } from './version.ts';
+
+interface UpstreamStorage {
+  readonly book: LogBook;
+  readonly log: LoggerFor;
+  readonly dataDir: DataDir;
+  readonly settings: SettingsStore;
+}
+
+interface UpstreamNeeds {
+  /** Something about a server, or a token for it, is not what it was: raise a flag and return. */
+  readonly changed: () => void;
+  /** Where browsers reach the hub, without `BASE_PATH`. */
+  readonly address: () => string;
+}
+
+/** Everything on the side of the servers: connections, sign-ins, and what they left behind on disk. Nothing connects before `pool.reconcile`. */
+export async function openUpstream(env: Env, storage: UpstreamStorage, closers: Closers, needs: UpstreamNeeds) {
+  const { book, log, dataDir } = storage;
+  const { changed } = needs;
+  const settings = () => storage.settings.current;
+  const grants = await openGrants(
+    join(dataDir.path, 'oauth.sealed'),
+    createSealer(dataDir.secret('hub', 32), 'oauth'),
+    log('hub'),
+  );
+  const saved = await loadCatalogue(join(dataDir.path, 'catalogue.json'), log('hub'));
+  const reaper = openReaper();
+  closers.add(() => reaper.close());
+  endOrphans(dataDir.path, log('hub')).catch((error: unknown) => {
+    log('hub').warn('processes of an earlier run could not be looked for', { error: errorText(error) });
+  });
+  const owner = ownerMark(dataDir.path);
+  const { connectTimeoutMs, requestTimeoutMs } = env;
+  const inheritedEnv = inheritableEnv(env.variables);
+  // The environment is the operator's: a server that no admin vouches for cannot have it sent anywhere.
+  const expanded = (server: ServerSettings) => expandServer(server, isTrusted(settings(), server) ? env.variables : {});
+  const addresses = (server: ServerSettings) => ({
+    allowPrivateAddresses: isTrusted(settings(), server),
+    allowedCidrs: settings().system.allowedCidrs ?? [],
+  });
+  const userAgent = `toolhub/${version}`;
+  const signIns = createSignIns({
+    grants,
+    publicUrl: needs.address,
+    expand: (server) => expanded(server).transport,
+    addresses,
+    server: (name) => settings().servers.get(name),
+    manages: (username, server) => server.owner === username || isAdmin(settings(), { kind: 'user', username }),
+    userAgent,
+    signedIn(server) {
+      pool.connection(server)?.retryNow();
+      leases.retry(server);
+    },
+    changed,
+    log,
+  });
+  closers.add(() => signIns.close());
+  const opener = {
+    credential: signIns.credential,
+    expand: (server: ServerSettings) => {
+      const { transport, missing } = expanded(server);
+      if (missing.length > 0)
+        log(`server:${server.name}`).warn('variables are not set; they are taken as empty', {
+          variables: missing.join(', '),
+        });
+      return transport;
+    },
+    addresses,
+    inheritedEnv,
+    owner,
+    reaper,
+    connectTimeoutMs,
+    requestTimeoutMs,
+    userAgent,
+    log,
+  };
+  const connecting = {
+    open: (server: ServerSettings, events: ChannelEvents) => openChannel(server, events, opener),
+    version,
+    connectTimeoutMs,
+    requestTimeoutMs,
+    startsAtOnce: Math.max(8, availableParallelism() * limits.startsPerCore),
+    log,
+    // What a dying server said last may hold a secret, and clients are told of it.
+    clean: (text: string) => book.clean(text),
+  };
+  const pool = createPool({ ...connecting, changed, saved, authorizationUrl: signIns.authorizationUrl });
+  closers.add(() => pool.close());
+  const leases = createLeases({ ...connecting, settings, shared: (server) => pool.connection(server) });
+  closers.add(() => leases.close());
+  return { pool, leases, signIns, grants, savedText: catalogueText(saved) };
+}

@@ -1,0 +1,39 @@
+import { isIP } from 'node:net';
+import { isPublicAddress } from '../../core/address.ts';
+
+/** Where the hub's own paths of a sign-in are, below its public address and never below `BASE_PATH`. */
+export const callbackPath = '/oauth/callback';
+export const clientDocumentPath = '/oauth/client-metadata.json';
+
+/** What the hub says of itself to authorization servers (RFC 7591 §2). */
+export function clientMetadata(redirectUri: string) {
+  return {
+    client_name: 'Tool Hub',
+    redirect_uris: [redirectUri],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+  };
+}
+
+/**
+ * The address of the document by which authorization servers may know the hub without a registration (client id metadata document); undefined when
+ * they could not fetch it: it takes https and a public host.
+ */
+export function clientDocumentUrl(publicUrl: string): string | undefined {
+  const url = new URL(publicUrl);
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const isOpen =
+    isIP(host) === 0 ? /\.(?!localhost$|local$|internal$|lan$|test$)[^.]+$/.test(host) : isPublicAddress(host);
+  return url.protocol === 'https:' && isOpen ? publicUrl + clientDocumentPath : undefined;
+}
+
+/** That document. */
+export function clientDocument(publicUrl: string, documentUrl: string) {
+  return {
+    client_id: documentUrl,
+    client_uri: publicUrl,
+    application_type: 'web',
+    ...clientMetadata(publicUrl + callbackPath),
+  };
+}

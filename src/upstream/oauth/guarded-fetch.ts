@@ -1,0 +1,76 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { request } from 'undici';
+import { isPublicAddress } from '../../core/address.ts';
+import { HubError } from '../../core/errors.ts';
+import { limits } from '../../core/limits.ts';
+import { connectionError } from '../http-errors.ts';
+import { type AddressPolicy, guardedAgent } from '../safe-address.ts';
+
+/** As the official client's functions want it. */
+export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+export interface FetchOptions {
+  /** Where it may connect to; see `policyBeside`. */
+  readonly policy: AddressPolicy;
+  readonly userAgent: string;
+}
+
+/**
+ * Runs `work` with a fetch for what servers say about signing in: allowed addresses only, `limits.oauthRequestMs` per request, small bodies, no cookies,
+ * and redirects left to the caller (the official client follows those within an origin). It throws HubError and nothing else.
+ */
+export async function withFetch<T>(options: FetchOptions, work: (fetch: Fetch) => Promise<T>): Promise<T> {
+  const agent = guardedAgent(options.policy, { connect: { timeout: limits.oauthRequestMs } });
+  const fetch: Fetch = async (address, init = {}) => {
+    const url = new URL(address);
+    const where = url.origin + url.pathname;
+    if (url.protocol !== 'https:' && url.protocol !== 'http:')
+      throw new HubError('upstream_failed', `${where} is no web address.`);
+    const method = init.method === 'POST' ? 'POST' : 'GET';
+    const headers = { ...Object.fromEntries(new Headers(init.headers)), 'user-agent': options.userAgent };
+    const body = init.body === undefined || init.body === null ? null : String(init.body as string | URLSearchParams);
+    const signal = AbortSignal.timeout(limits.oauthRequestMs);
+    try {
+      const answer = await request(url, { dispatcher: agent, method, headers, body, signal });
+      const received = new Headers();
+      for (const [name, value] of Object.entries(answer.headers)) received.set(name, [value ?? ''].flat().join(', '));
+      const text = await limited(answer.body, where);
+      const bodyless = answer.statusCode === 204 || answer.statusCode === 205 || answer.statusCode === 304;
+      return new Response(bodyless ? null : text, { status: answer.statusCode, headers: received });
+    } catch (error) {
+      if (signal.aborted)
+        throw new HubError('timeout', `${where} did not answer within ${limits.oauthRequestMs / 1_000} s.`);
+      throw connectionError(where, error);
+    }
+  };
+  try {
+    return await work(fetch);
+  } finally {
+    await agent.destroy();
+  }
+}
+
+async function limited(body: AsyncIterable<Uint8Array>, where: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > limits.tokenAnswerBytes) throw new HubError('upstream_failed', `${where} answers far too much.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/**
+ * The policy for addresses that a server merely names. An admin's server may be in a private network, and then what it names may be too; a server on the
+ * internet has no business to send the hub there, whoever added it.
+ */
+export async function policyBeside(server: URL, policy: AddressPolicy): Promise<AddressPolicy> {
+  if (!policy.allowPrivateAddresses) return policy;
+  const host = server.hostname.replace(/^\[|\]$/g, '');
+  // A name that cannot be looked up is told by the connection that fails.
+  const found = isIP(host) === 0 ? await lookup(host, { all: true }).catch(() => []) : [{ address: host }];
+  const isPublic = found.length > 0 && found.every(({ address }) => isPublicAddress(address));
+  return isPublic ? { ...policy, allowPrivateAddresses: false } : policy;
+}

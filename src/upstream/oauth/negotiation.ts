@@ -1,0 +1,147 @@
+import { HubError } from '../../core/errors.ts';
+import { limits } from '../../core/limits.ts';
+import type { OAuthSettings } from '../../core/settings.ts';
+import type { AccountOptions } from './account.ts';
+import type { Attempt } from './attempts.ts';
+import type { Authority, Grant, OAuthClient, OAuthTokens } from './grant.ts';
+import { type Fetch, policyBeside, withFetch } from './guarded-fetch.ts';
+
+/** All it takes to ask somebody to sign in. */
+export interface Prepared {
+  readonly authority: Authority;
+  readonly client: OAuthClient;
+}
+
+/** What the hub and a server's authorization server have to say to each other. Everything throws HubError, none of which quotes a secret. */
+export interface Negotiation {
+  /** Finds out how to sign in. `challenge` is the server's `WWW-Authenticate`; `held` what is kept, whose registration is used again. */
+  prepare(challenge: string | undefined, held: Grant | undefined, heldScope: string | undefined): Promise<Prepared>;
+  authorizationUrl(prepared: Prepared, state: string): Promise<{ url: string; verifier: string }>;
+  redeem(attempt: Attempt, answer: Answer): Promise<OAuthTokens>;
+  renew(grant: Grant): Promise<Prepared & { readonly tokens: OAuthTokens }>;
+  /** Asks the authorization server to forget what it gave. */
+  revoke(grant: Grant): Promise<void>;
+}
+
+/** What an authorization server sent back with somebody. */
+export interface Answer {
+  readonly code: string;
+  readonly iss: string | undefined;
+}
+
+/** The official client is large: it is loaded when the first server wants it. */
+const flows = () => import('./flows.ts');
+
+export function negotiate(options: AccountOptions): Negotiation {
+  const { server, url, oauth } = options;
+  /** Learnt since the start, so that a renewal need not ask again. */
+  let known: Authority | undefined;
+
+  async function fetching<T>(attempt: string, work: (fetch: Fetch) => Promise<T>): Promise<T> {
+    const { refusalOf } = await flows();
+    try {
+      const policy = await policyBeside(url, options.policy());
+      return await withFetch({ policy, userAgent: options.userAgent }, work);
+    } catch (error) {
+      throw refusalOf(error, attempt);
+    }
+  }
+
+  /** Where the tokens of a grant are from. A refresh token goes to its issuer, whatever the server says meanwhile. */
+  async function authorityOf({ issuer, resource }: Grant, fetch: Fetch): Promise<Authority> {
+    if (known && (issuer === undefined || known.issuer === issuer)) return known;
+    const { authorityMetadata, discover } = await flows();
+    if (issuer === undefined)
+      return discover({ server, url, oauth, challenge: undefined, heldScope: undefined, fetch });
+    const metadata = await authorityMetadata(issuer, oauth, fetch);
+    if (!metadata) throw new HubError('upstream_failed', 'its authorization server says nothing of itself any more.');
+    return { issuer, metadata, resource, scope: undefined };
+  }
+
+  async function clientFor(authority: Authority, held: Grant | undefined, fetch: Fetch): Promise<OAuthClient> {
+    const redirectUri = options.redirectUri();
+    const own = configured(oauth, redirectUri);
+    if (own) return own;
+    const { issuer, metadata } = authority;
+    const document = oauth.redirectUri === undefined ? options.documentUrl() : undefined;
+    if (document !== undefined && metadata.client_id_metadata_document_supported === true)
+      return { id: document, redirectUri, kind: 'document' };
+    const kept = held?.issuer === issuer ? held.client : undefined;
+    const isOver = kept?.expiresAt !== undefined && kept.expiresAt <= Date.now();
+    if (kept?.kind === 'registered' && kept.redirectUri === redirectUri && !isOver) return kept;
+    if (oauth.dynamicRegistration === false)
+      throw new HubError('upstream_failed', 'the hub may not register itself there. Set oauth.clientId.');
+    const { register } = await flows();
+    return register(authority, redirectUri, oauth.initialAccessToken, fetch);
+  }
+
+  return {
+    prepare(challenge, held, heldScope) {
+      const attempt = `Cannot sign in to server "${server}"`;
+      const found = fetching(attempt, async (fetch) => {
+        const { discover } = await flows();
+        const authority = await discover({ server, url, oauth, challenge, heldScope, fetch });
+        const client = await clientFor(authority, held, fetch);
+        known = authority;
+        return { authority, client };
+      });
+      return inTime(`${attempt}: finding out how took longer than ${limits.oauthPrepareMs / 1_000} s.`, found);
+    },
+    async authorizationUrl({ authority, client }, state) {
+      const { authorizationUrl, refusalOf } = await flows();
+      try {
+        return await authorizationUrl(authority, client, state);
+      } catch (error) {
+        throw refusalOf(error, `Cannot sign in to server "${server}"`);
+      }
+    },
+    redeem: ({ authority, client, verifier }, answer) =>
+      fetching(`Cannot finish signing in to server "${server}"`, async (fetch) => {
+        const { redeem } = await flows();
+        return redeem(authority, client, { ...answer, verifier }, fetch);
+      }),
+    renew: (grant) =>
+      fetching(`Cannot renew the sign-in to server "${server}"`, async (fetch) => {
+        const { renew } = await flows();
+        const authority = await authorityOf(grant, fetch);
+        const client = configured(oauth, options.redirectUri()) ?? grant.client;
+        const { tokens } = grant;
+        if (!client || tokens?.refresh === undefined)
+          throw new HubError('upstream_failed', 'the settings have no oauth.clientId for the tokens in them.');
+        // Forgotten when it fails: the address of its token endpoint may be what changed.
+        known = undefined;
+        const renewed = await renew(authority, client, { ...tokens, refresh: tokens.refresh }, fetch);
+        known = authority;
+        return { authority, client, tokens: renewed };
+      }),
+    revoke: (grant) =>
+      fetching(`Cannot revoke the tokens of server "${server}"`, async (fetch) => {
+        const { client, issuer, tokens } = grant;
+        if (!client || issuer === undefined) return;
+        const { revoke } = await flows();
+        const { metadata } = await authorityOf(grant, fetch);
+        // The refresh token first: without it nobody gets another access token.
+        if (tokens?.refresh !== undefined)
+          await revoke(metadata, client, { hint: 'refresh_token', value: tokens.refresh }, fetch);
+        if (tokens?.access !== undefined)
+          await revoke(metadata, client, { hint: 'access_token', value: tokens.access }, fetch);
+      }),
+  };
+}
+
+function configured({ clientId, clientSecret }: OAuthSettings, redirectUri: string): OAuthClient | undefined {
+  if (clientId === undefined) return undefined;
+  return { id: clientId, ...(clientSecret !== undefined && { secret: clientSecret }), redirectUri, kind: 'configured' };
+}
+
+async function inTime<T>(lateText: string, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new HubError('timeout', lateText)), limits.oauthPrepareMs).unref();
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
