@@ -39,9 +39,8 @@ describe('passwords', () => {
       `$argon2id$v=19$m=4194304,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`,
       `$argon2id$v=19$m=19456,t=100000,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`,
     ];
-    const start = performance.now();
+    // Computing any of them would outlast the time of a test.
     for (const hash of dear) expect(await passwords.verify('secret', hash)).toBe(false);
-    expect(performance.now() - start).toBeLessThan(2_000);
   });
 
   test('an unknown name takes the work of a real one, whatever kind of hash the real ones have', async () => {

@@ -134,9 +134,8 @@ describe('conversion by the rest of a schema', () => {
       expect(convertArguments({ $ref, $defs: { self: { $ref: '#/$defs/self' } } }, 'text').problems).toEqual([]);
     }
     const multiplying = { anyOf: [{ $ref: '#' }, { $ref: '#' }, { $ref: '#' }] };
-    const start = performance.now();
-    convertArguments(multiplying, { a: 'x' });
-    expect(performance.now() - start).toBeLessThan(1_000);
+    // Followed everywhere, three references to itself would never end.
+    expect(convertArguments(multiplying, { a: 'x' }).value).toEqual({ a: 'x' });
   });
 
   test('a single value of a query becomes a list where the caller says so, and only there', () => {

@@ -83,7 +83,6 @@ describe('checking arguments against a schema', () => {
     };
     expect(problems(tree, { next: { next: { n: 'x' } } })).toEqual(['next.next.n: expected integer, got string']);
   });
-
 });
 
 describe('what a schema says beyond the standard', () => {
@@ -129,12 +128,15 @@ describe('what a schema says beyond the standard', () => {
   });
 });
 
+/** Far beyond what a bounded check takes on the busiest machine, far below what an unbounded one takes. */
+const hangMs = 20_000;
+
 describe('schemas of somebody hostile', () => {
   const bounded = (schema: unknown, value: unknown) => {
     const run = compileSchema(schema);
     const start = performance.now();
     const checked = run(value);
-    expect(performance.now() - start).toBeLessThan(limits.schemaCheckMs + 500);
+    expect(performance.now() - start).toBeLessThan(hangMs);
     return { run, checked };
   };
 
@@ -146,8 +148,9 @@ describe('schemas of somebody hostile', () => {
     expect(run('b').problems).toEqual([{ path: '', message: 'String does not match pattern' }]);
     expect(run(evil).note).toContain('over 50 ms');
     const start = performance.now();
-    for (let i = 0; i < 100; i++) expect(run(evil).problems).toEqual([]);
-    expect(performance.now() - start).toBeLessThan(limits.schemaCheckMs);
+    for (let i = 0; i < 1_000; i++) expect(run(evil).problems).toEqual([]);
+    // Tried each time, a thousand would take a thousand times the limit.
+    expect(performance.now() - start).toBeLessThan(500 * limits.schemaCheckMs);
     at += limits.schemaRestMs;
     expect(run('b').problems).toHaveLength(1);
   });

@@ -327,10 +327,8 @@ test('close ends calls and streams without a word, though the server hangs', asy
   channel.send(request(2, 'hang'), 2);
   channel.send(note);
   await until('all are open', () => server.open.size === 3);
-  const start = performance.now();
+  // The DELETE is not answered either: a close that waited for it would not end within the time of a test.
   await channel.close();
-  // The DELETE is not answered either.
-  expect(performance.now() - start).toBeLessThan(4_000);
   await until('every connection is closed', async () => (await server.connections()) === 0);
   expect(events.failures).toEqual([]);
   expect(events.closings).toEqual([]);

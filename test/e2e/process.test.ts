@@ -123,7 +123,7 @@ test('a call that never ends, an open stream and an idle connection delay the en
   await until('the call arrived', () => server.received('tools/call').length === 1);
   const began = performance.now();
   expect((await hub.stop('SIGTERM')).code).toBe(0);
-  expect(performance.now() - began).toBeLessThan(13_500);
+  expect(performance.now() - began).toBeLessThan(25_000);
 }, 40_000);
 
 test('open streams and idle connections alone do not delay the end', async () => {
@@ -133,7 +133,7 @@ test('open streams and idle connections alone do not delay the end', async () =>
   await legacySession(hub.sse());
   const began = performance.now();
   expect((await hub.stop('SIGTERM')).code).toBe(0);
-  expect(performance.now() - began).toBeLessThan(5_000);
+  expect(performance.now() - began).toBeLessThan(9_500);
 });
 
 test('the catalogue of the last run is served at once, while servers still connect', async () => {
