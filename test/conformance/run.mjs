@@ -1,0 +1,109 @@
+// Runs the official conformance suite through the hub: every kind of server behind it, both revisions in front of it.
+//   npm run conformance [-- <endpoint>] [<revision>]      for example: npm run conformance -- http-old 2026-07-28
+// Fails on a failure that baseline/<endpoint>.<revision>.yml does not name, and on a line there that no longer fails. Results: .test-results/conformance/
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { load } from 'js-yaml';
+import { judge } from './judge.mjs';
+import { httpFixture, startHub, stdioFixture } from './parties.mjs';
+import { installSuite, runSuite, scoredScenarios } from './suite.mjs';
+
+const revisions = ['2025-11-25', '2026-07-28'];
+
+/**
+ * Not scored by the suite, because nobody could have passed them when the revision came out; the fixture does, so the hub must. Left out: `tasks-*`, an
+ * extension the fixture does not have, and `server-sse-polling`, which looks at answers that are event streams, and whether one is depends on timing.
+ */
+const more = {
+  '2025-11-25': ['server-session-lifecycle', 'json-schema-2020-12'],
+  '2026-07-28': ['json-schema-2020-12', 'http-header-validation', 'http-custom-header-server-validation'],
+};
+
+/** Scenarios that call a tool or a prompt by its own name, which only the endpoint of a single server knows. */
+const byName =
+  /^tools-call-|^elicitation-|^prompts-get-|^input-required-result-(?!unsupported)|^json-schema|^http-custom/;
+
+const results = fileURLToPath(new URL('../../.test-results/conformance/', import.meta.url));
+
+const given = process.argv.slice(2);
+const opened = [];
+process.exitCode = 1;
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void closeAll().finally(() => process.exit(1)));
+try {
+  process.exitCode = (await run()) ? 0 : 1;
+} finally {
+  await closeAll();
+}
+
+async function run() {
+  installSuite();
+  const hub = await startParties();
+  const runs = ['stdio-old', 'stdio-new', 'http-old', 'http-new', 'group']
+    .flatMap((endpoint) => revisions.map((revision) => ({ endpoint, revision })))
+    .filter((one) => given.every((word) => one.endpoint === word || one.revision === word));
+  if (runs.length === 0) throw new Error(`Nothing to run for: ${given.join(' ')}`);
+
+  const lines = [];
+  let green = true;
+  for (const { endpoint, revision } of runs) {
+    const name = `${endpoint.padEnd(10)} ${revision}`;
+    const scored = judged(endpoint, scoredScenarios(revision));
+    const other = judged(endpoint, more[revision]);
+    const checks = await runSuite(`${hub.url}/mcp/${endpoint}`, revision, join(results, `${endpoint}.${revision}`));
+    const verdict = judge(checks, [...scored, ...other], baseline(endpoint, revision));
+    report(name, verdict);
+    lines.push(
+      `${name}   scored ${passed(scored, verdict)}   more ${passed(other, verdict)}   checks: ` +
+        `${verdict.known.length} known to fail, ${verdict.unexpected.length} unexpected, ${verdict.stale.length} stale`,
+    );
+    green &&= verdict.unexpected.length === 0 && verdict.stale.length === 0;
+  }
+  console.log(`\n${lines.join('\n')}\n`);
+  return green;
+}
+
+function judged(endpoint, scenarios) {
+  return endpoint === 'group' ? scenarios.filter((scenario) => !byName.test(scenario)) : scenarios;
+}
+
+function passed(scenarios, verdict) {
+  const count = scenarios.filter((scenario) => verdict.passed.includes(scenario)).length;
+  return `${count}/${scenarios.length}`.padStart(5);
+}
+
+/** One hub with the four kinds of server, and a group of an old and a new one. */
+async function startParties() {
+  const open = async (opening) => {
+    const party = await opening;
+    opened.push(party);
+    return party;
+  };
+  const old = await open(httpFixture('old'));
+  const now = await open(httpFixture('new'));
+  return open(
+    startHub({
+      mcpServers: {
+        'stdio-old': stdioFixture('old'),
+        'stdio-new': stdioFixture('new'),
+        'http-old': old.config,
+        'http-new': now.config,
+      },
+      groups: [{ name: 'group', servers: ['stdio-old', 'http-new'] }],
+    }),
+  );
+}
+
+function baseline(endpoint, revision) {
+  const file = fileURLToPath(new URL(`baseline/${endpoint}.${revision}.yml`, import.meta.url));
+  return existsSync(file) ? (load(readFileSync(file, 'utf8'))?.server ?? []) : [];
+}
+
+function report(name, { unexpected, stale }) {
+  for (const { entry, message } of unexpected) console.log(`${name}  FAILS  ${entry}  ${message.slice(0, 300)}`);
+  for (const entry of stale) console.log(`${name}  STALE  ${entry}  no longer fails: take it out of the baseline`);
+}
+
+async function closeAll() {
+  while (opened.length > 0) await opened.pop().close();
+}

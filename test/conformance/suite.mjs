@@ -1,0 +1,68 @@
+// The official conformance suite as a command. It needs Node 22, which comes as a package too; both are locked in suite/ and installed when first needed,
+// apart from the project's own dependencies: nobody else needs 240 MB, and a `node` in the project's node_modules/.bin would run everything.
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { load } from 'js-yaml';
+
+const home = fileURLToPath(new URL('suite/', import.meta.url));
+const suite = join(home, 'node_modules/@modelcontextprotocol/conformance');
+const installed = join(home, 'node_modules/.locked');
+
+/** A run takes 7 s; one that hangs is ended. */
+const runMs = 120_000;
+const installMs = 300_000;
+
+/** Installs exactly what is locked, unless it is there already. */
+export function installSuite() {
+  const lock = readFileSync(join(home, 'package-lock.json'), 'utf8');
+  if (existsSync(installed) && readFileSync(installed, 'utf8') === lock) return;
+  console.log('Installing the conformance suite...');
+  const { status, error } = spawnSync('npm', ['ci'], { cwd: home, stdio: 'inherit', timeout: installMs });
+  if (status !== 0) throw new Error('The conformance suite cannot be installed', { cause: error });
+  writeFileSync(installed, lock);
+}
+
+/** The scenarios that count for a revision, as the suite has frozen them. */
+export function scoredScenarios(revision) {
+  return load(readFileSync(join(suite, `requirements/${revision}.yaml`), 'utf8')).server;
+}
+
+/**
+ * Runs every scenario of a revision against an endpoint, and resolves with the checks of each: `Map<scenario, { id, status, errorMessage? }[]>`.
+ * What the suite printed is left in `folder` as `output.txt`.
+ */
+export async function runSuite(url, revision, folder) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const child = spawn(
+    join(home, 'node_modules/node/bin/node'),
+    [join(suite, 'dist/index.js'), 'server', '--url', url, '--requirements', revision, '-o', folder],
+    { stdio: ['ignore', 'pipe', 'pipe'], timeout: runMs, killSignal: 'SIGKILL' },
+  );
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      output += text;
+    });
+  }
+  const signal = await new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (_code, signal) => resolve(signal));
+  });
+  writeFileSync(join(folder, 'output.txt'), output);
+  if (signal !== null) throw new Error(`The suite did not end within ${runMs} ms: ${folder}/output.txt`);
+  return readResults(folder);
+}
+
+/** One folder per scenario, named `server-<scenario>-<time>`. */
+function readResults(folder) {
+  const results = new Map();
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const scenario = /^server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(entry.name)?.[1];
+    if (scenario === undefined) continue;
+    results.set(scenario, JSON.parse(readFileSync(join(folder, entry.name, 'checks.json'), 'utf8')));
+  }
+  return results;
+}
