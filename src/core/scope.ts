@@ -9,7 +9,11 @@ export type Scope =
 
 /** The scope that the path after `/mcp` or `/sse` names (`''`, `/dev`, `/$smart`, `/$smart/dev`); undefined when it cannot be decoded. */
 export function scopeOf(rest: string): Scope | undefined {
-  const path = decode(rest.replace(/^\/+|\/+$/g, ''));
+  let from = 0;
+  let to = rest.length;
+  while (from < to && rest[from] === '/') from++;
+  while (to > from && rest[to - 1] === '/') to--;
+  const path = decode(rest.slice(from, to));
   return path === undefined ? undefined : scopeFromId(path);
 }
 
