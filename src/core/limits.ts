@@ -54,8 +54,8 @@ export const limits = {
   streamsPerSession: 8,
   /** Open legacy SSE connections and GET streams of the whole hub. */
   streams: 20_000,
-  /** Bytes a slow reader may let pile up before its stream is dropped; it can come back and list again. */
-  streamBacklogBytes: 4 * 1024 * 1024,
+  /** Bytes a slow reader may let pile up before its stream is dropped: room for an answer or two of the largest that real servers give. */
+  streamBacklogBytes: 32 * 1024 * 1024,
   /** Comment lines that keep proxies from closing an idle stream. */
   streamKeepAliveMs: 15_000,
   /** Views kept ready (one per principal and scope). */
@@ -299,10 +299,12 @@ export const limits = {
   /** Sign-ins begun and not ended, of one server and of all. */
   signInsPerServer: 16,
   signIns: 1_000,
-  /** A token that is refused this soon after it came is not what the server wants, and the next one would not be either. */
-  tokenFreshMs: 10_000,
   /** After a token could not be renewed for a passing reason, this long nobody asks for it again. */
   tokenRetryMs: 5_000,
+  /** Progress and log messages that a slow reader may let pile up; past it they are left out, and the answer comes all the same. */
+  notifyBacklogBytes: 1024 * 1024,
+  /** A client that reads nothing of what it was sent for this long is dropped, and what it did not read with it. */
+  unreadMs: 60_000,
   /** The query of an answer to a sign-in: a code and a state of some hundred characters each. */
   callbackChars: 16_000,
 } as const;

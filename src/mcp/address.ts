@@ -50,15 +50,21 @@ function completionTarget(request: ClientRequest): Addressed {
   if (type === 'ref/prompt' && typeof name === 'string') {
     const target = request.view.prompt(name);
     if (!target) throw unknownTarget(request);
-    const text = memberText(request.params ?? '{}', 'ref') ?? '{}';
-    return { target, edits: { ref: editObject(text, { name: JSON.stringify(target.key) }) } };
+    return { target, edits: refEdits(request, { type, name: target.key }) };
   }
   if (type === 'ref/resource' && typeof uri === 'string') {
     const target = request.view.template(uri) ?? request.view.resource(uri);
     if (!target) throw unknownTarget(request);
-    return { target, edits: {} };
+    return { target, edits: refEdits(request, { type, uri }) };
   }
   throw needs(request, 'params.ref with type "ref/prompt" and a name, or "ref/resource" and a uri');
+}
+
+/** Each duplicate of `ref`, and of what counts within, is made the one that was looked at. */
+function refEdits(request: ClientRequest, members: Record<string, string>): Edits {
+  const text = memberText(request.params ?? '{}', 'ref') ?? '{}';
+  const edits = Object.entries(members).map(([key, value]) => [key, JSON.stringify(value)]);
+  return { ref: editObject(text, Object.fromEntries(edits) as Edits) };
 }
 
 function needs(request: ClientRequest, what: string): HubError {

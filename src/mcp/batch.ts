@@ -1,20 +1,26 @@
+import { limits } from '../core/limits.ts';
+import { errorResponseText, rpcErrors } from '../core/rpc.ts';
 import type { Reply } from './reply.ts';
 
 /**
- * Gathers the answers to the requests of one batch (2025-03-26, Streamable HTTP) into one array, sent when the last is there. `replies` are for the requests in
- * their order; the order of the answers is that of their completion.
+ * Gathers the answers to the requests of one batch (2025-03-26, Streamable HTTP) into one array, sent when the last is there. `ids` are those of the requests, as JSON
+ * text, and the replies are in their order; the order of the answers is that of their completion. Answers that would make the array larger than one message may be
+ * become errors: a hundred short requests can each ask for the longest list there is.
  */
-export function batchReplies(whole: Reply, count: number): readonly Reply[] {
+export function batchReplies(whole: Reply, ids: readonly string[]): readonly Reply[] {
   const answers: string[] = [];
-  const replies = Array.from({ length: count }, () => one());
+  let chars = 0;
+  const replies = ids.map(one);
 
-  function one(): Reply {
+  function one(id: string): Reply {
     let answered = false;
     const answer = (text: string): void => {
       if (answered) return;
       answered = true;
-      answers.push(text);
-      if (answers.length === count) whole.answer(`[${answers.join(',')}]`);
+      const fits = chars + text.length <= limits.upstreamMessageBytes;
+      answers.push(fits ? text : errorResponseText(id, rpcErrors.invalidRequest, tooLarge));
+      if (fits) chars += text.length;
+      if (answers.length === ids.length) whole.answer(`[${answers.join(',')}]`);
     };
     return {
       notify: (text) => whole.notify(text),
@@ -29,3 +35,5 @@ export function batchReplies(whole: Reply, count: number): readonly Reply[] {
   };
   return replies;
 }
+
+const tooLarge = 'The answers of this batch are too large together. Send this request by itself.';

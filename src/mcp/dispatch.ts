@@ -1,6 +1,5 @@
 import { errorText, HubError } from '../core/errors.ts';
 import { errorResponseText, resultText, rpcErrors, toRpcError } from '../core/rpc.ts';
-import type { Logger } from '../core/logger.ts';
 import { addressedMethods } from './address.ts';
 import { answerList, cacheHints, listOf } from './lists.ts';
 import { setLevel } from './log-level.ts';
@@ -10,7 +9,6 @@ import { metaKeys, sessionRevisions, statelessRevision } from './revisions.ts';
 
 export interface DispatchOptions extends RelayOptions {
   readonly version: string;
-  readonly log: Logger;
 }
 
 /** Answers one request, now or later, through its reply. Never throws. */

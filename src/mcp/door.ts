@@ -33,7 +33,8 @@ type Route = { readonly kind: 'mcp' | 'sse'; readonly rest: string } | { readonl
  * over (DESIGN, a call).
  */
 export function createDoor(options: DoorOptions): (req: IncomingMessage, res: ServerResponse) => void {
-  const legacySse = createLegacySse(`${options.basePath}/messages`, options);
+  const closed = (scope: Scope): HubError | undefined => closedScope(scope, options.settings());
+  const legacySse = createLegacySse(`${options.basePath}/messages`, { ...options, closed });
 
   async function enter(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const url = req.url ?? '/';
@@ -66,6 +67,8 @@ export function createDoor(options: DoorOptions): (req: IncomingMessage, res: Se
     if (!scope) return refuse(visit, 400, rpcErrors.invalidRequest, 'The path is not valid percent-encoding.');
     const identified = options.identify(req.headers);
     const who = identified instanceof Promise ? await identified : identified;
+    // Nobody would tell what is begun now that its client has left.
+    if (res.destroyed) return;
     const principal = admitted(who, options.settings(), options.guard.loopback);
     if (!principal) return unauthorized(visit, options.metadataUrl(req), who === 'bad');
     return serve(route, { ...visit, principal });
@@ -73,16 +76,22 @@ export function createDoor(options: DoorOptions): (req: IncomingMessage, res: Se
 
   async function serve(route: Route, visit: Visit): Promise<void> {
     if (route.kind === 'messages') return legacySse.message(visit);
-    const closed = closedScope(visit.scope, options.settings());
-    if (closed) return refuse(visit, closed.status, closed.rpcCode, closed.message);
+    const why = closed(visit.scope);
+    if (why) return refuse(visit, why.status, why.rpcCode, why.message);
     return route.kind === 'mcp' ? serveMcp(visit, options) : legacySse.open(visit);
   }
 
-  return (req, res) => {
+  function begin(req: IncomingMessage, res: ServerResponse): void {
     enter(req, res).catch((error: unknown) => {
       if (!(error instanceof HubError)) options.log.error('request failed', { path: req.url, error: errorText(error) });
       refuseUnexpected({ res, headers: {} }, error);
     });
+  }
+
+  return (req, res) => {
+    // A request sent ahead, before the answer to the one before it (pipelining), waits for its turn: until then Node would not tell that its client left.
+    if (res.socket) begin(req, res);
+    else res.once('socket', () => begin(req, res));
   };
 }
 

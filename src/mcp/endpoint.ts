@@ -13,7 +13,7 @@ import { negotiated, sessionRevisions, statelessRevision } from './revisions.ts'
 import type { LiveSession, SessionFacts, Sessions } from './sessions.ts';
 import { checkStateless, isStateless } from './stateless.ts';
 import type { Streams } from './stream.ts';
-import { refuse, type Visit } from './visit.ts';
+import { refuse, refuseStream, type Visit } from './visit.ts';
 
 export interface EndpointOptions extends DispatchOptions {
   readonly views: Views;
@@ -63,6 +63,7 @@ async function post(visit: Visit, options: EndpointOptions): Promise<void> {
   if (!isRequest(received)) return accept(visit, [received.message], facts, options);
   const session = facts && options.sessions.live(facts);
   answer(visit, received, { stateless: false, session, reply: postReply(visit, options) }, options);
+  session?.settle({});
 }
 
 function begin(visit: Visit, { message, text }: Received, options: EndpointOptions): void {
@@ -84,12 +85,14 @@ function postBatch(visit: Visit, batch: Received[], facts: SessionFacts | undefi
   const others = batch.filter((received) => !isRequest(received)).map(({ message }) => message);
   if (requests.length === 0) return accept(visit, others, facts, options);
   notice(others, facts, options);
-  const replies = batchReplies(postReply(visit, options), requests.length);
+  const ids = requests.map(({ text }) => envelope(text).id ?? 'null');
+  const replies = batchReplies(postReply(visit, options), ids);
   const session = facts && options.sessions.live(facts);
   for (const [i, reply] of replies.entries()) {
     const request = requests[i];
     if (request) answer(visit, request, { stateless: false, session, reply }, options);
   }
+  session?.settle({});
 }
 
 function postStateless(visit: Visit, received: Received, options: EndpointOptions): void {
@@ -147,7 +150,6 @@ function answer(visit: Visit, { message, text }: Received, asked: Asked, options
   const pageSize = pageSizeOf(visit.query) ?? options.pageSize();
   const method = String(message.method);
   dispatch({ method, message, id, params, ...asked, principal, scope, view, address, pageSize }, options);
-  asked.session?.settle({});
 }
 
 /** The reply of a POST. While it is worked on, a client that takes a stream sees signs of life. */
@@ -171,8 +173,8 @@ function get(visit: Visit, options: EndpointOptions): void {
   if (!facts) return sessionGone(visit);
   const session = options.sessions.live(facts);
   if (session.streams.size >= limits.streamsPerSession || options.streams.full) {
-    const headers = { 'retry-after': '10' };
-    return refuse(visit, 429, rpcErrors.invalidRequest, 'Too many streams are open already.', { headers });
+    session.settle({});
+    return refuseStream(visit);
   }
   session.stopListening ??= listenFor(session, options);
   const stream = options.streams.open(res, headers, () => session.settle({ stream }));
@@ -225,6 +227,8 @@ function pageSizeOf(query: URLSearchParams): number | undefined {
 
 /** What an unexpected failure is answered with. */
 export function refuseUnexpected(visit: Pick<Visit, 'res' | 'headers'>, error: unknown): void {
+  // An answer that broke off in the middle can only be cut.
+  if (visit.res.headersSent) visit.res.destroy();
   const { code, message } = toRpcError(error);
   refuse(visit, error instanceof HubError ? error.status : 500, code, message);
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { HubError } from '../core/errors.ts';
 import { type Principal, principalId } from '../core/principal.ts';
 import { isObject, resultText, type RpcMessage, rpcErrors } from '../core/rpc.ts';
 import type { Scope } from '../core/scope.ts';
@@ -10,7 +11,7 @@ import { envelope } from './request.ts';
 import { negotiated } from './revisions.ts';
 import type { LiveSession } from './sessions.ts';
 import type { Stream } from './stream.ts';
-import { refuse, type Visit } from './visit.ts';
+import { refuse, refuseStream, type Visit } from './visit.ts';
 
 /** The HTTP+SSE transport of 2024-11-05: a stream that carries every answer, and POSTs that carry the questions. */
 export interface LegacySse {
@@ -28,19 +29,20 @@ interface Connection {
   readonly session: LiveSession;
 }
 
+export interface LegacySseOptions extends EndpointOptions {
+  /** Why an endpoint answers nobody; undefined when it does. An open stream outlives the switch. */
+  readonly closed: (scope: Scope) => HubError | undefined;
+}
+
 /** `messagesPath`: where clients POST, base path included. */
-export function createLegacySse(messagesPath: string, options: EndpointOptions): LegacySse {
+export function createLegacySse(messagesPath: string, options: LegacySseOptions): LegacySse {
   const connections = new Map<string, Connection>();
 
   function open(visit: Visit): void {
     const { req, res, principal, scope, headers } = visit;
     if (req.method !== 'GET')
       return refuse(visit, 405, rpcErrors.invalidRequest, 'Use GET to open the stream.', { headers: { allow: 'GET' } });
-    if (options.streams.full) {
-      return refuse(visit, 429, rpcErrors.invalidRequest, 'Too many streams are open already.', {
-        headers: { 'retry-after': '10' },
-      });
-    }
+    if (options.streams.full) return refuseStream(visit);
     const sid = randomUUID();
     const stream = options.streams.open(res, headers, () => {
       connections.delete(sid);
@@ -71,6 +73,8 @@ export function createLegacySse(messagesPath: string, options: EndpointOptions):
     if (!connection || principalId(connection.principal) !== principalId(visit.principal)) {
       return refuse(visit, 404, rpcErrors.invalidRequest, 'No open stream has this sessionId. Open one with GET /sse.');
     }
+    const why = options.closed(connection.scope);
+    if (why) return refuse(visit, why.status, why.rpcCode, why.message);
     const read = await readMessage(visit);
     if (!read) return;
     visit.res.writeHead(202, { ...visit.headers, 'content-type': 'text/plain', 'content-length': 8 });

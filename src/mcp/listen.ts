@@ -1,9 +1,9 @@
-import { isObject, type RpcMessage } from '../core/rpc.ts';
+import { isObject, resultText, type RpcMessage } from '../core/rpc.ts';
 import type { Views } from '../core/view.ts';
 import { type Announcer, type ChangedList, changedMethod } from './announcer.ts';
 import { metaKeys } from './revisions.ts';
 import type { Streams } from './stream.ts';
-import type { Visit } from './visit.ts';
+import { refuseStream, type Visit } from './visit.ts';
 
 const filters = {
   toolsListChanged: 'tools',
@@ -13,7 +13,7 @@ const filters = {
 
 /**
  * `subscriptions/listen` of the stateless revision: the response is a stream of the changes that were asked for, each marked with the id of the request, until
- * the client leaves. It begins with what of the filter is honoured.
+ * the client leaves. It begins with what of the filter is honoured, and ends with the result when it is the hub that ends it.
  */
 export function listen(
   visit: Visit,
@@ -21,13 +21,15 @@ export function listen(
   id: string,
   options: { views: Views; announcer: Announcer; streams: Streams },
 ): void {
+  if (options.streams.full) return refuseStream(visit);
   const { res, headers, principal, scope } = visit;
   const params = isObject(message.params) ? message.params : {};
   const wanted = isObject(params['notifications']) ? params['notifications'] : {};
   const honoured = (Object.keys(filters) as (keyof typeof filters)[]).filter((name) => wanted[name] === true);
   const lists = new Set<ChangedList>(honoured.map((name) => filters[name]));
   const meta = `"_meta":{${JSON.stringify(metaKeys.subscriptionId)}:${id}}`;
-  const stream = options.streams.open(res, headers, () => stopListening());
+  const farewell = resultText(id, `{"resultType":"complete",${meta}}`);
+  const stream = options.streams.open(res, headers, () => stopListening(), farewell);
   const stopListening = options.announcer.add({
     principal,
     scope,

@@ -1,6 +1,7 @@
 import { HubError } from '../core/errors.ts';
 import { isObject, type RpcMessage } from '../core/rpc.ts';
 import type { ClientRequest } from './request.ts';
+import { metaKeys } from './revisions.ts';
 
 /** Severities of `notifications/message`, least first (2025-11-25, Logging; RFC 5424). */
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
@@ -14,11 +15,19 @@ export function setLevel(request: ClientRequest): void {
   request.session?.setLogLevel(level);
 }
 
-/** Whether the client that made a request wants this log message about it. The stateless revision wants none it did not ask for. */
+/**
+ * Whether the client that made a request wants this log message about it. The stateless revision says so in each request, and wants none it did not
+ * ask for (2026-07-28, Logging).
+ */
 export function wantsLog(request: ClientRequest, message: RpcMessage): boolean {
-  if (request.stateless) return false;
-  const wanted = request.session?.logLevel;
-  if (wanted === undefined) return true;
+  const wanted = request.stateless ? levelOf(request) : request.session?.logLevel;
+  if (wanted === undefined) return !request.stateless;
   const level = isObject(message.params) ? message.params['level'] : undefined;
   return typeof level === 'string' && levels.indexOf(level) >= levels.indexOf(wanted);
+}
+
+function levelOf({ message }: ClientRequest): string | undefined {
+  const meta = isObject(message.params) ? message.params['_meta'] : undefined;
+  const level = isObject(meta) ? meta[metaKeys.logLevel] : undefined;
+  return typeof level === 'string' && levels.includes(level) ? level : undefined;
 }

@@ -1,6 +1,7 @@
-import { HubError } from '../core/errors.ts';
+import { errorText, HubError } from '../core/errors.ts';
 import { type Edits, editObject, memberText } from '../core/json-text.ts';
 import { limits } from '../core/limits.ts';
+import type { Logger } from '../core/logger.ts';
 import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors, toRpcError } from '../core/rpc.ts';
 import type { Target } from '../core/view.ts';
 import { addressed, unknownTarget } from './address.ts';
@@ -29,6 +30,7 @@ export interface RelayOptions {
   readonly connection: (server: string, request: ClientRequest) => RelayConnection | undefined;
   /** Called once for each request that went to a server, when it is over. Must be quick. */
   readonly finished: (call: FinishedCall) => void;
+  readonly log: Logger;
 }
 
 /** What is known of a relayed request once it is over, for the activity log. */
@@ -51,29 +53,34 @@ export function relay(request: ClientRequest, options: RelayOptions): void {
   const { target, edits } = addressed(request);
   const connection = options.connection(target.server, request);
   if (!connection) throw unknownTarget(request);
-  const exchange = new RelayedCall(request, target, connection, options.finished);
+  const exchange = new RelayedCall(request, target, connection, options);
   request.reply.gone = () => exchange.cancel('client disconnected');
-  request.session?.inFlight.set(request.id, exchange);
+  request.session?.inFlight.set(requestKey(request), exchange);
   if (connection.status.kind === 'connected') exchange.start(edits);
   else void exchange.startWhenAvailable(edits);
+}
+
+/** Under what a call is found again by `notifications/cancelled`. */
+function requestKey({ message }: ClientRequest): string {
+  return JSON.stringify(message.id);
 }
 
 class RelayedCall implements RelayExchange, Cancellable {
   readonly #request: ClientRequest;
   readonly #target: Target;
   readonly #connection: RelayConnection;
-  readonly #finished: RelayOptions['finished'];
+  readonly #options: RelayOptions;
   readonly #startedAt = performance.now();
   /** The client's progress token as JSON text; undefined when it wants no progress. */
   #progressToken: string | undefined;
   #id: number | undefined;
   #over = false;
 
-  constructor(request: ClientRequest, target: Target, connection: RelayConnection, finished: RelayOptions['finished']) {
+  constructor(request: ClientRequest, target: Target, connection: RelayConnection, options: RelayOptions) {
     this.#request = request;
     this.#target = target;
     this.#connection = connection;
-    this.#finished = finished;
+    this.#options = options;
   }
 
   start(edits: Edits): void {
@@ -102,7 +109,27 @@ class RelayedCall implements RelayExchange, Cancellable {
   }
 
   answered(message: RpcMessage, text: string): void {
+    if (this.#end()) this.#safely(() => this.#deliver(message, text));
+  }
+
+  failed(error: HubError): void {
+    if (this.#end()) this.#safely(() => this.#refuse(error));
+  }
+
+  /** The client no longer wants it: the server is told, and the request ends without a result (2025-11-25, Cancellation). */
+  cancel(reason: string): void {
     if (!this.#end()) return;
+    this.#safely(() => {
+      if (this.#id !== undefined) this.#connection.cancel(this.#id, reason);
+      this.#report('cancelled', reason, undefined);
+      const { reply, id } = this.#request;
+      const text = `Request cancelled: ${reason}`;
+      if (reply.refused) return reply.refused(new HubError('cancelled', text));
+      reply.answer(errorResponseText(id, rpcErrors.invalidRequest, text));
+    });
+  }
+
+  #deliver(message: RpcMessage, text: string): void {
     const { id, reply } = this.#request;
     const result = message.result === undefined ? undefined : memberText(text, 'result');
     if (result !== undefined) {
@@ -118,21 +145,6 @@ class RelayedCall implements RelayExchange, Cancellable {
     }
     this.#report('error', String(message.error['message']).slice(0, 500), error);
     reply.answer(`{"jsonrpc":"2.0","id":${id},"error":${this.#errorFor(error, message.error['code'])}}`);
-  }
-
-  failed(error: HubError): void {
-    if (this.#end()) this.#refuse(error);
-  }
-
-  /** The client no longer wants it: the server is told, and the client gets no answer (2025-11-25, Cancellation). */
-  cancel(reason: string): void {
-    if (!this.#end()) return;
-    if (this.#id !== undefined) this.#connection.cancel(this.#id, reason);
-    this.#report('cancelled', reason, undefined);
-    const { reply, id } = this.#request;
-    const text = `Request cancelled: ${reason}`;
-    if (reply.refused) return reply.refused(new HubError('cancelled', text));
-    reply.answer(errorResponseText(id, rpcErrors.invalidRequest, text));
   }
 
   #refuse(error: HubError): void {
@@ -167,19 +179,32 @@ class RelayedCall implements RelayExchange, Cancellable {
     return editObject(text, { code: String(rpcErrors.invalidParams) });
   }
 
+  /** Ends the call. It is told from inside an event, of a server or of a client, which is no place to throw. */
+  #safely(act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      const { method, id, reply } = this.#request;
+      this.#options.log.error('call could not be ended in order', { method, error: errorText(error) });
+      if (reply.refused) return reply.refused(error);
+      const { code, message } = toRpcError(error);
+      reply.answer(errorResponseText(id, code, message));
+    }
+  }
+
   /** True the first time. */
   #end(): boolean {
     if (this.#over) return false;
     this.#over = true;
-    const { session, id, reply } = this.#request;
+    const { session, reply } = this.#request;
     reply.gone = undefined;
-    session?.settle({ call: this, id });
+    session?.settle({ call: this, id: requestKey(this.#request) });
     return true;
   }
 
   #report(outcome: FinishedCall['outcome'], error: string | undefined, answer: string | undefined): void {
     const ms = performance.now() - this.#startedAt;
-    this.#finished({ request: this.#request, target: this.#target, ms, outcome, error, answer });
+    this.#options.finished({ request: this.#request, target: this.#target, ms, outcome, error, answer });
   }
 }
 
@@ -188,4 +213,5 @@ const hopByHop: Readonly<Record<string, null>> = {
   [metaKeys.protocolVersion]: null,
   [metaKeys.clientCapabilities]: null,
   [metaKeys.clientInfo]: null,
+  [metaKeys.logLevel]: null,
 };

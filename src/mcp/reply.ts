@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http';
+import { limits } from '../core/limits.ts';
 
 /**
  * Where the answer to one request goes: an HTTP response, or the stream of a legacy SSE connection. `answer` ends it; later calls do nothing, and nothing
  * throws when the client has left.
  */
 export interface Reply {
-  /** Sends a message that precedes the answer (progress, logging). Dropped where the client accepts no stream. */
+  /** Sends a message that precedes the answer (progress, logging). Dropped where the client accepts no stream, or does not read it. */
   notify(text: string): void;
   /** Sends the response, given as JSON text. `status` counts where the response has an HTTP status of its own. */
   answer(text: string, status?: number): void;
@@ -20,7 +21,7 @@ export interface Reply {
   gone: (() => void) | undefined;
 }
 
-const streamHeaders = {
+export const streamHeaders = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
@@ -46,7 +47,8 @@ export class PostReply implements Reply {
   }
 
   notify(text: string): void {
-    if (this.#startStream()) this.#res.write(frame(text));
+    if (!this.#startStream() || this.#res.writableLength > limits.notifyBacklogBytes) return;
+    this.#res.write(frame(text));
   }
 
   /** Shows proxies and clients that the answer is still being worked on. */
@@ -59,14 +61,15 @@ export class PostReply implements Reply {
     this.#done = true;
     if (this.#streaming) {
       this.#res.end(frame(text));
-      return;
+    } else {
+      this.#res.writeHead(status, {
+        ...this.#headers,
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(text),
+      });
+      this.#res.end(text);
     }
-    this.#res.writeHead(status, {
-      ...this.#headers,
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(text),
-    });
-    this.#res.end(text);
+    if (this.#res.writableLength > 0) dropUnread(this.#res);
   }
 
   answerBytes(head: string, body: Buffer, tail: string): void {
@@ -81,6 +84,7 @@ export class PostReply implements Reply {
     this.#res.write(head);
     this.#res.write(body);
     this.#res.end(tail);
+    if (this.#res.writableLength > 0) dropUnread(this.#res);
   }
 
   #startStream(): boolean {
@@ -102,9 +106,12 @@ export class PostReply implements Reply {
   }
 }
 
+/** Ends a response of which the client reads nothing for a while: what it waits for would stay in memory for as long as it likes. */
+export function dropUnread(res: ServerResponse): void {
+  res.setTimeout(limits.unreadMs, () => res.destroy());
+}
+
 /** One SSE event that carries one message. JSON text cannot hold a raw line break except as white space. */
 export function frame(text: string): string {
   return `event: message\ndata: ${/[\r\n]/.test(text) ? text.replace(/[\r\n]+/g, ' ') : text}\n\n`;
 }
-
-export { streamHeaders };

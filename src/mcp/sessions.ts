@@ -24,7 +24,7 @@ export interface Cancellable {
 export interface LiveSession {
   readonly facts: SessionFacts;
   readonly streams: Set<Stream>;
-  /** Calls by the client's request id, as JSON text. */
+  /** Calls by the client's request id, as `JSON.stringify` has it: clients may spell the same id in several ways. */
   readonly inFlight: Map<string, Cancellable>;
   /** From which severity on the client wants log messages; undefined = it did not say. Lost with the hub. */
   readonly logLevel: string | undefined;
@@ -86,11 +86,12 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
       for (const call of session?.inFlight.values() ?? []) call.cancel('session ended');
     },
     live(facts) {
-      let session = live.get(facts.sid);
-      if (!session) {
-        session = newLive(facts, logLevels, () => live.delete(facts.sid));
-        live.set(facts.sid, session);
-      }
+      const known = live.get(facts.sid);
+      if (known) return known;
+      const session: LiveSession = newLive(facts, logLevels, () => {
+        if (live.get(facts.sid) === session) live.delete(facts.sid);
+      });
+      live.set(facts.sid, session);
       return session;
     },
     get liveCount() {

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { limits } from '../core/limits.ts';
-import { frame, streamHeaders } from './reply.ts';
+import { dropUnread, frame, streamHeaders } from './reply.ts';
 
 /** A stream to one client that stays open: the GET stream of a session, a legacy SSE connection, a `subscriptions/listen`. */
 export interface Stream {
-  /** Sends one message. A reader too slow to take `limits.streamBacklogBytes` is dropped: it can come back and list again. */
+  /** Sends one message. A reader that has left `limits.streamBacklogBytes` unread is dropped: it can come back and list again. */
   send(text: string): void;
   /** Sends one event of another kind than a message. */
   event(name: string, data: string): void;
@@ -15,8 +15,8 @@ export interface Stream {
 
 /** All streams of the hub, and the signs of life that everything long-lived gives, from one timer. */
 export interface Streams {
-  /** Starts an event stream on a response. `closed` is called once, whoever ends it. */
-  open(res: ServerResponse, headers: Record<string, string>, closed: () => void): Stream;
+  /** Starts an event stream on a response. `closed` is called once, whoever ends it. `farewell` is the message that an orderly end begins with. */
+  open(res: ServerResponse, headers: Record<string, string>, closed: () => void, farewell?: string): Stream;
   /** True when no more may be opened (`limits.streams`). */
   readonly full: boolean;
   /** Calls `beat` now and then until the function returned is called. */
@@ -42,17 +42,19 @@ export function createStreams(): Streams {
     get full() {
       return streams.size >= limits.streams;
     },
-    open(res, headers, closed) {
+    open(res, headers, closed, farewell) {
       let open = true;
       const write = (chunk: string): void => {
         if (!open) return;
-        res.write(chunk);
+        // Looked at before, not after: one message may be larger than what may pile up.
         if (res.writableLength > limits.streamBacklogBytes) res.destroy();
+        else res.write(chunk);
       };
       const stream: Stream = {
         send: (text) => write(frame(text)),
         event: (name, data) => write(`event: ${name}\ndata: ${data}\n\n`),
         end() {
+          if (farewell !== undefined) write(frame(farewell));
           open = false;
           res.end();
         },
@@ -62,6 +64,7 @@ export function createStreams(): Streams {
       };
       res.writeHead(200, { ...headers, ...streamHeaders });
       res.flushHeaders();
+      dropUnread(res);
       streams.add(stream);
       const stopBeat = onBeat(() => write(': keep-alive\n\n'));
       res.on('close', () => {

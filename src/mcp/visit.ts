@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../core/principal.ts';
-import { errorResponseText } from '../core/rpc.ts';
+import { errorResponseText, rpcErrors } from '../core/rpc.ts';
 import type { Scope } from '../core/scope.ts';
 
 /** One HTTP request to an MCP endpoint, with what the door found out about it. */
@@ -14,6 +14,12 @@ export interface Visit {
   /** CORS and the like: goes out with whatever is answered. */
   readonly headers: Record<string, string>;
   readonly query: URLSearchParams;
+}
+
+/** There is no room for another stream. */
+export function refuseStream(visit: Visit): void {
+  const headers = { 'retry-after': '10' };
+  refuse(visit, 429, rpcErrors.invalidRequest, 'Too many streams are open already.', { headers });
 }
 
 /** Answers with a JSON-RPC error that belongs to no request, or to the one whose id text is given. A body not read yet is read away by the server. */

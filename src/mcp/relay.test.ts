@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { logLines } from '../../test/kit/channel-log.ts';
+import { HubError } from '../core/errors.ts';
+import { anonymous } from '../core/principal.ts';
+import type { View } from '../core/view.ts';
+import { invoke } from './invoke.ts';
+import type { RelayConnection } from './relay.ts';
+
+type Sent = Parameters<RelayConnection['send']>[3];
+
+test.each(['answered', 'failed', 'cancelled'])(
+  'a record that cannot be kept does not leave the asker waiting: %s',
+  async (how) => {
+    const sent: Sent[] = [];
+    const connection: RelayConnection = {
+      status: { kind: 'connected' },
+      available: async () => undefined,
+      takeId: () => 1,
+      send: (_id, _method, _params, exchange) => void sent.push(exchange),
+      cancel: () => undefined,
+    };
+    const log = logLines();
+    const view = { tool: () => ({ server: 's', key: 't' }) } as unknown as View;
+    const leaving = new AbortController();
+    const call = invoke(
+      {
+        method: 'tools/call',
+        params: '{"name":"s-t"}',
+        principal: anonymous,
+        scope: { kind: 'all' },
+        view,
+        address: undefined,
+        signal: leaving.signal,
+      },
+      {
+        connection: () => connection,
+        finished: () => {
+          throw new Error('disk full');
+        },
+        version: '1',
+        log,
+      },
+    );
+    const text = '{"jsonrpc":"2.0","id":1,"result":{"content":[]}}';
+    if (how === 'answered') sent[0]?.answered(JSON.parse(text) as object, text);
+    else if (how === 'failed') sent[0]?.failed(new HubError('timeout', 'late'));
+    else leaving.abort();
+    await expect(call).rejects.toThrow('disk full');
+    expect(log.lines.map(({ level }) => level)).toEqual(['error']);
+  },
+);

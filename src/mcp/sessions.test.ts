@@ -1,0 +1,25 @@
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { anonymous } from '../core/principal.ts';
+import { createSealer } from '../core/seal.ts';
+import { createSessions } from './sessions.ts';
+import type { Stream } from './stream.ts';
+
+test('who lets go of a session late does not take away the one that is alive again', () => {
+  const sessions = createSessions(createSealer(randomBytes(32), 'session'));
+  const token = sessions.begin(anonymous, { kind: 'all' }, '2025-11-25');
+  const facts = sessions.find(token, anonymous, { kind: 'all' });
+  if (!facts) throw new Error('the session is not there');
+  const earlier = sessions.live(facts);
+  earlier.settle({});
+  expect(sessions.liveCount).toBe(0);
+  const again = sessions.live(facts);
+  let ended = false;
+  const stream: Stream = { send() {}, event() {}, end: () => void (ended = true), open: true };
+  again.streams.add(stream);
+  earlier.settle({});
+  expect(sessions.live(facts)).toBe(again);
+  sessions.end(facts);
+  expect(ended).toBe(true);
+  expect(sessions.liveCount).toBe(0);
+});
