@@ -300,7 +300,7 @@ export const limits = {
   signInsPerServer: 16,
   signIns: 1_000,
   /** After a token could not be renewed for a passing reason, this long nobody asks for it again. */
-  tokenRetryMs: 5_000,
+  tokenRetryMs: 2_000,
   /** Progress and log messages that a slow reader may let pile up; past it they are left out, and the answer comes all the same. */
   notifyBacklogBytes: 1024 * 1024,
   /** A client that reads nothing of what it was sent for this long is dropped, and what it did not read with it. */

@@ -78,7 +78,7 @@ export function createAccount(options: AccountOptions, grants: Grants, attempts:
       await ask(challenge, tokens.grant?.tokens?.scope);
       throw signInRequired(server, works, 'wants more rights than the last sign-in gave');
     }
-    if (again || tokens.isFresh(sent)) {
+    if (again) {
       if (works)
         throw new HubError('upstream_failed', `Server "${server}" refuses this although its sign-in was just renewed.`);
     } else if (await tokens.renew(sent)) {

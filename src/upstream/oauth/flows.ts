@@ -161,16 +161,15 @@ function information({ id, secret, authMethod }: OAuthClient): OAuthClientInform
 function tokensOf(wire: WireTokens, before: Pick<OAuthTokens, 'scope' | 'refresh'>): OAuthTokens {
   if (wire.token_type.toLowerCase() !== 'bearer' || !/^[\x21-\x7e]+$/.test(wire.access_token))
     throw new HubError('upstream_failed', 'the authorization server gave a token of a kind the hub cannot send.');
-  const obtainedAt = Date.now();
+  const now = Date.now();
   const lifetimeMs = wire.expires_in === undefined ? undefined : wire.expires_in * 1_000;
   return {
     access: wire.access_token,
     refresh: wire.refresh_token ?? before.refresh,
     scope: wire.scope ?? before.scope,
-    obtainedAt,
     ...(lifetimeMs !== undefined && {
-      expiresAt: obtainedAt + lifetimeMs,
-      renewAt: obtainedAt + lifetimeMs - Math.min(limits.tokenSpareMs, lifetimeMs / 4),
+      expiresAt: now + lifetimeMs,
+      renewAt: now + lifetimeMs - Math.min(limits.tokenSpareMs, lifetimeMs / 4),
     }),
   };
 }

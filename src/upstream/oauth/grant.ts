@@ -19,7 +19,6 @@ export interface OAuthTokens {
   readonly access?: string | undefined;
   readonly refresh?: string | undefined;
   readonly scope?: string | undefined;
-  readonly obtainedAt: number;
   /** Absent: until it is refused. */
   readonly expiresAt?: number | undefined;
   /** From when on a new one should be fetched. */

@@ -12,8 +12,6 @@ export interface HeldTokens {
   /** The value of `authorization`. Begins to fetch a new token when the old one ends soon. */
   header(): string | undefined;
   pending(): Promise<void> | undefined;
-  /** Whether the token that was sent came so recently that a new one would be no better. */
-  isFresh(sent: string | undefined): boolean;
   /** Fetches a new token, unless somebody just did. False when there is no way without a person. Throws HubError when it failed for now. */
   renew(sent: string | undefined): Promise<boolean>;
   adopt(grant: Grant): Promise<void>;
@@ -106,8 +104,6 @@ export function holdTokens(options: AccountOptions, grants: Grants, renewGrant: 
       const isOver = tokens.access === undefined || (tokens.expiresAt !== undefined && Date.now() >= tokens.expiresAt);
       return isOver ? renewQuietly() : undefined;
     },
-    isFresh: (sent) =>
-      sent !== undefined && sent === header && Date.now() - (grant?.tokens?.obtainedAt ?? 0) < limits.tokenFreshMs,
     async renew(sent) {
       if (header !== undefined && header !== sent) return true;
       return renewOnce();
@@ -140,7 +136,7 @@ function importedGrant({ server, address, oauth }: AccountOptions, mark: string 
   const access = oauth.accessToken;
   // A text that no header can carry is no token.
   const usable = access !== undefined && /^[\x21-\x7e]+$/.test(access);
-  const tokens = { ...(usable && { access }), refresh: oauth.refreshToken, obtainedAt: 0 };
+  const tokens = { ...(usable && { access }), refresh: oauth.refreshToken };
   return { server, address, imported: mark, tokens };
 }
 

@@ -1,0 +1,466 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { api, login, userToken } from '../kit/api.ts';
+import { oauthFixture, type OAuthFixture } from '../kit/oauth-server.ts';
+import { raw, rpc } from '../kit/raw.ts';
+import { testHub, type HubOptions, type TestHub } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
+
+// The hub signs in to servers that want it (MCP, Authorization): a real authorization server, a real guarded server, and a browser that follows redirects.
+
+interface Answer {
+  status: string;
+  error: string | null;
+  oauth?: { authorizationUrl: string };
+}
+
+async function serverAnswer(hub: TestHub, token: string, name = 'mail'): Promise<Answer> {
+  const { body } = await api(hub, 'GET', '/servers', { token });
+  const found = (body.data as (Answer & { name: string })[]).find((server) => server.name === name);
+  expect(found).toBeDefined();
+  return found!;
+}
+
+/** Waits until the server has that status, and tells what the list says of it. */
+function status(hub: TestHub, token: string, wanted: string): Promise<Answer> {
+  return until(`mail is ${wanted}`, async () => {
+    const answer = await serverAnswer(hub, token);
+    if (answer.status !== wanted) throw new Error(JSON.stringify(answer));
+    return answer;
+  });
+}
+
+async function shownUrl(hub: TestHub, token: string): Promise<string> {
+  const { oauth } = await status(hub, token, 'oauth_required');
+  return oauth?.authorizationUrl ?? '';
+}
+
+/** Opens an address as a browser does that is signed in over there already; the last page, and where it was. */
+async function browse(url: string): Promise<{ status: number; text: string; headers: Headers; url: string }> {
+  const answer = await fetch(url);
+  return { status: answer.status, text: await answer.text(), headers: answer.headers, url: answer.url };
+}
+
+/** Where the authorization server sends the person, not followed. */
+async function answerOf(url: string): Promise<URL> {
+  const answer = await fetch(url, { redirect: 'manual' });
+  return new URL(answer.headers.get('location') ?? '');
+}
+
+async function guardedHub(fixture: OAuthFixture, options: HubOptions = {}, more: object = {}) {
+  const hub = await testHub({
+    mcpServers: { mail: { type: 'streamable-http', url: fixture.url, ...more } },
+    ...options,
+  });
+  return { hub, admin: await login(hub) };
+}
+
+async function signedIn(fixture: OAuthFixture, options: HubOptions = {}, more: object = {}) {
+  const made = await guardedHub(fixture, options, more);
+  const page = await browse(await shownUrl(made.hub, made.admin));
+  expect(page.status, page.text).toBe(200);
+  await status(made.hub, made.admin, 'connected');
+  return made;
+}
+
+const call = (hub: TestHub, text: string) => rpc(hub.mcp('mail'), 'tools/call', { name: 'echo', arguments: { text } });
+const said = (answer: Awaited<ReturnType<typeof call>>) => answer.result?.content?.[0]?.text;
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path).isFile());
+}
+
+test('a server that wants authorization is signed in to and used, with PKCE, resource and scope', async () => {
+  const fixture = await oauthFixture();
+  const { hub, admin } = await guardedHub(fixture);
+  const url = await shownUrl(hub, admin);
+  const asked = new URL(url).searchParams;
+  expect(asked.get('code_challenge_method')).toBe('S256');
+  expect(asked.get('resource')).toBe(fixture.url);
+  expect(asked.get('scope')).toBe('mail:read');
+  expect(asked.get('redirect_uri')).toBe(`${hub.url}/oauth/callback`);
+  expect(fixture.registered).toMatchObject([{ client_name: 'Tool Hub', application_type: 'native' }]);
+
+  const page = await browse(url);
+  expect(page.status).toBe(200);
+  expect(page.text).toContain('You can close this window');
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+  expect(page.headers.get('referrer-policy')).toBe('no-referrer');
+  expect(page.headers.get('cache-control')).toBe('no-store');
+
+  expect((await status(hub, admin, 'connected')).oauth).toBeUndefined();
+  expect(said(await call(hub, 'hello'))).toBe('hello');
+  expect(fixture.exchanges[0]?.get('resource')).toBe(fixture.url);
+  expect(fixture.registered).toHaveLength(1);
+});
+
+test('only those who manage a server are shown where to sign in, and may begin or end it', async () => {
+  const fixture = await oauthFixture();
+  const { hub, admin } = await guardedHub(fixture);
+  await shownUrl(hub, admin);
+  const ann = await userToken(hub, admin, 'ann', { servers: ['mail'] });
+  const bob = await userToken(hub, admin, 'bob');
+  const seen = await serverAnswer(hub, ann);
+  expect(seen.status).toBe('oauth_required');
+  expect(JSON.stringify(seen)).not.toContain(fixture.issuer);
+  await api(hub, 'PUT', '/servers/mail', { token: admin, body: { config: { visibility: 'private' } } });
+  for (const action of ['authorize', 'disconnect']) {
+    const path = `/servers/mail/oauth/${action}`;
+    expect((await api(hub, 'POST', path, {})).status, action).toBe(401);
+    expect((await api(hub, 'POST', path, { token: ann })).status, action).toBe(403);
+    expect((await api(hub, 'POST', path, { token: bob })).status, action).toBe(404);
+    expect((await api(hub, 'POST', `/servers/nothing/oauth/${action}`, { token: admin })).status, action).toBe(404);
+  }
+  expect(
+    (await api(hub, 'POST', '/servers/mail/oauth/disconnect', { token: admin, body: { scope: 'x' } })).status,
+  ).toBe(400);
+});
+
+test('an answer counts once, and only for what was asked', async () => {
+  const fixture = await oauthFixture();
+  const { hub, admin } = await guardedHub(fixture);
+  const first = await answerOf(await shownUrl(hub, admin));
+  const twice = new URL(first);
+  twice.searchParams.append('code', 'other');
+  for (const [query, what] of [
+    ['', 'no state'],
+    ['?code=x', 'no state'],
+    ['?state=unknown&code=x', 'unknown state'],
+    ['?state=<script>alert(1)</script>&code=x', 'hostile state'],
+    [`?${'x'.repeat(16_001)}`, 'far too long'],
+  ]) {
+    const page = await browse(`${hub.url}/oauth/callback${query}`);
+    expect(page.status, what).toBe(400);
+    expect(page.text, what).not.toContain('<script>');
+  }
+  expect((await browse(twice.href)).status, 'two codes').toBe(400);
+  // That used the state up: it is as good as none now.
+  expect((await browse(first.href)).text).toContain('expired, or was used already');
+  expect(fixture.exchanges).toHaveLength(0);
+
+  const second = await answerOf(
+    await until('another address', async () => {
+      const url = await shownUrl(hub, admin);
+      return url !== '' && new URL(url).searchParams.get('state') !== first.searchParams.get('state') && url;
+    }),
+  );
+  expect((await browse(second.href)).status).toBe(200);
+  expect((await browse(second.href)).status, 'replayed').toBe(400);
+  expect(fixture.exchanges).toHaveLength(1);
+});
+
+test('whoever loses the server can no longer finish the sign-in they began', async () => {
+  const fixture = await oauthFixture();
+  const hub = await testHub({ mcpServers: {}, systemConfig: { network: { allowedCidrs: ['127.0.0.1/32'] } } });
+  const admin = await login(hub);
+  const ann = await userToken(hub, admin, 'ann');
+  const config = { type: 'streamable-http', url: fixture.url };
+  expect((await api(hub, 'POST', '/servers', { token: ann, body: { name: 'mail', config } })).status).toBe(201);
+  await shownUrl(hub, ann);
+  const begun = await api(hub, 'POST', '/servers/mail/oauth/authorize', { token: ann });
+  const answer = await answerOf((begun.body.data as { authorizationUrl: string }).authorizationUrl);
+  await api(hub, 'PUT', '/servers/mail', { token: admin, body: { config: { owner: 'admin' } } });
+  const page = await browse(answer.href);
+  expect(page.status, page.text).toBe(403);
+  expect(fixture.exchanges).toHaveLength(0);
+});
+
+test.each([
+  ['an answer from another issuer', { iss: 'https://evil.example' }, 502],
+  ['an answer without its issuer', { iss: null }, 502],
+  ['a refusal by the person', { deny: 'access_denied' }, 400],
+  ['a refusal that is markup', { deny: '<b>x</b>' }, 400],
+  [
+    'a token endpoint that answers a page',
+    { token: { status: 200, type: 'text/html', body: '<html>canary-access-page' } },
+    502,
+  ],
+  [
+    'a token endpoint that fails in words',
+    { token: { status: 500, type: 'text/plain', body: 'canary-refresh-words' } },
+    502,
+  ],
+  [
+    'a token of another kind',
+    {
+      token: { status: 200, type: 'application/json', body: '{"access_token":"canary-access-mac","token_type":"mac"}' },
+    },
+    502,
+  ],
+])('%s ends the sign-in without a word of it, and it can be begun again', async (_what, switches, expected) => {
+  const fixture = await oauthFixture(switches);
+  const { hub, admin } = await guardedHub(fixture);
+  const page = await browse(await shownUrl(hub, admin));
+  expect(page.status, page.text).toBe(expected);
+  expect(page.text).not.toMatch(/canary|<b>|evil/);
+  expect(fixture.calls).toHaveLength(0);
+  if ('iss' in switches) expect(fixture.exchanges).toHaveLength(0);
+  for (const name of Object.keys(fixture.switches)) delete fixture.switches[name as keyof typeof fixture.switches];
+  await until('it can be begun again', async () => (await browse(await shownUrl(hub, admin))).status === 200);
+  await status(hub, admin, 'connected');
+});
+
+test.each([
+  ['metadata about another issuer', { issuer: 'https://evil.example' }],
+  ['metadata about another resource', { resource: 'https://evil.example/mcp' }],
+  ['no metadata at all', { silent: true }],
+  ['no way to register', { noRegistration: true }],
+])('a server with %s says why nobody can sign in to it, and nobody is asked to', async (_what, switches) => {
+  const fixture = await oauthFixture(switches);
+  const { hub, admin } = await guardedHub(fixture);
+  const { error, oauth } = await status(hub, admin, 'disconnected');
+  expect(oauth).toBeUndefined();
+  expect(error).toMatch(/Cannot sign in to server "mail"/);
+  expect(fixture.authorizations).toHaveLength(0);
+});
+
+test('metadata on another origin are not even asked for: the server’s own count', async () => {
+  const elsewhere = await oauthFixture();
+  const fixture = await oauthFixture();
+  fixture.switches.metadataUrl = `${elsewhere.issuer}/metadata`;
+  const { hub, admin } = await guardedHub(fixture);
+  expect(new URL(await shownUrl(hub, admin)).origin).toBe(fixture.issuer);
+  expect(elsewhere.asked).toEqual([]);
+});
+
+test('a server that may be reached cannot send the hub to addresses that may not', async () => {
+  const fixture = await oauthFixture();
+  const inside = await oauthFixture();
+  const hub = await testHub({ mcpServers: {}, systemConfig: { network: { allowedCidrs: ['127.0.0.1/32'] } } });
+  const admin = await login(hub);
+  const ann = await userToken(hub, admin, 'ann');
+  fixture.switches.redirectMetadata = `${inside.issuer.replace('127.0.0.1', '127.0.0.2')}/metadata`;
+  const config = { type: 'streamable-http', url: fixture.url };
+  await api(hub, 'POST', '/servers', { token: ann, body: { name: 'mail', config } });
+  expect((await status(hub, ann, 'disconnected')).error).toMatch(/Cannot sign in/);
+  expect(inside.asked).toEqual([]);
+  // The same with an authorization server it names.
+  const named = {
+    ...config,
+    oauth: { dynamicRegistration: { issuer: inside.issuer.replace('127.0.0.1', '127.0.0.3') } },
+  };
+  delete fixture.switches.redirectMetadata;
+  await api(hub, 'PUT', '/servers/mail', { token: ann, body: { config: named } });
+  await until('it is refused', async () =>
+    /not on the public internet/.test((await serverAnswer(hub, ann)).error ?? ''),
+  );
+  expect(inside.asked).toEqual([]);
+});
+
+describe('a token that ends', () => {
+  test('is renewed once for twenty calls at the same time, and everybody is answered', async () => {
+    const fixture = await oauthFixture();
+    const { hub } = await signedIn(fixture);
+    let release = (): void => undefined;
+    fixture.switches.hold = new Promise((resolve) => (release = resolve));
+    fixture.expireAll();
+    const calls = Array.from({ length: 20 }, (_, i) => call(hub, `call ${i}`));
+    await until('all were refused', () => fixture.refusals.filter((token) => token !== undefined).length === 20);
+    release();
+    const answers = await Promise.all(calls);
+    expect(answers.map(said)).toEqual(Array.from({ length: 20 }, (_, i) => `call ${i}`));
+    expect(fixture.exchanges.filter((form) => form.get('grant_type') === 'refresh_token')).toHaveLength(1);
+    // The next renewal is made with the token that came with the last one (rotation).
+    fixture.expireAll();
+    expect(said(await call(hub, 'again'))).toBe('again');
+    const renewals = fixture.exchanges.filter((form) => form.get('grant_type') === 'refresh_token');
+    expect(new Set(renewals.map((form) => form.get('refresh_token'))).size).toBe(2);
+  });
+
+  test('is renewed before anybody is refused', async () => {
+    const fixture = await oauthFixture({ expiresIn: 2 });
+    const { hub } = await signedIn(fixture);
+    const before = fixture.refusals.length;
+    fixture.switches.expiresIn = 3600;
+    await until('a new token came', async () => {
+      expect(said(await call(hub, 'x'))).toBe('x');
+      return fixture.exchanges.length === 2;
+    });
+    expect(said(await call(hub, 'y'))).toBe('y');
+    expect(fixture.refusals).toHaveLength(before);
+  });
+
+  test('and cannot be renewed makes the server wait for a person, quietly', async () => {
+    const fixture = await oauthFixture({ refuseRefresh: true });
+    const { hub, admin } = await signedIn(fixture, {}, { enableKeepAlive: false });
+    fixture.expireAll();
+    const answer = await call(hub, 'x');
+    expect(answer.error?.message).toMatch(/needs somebody to sign in/);
+    const url = await shownUrl(hub, admin);
+    const refusals = fixture.refusals.length;
+    const again = await Promise.all([call(hub, 'y'), call(hub, 'z')]);
+    expect(again.map((one) => one.error?.message)).toEqual([
+      expect.stringMatching(/needs somebody to sign in/),
+      expect.stringMatching(/needs somebody to sign in/),
+    ]);
+    expect(fixture.refusals).toHaveLength(refusals);
+    expect((await browse(url)).status).toBe(200);
+    await status(hub, admin, 'connected');
+    // The registration was good for both.
+    expect(fixture.registered).toHaveLength(1);
+  });
+
+  test('and cannot be renewed for the moment does not end the sign-in', async () => {
+    const fixture = await oauthFixture();
+    const { hub, admin } = await signedIn(fixture);
+    fixture.switches.token = { status: 503, type: 'text/plain', body: 'later' };
+    fixture.expireAll();
+    expect((await call(hub, 'x')).error?.message).toMatch(/Cannot renew the sign-in/);
+    delete fixture.switches.token;
+    await until('it works again', async () => said(await call(hub, 'y')) === 'y', 15_000);
+    expect((await serverAnswer(hub, admin)).status).toBe('connected');
+    expect(fixture.authorizations).toHaveLength(1);
+  }, 30_000);
+});
+
+test('a call that needs more rights says so, and the next sign-in asks for both', async () => {
+  const fixture = await oauthFixture({ callScope: 'mail:send' });
+  const { hub, admin } = await signedIn(fixture);
+  expect((await call(hub, 'x')).error?.message).toMatch(/wants more rights/);
+  const { status: now, oauth } = await serverAnswer(hub, admin);
+  expect(now).toBe('connected');
+  const url = oauth?.authorizationUrl ?? '';
+  expect(new URL(url).searchParams.get('scope')).toBe('mail:read mail:send');
+  expect((await browse(url)).status).toBe(200);
+  expect(said(await call(hub, 'y'))).toBe('y');
+});
+
+test('a restart keeps the sign-in; another address of the server does not', async () => {
+  const fixture = await oauthFixture();
+  const { hub } = await signedIn(fixture);
+  await hub.close();
+  const refusals = fixture.refusals.length;
+  const next = await testHub({ folder: hub.folder });
+  const admin = await login(next);
+  await status(next, admin, 'connected');
+  expect(said(await call(next, 'still'))).toBe('still');
+  expect(fixture.refusals).toHaveLength(refusals);
+  expect(fixture.authorizations).toHaveLength(1);
+
+  const other = await oauthFixture();
+  await api(next, 'PUT', '/servers/mail', { token: admin, body: { config: { url: other.url } } });
+  await shownUrl(next, admin);
+  expect(other.refusals.every((token) => token === undefined)).toBe(true);
+  // And coming back does not bring it back.
+  await api(next, 'PUT', '/servers/mail', { token: admin, body: { config: { url: fixture.url } } });
+  await until('it asks again', async () => (await shownUrl(next, admin)).startsWith(fixture.issuer));
+});
+
+test('signing out forgets the tokens here and there; all of it the registration too', async () => {
+  const fixture = await oauthFixture();
+  const { hub, admin } = await signedIn(fixture);
+  const out = await api(hub, 'POST', '/servers/mail/oauth/disconnect', { token: admin });
+  expect(out.status, out.text).toBe(200);
+  expect(fixture.revoked).toHaveLength(2);
+  expect((await browse(await shownUrl(hub, admin))).status).toBe(200);
+  expect(fixture.registered).toHaveLength(1);
+  await status(hub, admin, 'connected');
+  await api(hub, 'POST', '/servers/mail/oauth/disconnect', { token: admin, body: { scope: 'all' } });
+  expect((await browse(await shownUrl(hub, admin))).status).toBe(200);
+  expect(fixture.registered).toHaveLength(2);
+  expect(fixture.revoked).toHaveLength(4);
+});
+
+test('the client of the settings is used where there is one, and its tokens are a start', async () => {
+  const fixture = await oauthFixture({ noRegistration: true });
+  fixture.addClient('by-hand', 'canary-client-secret-1234567890');
+  const tokens = fixture.issue();
+  fixture.expireAll();
+  const oauth = {
+    clientId: 'by-hand',
+    clientSecret: 'canary-client-secret-1234567890',
+    refreshToken: tokens.refresh,
+    accessToken: tokens.access,
+  };
+  const { hub, admin } = await guardedHub(fixture, {}, { oauth });
+  await status(hub, admin, 'connected');
+  expect(said(await call(hub, 'imported'))).toBe('imported');
+  expect(fixture.exchanges).toHaveLength(1);
+  await hub.close();
+  // What they became counts from then on: the ones of the settings are used up.
+  const next = await testHub({ folder: hub.folder });
+  await status(next, await login(next), 'connected');
+  expect(fixture.exchanges).toHaveLength(1);
+  const again = await login(next);
+  await api(next, 'POST', '/servers/mail/oauth/disconnect', { token: again });
+  await shownUrl(next, again);
+  expect(readFileSync(next.settingsPath, 'utf8')).not.toContain(tokens.refresh);
+});
+
+test('with a public address the hub is known by its own document', async () => {
+  const fixture = await oauthFixture({ clientDocuments: true, noRegistration: true });
+  const env = { INSTALL_BASE_URL: 'https://hub.example.com' };
+  const { hub, admin } = await guardedHub(fixture, { env });
+  const url = new URL(await shownUrl(hub, admin));
+  expect(url.searchParams.get('client_id')).toBe('https://hub.example.com/oauth/client-metadata.json');
+  const document = await raw(`${hub.url}/oauth/client-metadata.json`, { method: 'GET' });
+  expect(document.status).toBe(200);
+  expect(JSON.parse(document.text)).toMatchObject({
+    client_id: 'https://hub.example.com/oauth/client-metadata.json',
+    redirect_uris: ['https://hub.example.com/oauth/callback'],
+  });
+  // The browser would come back by that address.
+  const back = await answerOf(url.href);
+  expect((await browse(`${hub.url}/oauth/callback${back.search}`)).status).toBe(200);
+  await status(hub, admin, 'connected');
+});
+
+test('the callback is not below the base path, and needs no login', async () => {
+  const fixture = await oauthFixture();
+  const { hub, admin } = await guardedHub(fixture, { env: { BASE_PATH: '/hub' } });
+  const url = await shownUrl(hub, admin);
+  expect(new URL(url).searchParams.get('redirect_uri')).toBe(`${new URL(hub.url).origin}/oauth/callback`);
+  expect((await browse(url)).status).toBe(200);
+  await status(hub, admin, 'connected');
+});
+
+test('a credential of the settings stays the only one', async () => {
+  const fixture = await oauthFixture();
+  const { hub, admin } = await guardedHub(fixture, {}, { headers: { authorization: 'Bearer wrong' } });
+  expect((await status(hub, admin, 'disconnected')).error).toMatch(/401/);
+  expect(fixture.refusals.every((token) => token === 'wrong')).toBe(true);
+  const begun = await api(hub, 'POST', '/servers/mail/oauth/authorize', { token: admin });
+  expect(begun.status, begun.text).toBe(409);
+});
+
+test('no token, code or secret is in any answer, log or file', async () => {
+  const fixture = await oauthFixture();
+  const { hub, admin } = await signedIn(fixture, { env: { LOG_LEVEL: 'debug' } });
+  const answers: string[] = [];
+  fixture.expireAll();
+  answers.push((await call(hub, 'one')).text);
+  fixture.switches.refuseRefresh = true;
+  fixture.expireAll();
+  answers.push((await call(hub, 'two')).text);
+  await until(
+    'it waits',
+    async () => {
+      fixture.expireAll();
+      answers.push((await call(hub, 'three')).text);
+      return (await serverAnswer(hub, admin)).status === 'oauth_required';
+    },
+    20_000,
+  );
+  answers.push((await browse(await shownUrl(hub, admin))).text);
+  await status(hub, admin, 'connected');
+  for (const path of [
+    '/servers',
+    '/servers/mail',
+    '/logs',
+    '/settings',
+    '/mcp-settings/export',
+    '/activities',
+    '/mcp-settings/export?secrets=include',
+  ])
+    answers.push((await api(hub, 'GET', path, { token: admin })).text);
+  await hub.close();
+  const files = filesIn(hub.folder);
+  expect(files.some((path) => path.endsWith('oauth.sealed') && (statSync(path).mode & 0o777) === 0o600)).toBe(true);
+  const everything = [...answers, ...files.map((path) => readFileSync(path, 'latin1'))].join('\n');
+  expect(fixture.secrets.length).toBeGreaterThan(6);
+  expect(fixture.secrets.filter((secret) => everything.includes(secret))).toEqual([]);
+  expect(everything).not.toContain('canary-');
+}, 40_000);
