@@ -36,6 +36,8 @@ export interface HostileOptions {
   pageSize?: number;
   /** Every page names the first page as the next. */
   cursorLoop?: boolean;
+  /** Every page has one more item and names one more page. */
+  endless?: boolean;
   /** Result texts by tool name, prompt name or resource URI. */
   results?: Record<string, string>;
   /** Methods that are never answered. */
