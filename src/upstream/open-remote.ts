@@ -1,5 +1,6 @@
 import { HubError } from '../core/errors.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
+import { SignInRequired } from './credential.ts';
 import { HttpAnswer } from './http-errors.ts';
 import { openLegacySse } from './legacy-sse.ts';
 import type { RemoteOptions } from './remote.ts';
@@ -41,8 +42,9 @@ export function openRemote(options: RemoteOptions, events: ChannelEvents): Chann
         events.message(message, text);
       },
       failed: (id, error, sessionLost) => events.failed(id, error, sessionLost),
-      // When neither works, the first refusal says more about a wrong address than the second.
-      closed: (error) => events.closed(reached ? error : neither(refusal, error)),
+      // When neither works, the first refusal says more about a wrong address than the second, unless somebody can do something about the second.
+      closed: (error) =>
+        events.closed(reached || error.cause instanceof SignInRequired ? error : neither(refusal, error)),
     });
     channel.send(text, requestId);
   }
