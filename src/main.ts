@@ -275,7 +275,7 @@ function buildApi(parts: ApiParts) {
       authRoutes({ settings, login, passwords, tokens, claims: identity.claims, log }),
       usersRoutes({ settings, passwords, tokens, log }),
       keysRoutes({ settings, log }),
-      ...recordResources({ records, settings: current, identify: identity.identify, log }),
+      ...recordResources({ records, settings, identify: identity.identify, log }),
       ...settingsResources({ settings, pool, states, signIns, dataDir: dataDir.path, log }),
       docsRoutes({ mounted: () => api.routes, isOpen, mount, version, web: !env.disableWeb }),
       ...callResources({ views, states, dispatch, allowedOrigins, hubUrl: hubUrl(parts.publicUrl) }),

@@ -28,7 +28,14 @@ async function start(settings: Settings) {
     address: () => '127.0.0.1',
     readonly: false,
     resources: [
-      logsRoutes({ logs: records.logs, stream: records.logStream, settings: () => settings, identify, log: silent }),
+      logsRoutes({
+        logs: records.logs,
+        stream: records.logStream,
+        settings: () => settings,
+        since: () => 0,
+        identify,
+        log: silent,
+      }),
     ],
     log: silent,
   });

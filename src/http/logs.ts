@@ -5,8 +5,8 @@ import { isAdmin, reaches } from '../core/access.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import { type Principal, principalId } from '../core/principal.ts';
-import type { Settings } from '../core/settings.ts';
-import { parseLogListing } from '../logs/log-filter.ts';
+import type { ServerSettings, Settings } from '../core/settings.ts';
+import { parseLogListing, type ReadableFrom } from '../logs/log-filter.ts';
 import type { LogStore } from '../logs/log-store.ts';
 import type { LogStream } from '../logs/stream.ts';
 import type { Reader } from '../logs/stream-reader.ts';
@@ -18,18 +18,21 @@ export interface LogsOptions {
   readonly stream: Pick<LogStream, 'open'>;
   /** A stream asks anew for as long as it is open. */
   readonly settings: () => Settings;
+  /** Entries of this server from before then are for admins only; milliseconds since 1970. */
+  readonly since: (server: ServerSettings) => number;
   readonly identify: CallerOptions['identify'];
   readonly log: Logger;
 }
 
 /** `/logs` and `/logs/stream` (SPEC, Logs and Events; CONTRACT §4): who is not admin sees the entries of the servers within reach. */
-export function logsRoutes({ logs, stream, settings, identify, log }: LogsOptions): Hono<ApiEnv> {
+export function logsRoutes(options: LogsOptions): Hono<ApiEnv> {
+  const { logs, stream, identify, log } = options;
   const routes = new Hono<ApiEnv>();
 
   routes.get('/logs', async (c) => {
     const listing = parseLogListing(c.req.query());
     const { admin, principal } = c.var.caller;
-    return ok(c, await logs.list({ ...listing, ...(!admin && readable(principal, settings)) }));
+    return ok(c, await logs.list({ ...listing, ...(!admin && readable(principal, options)) }));
   });
 
   routes.delete('/logs', adminOnly, async (c) => {
@@ -46,7 +49,7 @@ export function logsRoutes({ logs, stream, settings, identify, log }: LogsOption
     const lastEventId = c.req.header('last-event-id');
     const response = responseOf(c);
     const reader = stream.open(
-      { ...filter, ...readable(principal, settings), ...(lastEventId !== undefined && { lastEventId }) },
+      { ...filter, ...readable(principal, options), ...(lastEventId !== undefined && { lastEventId }) },
       {
         write: (chunk) => response.write(chunk),
         close: () => void (response.writableNeedDrain ? response.destroy() : response.end()),
@@ -96,16 +99,17 @@ function whileAllowed(reader: Reader, allowed: () => Promise<boolean>): NodeJS.T
 }
 
 /**
- * Which entries a principal may see: admins all, others those of `server:<name>` for the servers they reach now. What the hub says of itself, of users and of
- * other servers is in the other services.
+ * Which entries a principal may see: admins all, others those of `server:<name>` for the servers they reach now, and of a server of a user those since
+ * that is there. What the hub says of itself, of users and of other servers is in the other services.
  */
-function readable(principal: Principal, settings: () => Settings): { mayRead?: (service: string) => boolean } {
+function readable(principal: Principal, { settings, since }: LogsOptions): { readonly readableFrom: ReadableFrom } {
   return {
-    mayRead(service) {
+    readableFrom(service) {
       const now = settings();
-      if (isAdmin(now, principal)) return true;
+      if (isAdmin(now, principal)) return 0;
       const server = service.startsWith(prefix) ? now.servers.get(service.slice(prefix.length)) : undefined;
-      return server !== undefined && reaches(now, principal, server);
+      // Ids of entries are microseconds.
+      return server && reaches(now, principal, server) ? since(server) * 1_000 : undefined;
     },
   };
 }

@@ -1,14 +1,15 @@
 import type { Hono } from 'hono';
 import type { Logger } from '../core/logger.ts';
-import type { Settings } from '../core/settings.ts';
 import type { Records } from '../logs/records.ts';
+import type { SettingsStore } from '../settings/store.ts';
 import { activitiesRoutes } from './activities.ts';
 import type { ApiEnv, CallerOptions } from './caller.ts';
 import { logsRoutes } from './logs.ts';
+import { createNewcomers } from './newcomers.ts';
 
 export interface RecordResources {
   readonly records: Records;
-  readonly settings: () => Settings;
+  readonly settings: Pick<SettingsStore, 'current' | 'subscribe'>;
   readonly identify: CallerOptions['identify'];
   readonly log: Logger;
 }
@@ -16,5 +17,18 @@ export interface RecordResources {
 /** What the hub has kept of itself and of the calls through it. */
 export function recordResources({ records, settings, identify, log }: RecordResources): Hono<ApiEnv>[] {
   const { logs, logStream, activity } = records;
-  return [logsRoutes({ logs, stream: logStream, settings, identify, log }), activitiesRoutes({ activity, log })];
+  const newcomers = createNewcomers(settings.current);
+  // For as long as there are settings.
+  settings.subscribe((now) => newcomers.update(now));
+  return [
+    logsRoutes({
+      logs,
+      stream: logStream,
+      settings: () => settings.current,
+      since: (server) => newcomers.since(server),
+      identify,
+      log,
+    }),
+    activitiesRoutes({ activity, log }),
+  ];
 }

@@ -4,6 +4,9 @@ import type { LogLevel } from '../core/logger.ts';
 import { foldCase, readFilter } from './filter-input.ts';
 import type { RawFilter } from './filter-input.ts';
 
+/** The least id of a service's entries that may be seen; undefined when none may. */
+export type ReadableFrom = (service: string) => number | undefined;
+
 /** Which entries are wanted (CONTRACT §4, Logs). Filters left out match everything. */
 export interface LogFilter {
   /** Exactly these levels. */
@@ -11,8 +14,8 @@ export interface LogFilter {
   readonly service?: string;
   /** Part of the message, whatever the case of A–Z. */
   readonly q?: string;
-  /** Whether the asker may see a service's entries; asked anew for each entry of a stream. */
-  readonly mayRead?: (service: string) => boolean;
+  /** What the asker may see; asked anew for each entry of a stream. */
+  readonly readableFrom?: ReadableFrom;
 }
 
 export interface LogListing extends LogFilter {
@@ -45,13 +48,13 @@ export function parseLogListing(raw: RawFilter): LogListing {
 }
 
 /** The filter as a test for one entry. */
-export function matcher({ levels, service, q, mayRead }: LogFilter): (entry: LogEntry) => boolean {
+export function matcher({ levels, service, q, readableFrom }: LogFilter): (entry: LogEntry) => boolean {
   const needle = q === undefined ? undefined : foldCase(q);
   return (entry) =>
     (levels === undefined || levels.includes(entry.level)) &&
     (service === undefined || entry.service === service) &&
     (needle === undefined || foldCase(entry.message).includes(needle)) &&
-    (mayRead === undefined || mayRead(entry.service));
+    (readableFrom === undefined || entry.id >= (readableFrom(entry.service) ?? Infinity));
 }
 
 /** The listing from entries in memory, oldest first. */

@@ -61,7 +61,12 @@ describe.each(['off', 'postgres', 'embedded'] as const)('%s', (kind) => {
     const [, , third] = await store.list({});
     expect(await list({ before: `${third?.id}`, limit: '1' })).toEqual(['Two: 100% of a_b']);
     expect(texts(await store.list({ after: third?.id ?? 0 }))).toEqual(['four']);
-    expect(texts(await store.list({ mayRead: (service) => service === 'hub' }))).toEqual(['one', 'Two: 100% of a_b']);
+    const from = (ids: Record<string, number>) => store.list({ readableFrom: (service) => ids[service] });
+    expect(texts(await from({ hub: 0 }))).toEqual(['one', 'Two: 100% of a_b']);
+    const second = (await store.list({})).find(({ message }) => message.startsWith('Two'));
+    expect(texts(await from({ hub: second?.id ?? 0 }))).toEqual(['Two: 100% of a_b']);
+    expect(await from({ hub: (second?.id ?? 0) + 1 })).toEqual([]);
+    expect(await from({})).toEqual([]);
     expect(third).toEqual({
       id: book.entries()[2]?.id,
       timestamp: book.entries()[2]?.timestamp,

@@ -34,12 +34,23 @@ interface Row {
 
 /** Oldest first. */
 export async function selectLogs(database: Queryable, listing: LogListing): Promise<LogEntry[]> {
-  const { levels, service, q, mayRead, before, after, limit = limits.logPage } = listing;
+  const { levels, service, q, readableFrom, before, after, limit = limits.logPage } = listing;
   const where = createWhere();
   if (levels !== undefined) where.and('level = any(?::text[])', levels);
   if (service !== undefined) where.and('service = ?', service);
   if (q !== undefined) where.and('position(? in lower(message collate "C")) > 0', foldCase(q));
-  if (mayRead !== undefined) where.and('service = any(?::text[])', (await logServices(database)).filter(mayRead));
+  if (readableFrom !== undefined) {
+    const readable = (await logServices(database)).flatMap((name) => {
+      const from = readableFrom(name);
+      return from === undefined ? [] : [{ name, from }];
+    });
+    const names = where.value(readable.map(({ name }) => name));
+    const ids = where.value(readable.map(({ from }) => String(from)));
+    where.and(
+      `(service = any(${names}::text[]) and id >= (${ids}::bigint[])[array_position(${names}::text[], service)]) = ?`,
+      true,
+    );
+  }
   if (before !== undefined) where.and('id < ?::bigint', before);
   if (after !== undefined) where.and('id > ?::bigint', after);
   const rows = await database.query<Row>(

@@ -139,7 +139,10 @@ test('a reader sees only what its filter and its rights allow', async () => {
   const { stream, say } = await start();
   say('hidden history', 'server:secret');
   let allowed = false;
-  const { frames, messages } = read(stream, { mayRead: (service) => allowed || service !== 'server:secret', q: 'E' });
+  const { frames, messages } = read(stream, {
+    readableFrom: (service) => (allowed || service !== 'server:secret' ? 0 : undefined),
+    q: 'E',
+  });
   await until('the history is there', () => frames().length === 1);
   say('hidden', 'server:secret');
   say('entry shown');

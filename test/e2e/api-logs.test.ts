@@ -87,6 +87,30 @@ describe('GET /logs', () => {
     expect(await logs(admin, '?service=server:beta')).not.toEqual([]);
   });
 
+  test('whoever gives a server the name of an earlier one does not see what that one left', async () => {
+    const ours = {
+      name: 'vault',
+      config: hostileStdio({ exitAt: 'start', lastWords: 'the vault is under the stairs' }).config,
+    };
+    expect((await api(hub, 'POST', '/servers', { token: admin, body: ours })).status).toBe(201);
+    const left = () => logs(admin, '?service=server:vault&q=stairs');
+    await until('it said something', async () => (await left()).length > 0);
+    expect((await api(hub, 'DELETE', '/servers/vault', { token: admin })).status).toBe(200);
+    const theirs = { name: 'vault', config: { type: 'streamable-http', url: 'https://vault.invalid/mcp' } };
+    const made = await api(hub, 'POST', '/servers', { token: bob, body: theirs });
+    expect(made.status, made.text).toBe(201);
+    // What is said of their own server they do see.
+    await until('it is heard of', async () => (await logs(bob, '?service=server:vault')).length > 0);
+    expect(JSON.stringify(await logs(bob))).not.toContain('stairs');
+    const reader = await follow(bob);
+    const first = await reader.event('the history', ({ type }) => type === 'initial');
+    expect(first.logs).not.toEqual([]);
+    expect(JSON.stringify(first)).not.toContain('stairs');
+    expect(await left()).not.toEqual([]);
+    expect((await api(hub, 'DELETE', '/servers/vault', { token: bob })).status).toBe(200);
+    expect(await logs(bob)).toEqual([]);
+  });
+
   test('filters by level, service and text, and pages backwards without gap or repetition', async () => {
     const all = await logs(admin);
     expect(await logs(admin, '?service=api')).toEqual(all.filter(({ service }) => service === 'api'));
