@@ -60,6 +60,10 @@ export const limits = {
   streamKeepAliveMs: 15_000,
   /** Views kept ready (one per principal and scope). */
   views: 2_000,
+  /** Items in all views that are kept, each of which costs some 150 bytes and its share of the list as text. */
+  viewItems: 500_000,
+  /** Texts kept of one item: it has one for each alias under which groups show it. */
+  itemForms: 100,
   /** Names the world accepts: letters, digits, `_`, `-`, at most this many. */
   exposedNameChars: 64,
   /** Resolution of call timeouts. */

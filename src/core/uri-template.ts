@@ -23,7 +23,9 @@ export function matchesTemplate(template: string, uri: string): boolean {
     if (expression === 'end') return at === uri.length;
     const next = parts[i + 1] as Part;
     const least = expression === 'maybe' ? 0 : 1;
-    const end = next.literal === '' && next.expression === 'end' ? uri.length : uri.indexOf(next.literal, at + least);
+    // What ends the template ends the URI, and may also occur before.
+    const last = uri.endsWith(next.literal) ? uri.length - next.literal.length : -1;
+    const end = next.expression === 'end' ? last : uri.indexOf(next.literal, at + least);
     if (end < at + least) return false;
     if (expression === 'segment' && /[/?#]/.test(uri.slice(at, end))) return false;
     at = end + next.literal.length;

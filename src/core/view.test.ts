@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Catalogue, Item, Offer } from './catalogue.ts';
 import type { Principal } from './principal.ts';
 import type { Scope } from './scope.ts';
-import { entry, group, server, settings } from '../../test/kit/snapshots.ts';
+import { entry, group, server, settings, user } from '../../test/kit/snapshots.ts';
 import { changedKinds, createViews, view } from './view.ts';
 
 const anonymous: Principal = { kind: 'anonymous' };
@@ -135,6 +135,47 @@ describe('resources', () => {
   });
 });
 
+describe('a template', () => {
+  const uri = (key: string) => item(key, 'uri');
+  const offers = catalogue(offer('a', [], { resources: [uri('x://1')], templates: [item('a://{id}', 'uriTemplate')] }));
+  const off = (key: string) => new Map([[key, { enabled: false, description: undefined }]]);
+
+  test('that is switched off opens nothing, also where its server is the only one with resources', () => {
+    const seen = view(settings({ servers: [server('a', { resources: off('a://{id}') })] }), offers, anonymous, all);
+    expect(seen.lists.templates.texts).toEqual([]);
+    expect(seen.resource('a://7')).toBeUndefined();
+    expect(seen.template('a://{id}')).toBeUndefined();
+    expect(seen.resource('a://{id}')).toBeUndefined();
+    expect(seen.resource('x://unlisted')?.server).toBe('a');
+  });
+
+  test('belongs to a subset of resources only when it is named there', () => {
+    const groups = [
+      group('none', [entry('a', { resources: [] })]),
+      group('one', [entry('a', { resources: ['x://1'] })]),
+      group('named', [entry('a', { resources: ['a://{id}'] })]),
+    ];
+    const seen = (name: string) => view(settings({ servers: [server('a')], groups }), offers, anonymous, named(name));
+    for (const name of ['none', 'one']) {
+      expect(seen(name).lists.templates.texts).toEqual([]);
+      expect(seen(name).resource('a://7')).toBeUndefined();
+    }
+    expect(seen('one').resource('x://1')).toEqual({ server: 'a', key: 'x://1' });
+    expect(seen('named').lists.templates.texts).toHaveLength(1);
+    expect(seen('named').resource('a://7')).toEqual({ server: 'a', key: 'a://7' });
+    expect(seen('named').resource('x://1')).toBeUndefined();
+  });
+
+  test.each(['a://%73ecret', 'a://secret#there', 'A://secret', 'a://secret'])(
+    'does not open a resource that is switched off under another spelling: %s',
+    (spelling) => {
+      const resources = off('a://secret');
+      const seen = view(settings({ servers: [server('a', { resources })] }), offers, anonymous, all);
+      expect(seen.resource(spelling)).toBeUndefined();
+    },
+  );
+});
+
 test('a group may give a server another prefix', () => {
   const snapshot = settings({ servers: [server('s')], groups: [group('g', [entry('s', { alias: 'short' })])] });
   const seen = view(snapshot, catalogue(offer('s', ['a'])), anonymous, named('g'));
@@ -151,4 +192,18 @@ test('a view is built once, until settings or catalogue change', () => {
   const second = views.get(anonymous, all);
   expect(second).not.toBe(first);
   expect(changedKinds(first, second)).toEqual(['tools']);
+});
+
+test('who sees the same shares one view, however many they are and whatever they ask for', () => {
+  const servers = [server('s', { visibility: 'public' }), server('p', { visibility: 'private' })];
+  const users = ['alice', 'bob'].map((name) => user(name)).concat(user('carol', { servers: ['p'] }));
+  const now = { settings: settings({ servers, users }), catalogue: catalogue(offer('s', ['a']), offer('p', ['b'])) };
+  const views = createViews(() => now);
+  const seen = (username: string) => views.get({ kind: 'user', username }, all);
+  expect(seen('alice')).toBe(seen('bob'));
+  expect(seen('carol')).not.toBe(seen('alice'));
+  expect(views.get(anonymous, named('nobody'))).toBe(views.get(anonymous, named('nothing')));
+  const before = seen('carol');
+  for (let i = 0; i < 5_000; i++) views.get(anonymous, named(`made up ${i}`));
+  expect(seen('carol')).toBe(before);
 });

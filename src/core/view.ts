@@ -1,5 +1,5 @@
 import { resolve, type Resolved, type ScopeMember } from './access.ts';
-import type { Catalogue, Item, ItemKind, Offer, ServerAbout } from './catalogue.ts';
+import { type Catalogue, type Item, type ItemKind, itemKinds, type Offer, type ServerAbout } from './catalogue.ts';
 import { editObject } from './json-text.ts';
 import { type Principal, principalId } from './principal.ts';
 import { type Scope, scopeId } from './scope.ts';
@@ -40,7 +40,10 @@ export interface View {
 
 /** Builds a view. Costs time in proportion to what is visible; `createViews` keeps the results. */
 export function view(settings: Settings, catalogue: Catalogue, principal: Principal, scope: Scope): View {
-  const resolved = resolve(settings, principal, scope);
+  return viewOf(settings, catalogue, resolve(settings, principal, scope));
+}
+
+function viewOf(settings: Settings, catalogue: Catalogue, resolved: Resolved): View {
   const naming: Naming = {
     own: resolved.kind === 'server',
     separator: settings.system.nameSeparator,
@@ -56,7 +59,7 @@ export function view(settings: Settings, catalogue: Catalogue, principal: Princi
     tools.add(member, shown(offer.tools, member.tools, member.server.tools));
     prompts.add(member, shown(offer.prompts, member.prompts, member.server.prompts));
     resources.add(member, shown(offer.resources, member.resources, member.server.resources));
-    templates.add(member, shown(offer.templates, 'all', member.server.resources));
+    templates.add(member, shown(offer.templates, member.resources, member.server.resources));
   }
   const only = resolved.kind === 'server' ? resolved.members[0] : undefined;
   return {
@@ -67,12 +70,12 @@ export function view(settings: Settings, catalogue: Catalogue, principal: Princi
     tool: (name) => tools.find(name),
     prompt: (name) => prompts.find(name),
     template: (uriTemplate) => templates.find(uriTemplate),
-    resource: (uri) => resources.find(uri) ?? viaTemplate(uri, templates, resolved, settings, catalogue),
+    resource: (uri) => resources.find(uri) ?? unlisted(uri, templates, resolved, catalogue),
   };
 }
 
 export interface Views {
-  /** The view at this moment, built at most once per principal, scope and version of settings and catalogue. */
+  /** The view at this moment. Built once for all who see the same, until settings or catalogue change. */
   get(principal: Principal, scope: Scope): View;
 }
 
@@ -81,19 +84,43 @@ export function createViews(now: () => { settings: Settings; catalogue: Catalogu
   let settings: Settings | undefined;
   let catalogue: Catalogue | undefined;
   const kept = new Map<string, View>();
+  // Most principals see what others see; with ten thousand tools a view of their own would cost each of them megabytes.
+  const shared = new Map<string, View>();
+  let items = 0;
+
+  function forget(): void {
+    kept.clear();
+    shared.clear();
+    items = 0;
+  }
+
+  function build(current: { settings: Settings; catalogue: Catalogue }, resolved: Resolved): View {
+    const content = JSON.stringify([
+      resolved.kind,
+      resolved.members.map((one) => [one.server.name, one.prefix, one.tools, one.prompts, one.resources]),
+    ]);
+    const found = shared.get(content);
+    if (found) return found;
+    const built = viewOf(current.settings, current.catalogue, resolved);
+    if (items > limits.viewItems) forget();
+    items += itemKinds.reduce((sum, kind) => sum + built.lists[kind].texts.length, 1);
+    shared.set(content, built);
+    return built;
+  }
+
   return {
     get(principal, scope) {
       const current = now();
       if (current.settings !== settings || current.catalogue !== catalogue) {
         ({ settings, catalogue } = current);
-        kept.clear();
+        forget();
       }
       // The kind too: a path may name a group `$smart`, which is nothing, and must not be taken for what `$smart` is.
       const key = `${principalId(principal)}\n${scope.kind}\n${scopeId(scope)}`;
       const found = kept.get(key);
       if (found) return found;
       if (kept.size >= limits.views) kept.clear();
-      const built = view(current.settings, current.catalogue, principal, scope);
+      const built = build(current, resolve(current.settings, principal, scope));
       kept.set(key, built);
       return built;
     },
@@ -103,7 +130,7 @@ export function createViews(now: () => { settings: Settings; catalogue: Catalogu
 /** The kinds whose lists differ between two views of the same principal and scope. */
 export function changedKinds(before: View, after: View): ItemKind[] {
   if (before === after) return [];
-  return (Object.keys(before.lists) as ItemKind[]).filter((kind) => {
+  return itemKinds.filter((kind) => {
     const a = before.lists[kind].texts;
     const b = after.lists[kind].texts;
     return a.length !== b.length || a.some((text, i) => text !== b[i]);
@@ -133,7 +160,9 @@ class NamedList implements ViewList {
 
   add(member: ScopeMember, items: Iterable<ShownItem>): void {
     this.#members++;
-    const { own, separator, prefixes } = this.#naming;
+    const { own, separator } = this.#naming;
+    // Only a longer prefix that begins with this one can be read into a name; looking at all of them for each tool takes its time.
+    const prefixes = [...this.#naming.prefixes].filter((other) => other.startsWith(member.prefix));
     for (const { item, description } of items) {
       const target = { server: member.server.name, key: item.key };
       let prefixed = exposedName(member.prefix, item.key, separator, prefixes);
@@ -207,31 +236,43 @@ function exposedText(item: Item, name: string | undefined, description: string |
       ...(name !== undefined && { name: JSON.stringify(name) }),
       ...(description !== undefined && { description: JSON.stringify(description) }),
     });
+    // Old descriptions stay behind with each edit.
+    if (forms.size >= limits.itemForms) forms.clear();
     forms.set(key, text);
   }
   return text;
 }
 
 /**
- * Where to read a URI that no list names: the first server with a template that fits, else the only server of the scope that has resources.
- * A resource the operator switched off, or left out of the group, is not found this way either.
+ * Where to read a URI that no list names: the first server with a template that fits, else the only server of the scope that has resources. What the
+ * operator switched off or left out of the group, a resource or a whole template, is not found this way either.
  */
-function viaTemplate(
-  uri: string,
-  templates: UriList,
-  resolved: Resolved,
-  settings: Settings,
-  catalogue: Catalogue,
-): Target | undefined {
-  const index = templates.targets.findIndex((target) => matchesTemplate(target.key, uri));
-  const server = templates.targets[index]?.server ?? onlyWithResources(resolved, catalogue)?.server;
-  const member = resolved.members.find((member) => member.server.name === server);
-  if (!member || member.server.resources.get(uri)?.enabled === false) return undefined;
-  const listed = catalogue.offers.get(member.server.name)?.resources.some((item) => item.key === uri);
-  const selected = member.resources === 'all' || member.resources.includes(uri);
-  // A named subset of resources is exactly that; templates open nothing beyond it unless the URI was never listable.
-  if (!selected && (listed || index === -1)) return undefined;
-  return settings.servers.has(member.server.name) ? { server: member.server.name, key: uri } : undefined;
+function unlisted(uri: string, templates: UriList, resolved: Resolved, catalogue: Catalogue): Target | undefined {
+  const template = templates.targets.find((target) => matchesTemplate(target.key, uri));
+  const server = template?.server ?? onlyWithResources(resolved, catalogue)?.server;
+  const member = resolved.members.find((one) => one.server.name === server);
+  if (!member) return undefined;
+  const target = { server: member.server.name, key: uri };
+  const plain = plainUri(uri);
+  const isOff = [...member.server.resources].some(
+    ([key, { enabled }]) => !enabled && (plainUri(key) === plain || (!template && matchesTemplate(key, uri))),
+  );
+  if (isOff) return undefined;
+  if (member.resources === 'all' || member.resources.includes(uri)) return target;
+  // Of a named subset a template opens what could not be named itself.
+  const isListed = catalogue.offers.get(target.server)?.resources.some((item) => plainUri(item.key) === plain);
+  return template && isListed === false ? target : undefined;
+}
+
+/** One spelling of the several that servers take for the same URI. */
+function plainUri(uri: string): string {
+  try {
+    const url = new URL(uri);
+    url.hash = '';
+    return decodeURIComponent(url.href);
+  } catch {
+    return uri;
+  }
 }
 
 function onlyWithResources(resolved: Resolved, catalogue: Catalogue): Offer | undefined {
