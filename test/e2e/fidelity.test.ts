@@ -165,3 +165,20 @@ test('what the client of another revision may not see of its envelope does not r
   expect(seen?.params['name']).toBe('echo');
   expect(seen?.text.includes('pipe-echo')).toBe(false);
 });
+
+test('ids come back digit for digit, and two that only look alike to a parser are two', async () => {
+  const own = await session(hub.mcp());
+  const ids = ['9007199254740993', '9007199254740992', '-0', '1.50', '1e2', '"\\u0061"', '12345678901234567890123'];
+  const answers = await Promise.all(
+    ids.map((id) =>
+      raw(hub.mcp(), {
+        headers: own.headers,
+        body: `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"pipe-echo","arguments":{"tag":${JSON.stringify(id)}}}}`,
+      }),
+    ),
+  );
+  for (const [i, id] of ids.entries()) {
+    expect(exactAt(answers[i]?.text ?? '', 'id'), id).toBe(exact(id));
+    expect(answers[i]?.result?.structuredContent?.['tag'], id).toBe(id);
+  }
+});

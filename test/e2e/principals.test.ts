@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { hash } from '@node-rs/argon2';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { hostileStdio } from '../kit/hostile.ts';
-import { raw, rpc } from '../kit/raw.ts';
-import { legacySession, modern, session } from '../kit/sessions.ts';
+import { raw, rpc, stream } from '../kit/raw.ts';
+import { legacySession, modern, modernRequest, session } from '../kit/sessions.ts';
 import { testHub } from '../kit/test-hub.ts';
 import type { SettingsDocument, TestHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
@@ -13,7 +13,7 @@ import { until } from '../kit/until.ts';
 const newKey = () => `mcphub_${randomBytes(32).toString('hex')}`;
 const keys = { all: newKey(), group: newKey(), servers: newKey(), custom: newKey(), off: newKey(), mallory: newKey() };
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
-const open = hostileStdio({ name: 'open', tools: ['echo', 'hang', 'progress'] });
+const open = hostileStdio({ name: 'open', tools: ['echo', 'hang', 'progress', 'grow'] });
 const closed = hostileStdio({ name: 'closed', tools: ['echo'] });
 const shared = hostileStdio({ name: 'shared', tools: ['echo'] });
 let settings: SettingsDocument;
@@ -263,6 +263,37 @@ describe('access that is withdrawn', () => {
     );
     expect((await mine.request('tools/list')).status).toBe(401);
     expect((await raw(legacy.endpoint, { headers, body: { jsonrpc: '2.0', id: 1, method: 'ping' } })).status).toBe(401);
+  });
+
+  test('leaves open streams, if it leaves them open, with nothing more to hear', async () => {
+    const own = await testHub(settings);
+    await own.connected(3);
+    const headers = bearer(keys.servers);
+    const mine = await session(own.mcp('open'), { headers });
+    const streams = [
+      await mine.listen(),
+      (await legacySession(own.sse('open'), { headers })).stream,
+      await stream(own.mcp('open'), {
+        method: 'POST',
+        ...modernRequest('subscriptions/listen', { notifications: { toolsListChanged: true } }, { headers }),
+      }),
+    ];
+    const other = await session(own.mcp('open'), { headers: bearer(keys.all) });
+    const heard = await other.listen();
+    own.write({ ...settings, bearerKeys: settings.bearerKeys?.filter((one) => one['id'] !== 'servers') ?? [] });
+    await until(
+      'the key is refused',
+      async () => (await rpc(own.mcp('open'), 'tools/list', {}, { headers })).status === 401,
+    );
+    await until('they heard that their lists are empty, or ended', () =>
+      streams.every((one) => one.ended() || one.messages.some((message) => message.method?.endsWith('list_changed'))),
+    );
+    await other.call('open-grow', { tool: 'nothing_for_them' });
+    await heard.message('the change', (message) => message.method === 'notifications/tools/list_changed');
+    for (const one of streams) {
+      const changes = one.messages.filter((message) => message.method === 'notifications/tools/list_changed');
+      expect(changes.length).toBeLessThanOrEqual(1);
+    }
   });
 
   test('a server that becomes private disappears for those who may not see it, in the middle of their session', async () => {
