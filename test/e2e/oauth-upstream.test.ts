@@ -171,6 +171,7 @@ test('whoever loses the server can no longer finish the sign-in they began', asy
 test.each([
   ['an answer from another issuer', { iss: 'https://evil.example' }, 502],
   ['an answer without its issuer', { iss: null }, 502],
+  ['a refusal from another issuer', { iss: 'https://evil.example', deny: 'access_denied' }, 502],
   ['a refusal by the person', { deny: 'access_denied' }, 400],
   ['a refusal that is markup', { deny: '<b>x</b>' }, 400],
   [
@@ -197,7 +198,10 @@ test.each([
   expect(page.status, page.text).toBe(expected);
   expect(page.text).not.toMatch(/canary|<b>|evil/);
   expect(fixture.calls).toHaveLength(0);
-  if ('iss' in switches) expect(fixture.exchanges).toHaveLength(0);
+  if ('iss' in switches) {
+    expect(fixture.exchanges).toHaveLength(0);
+    expect(page.text).not.toContain('access_denied');
+  }
   for (const name of Object.keys(fixture.switches)) delete fixture.switches[name as keyof typeof fixture.switches];
   await until('it can be begun again', async () => (await browse(await shownUrl(hub, admin))).status === 200);
   await status(hub, admin, 'connected');
