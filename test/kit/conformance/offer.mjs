@@ -1,9 +1,9 @@
 // Everything the conformance suite asks of a server, and some more that a relay can get wrong, as one server of the official library.
-import { McpServer, fromJsonSchema } from '@modelcontextprotocol/server';
+import { INVALID_PARAMS, McpServer, ProtocolError, fromJsonSchema } from '@modelcontextprotocol/server';
 import { stateCodec } from './asks.mjs';
 import { changed, present, watched } from './changes.mjs';
 import { prompts } from './prompts.mjs';
-import { registerResources } from './resources.mjs';
+import { registerResources, templateIds, templateUri } from './resources.mjs';
 import { said, text } from './samples.mjs';
 import { askingTools, roundTools } from './tools/asking.mjs';
 import { changingTools } from './tools/changing.mjs';
@@ -88,7 +88,10 @@ function registerPassing(server) {
 /** What an argument of a prompt, or of the template, can be: the words that begin as the value does. */
 function completions(server) {
   server.server.setRequestHandler('completion/complete', ({ params: { ref, argument, context } }) => {
-    const words = ref.type === 'ref/resource' ? ['1', '12', '123'] : ['paris', 'park', 'party', 'prague'];
+    const known = ref.type === 'ref/resource' ? [templateUri] : prompts.map((prompt) => prompt.name);
+    if (!known.includes(ref.uri ?? ref.name))
+      throw new ProtocolError(INVALID_PARAMS, `Unknown: ${ref.uri ?? ref.name}`);
+    const words = ref.type === 'ref/resource' ? templateIds : ['paris', 'park', 'party', 'prague'];
     const values = words.filter((word) => word.startsWith(argument.value) && word !== context?.arguments?.arg1);
     return { completion: { values, total: values.length, hasMore: false } };
   });

@@ -2,6 +2,9 @@ import { ResourceTemplate } from '@modelcontextprotocol/server';
 import { watched } from './changes.mjs';
 import { png } from './samples.mjs';
 
+export const templateUri = 'test://template/{id}/data';
+export const templateIds = ['1', '12', '123'];
+
 /** Registers every resource. Whatever else is read is unknown to the SDK, which answers with the revision's error. */
 export function registerResources(server) {
   const add = (name, uri, description, mimeType, contents) =>
@@ -21,10 +24,7 @@ export function registerResources(server) {
   }));
   server.registerResource(
     'template',
-    new ResourceTemplate('test://template/{id}/data', {
-      list: undefined,
-      complete: { id: (value) => ['1', '12', '123'].filter((id) => id.startsWith(value)) },
-    }),
+    new ResourceTemplate(templateUri, { list: undefined }),
     { description: 'Data by id.', mimeType: 'application/json' },
     (uri, { id }) => ({
       contents: [
