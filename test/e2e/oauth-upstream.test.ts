@@ -394,6 +394,28 @@ test('the client of the settings is used where there is one, and its tokens are 
   expect(readFileSync(next.settingsPath, 'utf8')).not.toContain(tokens.refresh);
 });
 
+test('tokens of the settings that are no good are tried once; who signs in instead is not forgotten for them', async () => {
+  const fixture = await oauthFixture();
+  fixture.addClient('by-hand', 'canary-client-secret-1234567890');
+  const own = { clientId: 'by-hand', clientSecret: 'canary-client-secret-1234567890' };
+  const oauth = { ...own, refreshToken: 'canary-refresh-stale', accessToken: 'canary-access-stale' };
+  const { hub, admin } = await guardedHub(fixture, {}, { oauth });
+  await shownUrl(hub, admin);
+  await hub.close();
+  const second = await testHub({ folder: hub.folder });
+  const token = await login(second);
+  const url = await shownUrl(second, token);
+  const stale = () => fixture.exchanges.filter((form) => form.get('refresh_token') === 'canary-refresh-stale').length;
+  expect(stale()).toBe(1);
+  expect((await browse(url)).status).toBe(200);
+  await status(second, token, 'connected');
+  await second.close();
+  const third = await testHub({ folder: hub.folder });
+  await status(third, await login(third), 'connected');
+  expect(stale()).toBe(1);
+  expect(fixture.refusals.filter((sent) => sent === 'canary-access-stale')).toHaveLength(1);
+});
+
 test('with a public address the hub is known by its own document', async () => {
   const fixture = await oauthFixture({ clientDocuments: true, noRegistration: true });
   const env = { INSTALL_BASE_URL: 'https://hub.example.com' };
