@@ -130,6 +130,7 @@ export function createAccount(options: AccountOptions, grants: Grants, attempts:
     close() {
       closed = true;
       invitation.close();
+      tokens.close();
     },
   };
 }

@@ -3,7 +3,7 @@ import { isPublicAddress } from '../../core/address.ts';
 
 /** Where the hub's own paths of a sign-in are, below its public address and never below `BASE_PATH`. */
 export const callbackPath = '/oauth/callback';
-export const clientDocumentPath = '/oauth/client-metadata.json';
+const clientDocumentPath = '/oauth/client-metadata.json';
 
 /** What the hub says of itself to authorization servers (RFC 7591 §2). */
 export function clientMetadata(redirectUri: string) {

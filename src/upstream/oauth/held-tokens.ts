@@ -17,6 +17,8 @@ export interface HeldTokens {
   adopt(grant: Grant): Promise<void>;
   /** Without `all` the hub's registration with the authorization server stays. */
   drop(all: boolean): Promise<void>;
+  /** The server is set up anew: what comes from here on must not take the place of what is kept for that. */
+  close(): void;
 }
 
 /** Fetches new tokens for a grant. Throws HubError. */
@@ -33,9 +35,11 @@ export function holdTokens(options: AccountOptions, grants: Grants, renewGrant: 
   let grant = keptGrant(options, grants.get(server), mark) ?? importedGrant(options, mark);
   let header = headerOf(grant);
   let renewing: Promise<boolean> | undefined;
+  let closed = false;
   let failed: { readonly error: HubError; readonly until: number } | undefined;
 
   async function keep(next: Grant): Promise<void> {
+    if (closed) return;
     grant = next;
     header = headerOf(next);
     failed = undefined;
@@ -111,6 +115,9 @@ export function holdTokens(options: AccountOptions, grants: Grants, renewGrant: 
     adopt: (next) => keep({ ...next, address, ...(mark !== undefined && { imported: mark }) }),
     async drop(all) {
       if (grant) await keep(withoutTokens(grant, !all));
+    },
+    close() {
+      closed = true;
     },
   };
 }
