@@ -48,9 +48,9 @@ export function holdTokens(options: AccountOptions, grants: Grants, renewGrant: 
     await saved;
   }
 
-  /** What is left when the tokens are gone. Those of the settings are not to come back with the next start. */
+  /** What is left when the tokens are gone; `imported` stays, so those of the settings do not come back with the next start. */
   function withoutTokens({ tokens: _tokens, client, ...rest }: Grant, keepsClient: boolean): Grant {
-    return { ...rest, ...(keepsClient && client && { client }), ...(mark !== undefined && { imported: mark }) };
+    return { ...rest, ...(keepsClient && client && { client }) };
   }
 
   async function fetchNew(old: Grant): Promise<boolean> {
