@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { atEnd } from './at-end.ts';
+import { processes } from './processes.ts';
 import { within } from './until.ts';
 
 /** What a scripted server does, and does wrong. Nothing given: an honest server with the tools of `hostile-core.mjs`. */
@@ -138,6 +139,7 @@ export function hostileStdio(options: HostileOptions = {}): Hostile {
   const folder = temporaryFolder();
   const journal = join(folder, 'journal');
   const control = join(folder, 'control');
+  atEnd(() => endSurvivors(journal));
   return {
     config: {
       command: process.execPath,
@@ -178,6 +180,21 @@ export async function hostileHttp(options: HostileOptions = {}): Promise<Hostile
     url,
     stop,
   };
+}
+
+/** What a failing hub left running must not outlive the test. A process is known by its id and its command: ids are used again. */
+function endSurvivors(journal: string): void {
+  const seen = readers(journal)
+    .journal()
+    .flatMap(({ pid, child }) => (child === undefined ? [pid] : [pid, child]));
+  for (const { pid, command } of processes()) {
+    if (pid === process.pid || !seen.includes(pid) || !command.includes('hostile-')) continue;
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It ended by itself meanwhile.
+    }
+  }
 }
 
 function readers(file: string): Pick<Hostile, 'journal' | 'received' | 'pids'> {
