@@ -26,8 +26,11 @@ export function readBody(req: IncomingMessage, maxBytes: number): Promise<string
       if (isUtf8(bytes)) resolve(bytes.toString('utf8'));
       else reject(new HubError('invalid_input', 'Parse error: the body is not UTF-8.'));
     });
-    req.on('error', () => reject(new HubError('cancelled', 'The client left while sending.')));
-    req.on('close', () => reject(new HubError('cancelled', 'The client left while sending.')));
+    // Comes with every request; an error, with its stack, is made only for one that broke off.
+    req.on('close', () => {
+      if (!req.readableEnded) reject(new HubError('cancelled', 'The client left while sending.'));
+    });
+    req.on('error', () => undefined);
   });
 }
 

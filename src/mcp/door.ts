@@ -26,6 +26,8 @@ export interface DoorOptions extends EndpointOptions {
   readonly other: (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
 }
 
+const noQuery = new URLSearchParams();
+
 type Route = { readonly kind: 'mcp' | 'sse'; readonly rest: string } | { readonly kind: 'messages' };
 
 /**
@@ -52,7 +54,7 @@ export function createDoor(options: DoorOptions): (req: IncomingMessage, res: Se
       for (const name of Object.keys(headers)) res.setHeader(name, headers[name] ?? '');
       return options.other(req, res);
     }
-    const query = new URLSearchParams(queryAt === -1 ? '' : url.slice(queryAt + 1));
+    const query = queryAt === -1 ? noQuery : new URLSearchParams(url.slice(queryAt + 1));
     const scope = route.kind === 'messages' ? ({ kind: 'all' } as const) : scopeOf(route.rest);
     const address = options.address(req);
     const visit = {

@@ -63,6 +63,11 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
     return facts;
   }
 
+  function release(session: LiveSession): void {
+    const { sid } = session.facts;
+    if (live.get(sid) === session) live.delete(sid);
+  }
+
   return {
     begin(principal, scope, revision) {
       const expiresAt = now() + limits.sessionMs;
@@ -88,9 +93,7 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
     live(facts) {
       const known = live.get(facts.sid);
       if (known) return known;
-      const session: LiveSession = newLive(facts, logLevels, () => {
-        if (live.get(facts.sid) === session) live.delete(facts.sid);
-      });
+      const session = new Live(facts, logLevels, release);
       live.set(facts.sid, session);
       return session;
     },
@@ -100,31 +103,39 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
   };
 }
 
-function newLive(facts: SessionFacts, logLevels: Map<string, string>, release: () => void): LiveSession {
-  const streams = new Set<Stream>();
-  const inFlight = new Map<string, Cancellable>();
-  return {
-    facts,
-    streams,
-    inFlight,
-    stopListening: undefined,
-    get logLevel() {
-      return logLevels.get(facts.sid);
-    },
-    setLogLevel(level) {
-      if (logLevels.size >= limits.openedSessions) logLevels.clear();
-      logLevels.set(facts.sid, level);
-    },
-    settle({ call, id, stream }) {
-      if (stream) streams.delete(stream);
-      // Another call may have taken the id meanwhile: clients are not always careful with theirs.
-      if (id !== undefined && inFlight.get(id) === call) inFlight.delete(id);
-      if (streams.size > 0) return;
-      this.stopListening?.();
-      this.stopListening = undefined;
-      if (inFlight.size === 0) release();
-    },
-  };
+/** A class, because one is made for each call of a session that has nothing else going on. */
+class Live implements LiveSession {
+  readonly facts: SessionFacts;
+  readonly streams = new Set<Stream>();
+  readonly inFlight = new Map<string, Cancellable>();
+  stopListening: (() => void) | undefined;
+  readonly #logLevels: Map<string, string>;
+  readonly #release: (session: Live) => void;
+
+  constructor(facts: SessionFacts, logLevels: Map<string, string>, release: (session: Live) => void) {
+    this.facts = facts;
+    this.#logLevels = logLevels;
+    this.#release = release;
+  }
+
+  get logLevel(): string | undefined {
+    return this.#logLevels.get(this.facts.sid);
+  }
+
+  setLogLevel(level: string): void {
+    if (this.#logLevels.size >= limits.openedSessions) this.#logLevels.clear();
+    this.#logLevels.set(this.facts.sid, level);
+  }
+
+  settle({ call, id, stream }: { call?: Cancellable; id?: string; stream?: Stream }): void {
+    if (stream) this.streams.delete(stream);
+    // Another call may have taken the id meanwhile: clients are not always careful with theirs.
+    if (id !== undefined && this.inFlight.get(id) === call) this.inFlight.delete(id);
+    if (this.streams.size > 0) return;
+    this.stopListening?.();
+    this.stopListening = undefined;
+    if (this.inFlight.size === 0) this.#release(this);
+  }
 }
 
 function parse(text: string): SessionFacts | undefined {
