@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { hash as argon2Hash, parseOptions as argon2Options, verify as argon2Verify } from '@node-rs/argon2';
-import { parseOptions as bcryptOptions, verify as bcryptVerify } from '@node-rs/bcrypt';
+import { verify as bcryptVerify } from '@node-rs/bcrypt';
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 
@@ -67,9 +67,10 @@ const ourKind: Kind = { name: 'argon2id', memory: ours.memoryCost, passes: ours.
 /** What a hash is made of; undefined when it is none of ours, or so dear that verifying it would be an attack on the hub. */
 function kindOf(passwordHash: string): Kind | undefined {
   try {
-    if (/^\$2[aby]\$/.test(passwordHash)) {
-      const { cost } = bcryptOptions(passwordHash);
-      return cost <= limits.bcryptCost ? { name: 'bcrypt', cost } : undefined;
+    const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/.exec(passwordHash);
+    if (bcrypt) {
+      const cost = Number(bcrypt[1]);
+      return cost >= 4 && cost <= limits.bcryptCost ? { name: 'bcrypt', cost } : undefined;
     }
     if (!passwordHash.startsWith('$argon2id$')) return undefined;
     const { memoryCost: memory, timeCost: passes, parallelism: lanes } = argon2Options(passwordHash);
