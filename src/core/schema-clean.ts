@@ -35,7 +35,7 @@ interface Work {
 
 type Keep = (value: unknown, depth: number, work: Work) => unknown;
 
-// `undefined` leaves the keyword out. Keywords that say nothing about validity (`title`, `default`, `format`: see decisions/) are not here.
+// `undefined` leaves the keyword out. Keywords that say nothing about validity (`title`, `default`, `format`: see decisions/0008) are not here.
 const shapes: readonly (readonly [Keep, readonly string[]])[] = [
   [clean, ['additionalProperties', 'unevaluatedProperties', 'propertyNames', 'additionalItems', 'unevaluatedItems']],
   [clean, ['contains', 'not', 'if', 'then', 'else']],

@@ -5,7 +5,7 @@ import type { Parameter } from './operations.ts';
 import { entriesOf, own, ownText } from './pointer.ts';
 import type { Convert, Schemas } from './schema.ts';
 
-/** A tool as MCP lists it. There is no `outputSchema`: see decisions/openapi-servers.md. */
+/** A tool as MCP lists it. There is no `outputSchema`: see decisions/0009. */
 export interface Tool {
   readonly name: string;
   readonly title?: string;
@@ -26,7 +26,7 @@ interface Parts {
 
 /**
  * The tool of an operation. Its arguments are the parameters by their names and the body, whatever it is, under `body`: the rule of MCPHub, exact in
- * both directions (decisions/openapi-servers.md).
+ * both directions (decisions/0009).
  */
 export function describeTool(parts: Parts): Tool {
   const { name, operation } = parts;
