@@ -51,7 +51,7 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
       database.query(sql, parameters).then(() => 'none', sqlState);
     expect(await fail('select * from nope where x = $1', ['1'])).toBe('42P01');
     expect(await fail('select $1::text', ['a\0b'])).toBe('22021');
-    const twice = "insert into toolhub.revocations (jti, expires_at) values ('same', now())";
+    const twice = "insert into toolhub.revocations (username, jti, until_ms) values ('ann', 'same', 1)";
     await database.query(twice);
     expect(await fail(twice)).toBe('23505');
     expect(await database.query('select 4 as four')).toEqual([{ four: 4 }]);
@@ -82,12 +82,14 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
   test('a statement that fails inside a transaction rolls it back', async () => {
     const database = await open(kind);
     const work = database.tx(async (tx) => {
-      await tx.query("insert into toolhub.revocations (jti, expires_at) values ('a', now())");
+      await tx.query("insert into toolhub.revocations (username, jti, until_ms) values ('ann', 'a', 1)");
       await tx.query('select 1/0');
     });
     expect(await work.then(() => 'none', sqlState)).toBe('22012');
     expect(await database.query('select 1 from toolhub.revocations')).toEqual([]);
-    await database.tx((tx) => tx.query("insert into toolhub.revocations (jti, expires_at) values ('a', now())"));
+    await database.tx((tx) =>
+      tx.query("insert into toolhub.revocations (username, jti, until_ms) values ('ann', 'a', 1)"),
+    );
     expect(await database.query('select 1 as one from toolhub.revocations')).toEqual([{ one: 1 }]);
   });
 });

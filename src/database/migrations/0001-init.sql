@@ -46,12 +46,14 @@ create index activity_username on toolhub.activity (username, id) where username
 create index activity_key on toolhub.activity (key_id, id) where key_id is not null;
 create index activity_failed on toolhub.activity (status, id) where status <> 'success';
 
--- Access tokens that were taken back before they expired.
+-- What ended before it expired: a token of a user, or with an empty `jti` all that were issued to the user until then.
 create table toolhub.revocations (
-  jti text primary key,
-  expires_at timestamptz not null
+  username text not null,
+  jti text not null,
+  -- Milliseconds since 1970: when the token would have expired, or until when the ended ones were issued.
+  until_ms bigint not null,
+  primary key (username, jti)
 );
-create index revocations_expires on toolhub.revocations (expires_at);
 
 -- Tokens for upstream servers, sealed by the hub before they come here.
 create table toolhub.oauth_tokens (
