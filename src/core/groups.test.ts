@@ -75,6 +75,7 @@ describe('new groups', () => {
       description: '',
       servers: ['fetch'],
       owner: 'ann',
+      visibility: 'public',
       sharedWithUsers: [],
     });
     expect(notes).toEqual([]);

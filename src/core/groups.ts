@@ -141,7 +141,8 @@ export function setGroupTools(
 export function groupAnswer(group: GroupSettings, sees: (server: string) => boolean) {
   const { id, name, description = '', owner, visibility, sharedWithUsers } = group;
   const servers = group.servers.map((server) => server.name).filter(sees);
-  return { id, name, description, servers, owner, ...(visibility && { visibility }), sharedWithUsers };
+  // Not said is open to whoever reaches the servers (core/access.ts), and that is what public is.
+  return { id, name, description, servers, owner, visibility: visibility ?? 'public', sharedWithUsers };
 }
 
 /** What the group shows of each of its servers (SPEC, Group server config). */

@@ -75,7 +75,9 @@ function notFound(name: string): HubError {
 }
 
 /** Why a server is away may quote what it said last, and where it is: that is for those who manage it. */
-function statusAnswer(server: ServerSettings, state: ServerState | undefined, isManaged: boolean) {
+function statusAnswer(server: ServerSettings, found: ServerState | undefined, isManaged: boolean) {
+  // Right after a switch the state is still that of before: the settings say what holds.
+  const state = (found?.status === 'disabled') === server.enabled ? undefined : found;
   const {
     status = server.enabled ? 'connecting' : 'disabled',
     error,
@@ -127,7 +129,7 @@ function itemsAnswer(caller: Caller, server: ServerSettings, offer: Offer | unde
     tools: shown(offer?.tools, tools, grant?.tools).map((item) => named(item, tools)),
     prompts: shown(offer?.prompts, prompts, grant?.prompts).map((item) => named(item, prompts)),
     resources: shown(offer?.resources, resources, grant?.resources).map((item) => itemAnswer(item, resources)),
-    resourceTemplates: shown(offer?.templates, resources, 'all').map((item) => itemAnswer(item, resources)),
+    resourceTemplates: shown(offer?.templates, resources, grant?.resources).map((item) => itemAnswer(item, resources)),
   };
 }
 

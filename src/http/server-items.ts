@@ -44,7 +44,7 @@ export function serverItemRoutes({ settings, catalogue, log }: ServerItemRoutes)
   /** The key by which the server itself knows the item. Throws HubError `not_found` when it plainly offers no such thing; while it is away anything goes. */
   function keyOf({ settings }: Caller, server: ServerSettings, kind: Kind, given: string): string {
     const offer = catalogue().offers.get(server.name);
-    if (!offer || server[kind].has(given)) return given;
+    if (!offer) return given;
     const items: readonly Item[] = kind === 'resources' ? [...offer.resources, ...offer.templates] : offer[kind];
     if (items.some(({ key }) => key === given)) return given;
     const prefixes = [...settings.servers.keys()];
@@ -52,6 +52,8 @@ export function serverItemRoutes({ settings, catalogue, log }: ServerItemRoutes)
       ({ key }) => exposedName(server.name, key, settings.system.nameSeparator, prefixes) === given,
     );
     if (named) return named.key;
+    // The settings may speak of an item that the server does not offer now. Only then: MCPHub's files have the names clients see as keys.
+    if (server[kind].has(given)) return given;
     throw new HubError('not_found', `Server "${server.name}" has no ${words[kind].toLowerCase()} "${given}".`);
   }
 

@@ -152,6 +152,7 @@ describe('creating', () => {
         description: 'Words',
         servers: ['beta', 'alpha'],
         owner: 'ann',
+        visibility: 'public',
         sharedWithUsers: [],
       },
     });
