@@ -44,7 +44,7 @@ export function addUser(draft: Draft, input: NewUser, made: { passwordHash: stri
   const user: Entry = { username: input.username, password: made.passwordHash };
   setRole(user, input.role ?? 'user');
   user['servers'] = [...(input.servers ?? [])];
-  user['groups'] = [...(input.groups ?? [])];
+  user['groups'] = groupIds(draft, input.groups ?? []);
   if (input.email) user['email'] = input.email;
   user['createdAt'] = made.at;
   users.push(user);
@@ -62,7 +62,7 @@ export function updateUser(draft: Draft, username: string, input: UserUpdate, pa
   if (input.role) setRole(user, input.role);
   if (passwordHash !== undefined) user['password'] = passwordHash;
   if (input.servers) user['servers'] = [...input.servers];
-  if (input.groups) user['groups'] = [...input.groups];
+  if (input.groups) user['groups'] = groupIds(draft, input.groups);
   if (input.email === null || input.email === '') delete user['email'];
   else if (input.email !== undefined) user['email'] = input.email;
   return { user: readUser(user), notes: unknownNames(draft, input) };
@@ -177,6 +177,16 @@ function readUser(user: Entry): UserAnswer {
     groups: textsOf(user['groups']),
     createdAt: textOf(user['createdAt']),
   });
+}
+
+/** Groups may be given by name too; kept is the id (SPEC, User), so that users, groups and statistics speak of the same thing. */
+function groupIds(draft: Draft, references: readonly string[]): string[] {
+  const groups = listOf(draft, 'groups');
+  const idOf = (reference: string): string => {
+    if (groups.some(({ id }) => id === reference)) return reference;
+    return textOf(groups.find(({ name }) => name === reference)?.['id']) ?? reference;
+  };
+  return [...new Set(references.map(idOf))];
 }
 
 /** Access may be given before the server is there; a slip of the pen looks the same, so it is told. */

@@ -78,6 +78,17 @@ test('a group that does not speak of its visibility is said to be public, which 
   expect((await call('GET', '/groups/old')).body.data).toMatchObject({ visibility: 'public' });
 });
 
+test('groups of a user are answered by id, also when they were given by name', async () => {
+  const made = await call('POST', '/users', {
+    username: 'bob',
+    password: '123456',
+    groups: ['old', 'id-old', 'later'],
+  });
+  expect(made.body.data).toMatchObject({ groups: ['id-old', 'later'] });
+  const changed = await call('PUT', '/users/bob', { groups: ['old'] });
+  expect(changed.body.data).toMatchObject({ groups: ['id-old'] });
+});
+
 test('the answer to a switch of a server is its new state', async () => {
   const toggled = async (enabled: boolean) => (await call('POST', '/servers/alpha/toggle', { enabled })).body.data;
   expect(await toggled(false)).toMatchObject({ enabled: false, status: 'disabled' });
