@@ -1,0 +1,511 @@
+import { hash } from '@node-rs/argon2';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { api, type ApiAnswer, keyToken, login } from '../kit/api.ts';
+import type { Hostile } from '../kit/hostile.ts';
+import { raw, type RawAnswer, rpc, stream } from '../kit/raw.ts';
+import { legacySession, modern, session } from '../kit/sessions.ts';
+import { type TestHub, testHub } from '../kit/test-hub.ts';
+import {
+  grant,
+  groups,
+  hiddenNames,
+  seesGroup,
+  servers,
+  shownTools,
+  toolsOf,
+  twoUsers,
+  type Who,
+} from '../kit/two-users.ts';
+import { until } from '../kit/until.ts';
+
+// Two users and everybody else on every surface (CONTRACT §2): what one may not see is absent, cannot be called, and answers as what does not exist.
+
+const password = 'one password for all';
+let hub: TestHub;
+let backends: Record<string, Hostile>;
+let admin: string;
+/** Everybody who asks; a user's key is its user. */
+const principals: [label: string, who: Who, token: () => string | undefined][] = [
+  ['ann', 'ann', () => tokens['ann']],
+  ['bob', 'bob', () => tokens['bob']],
+  ["ann's key", 'ann', () => tokens['annKey']],
+  ["bob's key", 'bob', () => tokens['bobKey']],
+  ['nobody', 'nobody', () => undefined],
+  ['the admin', 'admin', () => admin],
+];
+const known = principals.filter(([, who]) => who !== 'nobody');
+const tokens: Record<string, string> = {};
+
+beforeAll(async () => {
+  const world = twoUsers(await hash(password));
+  ({ backends } = world);
+  hub = await testHub({ ...world.settings, env: { LOG_LEVEL: 'debug' } });
+  await hub.connected(Object.keys(servers).length);
+  admin = await login(hub, 'admin', password);
+  for (const name of ['ann', 'bob']) {
+    tokens[name] = await login(hub, name, password);
+    tokens[`${name}Key`] = await keyToken(hub, tokens[name]);
+  }
+});
+
+/** Names of nothing: one that is asked as a server is, one as a group is. */
+const nowhere = 'nowherezq';
+const nobodys = 'nobodysgq';
+const scopes = ['', ...groups.flatMap(({ id, name }) => [id, name]), ...Object.keys(servers), nowhere, nobodys];
+/** Lists are asked for by id and by name; calls, of which there are many, by name but for one. */
+const calledScopes = scopes.filter((scope) => !groups.slice(1).some(({ id }) => id === scope));
+const bearer = (token: string | undefined): Record<string, string> =>
+  token === undefined ? {} : { authorization: `Bearer ${token}` };
+
+/** What a tool is called on an MCP endpoint: on that of a server as the server calls it. */
+const exposed = (scope: string, server: string, tool: string) =>
+  scope === server || scope === nowhere ? tool : `${server}-${tool}`;
+
+/** Names out of a text, so that two answers about different names can be held against each other. */
+function without(text: string, names: readonly string[]): string {
+  return [...names].sort((a, b) => b.length - a.length).reduce((rest, name) => rest.replaceAll(name, '<name>'), text);
+}
+
+function seesNone(text: string, who: Who, where: string): void {
+  for (const name of hiddenNames(who))
+    expect(text.includes(name), `${where} tells of ${name}: ${text.slice(0, 300)}`).toBe(false);
+}
+
+interface Surface {
+  /** Tools as `server/tool`, and everything that was said. */
+  list(scope: string): Promise<{ tools: string[]; text: string }>;
+  call(scope: string, server: string, tool: string): Promise<{ isDone: boolean; text: string }>;
+}
+
+function listed(scope: string, tools: readonly { name: string }[] | undefined): string[] {
+  const named = Object.keys(servers).flatMap((server) =>
+    toolsOf(server).map((tool) => [exposed(scope, server, tool), `${server}/${tool}`] as const),
+  );
+  const byName = new Map(named);
+  return (tools ?? []).map(({ name }) => byName.get(name) ?? name).sort();
+}
+
+const called = ({ status, result, error, text }: Pick<RawAnswer, 'status' | 'result' | 'error' | 'text'>) => ({
+  isDone: status === 200 && result !== undefined && result.isError !== true,
+  text: `${status} ${error ? JSON.stringify(error) : text}`,
+});
+
+const eras: Record<string, (token: string | undefined) => Surface> = {
+  'a session': (token) => {
+    const open = (scope: string) => session(hub.mcp(scope), { headers: bearer(token) });
+    const opened = new Map<string, ReturnType<typeof open>>();
+    const at = (scope: string) => {
+      const one = opened.get(scope) ?? open(scope);
+      opened.set(scope, one);
+      return one;
+    };
+    return {
+      async list(scope) {
+        const own = await at(scope);
+        const answers = [own.initialized];
+        for (const method of ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list']) {
+          answers.push(await own.request(method));
+        }
+        return {
+          tools: listed(scope, answers[1]?.result?.tools),
+          text: answers.map(({ text }) => text).join('\n'),
+        };
+      },
+      call: async (scope, server, tool) => called(await (await at(scope)).call(exposed(scope, server, tool))),
+    };
+  },
+  'no session': (token) => ({
+    async list(scope) {
+      const { result, text } = await modern(hub.mcp(scope), 'tools/list', {}, { headers: bearer(token) });
+      const discovered = await modern(hub.mcp(scope), 'server/discover', {}, { headers: bearer(token) });
+      return { tools: listed(scope, result?.tools), text: text + discovered.text };
+    },
+    call: async (scope, server, tool) =>
+      called(
+        await modern(
+          hub.mcp(scope),
+          'tools/call',
+          { name: exposed(scope, server, tool), arguments: {} },
+          { headers: bearer(token) },
+        ),
+      ),
+  }),
+  'bare requests': (token) => ({
+    async list(scope) {
+      const { result, text } = await rpc(hub.mcp(scope), 'tools/list', {}, { headers: bearer(token) });
+      return { tools: listed(scope, result?.tools), text };
+    },
+    call: async (scope, server, tool) =>
+      called(
+        await rpc(
+          hub.mcp(scope),
+          'tools/call',
+          { name: exposed(scope, server, tool), arguments: {} },
+          { headers: bearer(token) },
+        ),
+      ),
+  }),
+  'event streams': (token) => {
+    const open = (scope: string) => legacySession(hub.sse(scope), { headers: bearer(token) });
+    const opened = new Map<string, ReturnType<typeof open>>();
+    const at = (scope: string) => {
+      const one = opened.get(scope) ?? open(scope);
+      opened.set(scope, one);
+      return one;
+    };
+    return {
+      async list(scope) {
+        const { result } = await (await at(scope)).request('tools/list');
+        return { tools: listed(scope, result?.tools), text: JSON.stringify(result) };
+      },
+      async call(scope, server, tool) {
+        const { result, error } = await (
+          await at(scope)
+        ).request('tools/call', {
+          name: exposed(scope, server, tool),
+          arguments: {},
+        });
+        return called({ status: 200, result, error, text: '' });
+      },
+    };
+  },
+};
+
+/** Execution in the OpenAPI style, and the document that describes it. */
+const openApi = (method: 'GET' | 'POST', token: string | undefined): Surface => ({
+  async list(scope) {
+    const { status, body, text } = await api(hub, 'GET', `${scope && `/${scope}`}/openapi.json`, { token });
+    if (status === 404) return { tools: [], text: without(text, [scope]) };
+    const tools = Object.keys((body['paths'] ?? {}) as object).map((path) => path.replace(/^\/tools\//, ''));
+    return { tools: tools.sort(), text: without(text, [scope]) };
+  },
+  async call(scope, server, tool) {
+    const { status, text } = await api(hub, method, `${scope && `/${scope}`}/tools/${server}/${tool}`, { token });
+    return { isDone: status === 200, text: `${status} ${text}` };
+  },
+});
+const surfaces: Record<string, (token: string | undefined) => Surface> = {
+  ...eras,
+  'GET of the OpenAPI style': (token) => openApi('GET', token),
+  'POST of the OpenAPI style': (token) => openApi('POST', token),
+};
+
+const count = (server: string, tool: string) =>
+  backends[server]?.received('tools/call').filter(({ params }) => params['name'] === tool).length ?? 0;
+const counts = () =>
+  Object.fromEntries(
+    Object.keys(servers).flatMap((server) => toolsOf(server).map((tool) => [`${server}/${tool}`, count(server, tool)])),
+  );
+
+describe.each(Object.keys(surfaces))('%s', (surface) => {
+  test.each(principals)('%s: every scope lists what may be seen and nothing else', async (_label, who, token) => {
+    const { list } = surfaces[surface]?.(token()) ?? expect.fail();
+    await Promise.all(
+      scopes.map(async (scope) => {
+        const { tools, text } = await list(scope);
+        expect(tools, `${surface} ${scope}`).toEqual(shownTools(who, scope));
+        seesNone(text, who, `${surface} ${scope}`);
+      }),
+    );
+  });
+
+  test.each(principals)(
+    '%s: what is not shown is not run, nor told from what does not exist',
+    async (_label, who, token) => {
+      const { call } = surfaces[surface]?.(token()) ?? expect.fail();
+      const nones = new Map<string, ReturnType<typeof call>>();
+      // Asked once for each place: there are many names of nothing.
+      const noneAt = (scope: string, server: string) => {
+        const one = nones.get(`${scope} ${server}`) ?? call(scope, server, `${server}_gone`);
+        nones.set(`${scope} ${server}`, one);
+        return one;
+      };
+      const expected = counts();
+      for (const scope of calledScopes) {
+        const allowed = shownTools(who, scope);
+        for (const server of Object.keys(servers)) {
+          // An endpoint of one server takes the bare names of that server: others are not even expressible there.
+          if (scope in servers && scope !== server) continue;
+          for (const tool of toolsOf(server)) {
+            const where = `${surface} ${scope} ${server}/${tool}`;
+            const { isDone, text } = await call(scope, server, tool);
+            const isAllowed = allowed.includes(`${server}/${tool}`);
+            expect(isDone, `${where} ${text}`).toBe(isAllowed);
+            if (isAllowed) expected[`${server}/${tool}`] = (expected[`${server}/${tool}`] ?? 0) + 1;
+            else {
+              const isSeen = allowed.some((one) => one.startsWith(`${server}/`));
+              const ghost = isSeen ? server : 'nowherezq';
+              // A scope that is shown is asked for what it does not have; one that is not is held against none.
+              const other =
+                allowed.length > 0 || scope === '' ? scope : scope in servers || scope === nowhere ? nowhere : nobodys;
+              const none = await noneAt(other, ghost);
+              const names = [server, tool, scope, ghost, `${ghost}_gone`, other].filter((name) => name !== '');
+              expect(without(text, names), where).toBe(without(none.text, names));
+            }
+          }
+        }
+      }
+      expect(counts()).toEqual(expected);
+    },
+  );
+});
+
+describe('prompts and resources', () => {
+  test.each(principals)('%s: those of hidden servers are neither given nor asked for', async (_label, who, token) => {
+    const own = await session(hub.mcp(), { headers: bearer(token()) });
+    const asked = () =>
+      Object.values(backends).map((one) => one.received('prompts/get').length + one.received('resources/read').length);
+    const before = asked();
+    for (const [index, server] of Object.keys(servers).entries()) {
+      const isShown = grant(who, server) === 'all';
+      const answers = [
+        await own.request('prompts/get', { name: `${server}-${server}_ask` }),
+        await own.request('resources/read', { uri: `x://${server}/doc` }),
+        await own.request('resources/read', { uri: `x://${server}/doc/part` }),
+      ];
+      const none = [
+        await own.request('prompts/get', { name: 'nowherezq-nowherezq_ask' }),
+        await own.request('resources/read', { uri: 'x://nowherezq/doc' }),
+        await own.request('resources/read', { uri: 'x://nowherezq/doc/part' }),
+      ];
+      const rest = [
+        await api(hub, 'POST', `/mcp/${server}/prompts/${server}_ask`, { token: token(), body: {} }),
+        await api(hub, 'POST', '/resources/read', { token: token(), body: { uri: `x://${server}/doc` } }),
+      ];
+      const noRest = [
+        await api(hub, 'POST', '/mcp/nowherezq/prompts/nowherezq_ask', { token: token(), body: {} }),
+        await api(hub, 'POST', '/resources/read', { token: token(), body: { uri: 'x://nowherezq/doc' } }),
+      ];
+      const heard = (asked()[index] ?? 0) - (before[index] ?? 0);
+      if (isShown) {
+        expect(
+          answers.map(({ error }) => error),
+          server,
+        ).toEqual([undefined, undefined, undefined]);
+        expect(heard).toBe(who === 'nobody' ? 3 : 5);
+      } else {
+        expect(heard, server).toBe(0);
+        const granted = grant(who, server) === 'picked';
+        const names = granted ? [`${server}_ask`, 'nowherezq_ask', server, 'nowherezq'] : [server, 'nowherezq'];
+        const plain = (all: readonly { error: unknown }[]) =>
+          without(JSON.stringify(all.map(({ error }) => error)), names);
+        expect(plain(answers), server).toBe(plain(none));
+        const bare = (all: ApiAnswer[]) => all.map(({ status, text }) => `${status} ${without(text, names)}`);
+        expect(bare(rest), server).toEqual(bare(noRest));
+      }
+    }
+  });
+});
+
+describe('the tool call', () => {
+  test.each(known)('%s: of a hidden server or tool is that of none', async (_label, who, token) => {
+    const expected = counts();
+    const call = (server: string, toolName: string) =>
+      api(hub, 'POST', `/tools/call/${server}`, { token: token(), body: { toolName } });
+    for (const server of Object.keys(servers)) {
+      const allowed = shownTools(who, server);
+      for (const tool of toolsOf(server)) {
+        const { status, text } = await call(server, tool);
+        if (allowed.includes(`${server}/${tool}`)) {
+          expect(status, text).toBe(200);
+          expected[`${server}/${tool}`] = (expected[`${server}/${tool}`] ?? 0) + 1;
+        } else {
+          const ghost = allowed.length > 0 ? server : 'nowherezq';
+          const none = await call(ghost, `${ghost}_gone`);
+          const names = [server, tool, ghost, `${ghost}_gone`];
+          expect([status, without(text, names)], text).toEqual([404, without(none.text, names)]);
+        }
+      }
+    }
+    expect(counts()).toEqual(expected);
+  });
+});
+
+describe('the management API', () => {
+  test.each(known)('%s: lists hold nothing that is hidden', async (_label, who, token) => {
+    const get = (path: string) => api(hub, 'GET', path, { token: token() });
+    const names = ({ body }: ApiAnswer) => (body.data as { name: string }[]).map(({ name }) => name).sort();
+    const reached = Object.keys(servers).filter((server) => grant(who, server) !== 'none');
+    const [ofServers, ofGroups] = [await get('/servers'), await get('/groups')];
+    expect(names(ofServers)).toEqual([...reached].sort());
+    expect(names(ofGroups)).toEqual(
+      groups
+        .filter((group) => seesGroup(who, group))
+        .map(({ name }) => name)
+        .sort(),
+    );
+    const paths = [
+      '/settings',
+      '/openapi/servers',
+      '/openapi/stats',
+      '/openapi.json',
+      '/openapi.yaml',
+      `/openapi.json?servers=${Object.keys(servers).join(',')}`,
+      '/docs/openapi.json',
+      '/auth/user',
+      '/auth/keys',
+      '/users',
+      '/users-stats',
+      '/mcp-settings/export',
+      '/mcp-settings/export?secrets=include',
+    ];
+    for (const path of paths) seesNone((await get(path)).text, who, path);
+    for (const { text } of [ofServers, ofGroups]) seesNone(text, who, 'a list');
+  });
+
+  test.each(known)('%s: what is hidden cannot be read one by one', async (_label, who, token) => {
+    const ask = (method: string, path: string, body?: unknown) => api(hub, method, path, { token: token(), body });
+    const same = async (method: string, path: (name: string) => string, name: string, body?: unknown) => {
+      const [hidden, none] = [await ask(method, path(name), body), await ask(method, path('nowherezq'), body)];
+      const plain = ({ status, text }: ApiAnswer) => `${status} ${without(text, [name, 'nowherezq'])}`;
+      expect(plain(hidden), `${method} ${path(name)}`).toBe(plain(none));
+      // Names somebody typed are theirs to see again; no others are told.
+      seesNone(without(hidden.text, [name]), who, path(name));
+    };
+    for (const server of Object.keys(servers)) {
+      if (grant(who, server) === 'none') {
+        await same('GET', (name) => `/servers/${name}`, server);
+        await same('PUT', (name) => `/servers/${name}`, server, { config: { url: 'https://example.org/mcp' } });
+        await same('PUT', (name) => `/servers/${name}`, server, { description: 'mine' });
+        await same('DELETE', (name) => `/servers/${name}`, server);
+        await same('POST', (name) => `/servers/${name}/toggle`, server, { enabled: false });
+        await same('POST', (name) => `/servers/${name}/reload`, server);
+        await same('POST', (name) => `/servers/${name}/tools/${server}_open/toggle`, server, { enabled: false });
+        await same('PUT', (name) => `/servers/${name}/tools/x/description`, server, { description: 'mine' });
+        await same('POST', (name) => `/servers/${name}/oauth/authorize`, server);
+        await same('POST', (name) => `/servers/${name}/oauth/disconnect`, server);
+        await same('GET', (name) => `/mcp-settings/export?serverName=${name}`, server);
+        await same('GET', (name) => `/hallgq/tools/${name}/x`, server);
+        await same('GET', (name) => `/groups/hallgq/server-configs/${name}`, server);
+        await same('PUT', (name) => `/groups/hallgq/server-configs/${name}/tools`, server, { tools: 'all' });
+        await same('DELETE', (name) => `/groups/hallgq/servers/${name}`, server);
+      } else {
+        const { status, text } = await ask('GET', `/servers/${server}`);
+        expect(status, text).toBe(200);
+        seesNone(text, who, `/servers/${server}`);
+      }
+    }
+    for (const group of groups) {
+      for (const name of [group.id, group.name]) {
+        if (seesGroup(who, group)) {
+          for (const more of ['', '/servers', '/server-configs']) {
+            const { status, text } = await ask('GET', `/groups/${name}${more}`);
+            expect(status, text).toBe(200);
+            seesNone(text, who, `/groups/${name}${more}`);
+          }
+          continue;
+        }
+        for (const more of ['', '/servers', '/server-configs', '/server-configs/commonszq']) {
+          await same('GET', (which) => `/groups/${which}${more}`, name);
+        }
+        await same('PUT', (which) => `/groups/${which}`, name, { description: 'mine' });
+        await same('DELETE', (which) => `/groups/${which}`, name);
+        await same('POST', (which) => `/groups/${which}/servers`, name, { serverName: 'commonszq' });
+        await same('PUT', (which) => `/groups/${which}/servers/batch`, name, { servers: ['commonszq'] });
+        await same('DELETE', (which) => `/groups/${which}/servers/commonszq`, name);
+        await same('PUT', (which) => `/groups/${which}/server-configs/commonszq/tools`, name, { tools: 'all' });
+        await same('GET', (which) => `/openapi.json?group=${which}`, name);
+      }
+    }
+  });
+
+  test.each([['ann'], ['bob']] as const)('%s: a hidden server cannot be put into a group of one’s own', async (who) => {
+    const token = tokens[who];
+    const ask = (method: string, path: string, body: unknown) => api(hub, method, path, { token, body });
+    const own = `own-${who}`;
+    expect((await ask('POST', '/groups', { name: own })).status).toBe(201);
+    const hidden = Object.keys(servers).filter((server) => grant(who, server) === 'none');
+    expect(hidden.length).toBeGreaterThan(2);
+    const ways = (name: string): [string, string, unknown][] => [
+      ['POST', `/groups/${own}/servers`, { serverName: name }],
+      ['PUT', `/groups/${own}/servers/batch`, { servers: [name] }],
+      ['PUT', `/groups/${own}`, { servers: [{ name, tools: 'all' }] }],
+      ['POST', '/groups', { name: `other-${who}`, servers: [name] }],
+      ['PUT', `/groups/${own}/server-configs/${name}/tools`, { tools: 'all' }],
+      ['POST', '/auth/keys', { name: 'k', accessType: 'servers', allowedServers: [name] }],
+    ];
+    for (const server of hidden) {
+      const none = ways('nowherezq');
+      for (const [index, way] of ways(server).entries()) {
+        const [one, other] = [await ask(...way), await ask(...(none[index] ?? way))];
+        if (way[1] === '/auth/keys') continue;
+        expect(one.status, `${way[0]} ${way[1]}`).toBeGreaterThanOrEqual(400);
+        const plain = ({ status, text }: ApiAnswer) => `${status} ${without(text, [server, 'nowherezq'])}`;
+        expect(plain(one), `${way[0]} ${way[1]} ${server}`).toBe(plain(other));
+        seesNone(without(one.text, [server]), who, way[1]);
+      }
+    }
+    expect((await ask('GET', `/groups/${own}`, undefined)).body.data).toMatchObject({ servers: [] });
+  });
+});
+
+describe('records', () => {
+  test.each(known)('%s: logs tell of servers within reach', async (_label, who, token) => {
+    const get = (query: string) => api(hub, 'GET', `/logs${query}`, { token: token() });
+    seesNone((await get('?limit=10000')).text, who, '/logs');
+    for (const server of Object.keys(servers)) {
+      if (grant(who, server) !== 'none') continue;
+      for (const query of [`?service=server:${server}`, `?q=${server}`, `?q=${server.toUpperCase()}&level=debug`]) {
+        const { status, body } = await get(query);
+        expect([status, body.data], query).toEqual([200, []]);
+      }
+    }
+    const events = await stream(`${hub.url}/api/logs/stream`, { headers: bearer(token()) });
+    await until('the first event', () => events.events.length > 0);
+    seesNone(JSON.stringify(events.events), who, '/logs/stream');
+    events.close();
+  });
+
+  test('everybody called something, and sees the calls that they made and no others', async () => {
+    const all = (await api(hub, 'GET', '/activities?limit=100', { token: admin })).body.data as {
+      id: string;
+      username?: string;
+    }[];
+    for (const [label, who, token] of known) {
+      if (who === 'admin') continue;
+      const get = (path: string) => api(hub, 'GET', `/activities${path}`, { token: token() });
+      const mine = await get('?limit=100');
+      const entries = mine.body.data as { username: string; server: string; tool: string }[];
+      expect(entries.length, label).toBeGreaterThan(0);
+      expect([...new Set(entries.map(({ username }) => username))]).toEqual([who]);
+      for (const path of ['?limit=100', '/stats', '/filters'])
+        seesNone(JSON.stringify((await get(path)).body), who, path);
+      const foreign = all.find(({ username }) => username !== who);
+      const gone = '00000000-0000-4000-8000-000000000000';
+      const [hidden, none] = [await get(`/${foreign?.id}`), await get(`/${gone}`)];
+      expect(hidden.status).toBe(404);
+      expect(without(hidden.text, [String(foreign?.id)])).toBe(without(none.text, [gone]));
+      const other = who === 'ann' ? 'bob' : 'ann';
+      for (const filter of [
+        `username=${other}`,
+        'username=admin',
+        'server=vaultzq',
+        'tool=vaultzq_open',
+        'group=secretgq',
+      ]) {
+        const [some, stats] = [await get(`?${filter}`), await get(`/stats?${filter}`)];
+        expect([some.body.data, (stats.body.data as { totalCalls: number }).totalCalls], `${label} ${filter}`).toEqual([
+          [],
+          0,
+        ]);
+      }
+    }
+  });
+
+  test('nobody reads any of it without a credential', async () => {
+    for (const path of [
+      '/servers',
+      '/groups',
+      '/logs',
+      '/logs/stream',
+      '/activities',
+      '/settings',
+      '/mcp-settings/export',
+    ]) {
+      const { status, text } = await api(hub, 'GET', path);
+      expect(status, path).toBe(401);
+      seesNone(text, 'nobody', path);
+    }
+    seesNone((await raw(`${hub.url}/health`, { method: 'GET' })).text, 'nobody', '/health');
+  });
+});

@@ -1,0 +1,171 @@
+import { type Hostile, hostileStdio } from './hostile.ts';
+import type { HubOptions } from './test-hub.ts';
+
+/**
+ * A small world for tests of who sees what, and what CONTRACT §2 says about it, written down a second time in the plainest words. Every server has the
+ * tools `<name>_open`, `<name>_picked` (the one that groups pick) and `<name>_off` (switched off), a prompt, a resource and a template.
+ */
+export const servers: Record<string, { visibility?: string; owner?: string; sharedWithUsers?: string[] }> = {
+  commonszq: { visibility: 'public' },
+  plainzq: {},
+  vaultzq: { visibility: 'private', owner: 'admin' },
+  annszq: { visibility: 'private', owner: 'ann' },
+  bobszq: { visibility: 'private', owner: 'bob' },
+  lentzq: { visibility: 'group', sharedWithUsers: ['ann'] },
+  listedzq: { visibility: 'private' },
+  groupedzq: { visibility: 'private' },
+};
+
+interface World {
+  readonly id: string;
+  readonly name: string;
+  readonly visibility: string;
+  readonly owner: string;
+  readonly sharedWithUsers?: string[];
+  /** Servers by name, and whether only `_picked` is in the group; of those that are picked, no prompt and no resource is. */
+  readonly members: Record<string, 'all' | 'picked'>;
+}
+
+const id = (digit: string) => `${digit.repeat(8)}-1111-4111-8111-111111111111`;
+export const groups: readonly World[] = [
+  {
+    id: id('a'),
+    name: 'crewgq',
+    visibility: 'private',
+    owner: 'admin',
+    members: { groupedzq: 'picked', commonszq: 'picked' },
+  },
+  {
+    id: id('b'),
+    name: 'ganggq',
+    visibility: 'private',
+    owner: 'bob',
+    members: { bobszq: 'all', listedzq: 'picked', commonszq: 'all' },
+  },
+  {
+    id: id('c'),
+    name: 'hallgq',
+    visibility: 'public',
+    owner: 'admin',
+    members: {
+      commonszq: 'all',
+      lentzq: 'picked',
+      vaultzq: 'all',
+      annszq: 'all',
+      bobszq: 'all',
+      groupedzq: 'all',
+      plainzq: 'picked',
+    },
+  },
+  {
+    id: id('d'),
+    name: 'sharedgq',
+    visibility: 'group',
+    owner: 'admin',
+    sharedWithUsers: ['bob'],
+    members: { commonszq: 'all', listedzq: 'all', annszq: 'all' },
+  },
+  {
+    id: id('e'),
+    name: 'secretgq',
+    visibility: 'private',
+    owner: 'admin',
+    members: { commonszq: 'all', vaultzq: 'all' },
+  },
+];
+
+export type Who = 'ann' | 'bob' | 'admin' | 'nobody';
+const lists: Record<string, string[]> = { bob: ['listedzq'] };
+const memberships: Record<string, string[]> = { ann: ['crewgq'] };
+
+export const toolsOf = (server: string) => [`${server}_open`, `${server}_picked`, `${server}_off`];
+
+/** What of a server somebody is granted: everything, what the groups pick, or nothing. */
+export function grant(who: Who, server: string): 'all' | 'picked' | 'none' {
+  const { visibility, owner, sharedWithUsers = [] } = servers[server] ?? { visibility: 'private' };
+  if (who === 'admin') return 'all';
+  if (who === 'nobody') return visibility === 'private' || visibility === 'group' ? 'none' : 'all';
+  if (visibility === 'public' || owner === who || lists[who]?.includes(server)) return 'all';
+  if (visibility === 'group' && sharedWithUsers.includes(who)) return 'all';
+  const through = groups.filter(({ name }) => memberships[who]?.includes(name)).map(({ members }) => members[server]);
+  return through.includes('all') ? 'all' : through.includes('picked') ? 'picked' : 'none';
+}
+
+export function seesGroup(who: Who, { name, visibility, owner, sharedWithUsers }: World): boolean {
+  if (who === 'admin' || visibility === 'public') return true;
+  return owner === who || memberships[who]?.includes(name) === true || sharedWithUsers?.includes(who) === true;
+}
+
+/** Tools as `server/tool` that a scope shows: '' is everything, otherwise a group by name or id, or a server. */
+export function shownTools(who: Who, scope: string): string[] {
+  const group = groups.find(({ name, id: groupId }) => name === scope || groupId === scope);
+  if (group && !seesGroup(who, group)) return [];
+  const members = Object.entries(group?.members ?? {});
+  const within = group ? members : Object.keys(servers).map((name) => [name, 'all'] as const);
+  return within
+    .filter(([server]) => group !== undefined || scope === '' || scope === server)
+    .flatMap(([server, selection]) => {
+      const granted = grant(who, server);
+      if (granted === 'none') return [];
+      const picked = granted === 'picked' || selection === 'picked';
+      return (picked ? [`${server}_picked`] : [`${server}_open`, `${server}_picked`]).map(
+        (tool) => `${server}/${tool}`,
+      );
+    })
+    .sort();
+}
+
+/** Every name that must not reach somebody's eyes. What is switched off is told to those who may switch it on. */
+export function hiddenNames(who: Who): string[] {
+  const ofServers = Object.keys(servers).flatMap((server) => {
+    const granted = grant(who, server);
+    if (granted === 'none') return [server];
+    if (who === 'admin' || servers[server]?.owner === who) return [];
+    return [`${server}_off`, ...(granted === 'picked' ? [`${server}_open`, `${server}_ask`, `${server}/doc`] : [])];
+  });
+  return [...ofServers, ...groups.filter((group) => !seesGroup(who, group)).flatMap(({ id, name }) => [id, name])];
+}
+
+/** The hub's settings for this world, and the servers with what they saw. Users: ann, bob. */
+export function twoUsers(password: string): { settings: HubOptions; backends: Record<string, Hostile> } {
+  const backends = Object.fromEntries(
+    Object.keys(servers).map((name) => [
+      name,
+      hostileStdio({
+        name,
+        instructions: `How to use ${name}.`,
+        tools: toolsOf(name),
+        prompts: [{ name: `${name}_ask` }],
+        resources: [{ uri: `x://${name}/doc`, name: `${name}/doc` }],
+        resourceTemplates: [{ uriTemplate: `x://${name}/doc/{part}`, name: `${name}/doc part` }],
+      }),
+    ]),
+  );
+  const mcpServers = Object.fromEntries(
+    Object.entries(servers).map(([name, more]) => [
+      name,
+      { ...backends[name]?.config, ...more, tools: { [`${name}_off`]: { enabled: false } } },
+    ]),
+  );
+  const picked = (name: string) => ({ name, tools: [`${name}_picked`], prompts: [], resources: [] });
+  return {
+    backends,
+    settings: {
+      mcpServers,
+      groups: groups.map(({ members, ...group }) => ({
+        ...group,
+        servers: Object.entries(members).map(([name, selection]) => (selection === 'all' ? { name } : picked(name))),
+      })),
+      users: [
+        { username: 'admin', password, isAdmin: true },
+        ...['ann', 'bob'].map((username) => ({
+          username,
+          password,
+          isAdmin: false,
+          servers: lists[username] ?? [],
+          groups: memberships[username] ?? [],
+        })),
+      ],
+    },
+  };
+}
