@@ -26,6 +26,8 @@ export interface CallContext {
   readonly scope: Scope;
   /** `x-session-id`. */
   readonly sessionId: string | undefined;
+  /** The header of W3C trace context: goes on to the server and into the activity record. One that is none is left out. */
+  readonly traceparent?: string | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -102,7 +104,8 @@ export function createCalls({ views, toolArguments, states, dispatch }: CallsOpt
       const problems = [...(args.problems ?? []), ...prepared.problems.map((problem) => below(args.path, problem))];
       if (problems.length > 0) throw invalid(`Cannot call tool "${shown(tool)}"`, problems);
       const exact = exactText(prepared.value, args.value, args.text);
-      const result = await ask('tools/call', `{"name":${JSON.stringify(name)},"arguments":${exact}}`, view, context);
+      const params = `{"name":${JSON.stringify(name)},"arguments":${exact}${traceMeta(context.traceparent)}}`;
+      const result = await ask('tools/call', params, view, context);
       return { result, arguments: exact };
     },
     async prompt({ server, prompt }, args, context) {
@@ -133,6 +136,12 @@ function located(view: View, kind: 'tools' | 'prompts', { server, name }: { serv
   }
   const text = list.texts[index];
   return text === undefined ? undefined : { text, name: String(JSON.parse(memberText(text, 'name') ?? 'null')) };
+}
+
+/** The member of `params` in which MCP carries a trace. */
+function traceMeta(traceparent = ''): string {
+  const isTrace = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(traceparent);
+  return isTrace ? `,"_meta":{"traceparent":"${traceparent}"}` : '';
 }
 
 function unavailable({ name, status, nextRetryAt }: ServerState): HubError {

@@ -31,6 +31,7 @@ export function executionRoutes({ calls, allowedOrigins }: ExecutionOptions): Ho
       caller: c.var.caller,
       scope,
       sessionId: sessionIdOf(c.req.header('x-session-id')),
+      traceparent: c.req.header('traceparent'),
       signal: c.req.raw.signal,
     });
     return jsonText(c, completeResult(answer.result));

@@ -34,6 +34,7 @@ export function toolsRoutes(calls: Calls): Hono<ApiEnv> {
         caller,
         scope: { kind: 'server', name: c.req.param('server') },
         sessionId: sessionIdOf(c.req.header('x-session-id')),
+        traceparent: c.req.header('traceparent'),
         signal: c.req.raw.signal,
       },
     );
