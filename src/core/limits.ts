@@ -311,4 +311,8 @@ export const limits = {
   unreadMs: 60_000,
   /** The query of an answer to a sign-in: a code and a state of some hundred characters each. */
   callbackChars: 16_000,
+  /** The query of a tool search and its context. A user's whole request, told at length, stays under 4 000; more is a document. */
+  searchChars: 6_000,
+  /** Of a search query this much comes back in the answer's metadata. */
+  searchEchoChars: 1_000,
 } as const;

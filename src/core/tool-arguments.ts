@@ -16,6 +16,8 @@ export interface PreparedArguments {
 export interface ToolArguments {
   /** `toolText` is the tool as its server sent it (JSON text of `tools/list`); a schema that makes no sense checks nothing. Never throws. */
   prepare(toolText: string, value: unknown, options?: ConvertOptions): PreparedArguments;
+  /** What of the arguments breaks the schema as they are, nothing converted. Never throws. */
+  check(toolText: string, value: unknown): readonly Problem[];
 }
 
 interface Known {
@@ -42,6 +44,7 @@ export function createToolArguments(options: { now?: () => number; schemas?: num
   }
 
   return {
+    check: (toolText, value) => schemaOf(toolText).check(value).problems.slice(0, limits.problems),
     prepare(toolText, value, options) {
       const { schema, check } = schemaOf(toolText);
       const converted = convertArguments(schema, value, options);

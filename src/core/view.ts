@@ -4,6 +4,7 @@ import { editObject } from './json-text.ts';
 import { type Principal, principalId } from './principal.ts';
 import { type Scope, scopeId } from './scope.ts';
 import type { ItemSettings, Selection, Settings } from './settings.ts';
+import { smartToolTexts } from './smart-tools.ts';
 import { exposedName, tieBreakName } from './tool-name.ts';
 import { matchesTemplate } from './uri-template.ts';
 import { limits } from './limits.ts';
@@ -31,6 +32,8 @@ export interface View {
   /** Names of the servers in the scope, whether or not they offer anything now. */
   readonly servers: readonly string[];
   readonly lists: Readonly<Record<ItemKind, ViewList>>;
+  /** Set for smart routing: the tools it searches, describes and calls; `lists.tools` then holds its own few. */
+  readonly smart: SmartView | undefined;
   tool(name: string): Target | undefined;
   prompt(name: string): Target | undefined;
   resource(uri: string): Target | undefined;
@@ -38,12 +41,30 @@ export interface View {
   template(uriTemplate: string): Target | undefined;
 }
 
-/** Builds a view. Costs time in proportion to what is visible; `createViews` keeps the results. */
-export function view(settings: Settings, catalogue: Catalogue, principal: Principal, scope: Scope): View {
-  return viewOf(settings, catalogue, resolve(settings, principal, scope));
+export interface SmartView {
+  readonly progressive: boolean;
+  readonly tools: ViewList;
+  /** The place of an exposed name in `tools`. */
+  indexOf(name: string): number | undefined;
 }
 
-function viewOf(settings: Settings, catalogue: Catalogue, resolved: Resolved): View {
+/** What of a scope the view needs besides what it resolves to. */
+interface SmartScope {
+  readonly group: string | undefined;
+  readonly progressive: boolean;
+}
+
+/** Builds a view. Costs time in proportion to what is visible; `createViews` keeps the results. */
+export function view(settings: Settings, catalogue: Catalogue, principal: Principal, scope: Scope): View {
+  return viewOf(settings, catalogue, resolve(settings, principal, scope), smartScope(settings, scope));
+}
+
+function smartScope(settings: Settings, scope: Scope): SmartScope | undefined {
+  if (scope.kind !== 'smart') return undefined;
+  return { group: scope.group, progressive: settings.system.progressiveDisclosure ?? false };
+}
+
+function viewOf(settings: Settings, catalogue: Catalogue, resolved: Resolved, smart: SmartScope | undefined): View {
   const naming: Naming = {
     own: resolved.kind === 'server',
     separator: settings.system.nameSeparator,
@@ -62,11 +83,13 @@ function viewOf(settings: Settings, catalogue: Catalogue, resolved: Resolved): V
     templates.add(member, shown(offer.templates, member.resources, member.server.resources));
   }
   const only = resolved.kind === 'server' ? resolved.members[0] : undefined;
+  const servers = resolved.members.map((member) => member.server.name);
   return {
     kind: resolved.kind,
     single: only && catalogue.offers.get(only.server.name)?.about,
-    servers: resolved.members.map((member) => member.server.name),
-    lists: { tools, prompts, resources, templates },
+    servers,
+    lists: { tools: smart ? smartList(servers, smart) : tools, prompts, resources, templates },
+    smart: smart && { progressive: smart.progressive, tools, indexOf: (name) => tools.indexOf(name) },
     tool: (name) => tools.find(name),
     prompt: (name) => prompts.find(name),
     template: (uriTemplate) => templates.find(uriTemplate),
@@ -94,14 +117,16 @@ export function createViews(now: () => { settings: Settings; catalogue: Catalogu
     items = 0;
   }
 
-  function build(current: { settings: Settings; catalogue: Catalogue }, resolved: Resolved): View {
+  function build(current: { settings: Settings; catalogue: Catalogue }, resolved: Resolved, scope: Scope): View {
+    const smart = smartScope(current.settings, scope);
     const content = JSON.stringify([
+      smart,
       resolved.kind,
       resolved.members.map((one) => [one.server.name, one.prefix, one.tools, one.prompts, one.resources]),
     ]);
     const found = shared.get(content);
     if (found) return found;
-    const built = viewOf(current.settings, current.catalogue, resolved);
+    const built = viewOf(current.settings, current.catalogue, resolved, smart);
     if (items > limits.viewItems) forget();
     items += itemKinds.reduce((sum, kind) => sum + built.lists[kind].texts.length, 1);
     shared.set(content, built);
@@ -120,7 +145,7 @@ export function createViews(now: () => { settings: Settings; catalogue: Catalogu
       const found = kept.get(key);
       if (found) return found;
       if (kept.size >= limits.views) kept.clear();
-      const built = build(current, resolve(current.settings, principal, scope));
+      const built = build(current, resolve(current.settings, principal, scope), scope);
       kept.set(key, built);
       return built;
     },
@@ -135,6 +160,11 @@ export function changedKinds(before: View, after: View): ItemKind[] {
     const b = after.lists[kind].texts;
     return a.length !== b.length || a.some((text, i) => text !== b[i]);
   });
+}
+
+/** The tools of smart routing itself, which lead to no server. */
+function smartList(servers: readonly string[], { group, progressive }: SmartScope): ViewList {
+  return { texts: smartToolTexts({ servers, group, progressive }), targets: [] };
 }
 
 interface Naming {
@@ -178,6 +208,11 @@ class NamedList implements ViewList {
 
   find(name: string): Target | undefined {
     return this.#byName.get(name) ?? (this.#members === 1 ? this.#alias.get(name) : undefined);
+  }
+
+  indexOf(name: string): number | undefined {
+    const target = this.find(name);
+    return target && this.targets.indexOf(target);
   }
 }
 

@@ -6,9 +6,12 @@ import { setLevel } from './log-level.ts';
 import { relay, type RelayOptions } from './relay.ts';
 import type { ClientRequest } from './request.ts';
 import { metaKeys, sessionRevisions, statelessRevision } from './revisions.ts';
+import { type SmartOptions, smartCall } from './smart.ts';
 
 export interface DispatchOptions extends RelayOptions {
   readonly version: string;
+  /** Undefined where the hub has no search: smart endpoints then have no tools that can be called. */
+  readonly smart?: SmartOptions;
 }
 
 /** Answers one request, now or later, through its reply. Never throws. */
@@ -30,6 +33,10 @@ export function dispatch(request: ClientRequest, options: DispatchOptions): void
 function handle(request: ClientRequest, options: DispatchOptions): void {
   const list = listOf.get(request.method);
   if (list) return answerList(request, list.kind, list.member);
+  if (request.view.smart && options.smart && request.method === 'tools/call') {
+    const call = smartCall(request, request.view.smart, options.smart);
+    return call && relay(call, options);
+  }
   if (addressedMethods.has(request.method)) return relay(request, options);
   if (request.method === 'server/discover') {
     return request.reply.answer(resultText(request.id, discoverResult(request, options.version)));

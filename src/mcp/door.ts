@@ -126,7 +126,6 @@ function closedScope(scope: Scope, settings: Settings): HubError | undefined {
       'The endpoint of all servers is switched off (routing.enableGlobalRoute). Name a group or a server.',
     );
   }
-  if (scope.kind === 'smart') return new HubError('not_found', 'Smart routing is not part of this version yet.');
   return undefined;
 }
 

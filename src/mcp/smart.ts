@@ -1,0 +1,168 @@
+import { HubError } from '../core/errors.ts';
+import { editObject, memberText } from '../core/json-text.ts';
+import { limits } from '../core/limits.ts';
+import { isObject, resultText } from '../core/rpc.ts';
+import { searchGuideline } from '../core/smart-tools.ts';
+import type { SmartView, Target } from '../core/view.ts';
+import type { ClientRequest } from './request.ts';
+
+/** What smart routing needs of the rest of the hub. */
+export interface SmartOptions {
+  /** Best first; only tools whose key is in `allowed`. Throws when the index cannot be used. */
+  readonly search: (request: {
+    query: string;
+    context: string | undefined;
+    limit: number;
+    allowed: ReadonlySet<string>;
+  }) => {
+    results: readonly { key: string; score: number }[];
+    confident: boolean;
+    threshold: number;
+  };
+  /** The key of a tool in the index. */
+  readonly key: (target: Target) => string;
+  /** Whether the server can be called now: what cannot is not offered (CONTRACT §6). */
+  readonly available: (server: string) => boolean;
+  /** Why the search uses words alone; undefined when it uses all it has. */
+  readonly degraded: () => string | undefined;
+  /** Arguments against the tool's schema: the problems with their paths. */
+  readonly problems: (toolText: string, argumentsValue: unknown) => readonly { path: string; message: string }[];
+}
+
+/**
+ * Answers `tools/call` on a smart endpoint (SPEC, Smart routing tools; CONTRACT §6). Returns the request to relay for `call_tool`, undefined when it was answered
+ * here. Throws HubError `not_found` for any other tool: what is not listed is not there.
+ */
+export function smartCall(request: ClientRequest, view: SmartView, options: SmartOptions): ClientRequest | undefined {
+  const params = isObject(request.message.params) ? request.message.params : {};
+  const given = isObject(params['arguments']) ? params['arguments'] : {};
+  switch (params['name']) {
+    case 'search_tools':
+      answer(request, search(given, view, options));
+      return undefined;
+    case 'describe_tool':
+      if (!view.progressive) break;
+      answer(request, describe(given, view, options));
+      return undefined;
+    case 'call_tool': {
+      const refusal = refusedCall(given, view, options);
+      if (!refusal) return callRequest(request, given);
+      answer(request, refusal);
+      return undefined;
+    }
+  }
+  const name = typeof params['name'] === 'string' ? params['name'] : '?';
+  throw new HubError('not_found', `Unknown tool: ${name.slice(0, 300)}`);
+}
+
+interface Answer {
+  readonly content: Record<string, unknown>;
+  readonly isError: boolean;
+}
+
+function search(given: Record<string, unknown>, view: SmartView, options: SmartOptions): Answer {
+  const { query, context, limit = 10 } = given;
+  if (typeof query !== 'string' || query.trim() === '')
+    return failure('search_tools needs "query", a text that says what you want to do.');
+  if (context !== undefined && typeof context !== 'string') return failure('"context" must be a text.');
+  if (typeof limit !== 'number' || !Number.isInteger(limit))
+    return failure('"limit" must be an integer from 1 to 100.');
+  const places = new Map<string, number>();
+  for (const [index, target] of view.tools.targets.entries()) {
+    if (options.available(target.server)) places.set(options.key(target), index);
+  }
+  const found = options.search({
+    query,
+    context,
+    limit: Math.min(100, Math.max(1, limit)),
+    allowed: new Set(places.keys()),
+  });
+  const tools = found.results.map(({ key, score }) => {
+    const index = places.get(key) ?? -1;
+    return {
+      ...shown(view, index),
+      serverName: view.tools.targets[index]?.server,
+      score: Math.round(score * 1_000) / 1_000,
+    };
+  });
+  const degraded = options.degraded();
+  const metadata = {
+    query: query.slice(0, limits.searchEchoChars),
+    mode: view.progressive ? 'progressive' : 'standard',
+    threshold: found.threshold,
+    totalResults: tools.length,
+    progressiveDisclosure: view.progressive,
+    guideline: searchGuideline(tools.length, view.progressive),
+    ...(!found.confident && tools.length > 0 && { lowConfidence: true }),
+    ...(degraded !== undefined && { degraded }),
+  };
+  return { content: { tools, metadata }, isError: false };
+}
+
+function shown(view: SmartView, index: number): Record<string, unknown> {
+  const tool: unknown = JSON.parse(view.tools.texts[index] ?? '{}');
+  if (!isObject(tool)) return {};
+  const { name, description } = tool;
+  return view.progressive ? { name, description } : tool;
+}
+
+function describe(given: Record<string, unknown>, view: SmartView, options: SmartOptions): Answer {
+  const index = place(given['toolName'], view, options);
+  if (index === undefined) return unknownTool(given['toolName']);
+  const tool = JSON.parse(view.tools.texts[index] ?? '{}') as Record<string, unknown>;
+  return { content: { tool: { ...tool, serverName: view.tools.targets[index]?.server } }, isError: false };
+}
+
+/** Why `call_tool` is not passed on; undefined when it is. */
+function refusedCall(given: Record<string, unknown>, view: SmartView, options: SmartOptions): Answer | undefined {
+  const { toolName, arguments: own = {} } = given;
+  const index = place(toolName, view, options);
+  if (index === undefined) return unknownTool(toolName);
+  if (!isObject(own)) return failure('"arguments" must be an object.');
+  const text = view.tools.texts[index] ?? '{}';
+  const problems = options.problems(text, own);
+  if (problems.length === 0) return undefined;
+  const inputSchema: unknown = JSON.parse(memberText(text, 'inputSchema') ?? '{}');
+  const error = `The arguments do not fit the input schema of ${String(toolName)}. Mend them and call again.`;
+  return { content: { error, problems, inputSchema }, isError: true };
+}
+
+/** Where a tool stands that can be called now. */
+function place(name: unknown, view: SmartView, options: SmartOptions): number | undefined {
+  const index = typeof name === 'string' ? view.indexOf(name) : undefined;
+  const target = index === undefined ? undefined : view.tools.targets[index];
+  return target && options.available(target.server) ? index : undefined;
+}
+
+/** The tool's own call: its name and its arguments as the client wrote them, the rest of the request as it is. */
+function callRequest(request: ClientRequest, given: Record<string, unknown>): ClientRequest {
+  const wrapper = memberText(request.params ?? '{}', 'arguments') ?? '{}';
+  const name = given['toolName'];
+  const edits = { name: JSON.stringify(name), arguments: memberText(wrapper, 'arguments') ?? '{}' };
+  const params = {
+    ...(isObject(request.message.params) && request.message.params),
+    name,
+    arguments: given['arguments'] ?? {},
+  };
+  return { ...request, params: editObject(request.params ?? '{}', edits), message: { ...request.message, params } };
+}
+
+function unknownTool(name: unknown): Answer {
+  const shownName = typeof name === 'string' ? `"${name.slice(0, 300)}"` : 'without a name';
+  return failure(`Tool ${shownName} not found or not available. Names come from search_tools.`);
+}
+
+function failure(error: string): Answer {
+  return { content: { error }, isError: true };
+}
+
+function answer(request: ClientRequest, { content, isError }: Answer): void {
+  const text = JSON.stringify(content);
+  const result = {
+    content: [{ type: 'text', text }],
+    structuredContent: content,
+    isError,
+    ...(request.stateless && { resultType: 'complete' }),
+  };
+  request.reply.answer(resultText(request.id, JSON.stringify(result)));
+}
