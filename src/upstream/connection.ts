@@ -68,6 +68,8 @@ export class Connection {
   #lastId = 0;
   /** Failures since the connection last held for `limits.backOffResetMs`. */
   #failures = 0;
+  /** Why it failed last, until it is connected again. */
+  #lastReason: string | undefined;
   /** Grows with each attempt to connect. */
   #attempt = 0;
 
@@ -178,6 +180,7 @@ export class Connection {
       this.#setStatus({ kind: 'connected', sinceMs: Date.now(), tookMs });
       this.#keepAlive.start();
       this.#relister.start();
+      this.#lastReason = undefined;
       this.#log.info('connected', { tools: offer.tools.length, ms: tookMs });
     } catch (error) {
       if (current()) this.#fail(asHubError(error, 'The connection failed'));
@@ -264,7 +267,10 @@ export class Connection {
     const longest = Math.min(limits.backOffMaxMs, limits.backOffFirstMs * 2 ** Math.min(failures - 1, 10));
     const waitMs = Math.round(longest * (0.5 + Math.random() / 2));
     this.#setStatus({ kind: 'disconnected', error, attempts: failures, nextRetryAt: Date.now() + waitMs });
-    this.#log.warn('disconnected', { error: error.message, attempts: failures, retryInMs: waitMs });
+    // A server that stays away says so once; the same reason again and again would bury what others have to say.
+    const level = error.message === this.#lastReason ? 'debug' : 'warn';
+    this.#lastReason = error.message;
+    this.#log[level]('disconnected', { error: error.message, attempts: failures, retryInMs: waitMs });
     this.#retryTimer = setTimeout(() => void this.#connect(), waitMs);
     this.#dropLink(error);
   }
