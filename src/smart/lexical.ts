@@ -1,0 +1,211 @@
+import { terms, words } from './analyzer.ts';
+import { stopWords } from './stop-words.ts';
+import type { ToolDocument } from './document.ts';
+import { createPostings, slotShift, weightMask, weights, type Postings } from './postings.ts';
+
+/**
+ * Finds tools by the words (BM25F) and by the parts of words (3- and 4-grams of characters) that they share with a query. Tools are known by
+ * slot numbers, which the caller hands out and takes back.
+ *
+ * How rare a word is gets counted among the visible tools of the query, each time anew; lengths are compared with fixed averages. So a score
+ * depends on the query, the tool and the other visible tools, and nothing hidden can be measured through it.
+ */
+export interface Lexical {
+  /** Adds a tool under a slot that has none. */
+  add(slot: number, tool: ToolDocument): void;
+  /** Forgets the tools of all slots whose `alive` is 0. Until then they cost time, but `visible` keeps them out of every result. */
+  purge(alive: Uint8Array): void;
+  /** Adds BM25F scores to `out`. Returns the score of a tool that had every word of the query as its name, which no tool exceeds. */
+  scoreWords(query: string, visible: Visible, out: Float32Array): number;
+  /** Adds scores in 0..1 or a little above to `out`, in the manner of a cosine. */
+  scoreGrams(query: string, visible: Visible, out: Float32Array): void;
+  bytes(): number;
+}
+
+/** Which slots a query may know of: `mask[slot]` is 1 for those, and `count` says how many they are. */
+export interface Visible {
+  readonly mask: Uint8Array;
+  readonly count: number;
+}
+
+export function createLexical(): Lexical {
+  const byTerm = createChannel();
+  const byGram = createChannel();
+
+  return {
+    add(slot, tool) {
+      for (const [term, mass] of fieldMasses(tool)) byTerm.add(term, slot, mass / (mass + saturation));
+      const grams = gramsOf(gramText(tool));
+      let squares = 0;
+      for (const count of grams.values()) squares += damped(count) ** 2;
+      for (const [gram, count] of grams) byGram.add(gram, slot, damped(count) / Math.sqrt(squares));
+    },
+    purge(alive) {
+      byTerm.purge(alive);
+      byGram.purge(alive);
+    },
+    scoreWords(query, visible, out) {
+      const rarest = termRarity(0, visible.count);
+      let reachable = 0;
+      for (const [term, count] of counted(terms(query))) {
+        const found = byTerm.count(term, visible);
+        const weight = count ** repetition * (found === 0 ? rarest : termRarity(found, visible.count));
+        reachable += weight;
+        if (found > 0) byTerm.accumulate(term, weight, visible, out);
+      }
+      return reachable;
+    },
+    scoreGrams(query, visible, out) {
+      const found: [gram: string, weight: number][] = [];
+      let squares = 0;
+      for (const [gram, count] of gramsOf(query)) {
+        const tools = byGram.count(gram, visible);
+        if (tools === 0) continue;
+        const rarity = Math.log((visible.count + 1) / (tools + 1));
+        found.push([gram, damped(count) * rarity * rarity]);
+        squares += (damped(count) * rarity) ** 2;
+      }
+      if (squares === 0) return;
+      for (const [gram, weight] of found) byGram.accumulate(gram, weight / Math.sqrt(squares), visible, out);
+    },
+    bytes: () => byTerm.bytes() + byGram.bytes(),
+  };
+}
+
+/** Chosen on the development halves of the benchmark (MODEL_CARD.md, "Numbers chosen"), as everything below. */
+const saturation = 1.2;
+const repetition = 0.25;
+
+interface Field {
+  readonly text: (tool: ToolDocument) => string;
+  readonly weight: number;
+  /** How much a longer field than `averageTerms` takes away from each of its words: 0 nothing, 1 in proportion. */
+  readonly lengthPenalty: number;
+  readonly averageTerms: number;
+}
+
+const fields: readonly Field[] = [
+  { text: (tool) => tool.name, weight: 5, lengthPenalty: 0.1, averageTerms: 3 },
+  { text: (tool) => tool.description, weight: 1, lengthPenalty: 0.9, averageTerms: 20 },
+  { text: (tool) => tool.parameterNames, weight: 1, lengthPenalty: 0.2, averageTerms: 4 },
+  { text: (tool) => tool.parameterTexts, weight: 0.8, lengthPenalty: 0.3, averageTerms: 20 },
+  { text: (tool) => tool.server, weight: 1.5, lengthPenalty: 0, averageTerms: 2 },
+  { text: (tool) => tool.serverDescription ?? '', weight: 0.5, lengthPenalty: 0.3, averageTerms: 20 },
+];
+
+/** What a description says after this many terms is about details. */
+const fieldTerms = 60;
+/** Enough text for those; the rest of a long one is never looked at. */
+const fieldChars = 2_000;
+const gramDescriptionChars = 300;
+const gramParameterChars = 600;
+const nameChars = 256;
+
+/** How much of each term a tool has: its weighted and length-normalized occurrences over all fields. */
+function fieldMasses(tool: ToolDocument): Map<string, number> {
+  const masses = new Map<string, number>();
+  for (const field of fields) {
+    const found = terms(field.text(tool).slice(0, fieldChars)).slice(0, fieldTerms);
+    const mass = field.weight / (1 - field.lengthPenalty + (field.lengthPenalty * found.length) / field.averageTerms);
+    for (const term of found) masses.set(term, (masses.get(term) ?? 0) + mass);
+  }
+  return masses;
+}
+
+function gramText(tool: ToolDocument): string {
+  const name = tool.name.slice(0, nameChars);
+  const server = tool.server.slice(0, nameChars);
+  const description = tool.description.slice(0, gramDescriptionChars);
+  // The name counts three times.
+  return `${name} ${name} ${name} ${server} ${description} ${tool.parameterNames.slice(0, gramParameterChars)}`;
+}
+
+/** The 3- and 4-grams of the words of a text, begin and end of a word included, and how often each occurs. */
+function gramsOf(text: string): Map<string, number> {
+  const grams = new Map<string, number>();
+  for (const word of words(text)) {
+    if (stopWords.has(word)) continue;
+    const bounded = `<${word}>`;
+    for (let size = 3; size <= 4; size++) {
+      for (let i = 0; i + size <= bounded.length; i++) {
+        const gram = bounded.slice(i, i + size);
+        grams.set(gram, (grams.get(gram) ?? 0) + 1);
+      }
+    }
+  }
+  return grams;
+}
+
+function counted(items: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1);
+  return counts;
+}
+
+function damped(count: number): number {
+  return 1 + Math.log(count);
+}
+
+function termRarity(tools: number, of: number): number {
+  return Math.log(1 + (of - tools + 0.5) / (tools + 0.5));
+}
+
+/** Posting lists by string. */
+interface Channel {
+  add(item: string, slot: number, weight: number): void;
+  /** How many visible tools have the item. */
+  count(item: string, visible: Visible): number;
+  accumulate(item: string, weight: number, visible: Visible, out: Float32Array): void;
+  purge(alive: Uint8Array): void;
+  bytes(): number;
+}
+
+function createChannel(): Channel {
+  const lists = new Map<string, number>();
+  const postings: Postings = createPostings();
+
+  return {
+    add(item, slot, weight) {
+      let list = lists.get(item);
+      if (list === undefined) {
+        list = postings.open();
+        lists.set(item, list);
+      }
+      postings.add(list, slot, weight);
+    },
+    count(item, visible) {
+      const list = lists.get(item);
+      if (list === undefined) return 0;
+      const { entries } = postings;
+      const { mask } = visible;
+      let count = 0;
+      for (let i = postings.start(list), end = postings.end(list); i < end; i++) {
+        count += mask[(entries[i] ?? 0) >>> slotShift] ?? 0;
+      }
+      return count;
+    },
+    accumulate(item, weight, visible, out) {
+      const list = lists.get(item);
+      if (list === undefined) return;
+      const { entries } = postings;
+      const { mask } = visible;
+      for (let i = postings.start(list), end = postings.end(list); i < end; i++) {
+        const entry = entries[i] ?? 0;
+        const slot = entry >>> slotShift;
+        if (mask[slot] === 1) out[slot] = (out[slot] ?? 0) + weight * (weights[entry & weightMask] ?? 0);
+      }
+    },
+    purge(alive) {
+      postings.purge(alive);
+      for (const [item, list] of lists) {
+        if (postings.start(list) < postings.end(list)) continue;
+        postings.close(list);
+        lists.delete(item);
+      }
+    },
+    bytes: () => postings.bytes() + lists.size * bytesPerList,
+  };
+}
+
+/** What an entry of the map with its short string takes, about. */
+const bytesPerList = 80;
