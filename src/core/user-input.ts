@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isForbiddenName, namesInput, notEmpty } from './input.ts';
 import { limits } from './limits.ts';
+import { isObject } from './rpc.ts';
 
 /** The bodies of the user endpoints (SPEC, Users; CONTRACT §4), in their own spelling and in MCPHub's (`isAdmin`, `newPassword`). */
 
@@ -32,20 +33,29 @@ const more = {
   email: z.string().trim().max(320).nullish(),
 };
 
+const eitherPassword = { password: passwordInput.nullish(), newPassword: passwordInput.nullish() };
+
 export const newUserInput = z
-  .object({ username: usernameInput, password: passwordInput, ...more })
+  .object({ username: usernameInput, ...eitherPassword, ...more })
+  .refine(({ password, newPassword }) => typeof (password ?? newPassword) === 'string', {
+    path: ['password'],
+    message: 'is required',
+    // Also when something else is wrong, so that everything missing is told at once.
+    when: ({ value }) => isObject(value) && (value['password'] ?? value['newPassword'] ?? undefined) === undefined,
+  })
   .superRefine(rolesAgree)
-  .transform(({ isAdmin, role, ...input }) => ({ ...input, role: roleFrom({ isAdmin, role }) }));
+  .superRefine(passwordsAgree)
+  .transform(({ isAdmin, role, password, newPassword, ...input }) => ({
+    ...input,
+    role: roleFrom({ isAdmin, role }),
+    password: password ?? newPassword ?? '',
+  }));
 
 export const userUpdateInput = z
-  .object({ password: passwordInput.nullish(), newPassword: passwordInput.nullish(), ...more })
+  .object({ ...eitherPassword, ...more })
   .refine(notEmpty, 'needs at least one of password, role, servers, groups, email')
   .superRefine(rolesAgree)
-  .superRefine(({ password, newPassword }, context) => {
-    if (password && newPassword && password !== newPassword) {
-      context.addIssue({ code: 'custom', path: ['newPassword'], message: 'contradicts password; send one of them' });
-    }
-  })
+  .superRefine(passwordsAgree)
   .transform(({ isAdmin, role, password, newPassword, ...input }) => ({
     ...input,
     role: roleFrom({ isAdmin, role }),
@@ -70,6 +80,17 @@ interface Roles {
 function rolesAgree({ role, isAdmin }: Roles, context: z.RefinementCtx): void {
   if (typeof isAdmin === 'boolean' && role && (role === 'admin') !== isAdmin) {
     context.addIssue({ code: 'custom', path: ['isAdmin'], message: 'contradicts role; send one of them' });
+  }
+}
+
+interface GivenPasswords {
+  password?: string | null | undefined;
+  newPassword?: string | null | undefined;
+}
+
+function passwordsAgree({ password, newPassword }: GivenPasswords, context: z.RefinementCtx): void {
+  if (password && newPassword && password !== newPassword) {
+    context.addIssue({ code: 'custom', path: ['newPassword'], message: 'contradicts password; send one of them' });
   }
 }
 

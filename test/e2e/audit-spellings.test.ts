@@ -78,6 +78,27 @@ test('a group that does not speak of its visibility is said to be public, which 
   expect((await call('GET', '/groups/old')).body.data).toMatchObject({ visibility: 'public' });
 });
 
+test('a new user has a password, under either name of it', async () => {
+  const made = await call('POST', '/users', { username: 'eve', newPassword: 'of eve' });
+  expect([made.status, made.text.includes('of eve')], made.text).toEqual([201, false]);
+  await login(hub, 'eve', 'of eve');
+  const refused = async (body: object) => {
+    const { status, body: answer } = await call('POST', '/users', body);
+    return [status, answer.errors?.map(({ path, message }) => `${path} ${message}`)];
+  };
+  expect(await refused({ username: 'x' })).toEqual([400, ['password is required']]);
+  expect(await refused({ username: 'x', password: null })).toEqual([400, ['password is required']]);
+  expect(await refused({})).toEqual([400, ['username is required', 'password is required']]);
+  expect(await refused({ username: 'x', newPassword: '12345' })).toEqual([
+    400,
+    ['newPassword must have at least 6 characters'],
+  ]);
+  expect(await refused({ username: 'x', password: '123456', newPassword: '654321' })).toEqual([
+    400,
+    ['newPassword contradicts password; send one of them'],
+  ]);
+});
+
 test('groups of a user are answered by id, also when they were given by name', async () => {
   const made = await call('POST', '/users', {
     username: 'bob',
