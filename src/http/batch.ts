@@ -28,12 +28,19 @@ export async function eachOf<T>(
 
 export function countsOf(results: readonly BatchResult[]) {
   const successCount = results.filter((result) => result.success).length;
+  const failureCount = results.length - successCount;
   return {
-    success: successCount === results.length,
+    success: failureCount === 0,
     successCount,
-    failureCount: results.length - successCount,
+    failureCount,
     results,
   };
+}
+
+/** What the envelope says when something failed (CONTRACT §3). */
+export function batchMessage({ successCount, failureCount }: { successCount: number; failureCount: number }) {
+  if (failureCount === 0) return {};
+  return { message: `${failureCount} of ${successCount + failureCount} failed; the results say why.` };
 }
 
 /** 200 when everything went well, 207 for a part of it, 400 for nothing: the one place besides `reply.ts` that knows a status. */

@@ -5,7 +5,7 @@ import { addGroup, deleteGroup, updateGroup } from '../core/groups.ts';
 import { parseInput } from '../core/input.ts';
 import { limits } from '../core/limits.ts';
 import { jsonBody } from './api.ts';
-import { batchStatus, countsOf, eachOf, nameIn } from './batch.ts';
+import { batchMessage, batchStatus, countsOf, eachOf, nameIn } from './batch.ts';
 import type { ApiEnv } from './caller.ts';
 import { changedGroup, groupEditor, groupOf, type GroupRoutes, shownGroup, visibleGroups } from './group-answer.ts';
 import { ok } from './reply.ts';
@@ -49,7 +49,7 @@ export function groupRoutes(options: GroupRoutes): Hono<ApiEnv> {
       return ['Group created successfully.', ...notes].join(' ');
     });
     const counts = countsOf(results);
-    return c.json(counts, batchStatus(counts));
+    return c.json({ ...counts, ...batchMessage(counts) }, batchStatus(counts));
   });
 
   routes.put('/groups/:id', async (c) => {

@@ -9,7 +9,7 @@ import { enabledInput, newServerInput, serverUpdateInput } from '../core/server-
 import { addServer, deleteServer, toggleServer, updateServer } from '../core/servers.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import { jsonBody } from './api.ts';
-import { batchStatus, countsOf, eachOf, nameIn } from './batch.ts';
+import { batchMessage, batchStatus, countsOf, eachOf, nameIn } from './batch.ts';
 import { type ApiEnv, type Caller, editorOf } from './caller.ts';
 import { pageOf } from './page.ts';
 import { ok } from './reply.ts';
@@ -76,7 +76,7 @@ export function serverRoutes(options: ServerRoutes): Hono<ApiEnv> {
       return 'Server added successfully.';
     });
     const data = countsOf(results);
-    return c.json({ success: data.successCount > 0, data }, batchStatus(data));
+    return c.json({ success: data.successCount > 0, ...batchMessage(data), data }, batchStatus(data));
   });
 
   routes.put('/servers/:name', async (c) => {

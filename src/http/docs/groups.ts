@@ -6,7 +6,7 @@ import {
   serverToAddInput,
 } from '../../core/group-input.ts';
 import { groupsInput } from '../groups.ts';
-import { count, flag, listOf, object, ref, type Subject, texts } from './operation.ts';
+import { count, flag, listOf, object, ref, type Subject, text, texts } from './operation.ts';
 
 const group = { data: ref('Group') };
 
@@ -20,7 +20,7 @@ export const groups: Subject = {
       description: 'Answers 207 when only some could be created, 400 when none could.',
       body: groupsInput,
       answer: {
-        bare: object({ success: flag, successCount: count, failureCount: count, results: listOf(ref('BatchResult')) }),
+        bare: object({ success: flag, successCount: count, failureCount: count, results: listOf(ref('BatchResult')) }, { message: text }),
       },
     },
     'GET /groups/:id': { summary: 'One group, by id or name', answer: group },
