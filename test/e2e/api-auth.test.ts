@@ -9,10 +9,9 @@ import { until } from '../kit/until.ts';
 
 // Coming and going: POST /api/auth/login, /logout, /change-password, GET /api/auth/user (CONTRACT §2).
 
-const env = { DB_URL: 'off' };
 const restart = async (hub: TestHub, more: Record<string, string> = {}) => {
   await hub.close();
-  return testHub({ folder: hub.folder, env: { ...env, ...more } });
+  return testHub({ folder: hub.folder, env: more });
 };
 const settingsOf = (hub: TestHub) => readFileSync(hub.settingsPath, 'utf8');
 const enter = (hub: TestHub, username: string, password: string, headers: Record<string, string> = {}) =>
@@ -22,7 +21,7 @@ const opens = async (hub: TestHub, token: string) => (await api(hub, 'GET', '/au
 describe('a login', () => {
   let hub: TestHub;
   beforeAll(async () => {
-    hub = await testHub({ env: { ...env, TRUST_PROXY: 'true' } });
+    hub = await testHub({ env: { TRUST_PROXY: 'true' } });
   });
   // Each test fails from an address of its own, so that they do not lock each other out.
   const from = (address: string) => ({ 'x-forwarded-for': address });
@@ -137,7 +136,7 @@ test.each([
   ['one proxy', '1', '10.0.0.1, 192.0.2.1'],
   ['the proxy by address', 'loopback', '10.0.0.1, 192.0.2.1'],
 ])('an invented address does not get around the limit when %s is trusted', async (_, trust, last) => {
-  const hub = await testHub({ env: { ...env, ...(trust !== undefined && { TRUST_PROXY: trust }) } });
+  const hub = await testHub({ env: trust === undefined ? {} : { TRUST_PROXY: trust } });
   const attempt = (i: number) => ({ 'x-forwarded-for': trust === 'false' ? `192.0.2.${i}` : `192.0.2.${i}, ${last}` });
   for (let i = 0; i < limits.loginFailuresPerAddress; i++) {
     expect((await enter(hub, 'admin', 'wrong', attempt(i))).status).toBe(401);
@@ -149,7 +148,7 @@ describe('an access token', () => {
   let hub: TestHub;
   let admin: string;
   beforeAll(async () => {
-    hub = await testHub({ env });
+    hub = await testHub();
     admin = await login(hub);
   });
 
@@ -219,7 +218,7 @@ describe('an access token', () => {
 
 describe('a logout', () => {
   test('ends this token and no other, also after a restart', async () => {
-    const first = await testHub({ env });
+    const first = await testHub();
     const [gone, kept] = [await login(first), await login(first)];
     const answer = await api(first, 'POST', '/auth/logout', { token: gone });
     expect([answer.status, answer.body]).toEqual([200, { success: true, message: 'Logged out' }]);
@@ -232,7 +231,7 @@ describe('a logout', () => {
   });
 
   test('does not keep the hub from starting when what was kept of it is damaged', async () => {
-    const first = await testHub({ env });
+    const first = await testHub();
     const token = await login(first);
     for (const damage of ['', 'garbage', 'null', '[]', '{"version":2}', '{"version":1,"revocations":[{"ids":7},3]}']) {
       writeFileSync(join(first.folder, 'data', 'revocations.json'), damage);
@@ -248,7 +247,7 @@ describe('a change of password', () => {
     api(hub, 'POST', '/auth/change-password', { token, body: { currentPassword, newPassword } });
 
   test('ends every other token of the user and answers a new one, also after a restart', async () => {
-    const first = await testHub({ env });
+    const first = await testHub();
     const admin = await login(first);
     const [one, two] = [await userToken(first, admin, 'ann'), await login(first, 'ann', passwordOf('ann'))];
     const { status, body } = await change(first, one, passwordOf('ann'), 'another one');
@@ -271,7 +270,7 @@ describe('a change of password', () => {
   });
 
   test('is refused without a credential, without the old password, and to a password too short', async () => {
-    const hub = await testHub({ env });
+    const hub = await testHub();
     const admin = await login(hub);
     const before = settingsOf(hub);
     const wrong = await change(hub, admin, 'wrong', 'another one');
@@ -295,7 +294,7 @@ describe('a change of password', () => {
   });
 
   test('cannot be used to guess the password without limit', async () => {
-    const hub = await testHub({ env });
+    const hub = await testHub();
     const admin = await login(hub);
     const statuses = [];
     for (let i = 0; i <= limits.loginFailuresPerAddress; i++) {
@@ -305,7 +304,7 @@ describe('a change of password', () => {
   });
 
   test('at the same time as another lets one of them win and tells the other', async () => {
-    const hub = await testHub({ env });
+    const hub = await testHub();
     const admin = await login(hub);
     const next = ['the first one', 'the second one', 'the third one'];
     const answers = await Promise.all(next.map((password) => change(hub, admin, 'correct horse', password)));
@@ -320,7 +319,7 @@ describe('a change of password', () => {
 
 test('a bcrypt hash of an imported file is upgraded at the first login, and no login at that moment suffers', async () => {
   const users = [{ username: 'old', password: await bcrypt('imported one', 10), isAdmin: true }];
-  const hub = await testHub({ users, custom: 'kept', env });
+  const hub = await testHub({ users, custom: 'kept' });
   const wrong = await enter(hub, 'old', 'imported two');
   expect([wrong.status, settingsOf(hub).includes('argon2id')]).toEqual([401, false]);
   const answers = await Promise.all(Array.from({ length: 12 }, () => enter(hub, 'old', 'imported one')));
@@ -333,7 +332,7 @@ test('a bcrypt hash of an imported file is upgraded at the first login, and no l
 });
 
 test('READONLY lets users in and out and changes neither passwords nor keys nor users', async () => {
-  const first = await testHub({ env });
+  const first = await testHub();
   const key = await api(first, 'POST', '/auth/keys', { token: await login(first), body: { name: 'k' } });
   const { id } = key.body.data as { id: string };
   const hub = await restart(first, { READONLY: 'true' });
@@ -363,7 +362,7 @@ test('READONLY lets users in and out and changes neither passwords nor keys nor 
 test.each(['/hub', '/api', '/api/tools', '/tools/x'])(
   'what is open and what is closed is the same below BASE_PATH=%s',
   async (base) => {
-    const hub = await testHub({ env: { ...env, BASE_PATH: base } });
+    const hub = await testHub({ env: { BASE_PATH: base } });
     const token = await login(hub);
     expect(await opens(hub, token)).toBe(200);
     const closed = [

@@ -10,7 +10,6 @@ import { zip, type ZipEntry } from '../kit/zip.ts';
 
 // POST /api/mcpb/upload (SPEC, System; CONTRACT §4, MCPB upload).
 
-const env = { DB_URL: 'off' };
 const settingsOf = (hub: TestHub) => readFileSync(hub.settingsPath, 'utf8');
 /** Everything below the folder of bundles, unfinished uploads included. */
 const foldersOf = (hub: TestHub) => {
@@ -64,7 +63,7 @@ interface Form {
 let hub: TestHub;
 let admin: string;
 beforeAll(async () => {
-  hub = await testHub({ mcpServers: {}, env });
+  hub = await testHub({ mcpServers: {} });
   admin = await login(hub);
 });
 
@@ -100,7 +99,7 @@ async function refused(answer: () => ReturnType<typeof upload>, status: number, 
 }
 
 test('a bundle becomes a server that runs, and its old field and file name do too', async () => {
-  const own = await testHub({ mcpServers: {}, env });
+  const own = await testHub({ mcpServers: {} });
   const token = await login(own);
   const first = await upload(bundle(), { token }, own);
   expect(first.status).toBe(201);
@@ -135,7 +134,7 @@ test('a bundle becomes a server that runs, and its old field and file name do to
 });
 
 test('fields may come before and after the file, replace among them', async () => {
-  const own = await testHub({ mcpServers: { notes: { command: 'x', enabled: false } }, env });
+  const own = await testHub({ mcpServers: { notes: { command: 'x', enabled: false } } });
   const token = await login(own);
   const body = new FormData();
   body.append('mcpbFile', new Blob([new Uint8Array(bundle())]), 'a.mcpb');
@@ -235,7 +234,7 @@ describe('refused is', () => {
   });
 
   test('everything on a hub that is read-only', async () => {
-    const fixed = await testHub({ mcpServers: {}, env: { ...env, READONLY: 'true' } });
+    const fixed = await testHub({ mcpServers: {}, env: { READONLY: 'true' } });
     const answer = await upload(bundle(), { token: await login(fixed) }, fixed);
     expect([answer.status, foldersOf(fixed)]).toEqual([403, []]);
   });

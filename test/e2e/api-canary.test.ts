@@ -95,7 +95,6 @@ beforeAll(async () => {
     userConfigs: { imported: { nested: { password: canary('unknown') } } },
     somethingElse: [{ apiKey: canary('unknown') }],
     env: {
-      DB_URL: 'off',
       LOG_LEVEL: 'debug',
       ADMIN_PASSWORD: adminPassword,
       JWT_SECRET: canary('jwt').repeat(2),

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { storedSettings } from '../kit/hub-database.ts';
 import { api, type ApiAnswer, keyToken, login, userToken } from '../kit/api.ts';
 import { hostileStdio } from '../kit/hostile.ts';
 import { rpc } from '../kit/raw.ts';
@@ -16,7 +16,6 @@ interface Group {
   owner: string;
 }
 
-const settingsOf = (hub: TestHub) => readFileSync(hub.settingsPath, 'utf8');
 const dataOf = (answer: ApiAnswer) => answer.body.data as Group;
 const listOf = (answer: ApiAnswer) => answer.body.data as Group[];
 
@@ -43,7 +42,6 @@ beforeAll(async () => {
       },
       { id: 'id-hidden', name: 'hidden', servers: ['alpha'], visibility: 'private' },
     ],
-    env: { DB_URL: 'off' },
   });
   admin = await login(hub);
   ann = await userToken(hub, admin, 'ann');
@@ -62,11 +60,11 @@ async function made(name: string, more: object = {}, token = admin): Promise<Gro
 }
 /** The request fails like this, and the settings file is what it was. */
 async function refused(answer: () => Promise<ApiAnswer>, status: number, message: string | RegExp = '') {
-  const before = settingsOf(hub);
+  const before = await storedSettings(hub);
   const { status: found, body, text } = await answer();
   expect([found, body.success], text).toEqual([status, false]);
   expect(body.message).toMatch(message);
-  expect(settingsOf(hub)).toBe(before);
+  expect(await storedSettings(hub)).toBe(before);
   return body.errors;
 }
 
@@ -327,13 +325,13 @@ test('a hub that is read-only shows groups and changes none', async () => {
   const fixed = await testHub({
     mcpServers: {},
     groups: [{ name: 'dev', servers: [] }],
-    env: { DB_URL: 'off', READONLY: 'true' },
+    env: { READONLY: 'true' },
   });
   const token = await login(fixed);
   expect((await api(fixed, 'GET', '/groups/dev', { token })).status).toBe(200);
-  const before = settingsOf(fixed);
+  const before = await storedSettings(fixed);
   expect((await api(fixed, 'POST', '/groups', { token, body: { name: 'x' } })).status).toBe(403);
-  expect(settingsOf(fixed)).toBe(before);
+  expect(await storedSettings(fixed)).toBe(before);
 });
 
 test('each change reaches connected clients', async () => {

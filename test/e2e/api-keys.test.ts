@@ -7,7 +7,6 @@ import { type TestHub, testHub } from '../kit/test-hub.ts';
 
 // /api/auth/keys (CONTRACT §2; reference: MCPHub §1.7).
 
-const env = { DB_URL: 'off' };
 const settingsOf = (hub: TestHub) => readFileSync(hub.settingsPath, 'utf8');
 const data = (answer: ApiAnswer) => answer.body.data as Record<string, unknown> & { id: string; token: string };
 
@@ -16,7 +15,7 @@ let admin: string;
 let ann: string;
 let bob: string;
 beforeAll(async () => {
-  hub = await testHub({ mcpServers: {}, systemConfig: { routing: { enableBearerAuth: true } }, env });
+  hub = await testHub({ mcpServers: {}, systemConfig: { routing: { enableBearerAuth: true } } });
   admin = await login(hub);
   ann = await userToken(hub, admin, 'ann');
   bob = await userToken(hub, admin, 'bob');
@@ -149,7 +148,7 @@ describe('a user', () => {
       kind: 'user',
       owner: 'admin',
     }));
-    const full = await testHub({ mcpServers: {}, bearerKeys, env });
+    const full = await testHub({ mcpServers: {}, bearerKeys });
     const token = await login(full);
     const more = () => api(full, 'POST', '/auth/keys', { token, body: { name: 'more', kind: 'user' } });
     const statuses = await Promise.all([more(), more(), more()]);
@@ -181,7 +180,7 @@ describe('an admin', () => {
       { name: 'no id', token },
       { id: 'with-id', name: 'b', token: 'short', enabled: true },
     ];
-    const own = await testHub({ mcpServers: {}, bearerKeys, env });
+    const own = await testHub({ mcpServers: {}, bearerKeys });
     const session = await login(own);
     const { text, body } = await api(own, 'GET', '/auth/keys', { token: session });
     expect(text).not.toContain(token);

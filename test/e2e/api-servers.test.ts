@@ -23,7 +23,7 @@ interface Server {
   configRestricted?: boolean;
 }
 
-const env = { DB_URL: 'off', SECRET_OF_THE_HUB: 'value-of-the-hub-1' };
+const env = { SECRET_OF_THE_HUB: 'value-of-the-hub-1' };
 const settingsOf = (hub: TestHub) => readFileSync(hub.settingsPath, 'utf8');
 const entryOf = (name: string, on = hub) =>
   (JSON.parse(settingsOf(on)) as { mcpServers: Record<string, Record<string, unknown>> }).mcpServers[name];

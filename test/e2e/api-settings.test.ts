@@ -7,7 +7,6 @@ import { type TestHub, testHub } from '../kit/test-hub.ts';
 
 // /api/settings, /api/system-config, /api/mcp-settings/export, /config and /public-config (reference: MCPHub §1.2, §1.6; CONTRACT §4, Export).
 
-const env = { DB_URL: 'off' };
 const settingsOf = (hub: TestHub) => readFileSync(hub.settingsPath, 'utf8');
 const documentOf = (hub: TestHub) => JSON.parse(settingsOf(hub)) as Record<string, Record<string, unknown>>;
 const dataOf = (answer: ApiAnswer) => answer.body.data as Record<string, Record<string, unknown>>;
@@ -29,7 +28,6 @@ beforeAll(async () => {
       smartRouting: { openaiApiKey: 'canary-openai-1', openaiApiBaseUrl: 'https://api.example/v1' },
       somethingElse: { kept: true },
     },
-    env,
   });
   admin = await login(hub);
   ann = await userToken(hub, admin, 'ann');
@@ -189,7 +187,7 @@ describe('the export', () => {
     const { mcpServers = {}, ...rest } = JSON.parse((await exported()).text) as {
       mcpServers?: Record<string, Record<string, unknown>>;
     };
-    const next = await testHub({ mcpServers, ...rest, env });
+    const next = await testHub({ mcpServers, ...rest });
     await next.connected(1);
     expect((await rpc(next.mcp('dev'), 'tools/list', {})).result?.tools?.map(({ name }) => name)).toEqual([
       'alpha-one',
@@ -215,7 +213,7 @@ describe('the export', () => {
   });
 
   test('with secrets is written to the log, with who asked', async () => {
-    const logged = await testHub({ mcpServers: {}, env: { ...env, LOG_LEVEL: 'info' } });
+    const logged = await testHub({ mcpServers: {}, env: { LOG_LEVEL: 'info' } });
     const token = await login(logged);
     const lines = async () => (await api(logged, 'GET', '/logs', { token })).text;
     await api(logged, 'GET', '/mcp-settings/export', { token });
@@ -228,7 +226,7 @@ describe('the export', () => {
 test('before anybody logs in, a dashboard learns where it is and nothing else', async () => {
   const below = await testHub({
     mcpServers: { alpha: { command: 'x', enabled: false } },
-    env: { ...env, BASE_PATH: '/hub' },
+    env: { BASE_PATH: '/hub' },
   });
   const get = async (path: string) => {
     const answer = await raw(new URL(path, below.url).href, { method: 'GET' });

@@ -14,6 +14,11 @@ export function atEnd(close: Closer): void {
   }
 }
 
+/** Has something undone after everything else of the test file. */
+export function atFileEnd(close: Closer): void {
+  ofTheFile.unshift(close);
+}
+
 afterAll(async () => {
   while (ofTheFile.length > 0) await ofTheFile.pop()?.();
 });

@@ -8,6 +8,7 @@ import { readEnv } from '../../src/env.ts';
 import { startHub } from '../../src/main.ts';
 import { atEnd } from './at-end.ts';
 import { temporaryFolder } from './hostile.ts';
+import { hubDatabase, testDatabase } from './hub-database.ts';
 import { raw } from './raw.ts';
 import { Hopeless, until, within } from './until.ts';
 
@@ -40,7 +41,11 @@ interface Reach {
   readonly url: string;
   mcp(scope?: string): string;
   sse(scope?: string): string;
-  health(): Promise<{ status: string; servers: { total: number; connected: number; disconnected: number } }>;
+  health(): Promise<{
+    status: string;
+    servers: { total: number; connected: number; disconnected: number };
+    database: { state: string };
+  }>;
   /** Waits until that many servers are connected. */
   connected(count: number, timeoutMs?: number): Promise<void>;
 }
@@ -50,7 +55,7 @@ export interface TestHub extends Files, Reach {
   close(): Promise<void>;
 }
 
-function files(options: HubOptions): Files {
+async function files(options: HubOptions): Promise<Files> {
   const { env = {}, folder = temporaryFolder(), ...document } = options;
   const settingsPath = join(folder, 'mcp_settings.json');
   const write: Files['write'] = (next, how = 'rename') => {
@@ -60,6 +65,7 @@ function files(options: HubOptions): Files {
     renameSync(`${settingsPath}.edited`, settingsPath);
   };
   if (Object.keys(document).length > 0) write(document);
+  const dataDir = join(folder, 'data');
   return {
     folder,
     settingsPath,
@@ -67,12 +73,12 @@ function files(options: HubOptions): Files {
     env: {
       PORT: '0',
       SETTINGS_PATH: settingsPath,
-      DATA_DIR: join(folder, 'data'),
+      DATA_DIR: dataDir,
       LOG_LEVEL: 'error',
       LOG_FORMAT: 'json',
       ADMIN_PASSWORD: 'correct horse',
-      // Opening the embedded database costs seconds; tests that are about it say so.
-      DB_URL: 'off',
+      // None as a rule: opening the embedded one costs seconds. Tests that are about it say so.
+      ...(env['DB_URL'] === undefined && { DB_URL: await hubDatabase(dataDir) }),
       ...env,
     },
   };
@@ -103,12 +109,17 @@ function reach(url: string): Reach {
 
 /** A hub in this process on a free port, with a folder of its own. Settings as in the file, next to `env` and `folder`. */
 export async function testHub(options: HubOptions = {}): Promise<TestHub> {
-  const own = files(options);
+  const own = await files(options);
   const hub = await startHub(readEnv(own.env));
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= hub.close());
   atEnd(close);
-  return { ...own, ...reach(hub.url), hub, close };
+  const reached = reach(hub.url);
+  // Until then memory answers, and a run on a database is to test the database.
+  if (testDatabase !== 'off' && options.env?.['DB_URL'] === undefined) {
+    await until('the database is ready', async () => (await reached.health()).database.state === 'ready', 25_000);
+  }
+  return { ...own, ...reached, hub, close };
 }
 
 export interface Exit {
@@ -129,7 +140,7 @@ const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 /** `toolhub serve` as a process of its own. Resolves when it answers `/health`; throws with its output when it ends before. */
 export async function hubProcess(options: HubOptions = {}): Promise<HubProcess> {
-  const started = startProcess(options);
+  const started = await startProcess(options);
   const url = await until(
     'the hub printed its address',
     () => {
@@ -148,15 +159,15 @@ export async function hubProcess(options: HubOptions = {}): Promise<HubProcess> 
 
 /** A start that is expected to fail: its exit and what it printed. */
 export async function failedStart(options: HubOptions = {}, timeoutMs = 15_000): Promise<Exit & { output: string }> {
-  const started = startProcess(options);
+  const started = await startProcess(options);
   const exit = await within('the failing start', started.exited, timeoutMs);
   await until('its output is complete', started.silent);
   return { ...exit, output: started.output() };
 }
 
-function startProcess(options: HubOptions) {
+async function startProcess(options: HubOptions) {
   if (!existsSync(cli)) throw new Error('dist/cli.js is missing: npm run build');
-  const own = files(options);
+  const own = await files(options);
   const child = spawn(process.execPath, [cli, 'serve'], {
     cwd: own.folder,
     env: {
