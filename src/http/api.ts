@@ -94,7 +94,7 @@ export async function jsonBody(request: Request, fallback?: unknown): Promise<un
 /** The same with the JSON text, in which every number has all its digits; `fallback` is JSON text too. */
 export async function jsonBodyText(request: Request, fallback?: string): Promise<{ value: unknown; text: string }> {
   const type = request.headers.get('content-type');
-  const text = await textOf(request);
+  const text = await bodyText(request);
   if (text.trim() === '' && fallback !== undefined) return { value: JSON.parse(fallback) as unknown, text: fallback };
   if (type !== null && !/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
     throw new HubError('wrong_type', `Content-Type must be application/json, not "${type.slice(0, 80)}".`);
@@ -106,8 +106,11 @@ export async function jsonBodyText(request: Request, fallback?: string): Promise
   }
 }
 
-/** Not the middleware of Hono: that makes a new request of one whose length is not announced, which the requests of the Node adapter do not allow. */
-async function textOf({ headers, body }: Request): Promise<string> {
+/**
+ * The body of a request as it is. Throws HubError `too_large` past `limits.apiBodyBytes`. Not the middleware of Hono: that makes a new request of one whose
+ * length is not announced, which the requests of the Node adapter do not allow.
+ */
+export async function bodyText({ headers, body }: Request): Promise<string> {
   const most = limits.apiBodyBytes;
   const tooLarge = () => new HubError('too_large', `The body is larger than ${most} bytes.`);
   if (Number(headers.get('content-length') ?? 0) > most) throw tooLarge();

@@ -8,7 +8,7 @@ import { isObject } from '../core/rpc.ts';
 import type { Logger } from '../core/logger.ts';
 import { serverProblems } from '../settings/check-server.ts';
 import type { SettingsStore } from '../settings/store.ts';
-import { jsonBody } from './api.ts';
+import { bodyText, jsonBody } from './api.ts';
 import { adminOnly, type ApiEnv, editorOf } from './caller.ts';
 import { ok } from './reply.ts';
 import { flagOf } from './query.ts';
@@ -58,7 +58,7 @@ function preview(results: readonly ImportResult[]): ImportResult[] {
 export const importInput = z.object({ text: z.string(), names: z.array(z.string()).nullish() });
 
 async function pasted(request: Request): Promise<{ text: string; names?: readonly string[] | null | undefined }> {
-  if (/^text\/plain\b/i.test(request.headers.get('content-type') ?? '')) return { text: await request.text() };
+  if (/^text\/plain\b/i.test(request.headers.get('content-type') ?? '')) return { text: await bodyText(request) };
   const body = await jsonBody(request);
   if (isObject(body) && 'text' in body) return parseInput(importInput, body, 'Cannot import the servers');
   return { text: JSON.stringify(body) };
