@@ -1,6 +1,7 @@
 import { reachesGroup, reachesMember } from '../core/access.ts';
 import { findGroup, groupAnswer, type GroupChange, type GroupEditor } from '../core/groups.ts';
 import type { Draft } from '../core/document.ts';
+import type { Logger } from '../core/logger.ts';
 import type { GroupSettings } from '../core/settings.ts';
 import { type Caller, editorOf } from './caller.ts';
 
@@ -9,6 +10,7 @@ export interface GroupRoutes {
   readonly change: <T>(edit: (draft: Draft) => T) => Promise<T>;
   /** The tools a server offers now, by its own names; undefined while that is not known. */
   readonly knownTools: (server: string) => readonly string[] | undefined;
+  readonly log: Logger;
 }
 
 /** Throws HubError `forbidden` for an access key. */

@@ -17,7 +17,7 @@ import { ok } from './reply.ts';
 
 /** `/groups/:id/servers` and `/groups/:id/server-configs`: which servers a group has, and what of them it shows (SPEC, Groups). */
 export function groupServerRoutes(options: GroupRoutes): Hono<ApiEnv> {
-  const { change } = options;
+  const { change, log } = options;
   const routes = new Hono<ApiEnv>();
 
   routes.get('/groups/:id/servers', (c) => {
@@ -30,6 +30,7 @@ export function groupServerRoutes(options: GroupRoutes): Hono<ApiEnv> {
     const by = groupEditor(caller, options);
     const server = parseInput(serverToAddInput, await jsonBody(c.req.raw), 'Cannot add the server to the group');
     const changed = await change((draft) => addServerToGroup(draft, by, c.req.param('id'), server));
+    log.info('group changed', { group: changed.group.name, by: by.username });
     return ok(c, ...changedGroup(caller, changed, 'Server added to group successfully.'));
   });
 
@@ -38,6 +39,7 @@ export function groupServerRoutes(options: GroupRoutes): Hono<ApiEnv> {
     const by = groupEditor(caller, options);
     const { servers } = parseInput(groupBatchInput, await jsonBody(c.req.raw), 'Cannot set the servers of the group');
     const changed = await change((draft) => setGroupServers(draft, by, c.req.param('id'), servers));
+    log.info('group changed', { group: changed.group.name, by: by.username });
     return ok(c, ...changedGroup(caller, changed, 'Group servers updated successfully.'));
   });
 
@@ -46,6 +48,7 @@ export function groupServerRoutes(options: GroupRoutes): Hono<ApiEnv> {
     const by = groupEditor(caller, options);
     const { id, serverName } = c.req.param();
     const changed = await change((draft) => removeServerFromGroup(draft, by, id, serverName));
+    log.info('group changed', { group: changed.group.name, by: by.username });
     return ok(c, ...changedGroup(caller, changed, 'Server removed from group successfully.'));
   });
 
@@ -69,6 +72,7 @@ export function groupServerRoutes(options: GroupRoutes): Hono<ApiEnv> {
     const { id, serverName: server } = c.req.param();
     const { tools } = parseInput(groupToolsInput, await jsonBody(c.req.raw), 'Cannot set the tools');
     const changed = await change((draft) => setGroupTools(draft, by, id, { server, tools }));
+    log.info('group changed', { group: changed.group.name, by: by.username });
     return ok(c, ...changedGroup(caller, changed, 'Server tools updated successfully.'));
   });
 

@@ -12,7 +12,7 @@ import { ok } from './reply.ts';
 
 /** `/groups` (SPEC, Groups; CONTRACT §4). `:id` is an id or a name everywhere; what the caller may not see is not there. */
 export function groupRoutes(options: GroupRoutes): Hono<ApiEnv> {
-  const { change } = options;
+  const { change, log } = options;
   const routes = new Hono<ApiEnv>();
 
   routes.get('/groups', (c) => {
@@ -32,11 +32,9 @@ export function groupRoutes(options: GroupRoutes): Hono<ApiEnv> {
     const { caller } = c.var;
     const by = groupEditor(caller, options);
     const input = parseInput(newGroupInput, await jsonBody(c.req.raw), 'Cannot create the group');
-    const [data, extra] = changedGroup(
-      caller,
-      await change((draft) => addGroup(draft, by, input)),
-      'Group created successfully.',
-    );
+    const created = await change((draft) => addGroup(draft, by, input));
+    log.info('group created', { group: input.name, by: by.username });
+    const [data, extra] = changedGroup(caller, created, 'Group created successfully.');
     return ok(c, data, { ...extra, status: 201 });
   });
 
@@ -46,6 +44,7 @@ export function groupRoutes(options: GroupRoutes): Hono<ApiEnv> {
     const results = await eachOf(groups, nameIn, async (raw) => {
       const input = parseInput(newGroupInput, raw, 'Cannot create the group');
       const { notes } = await change((draft) => addGroup(draft, by, input));
+      log.info('group created', { group: input.name, by: by.username });
       return ['Group created successfully.', ...notes].join(' ');
     });
     const counts = countsOf(results);
@@ -57,12 +56,14 @@ export function groupRoutes(options: GroupRoutes): Hono<ApiEnv> {
     const by = groupEditor(caller, options);
     const input = parseInput(groupUpdateInput, await jsonBody(c.req.raw), 'Cannot change the group');
     const changed = await change((draft) => updateGroup(draft, by, c.req.param('id'), input));
+    log.info('group changed', { group: changed.group.name, by: by.username });
     return ok(c, ...changedGroup(caller, changed, 'Group updated successfully.'));
   });
 
   routes.delete('/groups/:id', async (c) => {
     const by = groupEditor(c.var.caller, options);
     await change((draft) => deleteGroup(draft, by, c.req.param('id')));
+    log.info('group deleted', { group: c.req.param('id'), by: by.username });
     return ok(c, undefined, { message: 'Group deleted successfully.' });
   });
 

@@ -33,6 +33,7 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
   const groups: GroupRoutes = {
     change: (edit) => settings.change(edit),
     knownTools: (server) => pool.catalogue.offers.get(server)?.tools.map(({ key }) => key),
+    log,
   };
   const servers: ServerRoutes = {
     settings,
