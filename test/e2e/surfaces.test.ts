@@ -176,7 +176,7 @@ const openApi = (method: 'GET' | 'POST', token: string | undefined): Surface => 
   async list(scope) {
     const { status, body, text } = await api(hub, 'GET', `${scope && `/${scope}`}/openapi.json`, { token });
     if (status === 404) return { tools: [], text: without(text, [scope]) };
-    const tools = Object.keys((body['paths'] ?? {}) as object).map((path) => path.replace(/^\/tools\//, ''));
+    const tools = Object.keys(body['paths'] ?? {}).map((path) => path.replace(/^\/tools\//, ''));
     return { tools: tools.sort(), text: without(text, [scope]) };
   },
   async call(scope, server, tool) {

@@ -96,7 +96,8 @@ export async function startPostgres(): Promise<TestPostgres> {
 function binary(name: string): string {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/lib/postgresql/15/bin'];
   const found = folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
-  if (found === undefined) throw new Error(`The tests need PostgreSQL: ${name} is not on PATH`);
+  if (found === undefined)
+    throw new Error(`The tests need PostgreSQL 15: ${name} is neither on PATH nor in ${folders.at(-1)}. Install it.`);
   return found;
 }
 
