@@ -44,6 +44,10 @@ export function addKey(
   if (keys.filter((key) => key['owner'] === owner).length >= limits.keysPerOwner) {
     throw new HubError('invalid_input', `${attempt}: there are ${limits.keysPerOwner} already. Delete one first.`);
   }
+  const allowedGroups = [...(input.allowedGroups ?? [])];
+  const allowedServers = [...(input.allowedServers ?? [])];
+  // As in the file: whoever names what it opens does not mean everything.
+  const opened = allowedGroups.length + allowedServers.length > 0 ? 'custom' : 'all';
   const key: Entry = {
     id: crypto.randomUUID(),
     name: input.name,
@@ -52,9 +56,9 @@ export function addKey(
     enabled: input.enabled ?? true,
     kind,
     ...(owner !== undefined && { owner }),
-    accessType: input.accessType ?? 'all',
-    allowedGroups: [...(input.allowedGroups ?? [])],
-    allowedServers: [...(input.allowedServers ?? [])],
+    accessType: input.accessType ?? opened,
+    allowedGroups,
+    allowedServers,
   };
   keys.push(key);
   return keyAnswer(key);

@@ -72,6 +72,13 @@ test('an access key opens what its scope says, whichever word is used', async ()
   }
 });
 
+test('an access key that names what it opens opens nothing else', async () => {
+  const named = await call('POST', '/auth/keys', { name: 'k', allowedServers: ['alpha'] });
+  expect(named.body.data).toMatchObject({ accessType: 'custom' });
+  const empty = await call('POST', '/auth/keys', { name: 'k', allowedServers: [], allowedGroups: [] });
+  expect(empty.body.data).toMatchObject({ accessType: 'all' });
+});
+
 test('a group that does not speak of its visibility is said to be public, which it is', async () => {
   const made = await call('POST', '/groups', { name: 'new' });
   expect(made.body.data).toMatchObject({ visibility: 'public' });
