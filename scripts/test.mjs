@@ -11,23 +11,25 @@ const onDatabases = ['api-activity', 'api-groups', 'api-logs', 'api-users', 'sur
   (name) => `test/e2e/${name}.test.ts`,
 );
 /** `database` as in test/kit/hub-database.ts; each run leaves a report. */
-const tests = (database, files) => [
-  bin('vitest'),
-  ['run', ...files, '--reporter=default', '--reporter=json', `--outputFile.json=.test-results/${database}.json`],
-  { TEST_DATABASE: database },
-];
+const tests = (name, database, files) => ({
+  name,
+  command: bin('vitest'),
+  args: ['run', ...files, '--reporter=default', '--reporter=json', `--outputFile.json=.test-results/${database}.json`],
+  env: { TEST_DATABASE: database },
+});
+const folders = ['src', 'test', 'scripts'];
 const steps = [
-  ['format', bin('oxfmt'), ['--check', 'src', 'test', 'scripts']],
-  ['lint', bin('oxlint'), ['--type-aware', '--deny-warnings', 'src', 'test', 'scripts']],
-  ['types', bin('tsc'), ['--noEmit']],
-  ['build', process.execPath, ['scripts/build.mjs']],
-  ['tests', ...tests('off', [])],
-  ['tests on PostgreSQL', ...tests('postgres', onDatabases)],
-  ['tests on the embedded database', ...tests('embedded', onDatabases)],
+  { name: 'format', command: bin('oxfmt'), args: ['--check', ...folders] },
+  { name: 'lint', command: bin('oxlint'), args: ['--type-aware', '--deny-warnings', ...folders] },
+  { name: 'types', command: bin('tsc'), args: ['--noEmit'] },
+  { name: 'build', command: process.execPath, args: ['scripts/build.mjs'] },
+  tests('tests', 'off', []),
+  tests('tests on PostgreSQL', 'postgres', onDatabases),
+  tests('tests on the embedded database', 'embedded', onDatabases),
 ];
 
 let failedStep = '';
-for (const [name, command, args, env = {}] of steps) {
+for (const { name, command, args, env } of steps) {
   console.log(`\n== ${name}`);
   const { status } = spawnSync(command, args, { stdio: 'inherit', env: { ...process.env, ...env } });
   if (status !== 0) {

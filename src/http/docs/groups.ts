@@ -20,7 +20,10 @@ export const groups: Subject = {
       description: 'Answers 207 when only some could be created, 400 when none could.',
       body: groupsInput,
       answer: {
-        bare: object({ success: flag, successCount: count, failureCount: count, results: listOf(ref('BatchResult')) }, { message: text }),
+        bare: object(
+          { success: flag, successCount: count, failureCount: count, results: listOf(ref('BatchResult')) },
+          { message: text },
+        ),
       },
     },
     'GET /groups/:id': { summary: 'One group, by id or name', answer: group },

@@ -25,7 +25,8 @@ export async function serveHttp(era, port) {
     hostHeaderValidationResponse(request, localhostAllowedHostnames()) ??
     originValidationResponse(request, localhostAllowedOrigins()) ??
     (new URL(request.url).pathname === '/mcp' ? handle(request) : new Response(null, { status: 404 }));
-  const server = createServer(getRequestListener(fetch, { overrideGlobalObjects: false }));
+  const listener = getRequestListener(fetch, { overrideGlobalObjects: false });
+  const server = createServer((request, response) => void listener(request, response));
   await new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, '127.0.0.1', resolve);
