@@ -15,8 +15,9 @@ import { exposure } from './core/exposure.ts';
 import type { Hub } from './core/hub.ts';
 import { limits } from './core/limits.ts';
 import type { Logger, LoggerFor } from './core/logger.ts';
-import { createLoop } from './core/loop.ts';
+import { createLoop, type Loop } from './core/loop.ts';
 import { createSealer } from './core/seal.ts';
+import type { Settings } from './core/settings.ts';
 import { createViews, type Views } from './core/view.ts';
 import { createDatabase, type DatabaseHandle } from './database/supervise.ts';
 import type { Env } from './env.ts';
@@ -59,6 +60,7 @@ import { catalogueSaver } from './upstream/catalogue-saver.ts';
 import type { Leases } from './upstream/leases.ts';
 import type { SignIns } from './upstream/oauth/sign-ins.ts';
 import type { Pool } from './upstream/pool.ts';
+import { openSmart } from './open-smart.ts';
 import { openUpstream } from './open-upstream.ts';
 import { version } from './version.ts';
 
@@ -95,20 +97,18 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
     book.setSecrets([...secretValues(settings.current, env.variables), ...grants.secrets()]);
   };
   hideSecrets();
-  const views = createViews(() => ({ settings: settings.current, catalogue: pool.catalogue }));
+  const seen = environmentWins(env);
+  const views = createViews(() => ({ settings: seen(settings.current), catalogue: pool.catalogue }));
   const announcer = createAnnouncer(views);
   const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedText, pool, log('hub'));
   closers.add(() => saveCatalogue.close());
-  const loop = createLoop({
-    debounceMs: limits.reconcileDebounceMs,
-    run() {
-      signIns.reconcile();
-      pool.reconcile(settings.current);
-      leases.reconcile();
-      announcer.announce();
-      saveCatalogue.soon();
-    },
-    failed: (error) => log('hub').error('reconcile failed', { error: errorText(error) }),
+  const loop = reconciling(log('hub'), () => {
+    signIns.reconcile();
+    pool.reconcile(settings.current);
+    leases.reconcile();
+    smart.sync(settings.current);
+    announcer.announce();
+    saveCatalogue.soon();
   });
   closers.add(() => loop.close());
   settings.subscribe(() => {
@@ -121,7 +121,8 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   closers.add(() => streams.close());
   const { tokens, identity } = await openAccess(env, storage, closers);
   const addressOf = clientAddress(env.trustProxy, log('hub'));
-  const dispatch = dispatching(settings, leases, records.activity, log('gateway'));
+  const smart = openSmart(pool, log('search'));
+  const dispatch = { ...dispatching(settings, leases, records.activity, log('gateway')), smart: smart.options };
   const publicUrl = createPublicUrl(env);
   const parts = {
     database,
@@ -169,7 +170,29 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   dataDir.announce(`${address}${env.basePath}`);
   pool.reconcile(settings.current);
   database.start();
+  void smart.load(() => settings.current);
   return hubOf(env, { url: `${address}${env.basePath}`, settings, pool, adminPassword, closers });
+}
+
+/** The settings with what the environment says in their place. The same settings give the same result, which is how views are kept. */
+function environmentWins({ smart }: Env): (settings: Settings) => Settings {
+  const { progressiveDisclosure } = smart;
+  if (progressiveDisclosure === undefined) return (settings) => settings;
+  const changed = new WeakMap<Settings, Settings>();
+  return (settings) => {
+    const known = changed.get(settings) ?? { ...settings, system: { ...settings.system, progressiveDisclosure } };
+    changed.set(settings, known);
+    return known;
+  };
+}
+
+/** The one loop that makes what is what should be. */
+function reconciling(log: Logger, run: () => void): Loop {
+  return createLoop({
+    debounceMs: limits.reconcileDebounceMs,
+    run,
+    failed: (error) => log.error('reconcile failed', { error: errorText(error) }),
+  });
 }
 
 /** What outlives the process: the log, the data folder, the database, the settings, what was recorded. */

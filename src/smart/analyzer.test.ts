@@ -4,16 +4,15 @@ import { terms, words } from './analyzer.ts';
 import { stem } from './stem.ts';
 
 test('a name gives the same words however it is spelled', () => {
-  for (const name of [
+  const spellings = [
     'getUserById',
     'get_user_by_id',
     'get-user-by-id',
     'GetUserById',
     'get.user/by:id',
     'GET_USER_BY_ID',
-  ]) {
-    expect(words(name), name).toEqual(['get', 'user', 'by', 'id']);
-  }
+  ];
+  expect(spellings.map(words)).toEqual(spellings.map(() => ['get', 'user', 'by', 'id']));
   expect(words('parseHTMLDocument')).toEqual(['parse', 'html', 'document']);
 });
 
@@ -42,8 +41,8 @@ describe('scripts', () => {
 });
 
 test('what is neither letter nor digit separates and gives nothing', () => {
-  for (const text of ['', ' \t\n', '.,;!?', '🚀🔥', '️', '((((', '\\d+(?=x)'.replace(/[dx]/g, '')])
-    expect(words(text), text).toEqual([]);
+  const texts = ['', ' \t\n', '.,;!?', '🚀🔥', '\uFE0F', '((((', '\\(?:+)*'];
+  expect(texts.flatMap(words)).toEqual([]);
   expect(words('rocket🚀science')).toEqual(['rocket', 'science']);
 });
 
@@ -53,31 +52,31 @@ test('terms leave out stop words and ids, unless there is nothing else', () => {
 });
 
 test('forms of a word meet in one stem', () => {
-  for (const group of [
+  const groups = [
     ['search', 'searches', 'searched', 'searching'],
     ['convert', 'converts', 'converting'],
     ['repository', 'repositories'],
     ['pr', 'prs'],
     ['relational', 'relate'],
     ['hopping', 'hop'],
-  ]) {
-    expect(new Set(group.map(stem)).size, group.join(' ')).toBe(1);
-  }
-  // From the vocabulary that comes with Porter's paper.
-  for (const [word, expected] of [
-    ['caresses', 'caress'],
-    ['agreed', 'agre'],
-    ['plastered', 'plaster'],
-    ['conflated', 'conflat'],
-    ['sky', 'sky'],
-    ['vietnamization', 'vietnam'],
-    ['electricity', 'electr'],
-    ['adjustable', 'adjust'],
-    ['controlling', 'control'],
-    ['bus', 'bus'],
-  ] as const) {
-    expect(stem(word), word).toBe(expected);
-  }
+  ];
+  expect(groups.map((group) => new Set(group.map(stem)).size)).toEqual(groups.map(() => 1));
+});
+
+test('stems are those of the vocabulary that comes with the paper', () => {
+  const expected = {
+    caresses: 'caress',
+    agreed: 'agre',
+    plastered: 'plaster',
+    conflated: 'conflat',
+    sky: 'sky',
+    vietnamization: 'vietnam',
+    electricity: 'electr',
+    adjustable: 'adjust',
+    controlling: 'control',
+    bus: 'bus',
+  };
+  expect(Object.keys(expected).map(stem)).toEqual(Object.values(expected));
 });
 
 test('whatever the text, its words are letters or digits, and white space around it adds none', () => {

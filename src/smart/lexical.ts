@@ -1,6 +1,7 @@
 import { terms, words } from './analyzer.ts';
 import { stopWords } from './stop-words.ts';
 import type { ToolDocument } from './document.ts';
+import type { ToolTerms } from './tool-terms.ts';
 import { createPostings, slotShift, weightMask, weights, type Postings } from './postings.ts';
 
 /**
@@ -12,7 +13,7 @@ import { createPostings, slotShift, weightMask, weights, type Postings } from '.
  */
 export interface Lexical {
   /** Adds a tool under a slot that has none. */
-  add(slot: number, tool: ToolDocument): void;
+  add(slot: number, tool: ToolDocument, found: ToolTerms): void;
   /** Forgets the tools of all slots whose `alive` is 0. Until then they cost time, but `visible` keeps them out of every result. */
   purge(alive: Uint8Array): void;
   /** Adds BM25F scores to `out`. Returns the score of a tool that had every word of the query as its name, which no tool exceeds. */
@@ -33,8 +34,8 @@ export function createLexical(): Lexical {
   const byGram = createChannel();
 
   return {
-    add(slot, tool) {
-      for (const [term, mass] of fieldMasses(tool)) byTerm.add(term, slot, mass / (mass + saturation));
+    add(slot, tool, found) {
+      for (const [term, mass] of fieldMasses(found)) byTerm.add(term, slot, mass / (mass + saturation));
       const grams = gramsOf(gramText(tool));
       let squares = 0;
       for (const count of grams.values()) squares += damped(count) ** 2;
@@ -56,11 +57,12 @@ export function createLexical(): Lexical {
       return reachable;
     },
     scoreGrams(query, visible, out) {
+      const most = usefulFew + usefulShare * visible.count;
       const found: [gram: string, weight: number][] = [];
       let squares = 0;
       for (const [gram, count] of gramsOf(query)) {
-        const tools = byGram.count(gram, visible);
-        if (tools === 0) continue;
+        const tools = byGram.count(gram, visible, most);
+        if (tools === 0 || tools > most) continue;
         const rarity = Math.log((visible.count + 1) / (tools + 1));
         found.push([gram, damped(count) * rarity * rarity]);
         squares += (damped(count) * rarity) ** 2;
@@ -75,9 +77,12 @@ export function createLexical(): Lexical {
 /** Chosen on the development halves of the benchmark (MODEL_CARD.md, "Numbers chosen"), as everything below. */
 const saturation = 1.2;
 const repetition = 0.25;
+/** Grams of more tools than these say nothing and take the most time. */
+const usefulShare = 0.1;
+const usefulFew = 3;
 
 interface Field {
-  readonly text: (tool: ToolDocument) => string;
+  readonly of: keyof ToolTerms;
   readonly weight: number;
   /** How much a longer field than `averageTerms` takes away from each of its words: 0 nothing, 1 in proportion. */
   readonly lengthPenalty: number;
@@ -85,32 +90,28 @@ interface Field {
 }
 
 const fields: readonly Field[] = [
-  { text: (tool) => tool.name, weight: 5, lengthPenalty: 0.1, averageTerms: 3 },
-  { text: (tool) => tool.description, weight: 1, lengthPenalty: 0.9, averageTerms: 20 },
-  { text: (tool) => tool.parameterNames, weight: 1, lengthPenalty: 0.2, averageTerms: 4 },
-  { text: (tool) => tool.parameterTexts, weight: 0.8, lengthPenalty: 0.3, averageTerms: 20 },
-  { text: (tool) => tool.server, weight: 1.5, lengthPenalty: 0, averageTerms: 2 },
-  { text: (tool) => tool.serverDescription ?? '', weight: 0.5, lengthPenalty: 0.3, averageTerms: 20 },
+  { of: 'name', weight: 5, lengthPenalty: 0.1, averageTerms: 3 },
+  { of: 'description', weight: 1, lengthPenalty: 0.9, averageTerms: 20 },
+  { of: 'parameterNames', weight: 1, lengthPenalty: 0.2, averageTerms: 4 },
+  { of: 'parameterTexts', weight: 0.8, lengthPenalty: 0.3, averageTerms: 20 },
+  { of: 'server', weight: 1.5, lengthPenalty: 0, averageTerms: 2 },
+  { of: 'serverDescription', weight: 0.5, lengthPenalty: 0.3, averageTerms: 20 },
 ];
 
-/** What a description says after this many terms is about details. */
-const fieldTerms = 60;
-/** Enough text for those; the rest of a long one is never looked at. */
-const fieldChars = 2_000;
-const gramDescriptionChars = 300;
-const gramParameterChars = 600;
-const nameChars = 256;
-
 /** How much of each term a tool has: its weighted and length-normalized occurrences over all fields. */
-function fieldMasses(tool: ToolDocument): Map<string, number> {
+function fieldMasses(tool: ToolTerms): Map<string, number> {
   const masses = new Map<string, number>();
-  for (const field of fields) {
-    const found = terms(field.text(tool).slice(0, fieldChars)).slice(0, fieldTerms);
-    const mass = field.weight / (1 - field.lengthPenalty + (field.lengthPenalty * found.length) / field.averageTerms);
+  for (const { of, weight, lengthPenalty, averageTerms } of fields) {
+    const found = tool[of];
+    const mass = weight / (1 - lengthPenalty + (lengthPenalty * found.length) / averageTerms);
     for (const term of found) masses.set(term, (masses.get(term) ?? 0) + mass);
   }
   return masses;
 }
+
+const gramDescriptionChars = 300;
+const gramParameterChars = 600;
+const nameChars = 256;
 
 function gramText(tool: ToolDocument): string {
   const name = tool.name.slice(0, nameChars);
@@ -153,8 +154,8 @@ function termRarity(tools: number, of: number): number {
 /** Posting lists by string. */
 interface Channel {
   add(item: string, slot: number, weight: number): void;
-  /** How many visible tools have the item. */
-  count(item: string, visible: Visible): number;
+  /** How many visible tools have the item; some number above `most` if there are more. */
+  count(item: string, visible: Visible, most?: number): number;
   accumulate(item: string, weight: number, visible: Visible, out: Float32Array): void;
   purge(alive: Uint8Array): void;
   bytes(): number;
@@ -173,13 +174,13 @@ function createChannel(): Channel {
       }
       postings.add(list, slot, weight);
     },
-    count(item, visible) {
+    count(item, visible, most = Number.POSITIVE_INFINITY) {
       const list = lists.get(item);
       if (list === undefined) return 0;
       const { entries } = postings;
       const { mask } = visible;
       let count = 0;
-      for (let i = postings.start(list), end = postings.end(list); i < end; i++) {
+      for (let i = postings.start(list), end = postings.end(list); i < end && count <= most; i++) {
         count += mask[(entries[i] ?? 0) >>> slotShift] ?? 0;
       }
       return count;

@@ -1,0 +1,73 @@
+// node bench/search/train/tokenize.mjs <training text> <benchmark data> <output folder>
+// Turns the training text into one file per source with a line per pair: terms of a, tab, terms of b. README.md says what the text is.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { terms } from '../../../dist/smart/analyzer.js';
+import { toolBags } from '../../../dist/smart/embedder-local.js';
+import { toolTerms } from '../../../dist/smart/tool-terms.js';
+import { readSet } from '../data.mjs';
+
+const [texts, data, output] = process.argv.slice(2);
+if (!texts || !data || !output) {
+  console.error('Usage: node bench/search/train/tokenize.mjs <training text> <benchmark data> <output folder>');
+  process.exit(2);
+}
+/** Sets whose queries must never be trained on: they are the exam. */
+const exam = ['azmcp', 'livemcp-step', 'livemcp-task', 'mcpbench', 'mcpproxy', 'semtooldisc', 'mcp-union'];
+/** Sets whose development queries are training text. Those of bfcl, sealtools and toollinkos stay out, to check and calibrate with. */
+const trained = ['metatool'];
+
+mkdirSync(output, { recursive: true });
+for (const file of readdirSync(texts)
+  .filter((name) => name.endsWith('.jsonl.gz'))
+  .sort()) {
+  const source = basename(file, '.jsonl.gz');
+  const rows = gunzipSync(readFileSync(join(texts, file)))
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+  write(
+    source,
+    source === 'paraphrases'
+      ? paraphrased(rows)
+      : rows.map(({ a, b }) => [terms(a).slice(0, 80), terms(b).slice(0, 90)]),
+  );
+}
+for (const name of trained) {
+  if (exam.includes(name)) throw new Error(`${name} is an exam set.`);
+  const { tools, queries } = readSet(data, name, { most: Number.POSITIVE_INFINITY });
+  const byId = new Map(tools.map((tool) => [tool.key, tool]));
+  write(
+    name,
+    queries.flatMap(({ query, gold }) => gold.slice(0, 6).flatMap((id) => pairsOf(query, byId.get(id)))),
+  );
+}
+
+function paraphrased(rows) {
+  const byId = new Map(readSet(data, 'toucan-corpus').tools.map((tool) => [tool.key, tool]));
+  return rows.flatMap(({ id, q }) => q.flatMap((query) => pairsOf(query, byId.get(id))));
+}
+
+/** A query with all of its tool, and mostly once more with a part of it, as the vector of a tool is a mean of those. */
+function pairsOf(query, tool) {
+  if (!tool) return [];
+  const asked = terms(query).slice(0, 80);
+  const [all, does, belongs] = toolBags(toolTerms(tool)).map(({ bag }) => bag);
+  const chance = random();
+  const part = chance < 0.5 ? [does] : chance < 0.8 ? [belongs] : [];
+  return [all, ...part].map((bag) => [asked, bag]);
+}
+
+function write(source, pairs) {
+  const lines = pairs.map(([a, b]) => [a.join(' '), b.join(' ')]).filter(([a, b]) => a !== '' && b !== '' && a !== b);
+  writeFileSync(join(output, `${source}.txt`), lines.map((line) => line.join('\t')).join('\n'));
+  console.log(source.padEnd(14), String(lines.length).padStart(8), 'pairs');
+}
+
+/** The same numbers in every run. */
+function random() {
+  random.state = (Math.imul(random.state ?? 7, 1_664_525) + 1_013_904_223) >>> 0;
+  return random.state / 2 ** 32;
+}

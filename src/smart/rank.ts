@@ -1,0 +1,119 @@
+import type { Visible } from './lexical.ts';
+import type { Slots } from './slots.ts';
+
+/** Every number of the ranking. Chosen on the development halves of the benchmark, see models/MODEL_CARD.md. */
+export const ranking = {
+  /** Shares of the channels in the score of a text. */
+  words: 0.9,
+  grams: 0.4,
+  meaning: 1.2,
+  /** What the best tool of a channel must have for the channel to get its whole share. */
+  wordsFloor: 6,
+  gramsFloor: 0.5,
+  meaningFloor: 0.3,
+  /** Share of the clauses against the request as a whole, and how many count. */
+  clauses: 0.5,
+  mostClauses: 10,
+  /** What a tool gains when its server has other good answers: this times their mean, over so many tools at most. */
+  server: 0.5,
+  serverTools: 12,
+  /** Share of the conversation so far. */
+  context: 0.2,
+};
+
+/** The same with other values: how the benchmark switches channels off. */
+export type Ranking = Readonly<typeof ranking>;
+
+/** How well each slot answers one text, as one channel sees it; 0 for slots that are not visible. */
+export interface Channel {
+  readonly values: Float32Array;
+  readonly share: number;
+  /** A channel whose best value is below this gets less than its share. */
+  readonly floor: number;
+}
+
+export function bestOf(values: Float32Array): number {
+  let best = 0;
+  for (let slot = 0; slot < values.length; slot++) best = Math.max(best, values[slot] ?? 0);
+  return best;
+}
+
+/**
+ * Fills `out` with the weighted sum of the channels, each relative to its best, and the whole relative to its best slot. Relative, because what
+ * a channel can reach differs from text to text; with a floor, because the best of nothing is nothing.
+ */
+export function fuse(channels: readonly Channel[], out: Float32Array): void {
+  out.fill(0);
+  for (const { values, share, floor } of channels) {
+    const best = bestOf(values);
+    if (best === 0 || share === 0) continue;
+    const factor = share / Math.max(best, floor);
+    for (let slot = 0; slot < out.length; slot++)
+      out[slot] = (out[slot] ?? 0) + factor * Math.max(0, values[slot] ?? 0);
+  }
+  const best = bestOf(out);
+  if (best > 0) for (let slot = 0; slot < out.length; slot++) out[slot] = (out[slot] ?? 0) / best;
+}
+
+/** Adds the scores of one clause to `powers`. The sixteenth power lets the best clause of a tool decide, and others help a little. */
+export function addClause(scores: Float32Array, powers: Float32Array): void {
+  for (let slot = 0; slot < powers.length; slot++)
+    powers[slot] = (powers[slot] ?? 0) + square(square(square(square(scores[slot] ?? 0))));
+}
+
+/** Mixes what the clauses say into the scores of the request as a whole. */
+export function mixClauses(whole: Float32Array, powers: Float32Array, share: number): void {
+  const { sqrt } = Math;
+  for (let slot = 0; slot < powers.length; slot++) powers[slot] = sqrt(sqrt(sqrt(sqrt(powers[slot] ?? 0))));
+  const best = bestOf(powers);
+  if (best > 0) addShare(whole, 1 - share, powers, share / best);
+}
+
+/** Sets `a` to `shareA` × a + `shareB` × b. */
+export function addShare(a: Float32Array, shareA: number, b: Float32Array, shareB: number): void {
+  for (let slot = 0; slot < a.length; slot++) a[slot] = shareA * (a[slot] ?? 0) + shareB * (b[slot] ?? 0);
+}
+
+/**
+ * Adds to each score what the tool's server has to offer: the mean of the best visible scores of that server, which is returned per server. Who
+ * needs one tool of a server often needs another, and the words of a request often name what the server is about.
+ */
+export function addServers(
+  scores: Float32Array,
+  slots: Pick<Slots, 'serverOf' | 'servers'>,
+  visible: Visible,
+  ranking: Ranking,
+): Float32Array {
+  const { serverOf } = slots;
+  const { mask } = visible;
+  const room = ranking.serverTools;
+  const tops = new Float32Array(slots.servers * room);
+  const counts = new Uint8Array(slots.servers);
+  for (let slot = 0; slot < mask.length; slot++) {
+    if (mask[slot] === 0) continue;
+    const server = serverOf[slot] ?? 0;
+    counts[server] = insertTop(tops, server * room, counts[server] ?? 0, room, scores[slot] ?? 0);
+  }
+  const means = new Float32Array(slots.servers);
+  for (let server = 0; server < means.length; server++) {
+    const count = counts[server] ?? 0;
+    for (let i = 0; i < count; i++) means[server] = (means[server] ?? 0) + (tops[server * room + i] ?? 0) / count;
+  }
+  for (let slot = 0; slot < mask.length; slot++) {
+    scores[slot] = (scores[slot] ?? 0) + ranking.server * (means[serverOf[slot] ?? 0] ?? 0);
+  }
+  return means;
+}
+
+/** Keeps `top[at..at+room]` sorted from the greatest down. Returns how many there are now. */
+function insertTop(top: Float32Array, at: number, count: number, room: number, value: number): number {
+  if (count === room && value <= (top[at + room - 1] ?? 0)) return count;
+  let i = count === room ? room - 1 : count;
+  for (; i > 0 && (top[at + i - 1] ?? 0) < value; i--) top[at + i] = top[at + i - 1] ?? 0;
+  top[at + i] = value;
+  return Math.min(count + 1, room);
+}
+
+function square(value: number): number {
+  return value * value;
+}

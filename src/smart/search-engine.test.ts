@@ -1,0 +1,172 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { ToolDocument } from './document.ts';
+import { loadLocalEmbedder, type LocalEmbedder } from './embedder-local.ts';
+import { createSearchEngine, type SearchAnswer, type SearchEngine } from './search-engine.ts';
+
+let embedder: LocalEmbedder;
+beforeAll(async () => {
+  embedder = await loadLocalEmbedder();
+});
+
+function tool(server: string, name: string, description = '', more: Partial<ToolDocument> = {}): ToolDocument {
+  return { key: `${server}/${name}`, server, name, description, parameterNames: '', parameterTexts: '', ...more };
+}
+
+const office: readonly ToolDocument[] = [
+  tool('mail', 'send_message', 'Sends an e-mail to one or more recipients.', { parameterNames: 'to subject body' }),
+  tool('mail', 'search_inbox', 'Finds e-mails by sender, subject or text.', { parameterNames: 'query limit' }),
+  tool('calendar', 'create_event', 'Adds an appointment to a calendar.', { parameterNames: 'title start end' }),
+  tool('calendar', 'list_events', 'Lists the appointments between two dates.', { parameterNames: 'from until' }),
+  tool('weather', 'getForecast', 'Weather forecast for a place.', { parameterNames: 'city days' }),
+  tool('files', 'readFile', 'Reads a file from disk.', { parameterNames: 'path' }),
+  tool('files', 'deleteFile', 'Removes a file for ever.', { parameterNames: 'path' }),
+  tool('shop', 'track-parcel', 'Tells where a parcel is.', { parameterNames: 'trackingNumber' }),
+];
+
+function engineOf(tools: Iterable<ToolDocument>, semantic = true): SearchEngine {
+  const engine = createSearchEngine(semantic ? embedder : undefined);
+  engine.put(tools);
+  return engine;
+}
+
+function keys(answer: SearchAnswer): string[] {
+  return answer.results.map((result) => result.key);
+}
+
+describe.each([
+  ['with the embedder', true],
+  ['by words alone', false],
+])('%s', (_, semantic) => {
+  test.each([
+    ['send an email to Bob', 'mail/send_message'],
+    ['what is the forecast for Oslo', 'weather/getForecast'],
+    ['FORECASTS', 'weather/getForecast'],
+    ['delete_file', 'files/deleteFile'],
+    ['where is my parcel', 'shop/track-parcel'],
+    ['parcl traking', 'shop/track-parcel'],
+    ['list my appointments of this week', 'calendar/list_events'],
+  ])('"%s" finds %s', (query, expected) => {
+    expect(keys(engineOf(office, semantic).search({ query, limit: 10 }))[0]).toBe(expected);
+  });
+
+  test('no tools, no visible tools, no words: no results, and no error', () => {
+    expect(engineOf([], semantic).search({ query: 'mail', limit: 10 }).results).toEqual([]);
+    const engine = engineOf(office, semantic);
+    expect(engine.search({ query: 'mail', limit: 10, allowed: new Set() }).results).toEqual([]);
+    expect(engine.search({ query: 'mail', limit: 10, allowed: () => false }).results).toEqual([]);
+    for (const query of ['', ' ', '?!', '🚀']) {
+      expect(engine.search({ query, limit: 10 })).toMatchObject({ results: [], confident: false });
+    }
+  });
+});
+
+test('a paraphrase without a word in common finds its tool through the embedder', () => {
+  const engine = engineOf(office);
+  expect(keys(engine.search({ query: 'will it rain tomorrow', limit: 3 }))[0]).toBe('weather/getForecast');
+  expect(keys(engine.search({ query: 'schedule a meeting', limit: 3 }))).toContain('calendar/create_event');
+});
+
+test('results are at most as many as asked for, best first, and none below the threshold', () => {
+  const engine = engineOf(office);
+  for (const limit of [1, 2, 5]) {
+    const all = engine.search({ query: 'read a file and send it by mail', limit, threshold: 0 });
+    expect(all.results).toHaveLength(limit);
+    const cut = engine.search({ query: 'read a file and send it by mail', limit });
+    const best = cut.results[0]?.score ?? 0;
+    expect(cut.threshold).toBeCloseTo(0.6 * best);
+    expect(cut.results).toEqual(all.results.filter((result) => result.score >= cut.threshold));
+  }
+});
+
+test('an explained answer is the same answer, and names what the threshold cut off', () => {
+  const engine = engineOf(office);
+  const plain = engine.search({ query: 'send an email', limit: 5 });
+  const explained = engine.search({ query: 'send an email', limit: 5, explain: true });
+  expect(explained.results.map(({ key, score }) => ({ key, score }))).toEqual(plain.results);
+  expect(explained.results.length + explained.dropped.length).toBe(5);
+  expect(explained.dropped.every((result) => result.score < explained.threshold)).toBe(true);
+  expect(explained.results[0]?.explanation).toMatchObject({ words: expect.any(Number), meaning: expect.any(Number) });
+  expect(plain.dropped).toEqual([]);
+});
+
+test('a query that has nothing to do with any tool is answered without confidence, a clear one with it', () => {
+  const engine = engineOf(office);
+  expect(engine.search({ query: 'send an email message', limit: 5 }).confident).toBe(true);
+  expect(engine.search({ query: 'quantum chromodynamics lattice spacing', limit: 5 }).confident).toBe(false);
+});
+
+test('the context decides between tools that fit equally well', () => {
+  const engine = engineOf([
+    tool('github', 'create_issue', 'Creates an issue.'),
+    tool('jira', 'create_issue', 'Creates an issue.'),
+  ]);
+  const first = (context: string): string | undefined =>
+    keys(engine.search({ query: 'create an issue', context, limit: 2 }))[0];
+  expect(first('The project lives in Jira.')).toBe('jira/create_issue');
+  expect(first('The project lives on GitHub.')).toBe('github/create_issue');
+});
+
+test('each part of a long request finds its tool', () => {
+  const engine = engineOf(office);
+  const query =
+    'Tell me the weather in Rome for the weekend. Then send an email to Ann with the forecast.\nFinally add an appointment to my calendar.';
+  expect(keys(engine.search({ query, limit: 4, threshold: 0 }))).toEqual(
+    expect.arrayContaining(['weather/getForecast', 'mail/send_message', 'calendar/create_event']),
+  );
+});
+
+test('equal tools come in the order of their keys', () => {
+  const same = ['c', 'a', 'b'].map((key) => ({ ...tool('s', 'same', 'Same.'), key }));
+  for (const order of [same, same.toReversed()]) {
+    expect(keys(engineOf(order).search({ query: 'same', limit: 10 }))).toEqual(['a', 'b', 'c']);
+    expect(keys(engineOf(order).search({ query: 'same', limit: 2 }))).toEqual(['a', 'b']);
+  }
+});
+
+test('a description of 10 MB is cut, not read', () => {
+  const engine = createSearchEngine(embedder);
+  const started = performance.now();
+  engine.put([
+    tool('s', 'huge', 'find the needle '.repeat(650_000)),
+    tool('s', 'n'.repeat(1_000_000), '', { parameterNames: 'a '.repeat(5_000_000) }),
+  ]);
+  const bytes = engine.bytes();
+  expect(keys(engine.search({ query: 'needle', limit: 1 }))).toEqual(['s/huge']);
+  expect(
+    keys(engine.search({ query: 'needle '.repeat(1_000_000), limit: 1, context: 'x y '.repeat(1_000_000) })),
+  ).toEqual(['s/huge']);
+  expect(performance.now() - started).toBeLessThan(3_000);
+  expect(bytes).toBeLessThan(1_000_000);
+});
+
+const hostile = [
+  '',
+  ' ',
+  '...!!!',
+  '((((a+)+)+)+$',
+  '\\',
+  '🚀🔥👩‍👩‍👧',
+  '\u0000\uFFFF\uD800',
+  'מחיקת קובץ',
+  'حذف ملف',
+  '删除文件',
+  'ファイルを削除',
+  '__proto__',
+  'constructor',
+  'toString',
+  'a'.repeat(5_000),
+  'the of and',
+  '0'.repeat(400),
+];
+
+test('hostile texts are tools and queries like any other', () => {
+  const engine = engineOf(hostile.map((text, i) => ({ ...tool(text, text, text), key: String(i) })));
+  expect(engine.size).toBe(hostile.length);
+  for (const query of hostile) {
+    const { results } = engine.search({ query, limit: 100, threshold: 0 });
+    for (const { score } of results) expect(score >= 0 && score <= 1).toBe(true);
+  }
+  expect(keys(engine.search({ query: '删除文件', limit: 1 }))).toEqual([String(hostile.indexOf('删除文件'))]);
+  expect(keys(engine.search({ query: 'حذف', limit: 1 }))).toEqual([String(hostile.indexOf('حذف ملف'))]);
+  expect(keys(engine.search({ query: 'constructor', limit: 1 }))).toEqual([String(hostile.indexOf('constructor'))]);
+});

@@ -1,0 +1,152 @@
+import { limits } from '../core/limits.ts';
+import { terms } from './analyzer.ts';
+import { clausesOf } from './clauses.ts';
+import { confidenceOf } from './confidence.ts';
+import type { LocalEmbedder } from './embedder-local.ts';
+import type { Visible } from './lexical.ts';
+import { addClause, addServers, addShare, mixClauses, ranking as shipped, type Ranking } from './rank.ts';
+import { createTextScorer, type TextScores } from './score-text.ts';
+import type { Allowed, Slots } from './slots.ts';
+import { createToolIndex, type ToolIndex } from './tool-index.ts';
+
+export interface SearchRequest {
+  readonly query: string;
+  /** Free text about the conversation so far: a second, lighter query. */
+  readonly context?: string;
+  /** How many results at most. */
+  readonly limit: number;
+  /** Keys that may be found; all when absent. What it leaves out has no influence whatever on the answer. */
+  readonly allowed?: Allowed;
+  /** Results below this share of the best score are left out; 0.6 when absent. */
+  readonly threshold?: number;
+  /** Adds to each result where its score comes from, and lists what the threshold cut off. */
+  readonly explain?: boolean;
+}
+
+export interface SearchAnswer {
+  /** Best first; equal scores by key. */
+  readonly results: readonly SearchResult[];
+  /** What the limit would have let through but the threshold did not. Empty without `explain`. */
+  readonly dropped: readonly SearchResult[];
+  /** False when even the best result may well have nothing to do with the query. */
+  readonly confident: boolean;
+  /** The score that results had to reach. */
+  readonly threshold: number;
+}
+
+export interface SearchResult {
+  readonly key: string;
+  /** In 0..1, comparable across queries: about how likely the result is what was meant. */
+  readonly score: number;
+  readonly explanation?: Explanation;
+}
+
+export interface Explanation {
+  /** BM25F for the whole query, as a share of what a tool named exactly like it would have. */
+  readonly words: number;
+  /** Likeness of the character n-grams. */
+  readonly grams: number;
+  /** Cosine of the vectors; 0 without an embedder. */
+  readonly meaning: number;
+  /** What the best tools of the same server have, on average, of the best tool's score. */
+  readonly server: number;
+}
+
+export interface SearchEngine extends Pick<ToolIndex, 'put' | 'remove' | 'sync' | 'bytes'> {
+  readonly size: number;
+  search(request: SearchRequest): SearchAnswer;
+}
+
+/**
+ * An index that is kept equal to a set of tools, and the search over it; everything is in memory and synchronous. Without an embedder it
+ * searches by words alone.
+ */
+export function createSearchEngine(embedder?: LocalEmbedder, ranking: Ranking = shipped): SearchEngine {
+  const index = createToolIndex(embedder);
+  const { slots } = index;
+
+  const scoreWhole = createTextScorer(index, embedder, ranking);
+  const scorePart = createTextScorer(index, embedder, ranking);
+
+  function search(request: SearchRequest): SearchAnswer {
+    const query = request.query.slice(0, limits.searchChars);
+    const visible = slots.visible(request.allowed);
+    const whole = scoreWhole(query, visible);
+    const clauses = ranking.clauses > 0 ? clausesOf(query, ranking.mostClauses) : [];
+    if (clauses.length > 0) {
+      const powers = new Float32Array(whole.scores.length);
+      for (const clause of clauses) addClause(scorePart(clause, visible).scores, powers);
+      mixClauses(whole.scores, powers, ranking.clauses);
+    }
+    const context = request.context?.slice(-limits.searchChars) ?? '';
+    if (context !== '') addShare(whole.scores, 1, scorePart(context, visible).scores, ranking.context);
+    return answer(request, whole, addServers(whole.scores, slots, visible, ranking), visible);
+  }
+
+  function answer(request: SearchRequest, whole: TextScores, servers: Float32Array, visible: Visible): SearchAnswer {
+    const { scores } = whole;
+    const ranked = topSlots(scores, visible, request.limit, slots);
+    const first = ranked[0];
+    const best = first === undefined ? 0 : (scores[first] ?? 0);
+    if (first === undefined || best <= 0) return { results: [], dropped: [], confident: false, threshold: 0 };
+    const confidence = confidenceOf({
+      meaning: embedder && (whole.meaning[first] ?? 0),
+      words: (whole.words[first] ?? 0) / whole.reachable,
+      grams: whole.grams[first] ?? 0,
+      terms: terms(request.query).length,
+    });
+    const threshold = confidence * (request.threshold ?? 0.6);
+    const all = ranked.map((slot): SearchResult => {
+      const score = confidence * ((scores[slot] ?? 0) / best);
+      if (!request.explain) return { key: slots.key(slot), score };
+      const explanation = {
+        words: (whole.words[slot] ?? 0) / whole.reachable,
+        grams: whole.grams[slot] ?? 0,
+        meaning: whole.meaning[slot] ?? 0,
+        server: servers[slots.serverOf[slot] ?? 0] ?? 0,
+      };
+      return { key: slots.key(slot), score, explanation };
+    });
+    return {
+      results: all.filter((result) => result.score >= threshold),
+      dropped: request.explain ? all.filter((result) => result.score < threshold) : [],
+      confident: confidence >= 0.3,
+      threshold,
+    };
+  }
+
+  return {
+    get size() {
+      return slots.size;
+    },
+    put: (documents) => index.put(documents),
+    remove: (keys) => index.remove(keys),
+    sync: (documents) => index.sync(documents),
+    bytes: () => index.bytes(),
+    search,
+  };
+}
+
+/** The visible slots with the greatest scores, best first, equal ones by key; at most `limit`. */
+function topSlots(scores: Float32Array, visible: Visible, limit: number, slots: Slots): number[] {
+  const before = (a: number, b: number): boolean => {
+    const difference = (scores[a] ?? 0) - (scores[b] ?? 0);
+    return difference > 0 || (difference === 0 && slots.key(a) < slots.key(b));
+  };
+  const top: number[] = [];
+  for (let slot = 0; slot < visible.mask.length; slot++) {
+    if (visible.mask[slot] === 0 || (scores[slot] ?? 0) <= 0) continue;
+    const last = top.at(-1);
+    if (top.length === limit && last !== undefined && !before(slot, last)) continue;
+    let low = 0;
+    let high = top.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (before(slot, top[middle] ?? slot)) high = middle;
+      else low = middle + 1;
+    }
+    top.splice(low, 0, slot);
+    if (top.length > limit) top.pop();
+  }
+  return top;
+}

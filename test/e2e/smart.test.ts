@@ -1,0 +1,196 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { clientKinds, connect } from '../kit/clients.ts';
+import { hostileStdio } from '../kit/hostile.ts';
+import { rpc } from '../kit/raw.ts';
+import { session } from '../kit/sessions.ts';
+import { type SettingsDocument, type TestHub, testHub } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
+
+// SPEC, Smart routing; CONTRACT §6: finding a tool by what it does, and calling it, without ever learning of what is out of reach.
+
+const tool = (name: string, description: string, properties: Record<string, unknown> = {}) => ({
+  name,
+  description,
+  inputSchema: { type: 'object', properties, required: Object.keys(properties) },
+});
+const mail = hostileStdio({
+  name: 'mail',
+  tools: [
+    tool('send_email', 'Send an email message to a recipient', { to: { type: 'string' } }),
+    tool('list_inbox', 'List the messages in the inbox'),
+  ],
+});
+const shop = hostileStdio({
+  name: 'shop',
+  tools: [tool('create_invoice', 'Create an invoice for a customer'), tool('refund', 'Refund a payment to a customer')],
+});
+
+const settings: SettingsDocument = {
+  mcpServers: { mail: mail.config, shop: { ...shop.config, tools: { refund: { enabled: false } } } },
+  groups: [
+    { id: 'g-mail', name: 'post', servers: [{ name: 'mail', tools: ['send_email'] }] },
+    { id: 'g-empty', name: 'empty', servers: [] },
+  ],
+};
+let hub: TestHub;
+beforeAll(async () => {
+  hub = await testHub(settings);
+  await hub.connected(2);
+});
+
+interface Found {
+  tools: { name: string; description: string; inputSchema?: unknown; serverName: string; score: number }[];
+  metadata: Record<string, unknown>;
+}
+
+const call = (scope: string, name: string, args: unknown = {}) =>
+  rpc(hub.mcp(scope), 'tools/call', { name, arguments: args });
+const search = async (query: string, scope = '$smart', more: Record<string, unknown> = {}) => {
+  const { result } = await call(scope, 'search_tools', { query, ...more });
+  expect(JSON.parse(result?.content?.[0]?.text ?? '')).toEqual(result?.structuredContent);
+  return result?.structuredContent as unknown as Found;
+};
+const names = (found: Found) => found.tools.map((one) => one.name);
+
+describe('search_tools', () => {
+  test('finds the tool that does what is asked first, with its schema, its server and a score', async () => {
+    const found = await search('write a mail to somebody');
+    expect(found.tools[0]).toMatchObject({
+      name: 'mail-send_email',
+      serverName: 'mail',
+      inputSchema: { type: 'object' },
+    });
+    for (const { score } of found.tools) {
+      expect(score).toBeGreaterThanOrEqual(0);
+      expect(score).toBeLessThanOrEqual(1);
+    }
+    expect(found.metadata).toMatchObject({
+      query: 'write a mail to somebody',
+      totalResults: found.tools.length,
+      progressiveDisclosure: false,
+    });
+  });
+
+  test('keeps to the group, and never shows more than asked for', async () => {
+    expect(names(await search('invoice for a customer', '$smart/post'))).not.toContain('shop-create_invoice');
+    expect(names(await search('messages in the inbox', '$smart/post'))).not.toContain('mail-list_inbox');
+    expect((await search('customer email messages invoice', '$smart', { limit: 1 })).tools).toHaveLength(1);
+  });
+
+  test.each(['nobody', 'empty', 'mail'])(
+    'in %s, which is no group with servers, finds nothing and fails nothing',
+    async (group) => {
+      expect((await search('send an email', `$smart/${group}`)).tools).toEqual([]);
+    },
+  );
+
+  test('does not find what is switched off', async () => {
+    expect(names(await search('refund a payment to a customer'))).not.toContain('shop-refund');
+  });
+
+  test.each([{}, { query: '' }, { query: 5 }, { query: 'x', limit: 'many' }, { query: 'x', context: 1 }])(
+    '%j is refused with what to do',
+    async (args) => {
+      const { result } = await call('$smart', 'search_tools', args);
+      expect(result?.isError).toBe(true);
+      expect(result?.content?.[0]?.text).toMatch(/query|limit|context/);
+    },
+  );
+
+  test('is not about the words of other tools: a hidden one changes no score', async () => {
+    const alone = await testHub({ ...settings, mcpServers: { mail: mail.config } });
+    await alone.connected(1);
+    const there = await rpc(alone.mcp('$smart/post'), 'tools/call', {
+      name: 'search_tools',
+      arguments: { query: 'send an email' },
+    });
+    const here = await search('send an email', '$smart/post');
+    expect(there.result?.structuredContent).toMatchObject({ tools: here.tools });
+  });
+});
+
+describe('call_tool', () => {
+  test("gives the tool's own result", async () => {
+    const answer = await call('$smart', 'call_tool', { toolName: 'mail-send_email', arguments: { to: 'ann' } });
+    expect(answer.result?.structuredContent).toMatchObject({ tool: 'send_email' });
+    expect(mail.received('tools/call').at(-1)?.params).toMatchObject({ name: 'send_email', arguments: { to: 'ann' } });
+  });
+
+  test('says which arguments are wrong, with the schema, and does not contact the server', async () => {
+    const before = mail.received('tools/call').length;
+    const { result } = await call('$smart', 'call_tool', { toolName: 'mail-send_email', arguments: { to: 5 } });
+    expect(result).toMatchObject({ isError: true, structuredContent: { problems: [{ path: 'to' }], inputSchema: {} } });
+    expect(mail.received('tools/call')).toHaveLength(before);
+  });
+
+  test.each([
+    ['$smart', 'shop-refund'],
+    ['$smart', 'no-such_tool'],
+    ['$smart/post', 'mail-list_inbox'],
+    ['$smart/post', 'shop-create_invoice'],
+    ['$smart/nobody', 'mail-send_email'],
+  ])('in %s does not know %s, with the words for what does not exist', async (scope, toolName) => {
+    const { result } = await call(scope, 'call_tool', { toolName, arguments: {} });
+    const nothing = await call(scope, 'call_tool', { toolName: 'x', arguments: {} });
+    const words = (text: string | undefined, name: string) => text?.replaceAll(name, '<name>');
+    expect(result?.isError).toBe(true);
+    expect(words(result?.content?.[0]?.text, toolName)).toBe(words(nothing.result?.content?.[0]?.text, 'x'));
+  });
+
+  test('is the only way: a tool is not called by its own name here', async () => {
+    expect((await call('$smart', 'mail-send_email', { to: 'ann' })).error?.code).toBe(-32602);
+  });
+});
+
+test.each(clientKinds)('the official client %s finds a tool and calls it', async (kind) => {
+  const client = await connect(kind, hub.url, '$smart');
+  expect((await client.listTools()).tools.map((one) => one.name)).toEqual(['search_tools', 'call_tool']);
+  const found = (await client.callTool('search_tools', { query: 'create an invoice' })).structuredContent as Found;
+  const answer = await client.callTool('call_tool', { toolName: found.tools[0]?.name, arguments: {} });
+  expect(answer.structuredContent).toMatchObject({ tool: 'create_invoice' });
+});
+
+test('progressive disclosure is switched while clients are connected, and they are told', async () => {
+  const own = await testHub(settings);
+  await own.connected(2);
+  const client = await session(own.mcp('$smart'));
+  const events = await client.listen();
+  const listed = async () => (await client.request('tools/list')).result?.tools?.map((one) => one.name);
+  expect(await listed()).toEqual(['search_tools', 'call_tool']);
+  expect((await client.call('describe_tool', { toolName: 'mail-send_email' })).error?.code).toBe(-32602);
+  own.write({ ...settings, systemConfig: { smartRouting: { progressiveDisclosure: true } } });
+  await until('the change is announced', () =>
+    events.messages.some((message) => message.method === 'notifications/tools/list_changed'),
+  );
+  expect(await listed()).toEqual(['search_tools', 'describe_tool', 'call_tool']);
+  const found = (await client.call('search_tools', { query: 'send an email' })).result
+    ?.structuredContent as unknown as Found;
+  expect(found.metadata).toMatchObject({ progressiveDisclosure: true });
+  expect(found.metadata['guideline']).toContain('describe_tool');
+  expect(found.tools[0]).not.toHaveProperty('inputSchema');
+  const described = await client.call('describe_tool', { toolName: 'mail-send_email' });
+  expect(described.result?.structuredContent).toMatchObject({
+    tool: { name: 'mail-send_email', inputSchema: { required: ['to'] } },
+  });
+  expect((await client.call('describe_tool', { toolName: 'nope' })).result?.isError).toBe(true);
+});
+
+test('the environment decides on progressive disclosure where it speaks', async () => {
+  const own = await testHub({ ...settings, env: { SMART_ROUTING_PROGRESSIVE_DISCLOSURE: 'true' } });
+  await own.connected(2);
+  expect((await rpc(own.mcp('$smart'), 'tools/list', {})).result?.tools?.map((one) => one.name)).toHaveLength(3);
+});
+
+test('a tool whose server is away is not offered, and is found again when it is back', async () => {
+  const own = await testHub(settings);
+  await own.connected(2);
+  const found = async () => {
+    const args = { name: 'search_tools', arguments: { query: 'create an invoice' } };
+    return names((await rpc(own.mcp('$smart'), 'tools/call', args)).result?.structuredContent as unknown as Found);
+  };
+  expect(await found()).toContain('shop-create_invoice');
+  own.write({ ...settings, mcpServers: { ...settings.mcpServers, shop: { command: 'no-such-program' } } });
+  await until('it is gone', async () => !(await found()).includes('shop-create_invoice'));
+  own.write(settings);
+  await until('it is back', async () => (await found()).includes('shop-create_invoice'));
+});
