@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { terms } from './analyzer.ts';
 import type { ToolTerms } from './tool-terms.ts';
+import { readWordTable, type WordTable } from './word-table.ts';
 
 /**
  * Turns texts into vectors with a table of one vector per word stem: the vector of a text is the sum of those of its terms. Words
@@ -17,14 +17,14 @@ export interface LocalEmbedder {
   bytes(): number;
 }
 
-/** Reads the table that is shipped with the hub, or the one at `path`. Throws when the file is not such a table. */
+/** Reads the table that is shipped with the hub, or the one at `path`. Throws HubError `misconfigured` when it cannot be read. */
 export async function loadLocalEmbedder(path = shippedTable): Promise<LocalEmbedder> {
-  return createEmbedder(parseTable(await readFile(path)));
+  return createEmbedder(await readWordTable(path));
 }
 
 const shippedTable = fileURLToPath(new URL('../../models/words.bin', import.meta.url));
 
-function createEmbedder(table: Table): LocalEmbedder {
+function createEmbedder(table: WordTable): LocalEmbedder {
   const { dimensions } = table;
 
   function addWord(word: string, weight: number, into: Float32Array): void {
@@ -78,37 +78,3 @@ export function toolBags(tool: ToolTerms): { bag: string[]; weight: number }[] {
 const bagParameters = 20;
 /** What an entry of the vocabulary takes in memory, about. */
 const bytesPerWord = 64;
-
-interface Table {
-  readonly dimensions: number;
-  readonly rows: ReadonlyMap<string, number>;
-  /** What to multiply the bytes of each row with. */
-  readonly scales: Float32Array;
-  readonly bytes: Int8Array;
-}
-
-/**
- * The file: the length of a JSON header as 32 bits, the header `{"format", "dimensions", "vocabulary": "a b c…"}`, padding to a
- * multiple of 4, a 32-bit float per word, `dimensions` signed bytes per word. Numbers are little-endian.
- */
-function parseTable(file: Buffer): Table {
-  const headerEnd = 4 + file.readUInt32LE(0);
-  const header = JSON.parse(file.toString('utf8', 4, headerEnd)) as {
-    format: string;
-    dimensions: number;
-    vocabulary: string;
-  };
-  if (header.format !== 'toolhub-words-1') throw new TypeError('Not a table of word vectors.');
-  const vocabulary = header.vocabulary.split(' ');
-  const scalesAt = file.byteOffset + Math.ceil(headerEnd / 4) * 4;
-  const bytesAt = scalesAt + vocabulary.length * 4;
-  const size = vocabulary.length * header.dimensions;
-  if (bytesAt + size !== file.byteOffset + file.byteLength)
-    throw new TypeError('The table of word vectors is cut short.');
-  return {
-    dimensions: header.dimensions,
-    rows: new Map(vocabulary.map((word, row) => [word, row])),
-    scales: new Float32Array(file.buffer.slice(scalesAt, bytesAt)),
-    bytes: new Int8Array(file.buffer, bytesAt, size),
-  };
-}

@@ -16,8 +16,8 @@ export interface Lexical {
   add(slot: number, tool: ToolDocument, found: ToolTerms): void;
   /** Forgets the tools of all slots whose `alive` is 0. Until then they cost time, but `visible` keeps them out of every result. */
   purge(alive: Uint8Array): void;
-  /** Adds BM25F scores to `out`. Returns the score of a tool that had every word of the query as its name, which no tool exceeds. */
-  scoreWords(query: string, visible: Visible, out: Float32Array): number;
+  /** Adds BM25F scores to `out`. No tool can have more than `reachable`: that takes every one of the query's `terms` as its name. */
+  scoreWords(query: string, visible: Visible, out: Float32Array): { reachable: number; terms: number };
   /** Adds scores in 0..1 or a little above to `out`, in the manner of a cosine. */
   scoreGrams(query: string, visible: Visible, out: Float32Array): void;
   bytes(): number;
@@ -48,13 +48,14 @@ export function createLexical(): Lexical {
     scoreWords(query, visible, out) {
       const rarest = termRarity(0, visible.count);
       let reachable = 0;
-      for (const [term, count] of counted(terms(query))) {
+      const asked = counted(terms(query));
+      for (const [term, count] of asked) {
         const found = byTerm.count(term, visible);
         const weight = count ** repetition * (found === 0 ? rarest : termRarity(found, visible.count));
         reachable += weight;
         if (found > 0) byTerm.accumulate(term, weight, visible, out);
       }
-      return reachable;
+      return { reachable, terms: asked.size };
     },
     scoreGrams(query, visible, out) {
       const most = usefulFew + usefulShare * visible.count;
@@ -68,7 +69,9 @@ export function createLexical(): Lexical {
         squares += (damped(count) * rarity) ** 2;
       }
       if (squares === 0) return;
-      for (const [gram, weight] of found) byGram.accumulate(gram, weight / Math.sqrt(squares), visible, out);
+      found.sort((a, b) => b[1] - a[1]);
+      for (const [gram, weight] of found.slice(0, mostGrams))
+        byGram.accumulate(gram, weight / Math.sqrt(squares), visible, out);
     },
     bytes: () => byTerm.bytes() + byGram.bytes(),
   };
@@ -80,6 +83,8 @@ const repetition = 0.25;
 /** Grams of more tools than these say nothing and take the most time. */
 const usefulShare = 0.1;
 const usefulFew = 3;
+/** Of a long text, the rarest grams say enough. */
+const mostGrams = 200;
 
 interface Field {
   readonly of: keyof ToolTerms;

@@ -24,6 +24,12 @@ export const ranking = {
 /** The same with other values: how the benchmark switches channels off. */
 export type Ranking = Readonly<typeof ranking>;
 
+/**
+ * With the similarities of a strong hosted embedder: those, and a light bonus for words. More of these, or clauses, for which there are no
+ * similarities, would make such an answer worse.
+ */
+export const hostedRanking: Ranking = { ...ranking, words: 0.08, grams: 0.04, meaning: 1, clauses: 0, server: 0 };
+
 /** How well each slot answers one text, as one channel sees it; 0 for slots that are not visible. */
 export interface Channel {
   readonly values: Float32Array;
@@ -55,7 +61,10 @@ export function fuse(channels: readonly Channel[], out: Float32Array): void {
   if (best > 0) for (let slot = 0; slot < out.length; slot++) out[slot] = (out[slot] ?? 0) / best;
 }
 
-/** Adds the scores of one clause to `powers`. The sixteenth power lets the best clause of a tool decide, and others help a little. */
+/**
+ * Adds the scores of one clause to `powers`. The sixteenth power lets the best clause of a tool decide, and others help a
+ * little; what is less than a tenth of the best would be lost in it anyway.
+ */
 export function addClause(scores: Float32Array, powers: Float32Array): void {
   for (let slot = 0; slot < powers.length; slot++)
     powers[slot] = (powers[slot] ?? 0) + square(square(square(square(scores[slot] ?? 0))));
@@ -64,7 +73,8 @@ export function addClause(scores: Float32Array, powers: Float32Array): void {
 /** Mixes what the clauses say into the scores of the request as a whole. */
 export function mixClauses(whole: Float32Array, powers: Float32Array, share: number): void {
   const { sqrt } = Math;
-  for (let slot = 0; slot < powers.length; slot++) powers[slot] = sqrt(sqrt(sqrt(sqrt(powers[slot] ?? 0))));
+  for (let slot = 0; slot < powers.length; slot++)
+    if (powers[slot] !== 0) powers[slot] = sqrt(sqrt(sqrt(sqrt(powers[slot] ?? 0))));
   const best = bestOf(powers);
   if (best > 0) addShare(whole, 1 - share, powers, share / best);
 }

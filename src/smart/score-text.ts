@@ -1,6 +1,6 @@
 import type { LocalEmbedder } from './embedder-local.ts';
 import type { Visible } from './lexical.ts';
-import { fuse, type Ranking } from './rank.ts';
+import { bestOf, fuse, type Ranking } from './rank.ts';
 import type { ToolIndex } from './tool-index.ts';
 
 /** How well each slot answers one text. Slots that are not visible have 0 everywhere. */
@@ -10,30 +10,54 @@ export interface TextScores {
   /** BM25F. No tool can have more than `reachable`. */
   readonly words: Float32Array;
   readonly reachable: number;
+  /** How many different terms the text has. */
+  readonly terms: number;
   readonly grams: Float32Array;
   /** Cosines; all 0 without an embedder. */
   readonly meaning: Float32Array;
 }
 
-/** Scores texts into arrays of its own: what it returns holds until its next call. */
-export function createTextScorer(index: ToolIndex, embedder: LocalEmbedder | undefined, ranking: Ranking) {
+/** Cosines of tools with the query by another embedder, by key. */
+export type Similarities = ReadonlyMap<string, number>;
+
+export interface TextScorer {
+  /** What it returns holds until its next call. Channels whose share is 0 are not computed. */
+  score(text: string, visible: Visible, ranking: Ranking, hosted?: Similarities): TextScores;
+}
+
+export function createTextScorer(index: ToolIndex, embedder: LocalEmbedder | undefined): TextScorer {
   let room = new Float32Array(0);
 
-  return (text: string, visible: Visible): TextScores => {
-    const slots = visible.mask.length;
-    if (room.length < 4 * slots) room = new Float32Array(5 * slots);
-    const array = (number: number): Float32Array => room.subarray(number * slots, (number + 1) * slots).fill(0);
-    const [words, grams, meaning, scores] = [array(0), array(1), array(2), array(3)];
-    const reachable = index.lexical.scoreWords(text, visible, words);
-    if (ranking.grams > 0) index.lexical.scoreGrams(text, visible, grams);
-    const vector = ranking.meaning > 0 ? embedder?.query(text) : undefined;
-    if (vector) index.vectors?.similarities(vector, visible.mask, meaning);
-    const channels = [
-      { values: words, share: ranking.words, floor: ranking.wordsFloor },
-      { values: grams, share: ranking.grams, floor: ranking.gramsFloor },
-      { values: meaning, share: ranking.meaning, floor: ranking.meaningFloor },
-    ];
-    fuse(channels, scores);
-    return { scores, words, reachable, grams, meaning };
+  /** Tools that the other embedder has not seen yet take part with what the built-in one says of them, on the other's scale but behind. */
+  function preferHosted(hosted: Similarities, visible: Visible, meaning: Float32Array): void {
+    const seen = Array.from(meaning, (_, slot) =>
+      visible.mask[slot] === 1 ? hosted.get(index.slots.key(slot)) : undefined,
+    );
+    const best = seen.reduce<number>((most, similarity) => Math.max(most, similarity ?? 0), 0);
+    const factor = (unseenShare * best) / Math.max(bestOf(meaning), Number.EPSILON);
+    for (let slot = 0; slot < meaning.length; slot++) meaning[slot] = seen[slot] ?? factor * (meaning[slot] ?? 0);
+  }
+
+  return {
+    score(text, visible, ranking, hosted) {
+      const slots = visible.mask.length;
+      if (room.length < 4 * slots) room = new Float32Array(5 * slots);
+      const array = (number: number): Float32Array => room.subarray(number * slots, (number + 1) * slots).fill(0);
+      const [words, grams, meaning, scores] = [array(0), array(1), array(2), array(3)];
+      const { reachable, terms } = index.lexical.scoreWords(text, visible, words);
+      if (ranking.grams > 0) index.lexical.scoreGrams(text, visible, grams);
+      const vector = ranking.meaning > 0 ? embedder?.query(text) : undefined;
+      if (vector) index.vectors?.similarities(vector, visible.mask, meaning);
+      if (hosted) preferHosted(hosted, visible, meaning);
+      const channels = [
+        { values: words, share: ranking.words, floor: ranking.wordsFloor },
+        { values: grams, share: ranking.grams, floor: ranking.gramsFloor },
+        { values: meaning, share: ranking.meaning, floor: ranking.meaningFloor },
+      ];
+      fuse(channels, scores);
+      return { scores, words, reachable, terms, grams, meaning };
+    },
   };
 }
+
+const unseenShare = 0.9;

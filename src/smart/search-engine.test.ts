@@ -170,3 +170,21 @@ test('hostile texts are tools and queries like any other', () => {
   expect(keys(engine.search({ query: 'حذف', limit: 1 }))).toEqual([String(hostile.indexOf('حذف ملف'))]);
   expect(keys(engine.search({ query: 'constructor', limit: 1 }))).toEqual([String(hostile.indexOf('constructor'))]);
 });
+
+test('similarities of a hosted embedder decide, and tools it has not seen are still found', () => {
+  const engine = engineOf(office);
+  const similarities = new Map(office.map(({ key }) => [key, key === 'shop/track-parcel' ? 0.7 : 0.2]));
+  const query = 'where did the postman leave my things';
+  expect(keys(engine.search({ query, limit: 10, similarities }))).toEqual(['shop/track-parcel']);
+  similarities.delete('weather/getForecast');
+  expect(keys(engine.search({ query: 'weather forecast', limit: 2, threshold: 0, similarities }))).toContain(
+    'weather/getForecast',
+  );
+  const hidden = new Set(['mail/send_message', 'weather/getForecast']);
+  const allowed = (key: string): boolean => !hidden.has(key);
+  const visible = office.filter(({ key }) => allowed(key));
+  const told = new Map([...similarities, ['mail/send_message', 0.99] as const]);
+  expect(engine.search({ query, limit: 10, similarities: told, allowed })).toEqual(
+    engineOf(visible).search({ query, limit: 10, similarities }),
+  );
+});

@@ -1,11 +1,18 @@
 import { limits } from '../core/limits.ts';
-import { terms } from './analyzer.ts';
 import { clausesOf } from './clauses.ts';
-import { confidenceOf } from './confidence.ts';
+import { confidenceOf, confidentFrom } from './confidence.ts';
 import type { LocalEmbedder } from './embedder-local.ts';
 import type { Visible } from './lexical.ts';
-import { addClause, addServers, addShare, mixClauses, ranking as shipped, type Ranking } from './rank.ts';
-import { createTextScorer, type TextScores } from './score-text.ts';
+import {
+  addClause,
+  addServers,
+  addShare,
+  mixClauses,
+  hostedRanking,
+  ranking as shipped,
+  type Ranking,
+} from './rank.ts';
+import { createTextScorer, type Similarities, type TextScores } from './score-text.ts';
 import type { Allowed, Slots } from './slots.ts';
 import { createToolIndex, type ToolIndex } from './tool-index.ts';
 
@@ -17,8 +24,10 @@ export interface SearchRequest {
   readonly limit: number;
   /** Keys that may be found; all when absent. What it leaves out has no influence whatever on the answer. */
   readonly allowed?: Allowed;
-  /** Results below this share of the best score are left out; 0.6 when absent. */
+  /** Results below this share of the best score are left out; 0.6 when absent, 0.85 with `similarities`. */
   readonly threshold?: number;
+  /** Cosines by a hosted embedder, used in place of the built-in one's; tools it has not seen may be missing. */
+  readonly similarities?: Similarities;
   /** Adds to each result where its score comes from, and lists what the threshold cut off. */
   readonly explain?: boolean;
 }
@@ -65,44 +74,51 @@ export function createSearchEngine(embedder?: LocalEmbedder, ranking: Ranking = 
   const index = createToolIndex(embedder);
   const { slots } = index;
 
-  const scoreWhole = createTextScorer(index, embedder, ranking);
-  const scorePart = createTextScorer(index, embedder, ranking);
+  const whole = createTextScorer(index, embedder);
+  const part = createTextScorer(index, embedder);
 
   function search(request: SearchRequest): SearchAnswer {
+    const numbers = request.similarities ? hostedRanking : ranking;
+    // Parts and context make do without n-grams: the whole has them already, and they take most of the time.
+    const lighter = { ...ranking, grams: 0 };
     const query = request.query.slice(0, limits.searchChars);
     const visible = slots.visible(request.allowed);
-    const whole = scoreWhole(query, visible);
-    const clauses = ranking.clauses > 0 ? clausesOf(query, ranking.mostClauses) : [];
+    const found = whole.score(query, visible, numbers, request.similarities);
+    const clauses = numbers.clauses > 0 ? clausesOf(query, numbers.mostClauses) : [];
     if (clauses.length > 0) {
-      const powers = new Float32Array(whole.scores.length);
-      for (const clause of clauses) addClause(scorePart(clause, visible).scores, powers);
-      mixClauses(whole.scores, powers, ranking.clauses);
+      const powers = new Float32Array(found.scores.length);
+      for (const clause of clauses) addClause(part.score(clause, visible, lighter).scores, powers);
+      mixClauses(found.scores, powers, numbers.clauses);
     }
     const context = request.context?.slice(-limits.searchChars) ?? '';
-    if (context !== '') addShare(whole.scores, 1, scorePart(context, visible).scores, ranking.context);
-    return answer(request, whole, addServers(whole.scores, slots, visible, ranking), visible);
+    if (context !== '') addShare(found.scores, 1, part.score(context, visible, lighter).scores, numbers.context);
+    return answer(request, found, addServers(found.scores, slots, visible, numbers), visible);
   }
 
-  function answer(request: SearchRequest, whole: TextScores, servers: Float32Array, visible: Visible): SearchAnswer {
-    const { scores } = whole;
-    const ranked = topSlots(scores, visible, request.limit, slots);
+  function answer(request: SearchRequest, found: TextScores, servers: Float32Array, visible: Visible): SearchAnswer {
+    const { scores } = found;
+    // The lead is over three more, so that the scores of a search do not depend on its limit.
+    const top = topSlots(scores, visible, Math.max(request.limit, 4), slots);
+    const ranked = top.slice(0, request.limit);
     const first = ranked[0];
     const best = first === undefined ? 0 : (scores[first] ?? 0);
     if (first === undefined || best <= 0) return { results: [], dropped: [], confident: false, threshold: 0 };
-    const confidence = confidenceOf({
-      meaning: embedder && (whole.meaning[first] ?? 0),
-      words: (whole.words[first] ?? 0) / whole.reachable,
-      grams: whole.grams[first] ?? 0,
-      terms: terms(request.query).length,
-    });
-    const threshold = confidence * (request.threshold ?? 0.6);
+    const evidence = {
+      meaning: found.meaning[first] ?? 0,
+      words: (found.words[first] ?? 0) / found.reachable,
+      grams: found.grams[first] ?? 0,
+      terms: found.terms,
+      lead: leadOf(top.slice(0, 4).map((slot) => scores[slot] ?? 0)),
+    };
+    const confidence = confidenceOf(evidence, embedder !== undefined);
+    const threshold = confidence * (request.threshold ?? (request.similarities ? 0.85 : 0.6));
     const all = ranked.map((slot): SearchResult => {
       const score = confidence * ((scores[slot] ?? 0) / best);
       if (!request.explain) return { key: slots.key(slot), score };
       const explanation = {
-        words: (whole.words[slot] ?? 0) / whole.reachable,
-        grams: whole.grams[slot] ?? 0,
-        meaning: whole.meaning[slot] ?? 0,
+        words: (found.words[slot] ?? 0) / found.reachable,
+        grams: found.grams[slot] ?? 0,
+        meaning: found.meaning[slot] ?? 0,
         server: servers[slots.serverOf[slot] ?? 0] ?? 0,
       };
       return { key: slots.key(slot), score, explanation };
@@ -110,7 +126,7 @@ export function createSearchEngine(embedder?: LocalEmbedder, ranking: Ranking = 
     return {
       results: all.filter((result) => result.score >= threshold),
       dropped: request.explain ? all.filter((result) => result.score < threshold) : [],
-      confident: confidence >= 0.3,
+      confident: confidence >= confidentFrom,
       threshold,
     };
   }
@@ -125,6 +141,13 @@ export function createSearchEngine(embedder?: LocalEmbedder, ranking: Ranking = 
     bytes: () => index.bytes(),
     search,
   };
+}
+
+/** How far the scores after the first are behind it, on average and as a share of it. */
+function leadOf([first = 0, ...others]: readonly number[]): number {
+  if (others.length === 0) return 1;
+  const mean = others.reduce((sum, score) => sum + score, 0) / others.length;
+  return 1 - mean / first;
 }
 
 /** The visible slots with the greatest scores, best first, equal ones by key; at most `limit`. */
