@@ -1,6 +1,6 @@
 import { limits } from '../core/limits.ts';
 import { clausesOf } from './clauses.ts';
-import { confidenceOf, confidentFrom } from './confidence.ts';
+import { confidenceOf, confidentFrom, type Evidence } from './confidence.ts';
 import type { LocalEmbedder } from './embedder-local.ts';
 import type { Visible } from './lexical.ts';
 import {
@@ -41,6 +41,8 @@ export interface SearchAnswer {
   readonly confident: boolean;
   /** The score that results had to reach. */
   readonly threshold: number;
+  /** With `explain`: what speaks for the best result. */
+  readonly evidence?: Evidence;
 }
 
 export interface SearchResult {
@@ -128,6 +130,7 @@ export function createSearchEngine(embedder?: LocalEmbedder, ranking: Ranking = 
       dropped: request.explain ? all.filter((result) => result.score < threshold) : [],
       confident: confidence >= confidentFrom,
       threshold,
+      ...(request.explain && { evidence }),
     };
   }
 

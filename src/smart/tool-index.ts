@@ -31,10 +31,17 @@ export interface Changes {
 
 /** The same for equal texts, in every process and for ever: vectors of a tool can be kept under it. */
 export function contentHash(tool: ToolDocument): string {
+  const known = hashes.get(tool);
+  if (known !== undefined) return known;
   const { server, serverDescription = '', name, description, parameterNames, parameterTexts } = tool;
   const text = JSON.stringify([server, serverDescription, name, description, parameterNames, parameterTexts]);
-  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+  const hash = createHash('sha256').update(text).digest('base64url').slice(0, 22);
+  hashes.set(tool, hash);
+  return hash;
 }
+
+/** Most tools are the same objects in the next sync, and need not be read again. */
+const hashes = new WeakMap<ToolDocument, string>();
 
 export function createToolIndex(embedder: LocalEmbedder | undefined): ToolIndex {
   const slots = createSlots();

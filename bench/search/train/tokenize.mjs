@@ -1,4 +1,4 @@
-// node bench/search/train/tokenize.mjs <training text> <benchmark data> <output folder>
+// node bench/search/train/tokenize.mjs <training text> <benchmark data> <output folder> [first-half]
 // Turns the training text into one file per source with a line per pair: terms of a, tab, terms of b. README.md says what the text is.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -7,10 +7,13 @@ import { terms } from '../../../dist/smart/analyzer.js';
 import { toolBags } from '../../../dist/smart/embedder-local.js';
 import { toolTerms } from '../../../dist/smart/tool-terms.js';
 import { readSet } from '../data.mjs';
+import { inSecondHalf, random } from '../halves.mjs';
 
-const [texts, data, output] = process.argv.slice(2);
+const [texts, data, output, part] = process.argv.slice(2);
 if (!texts || !data || !output) {
-  console.error('Usage: node bench/search/train/tokenize.mjs <training text> <benchmark data> <output folder>');
+  console.error(
+    'Usage: node bench/search/train/tokenize.mjs <training text> <benchmark data> <output folder> [first-half]',
+  );
   process.exit(2);
 }
 /** Sets whose queries must never be trained on: they are the exam. */
@@ -46,7 +49,10 @@ for (const name of trained) {
 }
 
 function paraphrased(rows) {
-  const byId = new Map(readSet(data, 'toucan-corpus').tools.map((tool) => [tool.key, tool]));
+  const { tools } = readSet(data, 'toucan-corpus');
+  const byId = new Map(
+    tools.filter((tool) => part !== 'first-half' || !inSecondHalf(tool)).map((tool) => [tool.key, tool]),
+  );
   return rows.flatMap(({ id, q }) => q.flatMap((query) => pairsOf(query, byId.get(id))));
 }
 
@@ -64,10 +70,4 @@ function write(source, pairs) {
   const lines = pairs.map(([a, b]) => [a.join(' '), b.join(' ')]).filter(([a, b]) => a !== '' && b !== '' && a !== b);
   writeFileSync(join(output, `${source}.txt`), lines.map((line) => line.join('\t')).join('\n'));
   console.log(source.padEnd(14), String(lines.length).padStart(8), 'pairs');
-}
-
-/** The same numbers in every run. */
-function random() {
-  random.state = (Math.imul(random.state ?? 7, 1_664_525) + 1_013_904_223) >>> 0;
-  return random.state / 2 ** 32;
 }
