@@ -1,3 +1,4 @@
+import type { Asked } from './actions.ts';
 import type { Visible } from './lexical.ts';
 import type { Slots } from './slots.ts';
 
@@ -11,6 +12,9 @@ export const ranking = {
   wordsFloor: 6,
   gramsFloor: 0.5,
   meaningFloor: 0.3,
+  /** What is left of the score of a tool that does something else than is asked for, and of one that does nearly that. */
+  otherAction: 0.8,
+  nearAction: 0.95,
   /** Share of the clauses against the request as a whole, and how many count. */
   clauses: 0.5,
   mostClauses: 10,
@@ -45,8 +49,8 @@ export function bestOf(values: Float32Array): number {
 }
 
 /**
- * Fills `out` with the weighted sum of the channels, each relative to its best, and the whole relative to its best slot. Relative, because what
- * a channel can reach differs from text to text; with a floor, because the best of nothing is nothing.
+ * Fills `out` with the weighted sum of the channels, each relative to its best. Relative, because what a channel can reach differs from text to
+ * text; with a floor, because the best of nothing is nothing.
  */
 export function fuse(channels: readonly Channel[], out: Float32Array): void {
   out.fill(0);
@@ -57,8 +61,21 @@ export function fuse(channels: readonly Channel[], out: Float32Array): void {
     for (let slot = 0; slot < out.length; slot++)
       out[slot] = (out[slot] ?? 0) + factor * Math.max(0, values[slot] ?? 0);
   }
-  const best = bestOf(out);
-  if (best > 0) for (let slot = 0; slot < out.length; slot++) out[slot] = (out[slot] ?? 0) / best;
+}
+
+/** Takes from each tool that does not do what is asked for. A tool whose actions are not known keeps its score. */
+export function weighActions(scores: Float32Array, actions: Uint32Array, asked: Asked, ranking: Ranking): void {
+  for (let slot = 0; slot < scores.length; slot++) {
+    const does = actions[slot] ?? 0;
+    if (does === 0 || (does & asked.same) !== 0) continue;
+    scores[slot] = (scores[slot] ?? 0) * ((does & asked.near) === 0 ? ranking.otherAction : ranking.nearAction);
+  }
+}
+
+/** Sets the greatest score to 1 and the others in proportion. */
+export function normalize(scores: Float32Array): void {
+  const best = bestOf(scores);
+  if (best > 0) for (let slot = 0; slot < scores.length; slot++) scores[slot] = (scores[slot] ?? 0) / best;
 }
 
 /**

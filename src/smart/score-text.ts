@@ -1,6 +1,7 @@
+import { actionAsked } from './actions.ts';
 import type { LocalEmbedder } from './embedder-local.ts';
 import type { Visible } from './lexical.ts';
-import { bestOf, fuse, type Ranking } from './rank.ts';
+import { bestOf, fuse, normalize, weighActions, type Ranking } from './rank.ts';
 import type { ToolIndex } from './tool-index.ts';
 
 /** How well each slot answers one text. Slots that are not visible have 0 everywhere. */
@@ -55,6 +56,9 @@ export function createTextScorer(index: ToolIndex, embedder: LocalEmbedder | und
         { values: meaning, share: ranking.meaning, floor: ranking.meaningFloor },
       ];
       fuse(channels, scores);
+      const asked = actionAsked(text);
+      if (asked) weighActions(scores, index.actions, asked, ranking);
+      normalize(scores);
       return { scores, words, reachable, terms, grams, meaning };
     },
   };

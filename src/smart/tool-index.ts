@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { actionsOfTool } from './actions.ts';
 import type { ToolDocument } from './document.ts';
 import type { LocalEmbedder } from './embedder-local.ts';
 import { createLexical, type Lexical } from './lexical.ts';
@@ -12,6 +13,8 @@ export interface ToolIndex {
   readonly lexical: Lexical;
   /** Undefined without an embedder. */
   readonly vectors: Vectors | undefined;
+  /** What the tool of each slot does. */
+  readonly actions: Uint32Array;
   /** Adds tools, and replaces those whose key is known and whose text differs. */
   put(documents: Iterable<ToolDocument>): Changes;
   /** Returns how many of the keys were there. */
@@ -47,11 +50,18 @@ export function createToolIndex(embedder: LocalEmbedder | undefined): ToolIndex 
   const slots = createSlots();
   const lexical = createLexical();
   const vectors = embedder && createVectors(embedder.dimensions);
+  let actions = new Uint32Array(256);
 
   function add(tool: ToolDocument, hash: string): void {
     const slot = slots.take(tool.key, hash, tool.server);
     const found = toolTerms(tool);
     lexical.add(slot, tool, found);
+    if (slot >= actions.length) {
+      const known = actions;
+      actions = new Uint32Array(slots.end * 2);
+      actions.set(known);
+    }
+    actions[slot] = actionsOfTool(tool.name, tool.description);
     const vector = embedder?.tool(found);
     if (vector) vectors?.set(slot, vector);
   }
@@ -94,6 +104,9 @@ export function createToolIndex(embedder: LocalEmbedder | undefined): ToolIndex 
     slots,
     lexical,
     vectors,
+    get actions() {
+      return actions;
+    },
     put,
     remove,
     sync(documents) {
