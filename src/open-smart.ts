@@ -23,10 +23,9 @@ export function openSmart(pool: Pool, log: Logger): Smart {
   const schemas = createToolArguments();
   return {
     options: {
-      search: (request) => index.search(request),
+      search: async (request) => ({ ...index.search(request), degraded }),
       key: ({ server, key }) => toolKey(server, key),
       available: (server) => pool.connection(server)?.status.kind === 'connected',
-      degraded: () => degraded,
       problems: (toolText, value) => schemas.check(toolText, value),
     },
     sync: (settings) => index.sync(settings, pool.catalogue),

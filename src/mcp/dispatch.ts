@@ -19,15 +19,18 @@ export function dispatch(request: ClientRequest, options: DispatchOptions): void
   try {
     handle(request, options);
   } catch (error) {
-    if (!(error instanceof HubError))
-      options.log.error('request failed', { method: request.method, error: errorText(error) });
-    if (request.reply.refused) return request.reply.refused(error);
-    const { code, message, data } = toRpcError(error);
-    request.reply.answer(
-      errorResponseText(request.id, notFoundCode(request, error) ?? code, message, data),
-      statusOf(request, error),
-    );
+    refuse(request, error, options);
   }
+}
+
+function refuse(request: ClientRequest, error: unknown, { log }: DispatchOptions): void {
+  if (!(error instanceof HubError)) log.error('request failed', { method: request.method, error: errorText(error) });
+  if (request.reply.refused) return request.reply.refused(error);
+  const { code, message, data } = toRpcError(error);
+  request.reply.answer(
+    errorResponseText(request.id, notFoundCode(request, error) ?? code, message, data),
+    statusOf(request, error),
+  );
 }
 
 function handle(request: ClientRequest, options: DispatchOptions): void {
@@ -35,6 +38,7 @@ function handle(request: ClientRequest, options: DispatchOptions): void {
   if (list) return answerList(request, list.kind, list.member);
   if (request.view.smart && options.smart && request.method === 'tools/call') {
     const call = smartCall(request, request.view.smart, options.smart);
+    if (call instanceof Promise) return void call.catch((error: unknown) => refuse(request, error, options));
     return call && relay(call, options);
   }
   if (addressedMethods.has(request.method)) return relay(request, options);

@@ -8,38 +8,41 @@ import type { ClientRequest } from './request.ts';
 
 /** What smart routing needs of the rest of the hub. */
 export interface SmartOptions {
-  /** Best first; only tools whose key is in `allowed`. Throws when the index cannot be used. */
+  /** Best first; only tools whose key is in `allowed`. Rejects when the index cannot be used. */
   readonly search: (request: {
     query: string;
     context: string | undefined;
     limit: number;
     allowed: ReadonlySet<string>;
-  }) => {
+  }) => Promise<{
     results: readonly { key: string; score: number }[];
     confident: boolean;
     threshold: number;
-  };
+    /** Why the answer was made with less than the hub is set up to use; undefined when it was not. */
+    degraded: string | undefined;
+  }>;
   /** The key of a tool in the index. */
   readonly key: (target: Target) => string;
   /** Whether the server can be called now: what cannot is not offered (CONTRACT §6). */
   readonly available: (server: string) => boolean;
-  /** Why the search uses words alone; undefined when it uses all it has. */
-  readonly degraded: () => string | undefined;
   /** Arguments against the tool's schema: the problems with their paths. */
   readonly problems: (toolText: string, argumentsValue: unknown) => readonly { path: string; message: string }[];
 }
 
 /**
  * Answers `tools/call` on a smart endpoint (SPEC, Smart routing tools; CONTRACT §6). Returns the request to relay for `call_tool`, undefined when it was answered
- * here. Throws HubError `not_found` for any other tool: what is not listed is not there.
+ * here, and a promise when it will be. Throws HubError `not_found` for any other tool: what is not listed is not there.
  */
-export function smartCall(request: ClientRequest, view: SmartView, options: SmartOptions): ClientRequest | undefined {
+export function smartCall(
+  request: ClientRequest,
+  view: SmartView,
+  options: SmartOptions,
+): ClientRequest | Promise<void> | undefined {
   const params = isObject(request.message.params) ? request.message.params : {};
   const given = isObject(params['arguments']) ? params['arguments'] : {};
   switch (params['name']) {
     case 'search_tools':
-      answer(request, search(given, view, options));
-      return undefined;
+      return search(given, view, options).then((found) => answer(request, found));
     case 'describe_tool':
       if (!view.progressive) break;
       answer(request, describe(given, view, options));
@@ -52,6 +55,7 @@ export function smartCall(request: ClientRequest, view: SmartView, options: Smar
     }
   }
   const name = typeof params['name'] === 'string' ? params['name'] : '?';
+  if (view.isPinned(name)) return request;
   throw new HubError('not_found', `Unknown tool: ${name.slice(0, 300)}`);
 }
 
@@ -60,7 +64,7 @@ interface Answer {
   readonly isError: boolean;
 }
 
-function search(given: Record<string, unknown>, view: SmartView, options: SmartOptions): Answer {
+async function search(given: Record<string, unknown>, view: SmartView, options: SmartOptions): Promise<Answer> {
   const { query, context, limit = 10 } = given;
   if (typeof query !== 'string' || query.trim() === '')
     return failure('search_tools needs "query", a text that says what you want to do.');
@@ -71,7 +75,7 @@ function search(given: Record<string, unknown>, view: SmartView, options: SmartO
   for (const [index, target] of view.tools.targets.entries()) {
     if (options.available(target.server)) places.set(options.key(target), index);
   }
-  const found = options.search({
+  const found = await options.search({
     query,
     context,
     limit: Math.min(100, Math.max(1, limit)),
@@ -85,7 +89,6 @@ function search(given: Record<string, unknown>, view: SmartView, options: SmartO
       score: Math.round(score * 1_000) / 1_000,
     };
   });
-  const degraded = options.degraded();
   const metadata = {
     query: query.slice(0, limits.searchEchoChars),
     mode: view.progressive ? 'progressive' : 'standard',
@@ -94,7 +97,7 @@ function search(given: Record<string, unknown>, view: SmartView, options: SmartO
     progressiveDisclosure: view.progressive,
     guideline: searchGuideline(tools.length, view.progressive),
     ...(!found.confident && tools.length > 0 && { lowConfidence: true }),
-    ...(degraded !== undefined && { degraded }),
+    ...(found.degraded !== undefined && { degraded: found.degraded }),
   };
   return { content: { tools, metadata }, isError: false };
 }
