@@ -315,4 +315,16 @@ export const limits = {
   searchChars: 6_000,
   /** Of a search query this much comes back in the answer's metadata. */
   searchEchoChars: 1_000,
+  /** What the search tool's text says of the servers: each name, each description, all names, and all names with descriptions. Every client pays for it in every conversation. */
+  smartServerChars: 400,
+  smartAboutChars: 200,
+  smartServersChars: 2_000,
+  smartServersFullChars: 6_000,
+  /** How long a server may take to agree that it will tell of a resource's changes. */
+  subscribeAnswerMs: 10_000,
+  /** How long one hub may take to fetch new tokens before another one may try (discovery, token request), and how often the others look whether it has. */
+  tokenClaimMs: 45_000,
+  tokenClaimPollMs: 100,
+  /** A sign-in this young is not forgotten because the settings do not fit it: another hub's newer settings may still be on their way. */
+  signInSettleMs: 15_000,
 } as const;
