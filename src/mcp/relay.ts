@@ -4,7 +4,7 @@ import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors, toRpcError } from '../core/rpc.ts';
 import type { Target } from '../core/view.ts';
-import { addressed, unknownTarget } from './address.ts';
+import { type Addressed, addressed, unknownTarget } from './address.ts';
 import { wantsLog } from './log-level.ts';
 import type { ClientRequest } from './request.ts';
 import { metaKeys } from './revisions.ts';
@@ -50,7 +50,11 @@ export interface FinishedCall {
  * keys change; of the answer only the id. Throws HubError `not_found` when the view holds no such target.
  */
 export function relay(request: ClientRequest, options: RelayOptions): void {
-  const { target, edits } = addressed(request);
+  relayTo(request, addressed(request), options);
+}
+
+/** The same for a request whose server is known already. */
+export function relayTo(request: ClientRequest, { target, edits }: Addressed, options: RelayOptions): void {
   const connection = options.connection(target.server, request);
   if (!connection) throw unknownTarget(request);
   const exchange = new RelayedCall(request, target, connection, options);

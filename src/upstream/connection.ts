@@ -6,11 +6,12 @@ import type { ServerSettings } from '../core/settings.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import { SignInRequired } from './credential.ts';
 import { createKeepAlive, type KeepAlive } from './keep-alive.ts';
-import { asHubError, Link } from './link.ts';
+import { asHubError, Link, type Unasked } from './link.ts';
 import type { Exchange, Patience } from './pending.ts';
-import { initialize, listMethods, readList } from './protocol.ts';
+import { initialize, listMethods, readList, refusal } from './protocol.ts';
 import { createRelister, type Relister } from './relister.ts';
 import type { Slots } from './slots.ts';
+import { cannotWatch, type WatchMethods, Watches } from './watches.ts';
 
 /** What one connection is doing. `attempts` counts the failures since it last held for a while. */
 export type ConnectionStatus =
@@ -38,6 +39,8 @@ export interface ConnectionOptions {
   readonly log: Logger;
   /** The status or the offer is not what it was. Called from inside events: raise a flag and return. */
   readonly changed: () => void;
+  /** The server said something that belongs to no request. Must be quick. */
+  readonly unasked?: Unasked | undefined;
   /** False: what the server offers is not asked for, another connection knows it. */
   readonly lists?: boolean;
   /** Takes secrets out of what a server says of its own failure, before anybody hears of it. */
@@ -57,6 +60,7 @@ export class Connection {
   readonly #patience: Patience;
   readonly #relister: Relister;
   readonly #keepAlive: KeepAlive;
+  readonly #watches: Watches;
   readonly #waiters = new Set<() => void>();
   #status: ConnectionStatus = { kind: 'stopped' };
   #offer: Offer | undefined;
@@ -84,6 +88,7 @@ export class Connection {
       maxTotalMs: server.maxTotalTimeoutMs,
     };
     this.#ended = options.after ?? Promise.resolve();
+    this.#watches = new Watches(log);
     this.#relister = createRelister(log, (kind) => this.#readAgain(kind));
     this.#keepAlive = createKeepAlive(server, {
       // A server at work may be too busy to answer a ping, and its answer will tell.
@@ -161,6 +166,20 @@ export class Connection {
     this.#link?.cancel(id, reason);
   }
 
+  /**
+   * From now on the server tells of changes of this resource, through `unasked`, also after a reconnect. Throws HubError when it refuses; whoever asked and was not
+   * refused calls `unwatch` once.
+   */
+  async watch(uri: string): Promise<void> {
+    const { about } = this.#offer ?? {};
+    if (about && !about.capabilities.includes('resources.subscribe')) throw cannotWatch(this.server.name);
+    await this.#watches.add(uri);
+  }
+
+  unwatch(uri: string): void {
+    this.#watches.remove(uri);
+  }
+
   async #connect(): Promise<void> {
     clearTimeout(this.#retryTimer);
     const attempt = ++this.#attempt;
@@ -180,6 +199,7 @@ export class Connection {
       this.#setStatus({ kind: 'connected', sinceMs: Date.now(), tookMs });
       this.#keepAlive.start();
       this.#relister.start();
+      this.#watches.use(subscribing(link));
       this.#lastReason = undefined;
       this.#log.info('connected', { tools: offer.tools.length, ms: tookMs });
     } catch (error) {
@@ -202,6 +222,7 @@ export class Connection {
       listChanged: (kind) => {
         if (link === this.#link && this.#options.lists !== false) this.#relister.flag(kind);
       },
+      unasked: (method, message, text) => this.#options.unasked?.(method, message, text),
       renewSession: () => this.#renewSession(link),
       clean: this.#options.clean ?? ((text) => text),
     });
@@ -237,6 +258,7 @@ export class Connection {
       const offer = await this.#introduce(link, performance.now() + this.#options.connectTimeoutMs);
       if (link !== this.#link) return;
       this.#offer = offer;
+      this.#watches.use(subscribing(link));
       this.#options.changed();
     } catch (error) {
       const failure = asHubError(error, 'The session could not be renewed');
@@ -278,6 +300,7 @@ export class Connection {
   #dropLink(why: HubError): void {
     this.#relister.stop();
     this.#keepAlive.stop();
+    this.#watches.use(undefined);
     const link = this.#link;
     this.#link = undefined;
     if (link) this.#ended = this.#endOf(link, why, this.#ended);
@@ -308,4 +331,17 @@ export class Connection {
       this.#waiters.add(done);
     });
   }
+}
+
+/** How a server of the session era is told which resources somebody wants to hear of. */
+function subscribing(link: Link): WatchMethods {
+  const ask = async (method: string, uri: string): Promise<void> => {
+    const { message } = await link.ask(method, JSON.stringify({ uri }), limits.subscribeAnswerMs);
+    if (message.error !== undefined)
+      throw new HubError('invalid_input', `${method} was refused: ${refusal(message.error)}`);
+  };
+  return {
+    begin: (uri) => ask('resources/subscribe', uri),
+    end: (uri) => void ask('resources/unsubscribe', uri).catch(() => undefined),
+  };
 }

@@ -5,6 +5,7 @@ import type { Logger, LoggerFor } from '../core/logger.ts';
 import { type Principal, principalId } from '../core/principal.ts';
 import type { Settings } from '../core/settings.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
+import type { Unasked } from './link.ts';
 import { createSlots } from './slots.ts';
 
 /** For whom a server keeps state: nobody else gets to see it, not even the same principal in another session. */
@@ -23,6 +24,8 @@ export interface LeaseOptions extends Pick<
   readonly settings: () => Settings;
   /** The connection that is there for all. It knows what the server offers, and no lease outlives it. */
   readonly shared: (server: string) => Connection | undefined;
+  /** A server said something to one tenant that belongs to no request. Must be quick. */
+  readonly unasked?: (server: string, tenant: Tenant, ...said: Parameters<Unasked>) => void;
   readonly bounds?: {
     readonly total: number;
     readonly perPrincipal: number;
@@ -78,7 +81,9 @@ export function createLeases(options: LeaseOptions): Leases {
     makeRoom(tenant.principal);
     const { server } = base;
     const log = quieter(options.log(`server:${server.name}`));
-    const connection = new Connection({ ...options, server, slots, log, changed: () => undefined, lists: false });
+    const unasked: Unasked = (...said) => options.unasked?.(server.name, tenant, ...said);
+    const own = { ...options, server, slots, log, unasked, changed: () => undefined, lists: false };
+    const connection = new Connection(own);
     connection.start();
     const lease = { connection, shared: base, tenant, lastUsedAt: Date.now() };
     leases.set(key, lease);

@@ -10,6 +10,9 @@ import { SignInRequired } from './credential.ts';
 import { type Exchange, type Patience, type Pending, PendingTable, promised } from './pending.ts';
 import { type Ask, oneLine } from './protocol.ts';
 
+/** A notification of a server that belongs to none of the requests it is working on: who may hear it is for the receiver to know. */
+export type Unasked = (method: string, message: RpcMessage, text: string) => void;
+
 export interface LinkOptions {
   readonly server: ServerSettings;
   /** Opens the channel of the server's transport. Throws HubError when its settings cannot work. */
@@ -20,6 +23,8 @@ export interface LinkOptions {
   /** The channel died by itself. Everything in flight has failed with this error. */
   readonly lost: (error: HubError) => void;
   readonly listChanged: (kind: ItemKind) => void;
+  /** The server said something that belongs to no request. Must be quick. */
+  readonly unasked: Unasked;
   /** Introduces us to a server that forgot us; requests wait for it and are then repeated. */
   readonly renewSession: () => Promise<void>;
   /** Takes out of a server's last words what clients must not see. */
@@ -171,16 +176,25 @@ export class Link {
   #notified(method: string, message: RpcMessage, text: string, relatedTo: number | undefined): void {
     const kind = listChanges.get(method);
     if (kind) return this.#options.listChanged(kind);
+    // On whatever stream they come, they speak of no request.
+    if (forSubscribers.has(method)) return this.#options.unasked(method, message, text);
     const isProgress = method === 'notifications/progress' && isObject(message.params);
     const pending = this.#pending.get(isProgress ? message.params['progressToken'] : relatedTo);
-    if (!pending) return this.#unattributed(method, message);
+    if (!pending) return this.#unattributed(method, message, text);
     if (isProgress) this.#pending.progressed(pending);
     pending.exchange.notified(method, message, text);
   }
 
-  /** What cannot be attributed to exactly one call reaches no client (DESIGN, the wire); what the server wants to say goes to its log. */
-  #unattributed(method: string, message: RpcMessage): void {
-    if (method !== 'notifications/message' || !isObject(message.params)) return;
+  /**
+   * What cannot be attributed to exactly one call reaches no caller (DESIGN, the wire). A log message over a pipe that says nothing of relations belongs to the
+   * one call there is, if there is one; what nobody may hear goes to the server's log.
+   */
+  #unattributed(method: string, message: RpcMessage, text: string): void {
+    if (method !== 'notifications/message') return this.#options.unasked(method, message, text);
+    if (!isObject(message.params)) return;
+    const only = this.#options.server.transport.type === 'streamable-http' ? undefined : this.#pending.only;
+    if (only) return only.exchange.notified(method, message, text);
+    this.#options.unasked(method, message, text);
     const { data, level } = message.params;
     const words = typeof data === 'string' ? data : JSON.stringify(data);
     const loud = level === 'error' || level === 'critical' || level === 'alert' || level === 'emergency';
@@ -242,6 +256,12 @@ const listChanges: ReadonlyMap<string, ItemKind> = new Map([
   ['notifications/tools/list_changed', 'tools'],
   ['notifications/prompts/list_changed', 'prompts'],
   ['notifications/resources/list_changed', 'resources'],
+]);
+
+const forSubscribers: ReadonlySet<string> = new Set([
+  'notifications/resources/updated',
+  'notifications/tasks/status',
+  'notifications/tasks',
 ]);
 
 function requestText(id: number, method: string, params: string | undefined): string {

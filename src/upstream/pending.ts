@@ -45,6 +45,17 @@ export class PendingTable {
     return this.#waiting.size;
   }
 
+  /** The client's request that waits when there is exactly one; what the hub itself asks does not count. */
+  get only(): Pending | undefined {
+    let only: Pending | undefined;
+    for (const pending of this.#waiting.values()) {
+      if (pending.exchange.notified === unheard) continue;
+      if (only) return undefined;
+      only = pending;
+    }
+    return only;
+  }
+
   add(id: number, exchange: Exchange, text: string, patience: Patience): Pending {
     const startedAt = performance.now();
     const pending = { exchange, text, patience, startedAt, deadline: startedAt + patience.timeoutMs, resent: false };
@@ -108,9 +119,12 @@ export interface Answer {
 export function promised(start: (exchange: Exchange) => void): Promise<Answer> {
   return new Promise((resolve, reject) => {
     start({
-      notified: () => undefined,
+      notified: unheard,
       answered: (message, text) => resolve({ message, text }),
       failed: reject,
     });
   });
 }
+
+/** Nobody listens to what is said about a request of the hub's own. */
+function unheard(): void {}

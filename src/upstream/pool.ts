@@ -8,6 +8,7 @@ import type { ServerSettings, Settings } from '../core/settings.ts';
 import type { SavedOffer } from './catalogue-file.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import { Connection, type ConnectionOptions, type ConnectionStatus } from './connection.ts';
+import type { Unasked } from './link.ts';
 import { createSlots } from './slots.ts';
 
 export interface PoolOptions {
@@ -23,6 +24,8 @@ export interface PoolOptions {
   readonly authorizationUrl?: (server: string) => string | undefined;
   /** Something about a server is not what it was: raise a flag and return. */
   readonly changed: () => void;
+  /** A server said something that belongs to no request. Must be quick. */
+  readonly unasked?: (server: string, ...said: Parameters<Unasked>) => void;
   /** What the servers offered when the hub last ran. */
   readonly saved: readonly SavedOffer[];
 }
@@ -70,7 +73,8 @@ export function createPool(options: PoolOptions): Pool {
 
   function start(server: ServerSettings, fingerprint: string, before: Offer | undefined, connectedAt?: number): void {
     const log = options.log(`server:${server.name}`);
-    const connection = new Connection({ ...options, server, slots, log, after: stopping.get(server.name) });
+    const unasked: Unasked = (...said) => options.unasked?.(server.name, ...said);
+    const connection = new Connection({ ...options, server, slots, log, unasked, after: stopping.get(server.name) });
     connection.start();
     const { status } = connection;
     entries.set(server.name, { connection, fingerprint, saved: before, awaySince: Date.now(), connectedAt, status });
