@@ -17,7 +17,6 @@ import { limits } from './core/limits.ts';
 import type { Logger, LoggerFor } from './core/logger.ts';
 import { createLoop, type Loop } from './core/loop.ts';
 import { createSealer } from './core/seal.ts';
-import type { Settings } from './core/settings.ts';
 import { createViews, type Views } from './core/view.ts';
 import { createDatabase, type DatabaseHandle } from './database/supervise.ts';
 import type { Env } from './env.ts';
@@ -60,6 +59,7 @@ import { catalogueSaver } from './upstream/catalogue-saver.ts';
 import type { Leases } from './upstream/leases.ts';
 import type { SignIns } from './upstream/oauth/sign-ins.ts';
 import type { Pool } from './upstream/pool.ts';
+import { environmentWins } from './environment-wins.ts';
 import { openSmart } from './open-smart.ts';
 import { openUpstream } from './open-upstream.ts';
 import { version } from './version.ts';
@@ -172,18 +172,6 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   database.start();
   void smart.load(() => settings.current);
   return hubOf(env, { url: `${address}${env.basePath}`, settings, pool, adminPassword, closers });
-}
-
-/** The settings with what the environment says in their place. The same settings give the same result, which is how views are kept. */
-function environmentWins({ smart }: Env): (settings: Settings) => Settings {
-  const { progressiveDisclosure } = smart;
-  if (progressiveDisclosure === undefined) return (settings) => settings;
-  const changed = new WeakMap<Settings, Settings>();
-  return (settings) => {
-    const known = changed.get(settings) ?? { ...settings, system: { ...settings.system, progressiveDisclosure } };
-    changed.set(settings, known);
-    return known;
-  };
 }
 
 /** The one loop that makes what is what should be. */

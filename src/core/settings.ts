@@ -140,6 +140,8 @@ export interface KeySettings {
   readonly allowedServers: readonly string[];
 }
 
+export type ServerDescriptionMode = 'names' | 'full';
+
 export interface SystemSettings {
   readonly nameSeparator: string;
   readonly routing: {
@@ -155,6 +157,10 @@ export interface SystemSettings {
   /** Private ranges that servers may be in whose owner is no admin (`network.allowedCidrs`). */
   readonly allowedCidrs?: readonly string[] | undefined;
   readonly progressiveDisclosure: boolean | undefined;
+  /** What the search tool's text says of the servers it searches: their names, or what each is for too; names when undefined. */
+  readonly serverDescriptionMode?: ServerDescriptionMode | undefined;
+  /** Whether the queries of tool searches are kept in the activity log; they are when undefined. */
+  readonly storeSearchQueries?: boolean | undefined;
   /** The address of the hub as browsers reach it (`install.baseUrl`), without a slash at the end. */
   readonly baseUrl?: string | undefined;
   /** Whether arguments and results of calls are kept in the activity log. */

@@ -1,13 +1,22 @@
+import { limits } from './limits.ts';
+
+/** A server that a smart endpoint searches, as its client is told of it. */
+export interface SearchedServer {
+  readonly name: string;
+  /** What it is for; undefined where only names are told, or nothing is known. */
+  readonly about: string | undefined;
+}
+
 /** The tools of a smart endpoint (SPEC, Smart routing tools; CONTRACT §6), as JSON texts in the order they are listed. */
 export function smartToolTexts(options: {
-  servers: readonly string[];
+  servers: readonly SearchedServer[];
   group: string | undefined;
   progressive: boolean;
 }): string[] {
   const { servers, group, progressive } = options;
   const where = group === undefined ? 'all available servers' : `the servers of the group "${group}"`;
   const steps = progressive ? 3 : 2;
-  const known = servers.length === 0 ? '' : ` Servers: ${[...servers].sort().join(', ')}.`;
+  const known = serversText(servers);
   const search = {
     name: 'search_tools',
     title: 'Search Tools',
@@ -49,6 +58,39 @@ export function smartToolTexts(options: {
     annotations: { title: 'Call Tool', openWorldHint: true },
   };
   return [search, ...(progressive ? [describe] : []), call].map((tool) => JSON.stringify(tool));
+}
+
+/** Names that no server's tool may take from the endpoint itself, whether or not it lists them now. */
+export const smartToolNames: ReadonlySet<string> = new Set(['search_tools', 'describe_tool', 'call_tool']);
+
+/** The servers by name, in a line, or with what they are for, a line each; the text has a bound, and says how many it leaves out. */
+function serversText(servers: readonly SearchedServer[]): string {
+  if (servers.length === 0) return '';
+  const isList = servers.some(({ about }) => about !== undefined);
+  const parts = [...servers]
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map(({ name, about }) => (about === undefined ? name : `${name}: ${about}`).slice(0, limits.smartServerChars));
+  let room = isList ? limits.smartServersFullChars : limits.smartServersChars;
+  const told = parts.filter((part) => (room -= part.length + 2) >= 0);
+  const rest = parts.length - told.length;
+  const more = rest === 0 ? [] : [`and ${rest} more`];
+  return isList
+    ? ` Servers:\n${[...told, ...more].map((part) => `- ${part}`).join('\n')}`
+    : ` Servers: ${[...told, ...more].join(', ')}.`;
+}
+
+/** The first sentences of a server's description, on one line: details are for those who have found a tool. */
+export function shortAbout(text: string | undefined): string | undefined {
+  const line =
+    text
+      ?.slice(0, limits.smartAboutChars * 4)
+      .replaceAll(/\s+/g, ' ')
+      .trim() ?? '';
+  if (line === '') return undefined;
+  if (line.length <= limits.smartAboutChars) return line;
+  const cut = line.slice(0, limits.smartAboutChars);
+  const end = Math.max(cut.lastIndexOf('. '), cut.lastIndexOf('! '), cut.lastIndexOf('? '));
+  return end > limits.smartAboutChars / 3 ? cut.slice(0, end + 1) : `${cut.slice(0, -1).trimEnd()}…`;
 }
 
 /** What a smart endpoint's client should do next, said in the results. */

@@ -207,3 +207,69 @@ test('who sees the same shares one view, however many they are and whatever they
   for (let i = 0; i < 5_000; i++) views.get(anonymous, named(`made up ${i}`));
   expect(seen('carol')).toBe(before);
 });
+
+describe('a smart endpoint of a group', () => {
+  const smart = (group: string | undefined): Scope => ({ kind: 'smart', group });
+  const dev = (pinnedTools: string[], more: Parameters<typeof entry>[1] = {}) =>
+    settings({
+      servers: [server('hub'), server('mail')],
+      groups: [group('dev', [entry('hub', { pinnedTools, ...more }), entry('mail')])],
+    });
+  const offers = catalogue(offer('hub', ['issue', 'merge']), offer('mail', ['send']));
+  const shown = (world: ReturnType<typeof settings>, scope = smart('dev')) => view(world, offers, anonymous, scope);
+
+  test('lists what the group pins after its own tools, under the names it is called by', () => {
+    const seen = shown(dev(['merge']));
+    expect(listed(seen.lists.tools.texts)).toEqual(['search_tools', 'call_tool', 'hub-merge']);
+    expect(seen.lists.tools.texts.at(-1)).toBe(seen.smart?.tools.texts[1]);
+    expect(seen.smart?.isPinned('hub-merge')).toBe(true);
+    expect(['hub-issue', 'mail-send', 'merge', 'call_tool'].map((name) => seen.smart?.isPinned(name))).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  test('shows no pin that the group does not select, the server has switched off, or nobody offers', () => {
+    const names = (world: ReturnType<typeof settings>) => listed(shown(world).lists.tools.texts).slice(2);
+    expect(names(dev(['merge', 'gone', 'hub-merge', 'send'], { tools: ['issue'] }))).toEqual([]);
+    const off = dev(['merge', 'issue']);
+    const hub = { ...server('hub'), tools: new Map([['merge', { enabled: false, description: undefined }]]) };
+    expect(names({ ...off, servers: new Map([...off.servers, ['hub', hub]]) })).toEqual(['hub-issue']);
+  });
+
+  test('never gives the name of one of its own tools away', () => {
+    const world = dev(['tool'], { alias: 'call' });
+    const seen = view(
+      { ...world, system: { ...world.system, nameSeparator: '_' } },
+      catalogue(offer('hub', ['tool'])),
+      anonymous,
+      smart('dev'),
+    );
+    expect(listed(seen.lists.tools.texts)).toEqual(['search_tools', 'call_tool']);
+    expect(seen.smart?.isPinned('call_tool')).toBe(false);
+  });
+
+  test('of no group pins nothing', () => {
+    expect(listed(shown(dev(['merge']), smart(undefined)).lists.tools.texts)).toEqual(['search_tools', 'call_tool']);
+  });
+
+  test('tells what the servers are for when that is wanted, in bounds', () => {
+    const world = settings({
+      servers: Array.from({ length: 500 }, (_, i) => ({
+        ...server(`server${i}`),
+        description: `About\n ${'x'.repeat(i * 10)}`,
+      })),
+    });
+    const text = (mode: 'names' | 'full') => {
+      const system = { ...world.system, serverDescriptionMode: mode };
+      const first = view({ ...world, system }, offers, anonymous, smart(undefined)).lists.tools.texts[0] ?? '';
+      return (JSON.parse(first) as { description: string }).description;
+    };
+    expect(text('names')).toMatch(/Servers: server0, server1, .* and \d+ more\.$/);
+    expect(text('names').length).toBeLessThan(2_500);
+    expect(text('full')).toMatch(/\n- server1: About x{10}\n[^]*\n- and \d+ more$/);
+    expect(text('full').length).toBeLessThan(6_500);
+  });
+});

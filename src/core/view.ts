@@ -1,10 +1,10 @@
 import { resolve, type Resolved, type ScopeMember } from './access.ts';
 import { type Catalogue, type Item, type ItemKind, itemKinds, type Offer, type ServerAbout } from './catalogue.ts';
-import { editObject } from './json-text.ts';
+import { editObject, memberText } from './json-text.ts';
 import { type Principal, principalId } from './principal.ts';
 import { type Scope, scopeId } from './scope.ts';
-import type { ItemSettings, Selection, Settings } from './settings.ts';
-import { smartToolTexts } from './smart-tools.ts';
+import type { ItemSettings, Selection, ServerDescriptionMode, Settings } from './settings.ts';
+import { shortAbout, smartToolNames, smartToolTexts } from './smart-tools.ts';
 import { exposedName, tieBreakName } from './tool-name.ts';
 import { matchesTemplate } from './uri-template.ts';
 import { limits } from './limits.ts';
@@ -32,7 +32,7 @@ export interface View {
   /** Names of the servers in the scope, whether or not they offer anything now. */
   readonly servers: readonly string[];
   readonly lists: Readonly<Record<ItemKind, ViewList>>;
-  /** Set for smart routing: the tools it searches, describes and calls; `lists.tools` then holds its own few. */
+  /** Set for smart routing: the tools it searches, describes and calls; `lists.tools` then holds its own few, and those that the group pins. */
   readonly smart: SmartView | undefined;
   tool(name: string): Target | undefined;
   prompt(name: string): Target | undefined;
@@ -46,12 +46,15 @@ export interface SmartView {
   readonly tools: ViewList;
   /** The place of an exposed name in `tools`. */
   indexOf(name: string): number | undefined;
+  /** Whether the tool of that name is listed on the endpoint itself, and called there like any other. */
+  isPinned(name: string): boolean;
 }
 
 /** What of a scope the view needs besides what it resolves to. */
 interface SmartScope {
   readonly group: string | undefined;
   readonly progressive: boolean;
+  readonly describe: ServerDescriptionMode;
 }
 
 /** Builds a view. Costs time in proportion to what is visible; `createViews` keeps the results. */
@@ -61,7 +64,8 @@ export function view(settings: Settings, catalogue: Catalogue, principal: Princi
 
 function smartScope(settings: Settings, scope: Scope): SmartScope | undefined {
   if (scope.kind !== 'smart') return undefined;
-  return { group: scope.group, progressive: settings.system.progressiveDisclosure ?? false };
+  const { progressiveDisclosure: progressive = false, serverDescriptionMode: describe = 'names' } = settings.system;
+  return { group: scope.group, progressive, describe };
 }
 
 function viewOf(settings: Settings, catalogue: Catalogue, resolved: Resolved, smart: SmartScope | undefined): View {
@@ -84,12 +88,30 @@ function viewOf(settings: Settings, catalogue: Catalogue, resolved: Resolved, sm
   }
   const only = resolved.kind === 'server' ? resolved.members[0] : undefined;
   const servers = resolved.members.map((member) => member.server.name);
+  const pinned = smart ? pinnedPlaces(resolved.members, tools) : [];
   return {
     kind: resolved.kind,
     single: only && catalogue.offers.get(only.server.name)?.about,
     servers,
-    lists: { tools: smart ? smartList(servers, smart) : tools, prompts, resources, templates },
-    smart: smart && { progressive: smart.progressive, tools, indexOf: (name) => tools.indexOf(name) },
+    lists: {
+      tools: smart
+        ? smartList(
+            resolved.members,
+            catalogue,
+            smart,
+            pinned.map((at) => tools.texts[at] ?? '{}'),
+          )
+        : tools,
+      prompts,
+      resources,
+      templates,
+    },
+    smart: smart && {
+      progressive: smart.progressive,
+      tools,
+      indexOf: (name) => tools.indexOf(name),
+      isPinned: (name) => pinned.includes(tools.indexOf(name) ?? -1) && !smartToolNames.has(name),
+    },
     tool: (name) => tools.find(name),
     prompt: (name) => prompts.find(name),
     template: (uriTemplate) => templates.find(uriTemplate),
@@ -122,7 +144,14 @@ export function createViews(now: () => { settings: Settings; catalogue: Catalogu
     const content = JSON.stringify([
       smart,
       resolved.kind,
-      resolved.members.map((one) => [one.server.name, one.prefix, one.tools, one.prompts, one.resources]),
+      resolved.members.map((one) => [
+        one.server.name,
+        one.prefix,
+        one.tools,
+        one.prompts,
+        one.resources,
+        one.pinnedTools,
+      ]),
     ]);
     const found = shared.get(content);
     if (found) return found;
@@ -162,9 +191,31 @@ export function changedKinds(before: View, after: View): ItemKind[] {
   });
 }
 
-/** The tools of smart routing itself, which lead to no server. */
-function smartList(servers: readonly string[], { group, progressive }: SmartScope): ViewList {
-  return { texts: smartToolTexts({ servers, group, progressive }), targets: [] };
+/** The tools of smart routing itself, which lead to no server, and after them those that the group pins. */
+function smartList(
+  members: readonly ScopeMember[],
+  catalogue: Catalogue,
+  { group, progressive, describe }: SmartScope,
+  pinned: readonly string[],
+): ViewList {
+  const servers = members.map(({ server: { name, description } }) => {
+    const words = description ?? catalogue.offers.get(name)?.about.instructions;
+    return { name, about: describe === 'full' ? shortAbout(words) : undefined };
+  });
+  return { texts: [...smartToolTexts({ servers, group, progressive }), ...pinned], targets: [] };
+}
+
+/** Where the tools that the members pin stand in the list; a pin shows nothing that the list does not. */
+function pinnedPlaces(members: readonly ScopeMember[], tools: ViewList): number[] {
+  const pins = new Map(members.map(({ server, pinnedTools }) => [server.name, new Set(pinnedTools)]));
+  return tools.targets.flatMap(({ server, key }, at) => {
+    if (pins.get(server)?.has(key) !== true) return [];
+    return smartToolNames.has(nameOf(tools.texts[at])) ? [] : [at];
+  });
+}
+
+function nameOf(text = '{}'): string {
+  return String(JSON.parse(memberText(text, 'name') ?? 'null'));
 }
 
 interface Naming {

@@ -30,7 +30,7 @@ export interface SmartOptions {
 }
 
 /**
- * Answers `tools/call` on a smart endpoint (SPEC, Smart routing tools; CONTRACT §6). Returns the request to relay for `call_tool`, undefined when it was answered
+ * Answers `tools/call` on a smart endpoint (SPEC, Smart routing tools; CONTRACT §6). Returns the request to relay for `call_tool` and for a pinned tool, undefined when it was answered
  * here, and a promise when it will be. Throws HubError `not_found` for any other tool: what is not listed is not there.
  */
 export function smartCall(

@@ -83,6 +83,8 @@ function readSystem(value: unknown, report: Report): { system: SystemSettings; l
       routing: { enableGlobalRoute, enableBearerAuth, openApiAccess, bearerAuthHeaderName: headerName },
       listPageSize,
       progressiveDisclosure: smartRouting.progressiveDisclosure,
+      serverDescriptionMode: smartRouting.serverDescriptionMode,
+      storeSearchQueries: activityLog.storeSearchQueries,
       allowedCidrs: network.allowedCidrs,
       storeToolPayload: activityLog.storeToolPayload ?? false,
       ...readBaseUrl(install.baseUrl, ['systemConfig', 'install', 'baseUrl'], report),

@@ -184,9 +184,15 @@ export const systemShape = z.looseObject({
     })
     .optional(),
   network: z.looseObject({ allowedCidrs: texts.optional() }).optional(),
-  activityLog: z.looseObject({ storeToolPayload: flag.optional() }).optional(),
+  activityLog: z.looseObject({ storeToolPayload: flag.optional(), storeSearchQueries: flag.optional() }).optional(),
   install: z.looseObject({ baseUrl: text.optional() }).optional(),
-  smartRouting: z.looseObject({ enabled: flag.optional(), progressiveDisclosure: flag.optional() }).optional(),
+  smartRouting: z
+    .looseObject({
+      enabled: flag.optional(),
+      progressiveDisclosure: flag.optional(),
+      serverDescriptionMode: z.enum(['names', 'full']).optional(),
+    })
+    .optional(),
 });
 
 /** Rule for names of new servers; what a file already calls a server is only warned about. */

@@ -194,3 +194,67 @@ test('a tool whose server is away is not offered, and is found again when it is 
   own.write(settings);
   await until('it is back', async () => (await found()).includes('shop-create_invoice'));
 });
+
+describe('pinned tools', () => {
+  const withPins = (pinnedTools: string[], tools: string[] | 'all' = 'all'): SettingsDocument => ({
+    ...settings,
+    groups: [{ id: 'g-mail', name: 'post', servers: [{ name: 'mail', tools, pinnedTools }] }],
+  });
+
+  test('stand beside the search and are called like any other tool; others are not', async () => {
+    const own = await testHub(withPins(['send_email']));
+    await own.connected(2);
+    const listed = (await rpc(own.mcp('$smart/post'), 'tools/list')).result?.tools;
+    expect(listed?.map((one) => one.name)).toEqual(['search_tools', 'call_tool', 'mail-send_email']);
+    expect(listed?.[2]).toMatchObject({ inputSchema: { required: ['to'] } });
+    const called = (name: string, scope = '$smart/post') =>
+      rpc(own.mcp(scope), 'tools/call', { name, arguments: { to: 'ann' } });
+    expect((await called('mail-send_email')).result?.structuredContent).toMatchObject({ tool: 'send_email' });
+    expect((await called('mail-list_inbox')).error?.code).toBe(-32602);
+    expect((await called('mail-send_email', '$smart')).error?.code).toBe(-32602);
+    expect((await rpc(own.mcp('$smart'), 'tools/list')).result?.tools).toHaveLength(2);
+  });
+
+  test('come and go with the settings, and clients are told; a pin outside the selection is none', async () => {
+    const own = await testHub(withPins([]));
+    await own.connected(2);
+    const client = await session(own.mcp('$smart/post'));
+    const events = await client.listen();
+    const told = () => events.messages.filter((one) => one.method === 'notifications/tools/list_changed').length;
+    const listed = async () => (await client.request('tools/list')).result?.tools?.slice(2).map((one) => one.name);
+    expect(await listed()).toEqual([]);
+    own.write(withPins(['send_email', 'list_inbox']));
+    await until('they are announced', () => told() === 1);
+    expect(await listed()).toEqual(['mail-send_email', 'mail-list_inbox']);
+    own.write(withPins(['send_email', 'list_inbox'], ['list_inbox']));
+    await until('the one that is left is announced', () => told() === 2);
+    expect(await listed()).toEqual(['mail-list_inbox']);
+    const before = mail.received('tools/call').length;
+    expect((await client.call('mail-send_email', { to: 'ann' })).error?.code).toBe(-32602);
+    expect(mail.received('tools/call')).toHaveLength(before);
+  });
+});
+
+test('the search says what the servers are for when that is wanted, and clients hear of a change', async () => {
+  const described = (description: string): SettingsDocument => ({
+    ...settings,
+    mcpServers: { ...settings.mcpServers, mail: { ...mail.config, description } },
+    systemConfig: { smartRouting: { serverDescriptionMode: 'full' } },
+  });
+  const own = await testHub(described('Letters to people.'));
+  await own.connected(2);
+  const client = await session(own.mcp('$smart'));
+  const events = await client.listen();
+  const about = async () => (await client.request('tools/list')).result?.tools?.[0]?.description;
+  expect(await about()).toContain('- mail: Letters to people.');
+  own.write(described('The post office.'));
+  await until('the change is announced', () =>
+    events.messages.some((one) => one.method === 'notifications/tools/list_changed'),
+  );
+  expect(await about()).toContain('- mail: The post office.');
+  const plain = await testHub({ ...described('Letters.'), env: { SMART_ROUTING_SERVER_DESCRIPTION_MODE: 'names' } });
+  await plain.connected(2);
+  expect((await rpc(plain.mcp('$smart'), 'tools/list')).result?.tools?.[0]?.description).toContain(
+    'Servers: mail, shop.',
+  );
+});
