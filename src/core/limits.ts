@@ -327,4 +327,53 @@ export const limits = {
   tokenClaimPollMs: 100,
   /** A sign-in this young is not forgotten because the settings do not fit it: another hub's newer settings may still be on their way. */
   signInSettleMs: 15_000,
+  /** Messages kept for a client whose stream broke: of one stream, of one session, of all. A busy call reports progress some hundred times. */
+  replayEvents: 1_000,
+  replaySessionBytes: 4 * 1024 * 1024,
+  replayBytes: 128 * 1024 * 1024,
+  /** They are kept this long after the last of them: a laptop that was closed for a moment comes back within it; and how often that is looked at. */
+  replayMs: 5 * 60_000,
+  replaySweepMs: 30_000,
+  /** A client whose stream broke is told to come back after this long, */
+  streamRetryMs: 1_000,
+  /** and a call goes on without it for this long: long enough for a few attempts, short enough that a client that is gone costs the server little. */
+  resumeGraceMs: 5_000,
+  /** Connections to the embedding service: one embeds tools, the others serve searches. */
+  embeddingConnections: 8,
+  /** An answer of it: 128 vectors of 4 096 numbers written out as decimals are some 12 MB. */
+  embeddingAnswerBytes: 32 * 1024 * 1024,
+  /** Of what it says about a failure this much is logged. */
+  embeddingWordsChars: 300,
+  /** Whoever searches waits this long for the vector of the query (CONTRACT §6), tools being embedded longer: a model on a small machine takes its time. */
+  embeddingQueryMs: 10_000,
+  embeddingBatchMs: 60_000,
+  /** Texts in one request; services that take fewer say so, and the number is halved. */
+  embeddingBatch: 128,
+  /** Tokens in one request, about: OpenAI takes 300 000. */
+  embeddingBatchTokens: 200_000,
+  /** Pauses before trials of a service that fails, doubling; and the longest one it may ask for itself (`Retry-After`). */
+  embeddingRetryFirstMs: 1_000,
+  embeddingRetryMostMs: 60_000,
+  embeddingRestMs: 10 * 60_000,
+  /** A text that the service refused is tried again after this long. */
+  embeddingRefusedMs: 10 * 60_000,
+  /** Queries whose vectors are kept: a few MB, and who pages through results asks the same again. */
+  embeddedQueries: 500,
+  /** A hub that takes on tools to embed has this long before another one may; twice `embeddingBatchMs`. */
+  embeddingClaimMs: 120_000,
+  /** While other hubs embed some of the tools, this often it is looked whether they have, besides what they tell. */
+  embeddingOthersMs: 5_000,
+  /** Vectors that no hub has used for this long are removed from the database; how often that is looked at. */
+  embeddingsKeptMs: 30 * 24 * 60 * 60_000,
+  embeddingsTendMs: 12 * 60 * 60_000,
+  /** Vectors in memory, as bytes: room for 50 000 tools with 3 072 numbers each. */
+  vectorMemoryBytes: 192 * 1024 * 1024,
+  /** Vectors compared in memory before other requests get their turn: some 2 ms where there is no SIMD. */
+  vectorSegmentRows: 1_024,
+  /** Vectors read from or written to the database in one statement. */
+  vectorRows: 256,
+  /** The wait of `POST /smart-routing/reindex` for the end of it; a longer one goes on in the background. */
+  reindexAnswerMs: 25_000,
+  /** One search in the vectors of the database: 50 000 of 1 536 numbers take a second in the embedded one. */
+  vectorSearchMs: 5_000,
 } as const;
