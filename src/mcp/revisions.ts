@@ -1,3 +1,5 @@
+export { metaKeys, statelessRevision } from '../core/stateless-wire.ts';
+
 /** The session-era revisions clients may speak, newest first. */
 export const sessionRevisions: readonly string[] = [
   '2025-11-25',
@@ -7,20 +9,8 @@ export const sessionRevisions: readonly string[] = [
   '2024-10-07',
 ];
 
-/** The stateless revision: each request says so itself (2026-07-28, Basic, Versioning). */
-export const statelessRevision = '2026-07-28';
-
 /** What the hub answers to `initialize`: the client's revision when we speak it, else our newest (2025-11-25, Lifecycle). */
 export function negotiated(requested: unknown): string {
   const newest = sessionRevisions[0] ?? '';
   return typeof requested === 'string' && sessionRevisions.includes(requested) ? requested : newest;
 }
-
-export const metaKeys = {
-  protocolVersion: 'io.modelcontextprotocol/protocolVersion',
-  clientCapabilities: 'io.modelcontextprotocol/clientCapabilities',
-  logLevel: 'io.modelcontextprotocol/logLevel',
-  clientInfo: 'io.modelcontextprotocol/clientInfo',
-  serverInfo: 'io.modelcontextprotocol/serverInfo',
-  subscriptionId: 'io.modelcontextprotocol/subscriptionId',
-} as const;
