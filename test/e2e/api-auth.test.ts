@@ -1,9 +1,10 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hash as bcrypt } from '@node-rs/bcrypt';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { limits } from '../../src/core/limits.ts';
 import { api, keyToken, login, passwordOf, userToken } from '../kit/api.ts';
+import { storedSettings } from '../kit/hub-database.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
@@ -13,7 +14,6 @@ const restart = async (hub: TestHub, more: Record<string, string> = {}) => {
   await hub.close();
   return testHub({ folder: hub.folder, env: more });
 };
-const settingsOf = (hub: TestHub) => readFileSync(hub.settingsPath, 'utf8');
 const enter = (hub: TestHub, username: string, password: string, headers: Record<string, string> = {}) =>
   api(hub, 'POST', '/auth/login', { body: { username, password }, headers });
 const opens = async (hub: TestHub, token: string) => (await api(hub, 'GET', '/auth/user', { token })).status;
@@ -231,11 +231,13 @@ describe('a logout', () => {
   });
 
   test('does not keep the hub from starting when what was kept of it is damaged', async () => {
-    const first = await testHub();
+    // It is this file with every kind of database, and opening one takes longest.
+    const env = { DB_URL: 'off' };
+    const first = await testHub({ env });
     const token = await login(first);
     for (const damage of ['', 'garbage', 'null', '[]', '{"version":2}', '{"version":1,"revocations":[{"ids":7},3]}']) {
       writeFileSync(join(first.folder, 'data', 'revocations.json'), damage);
-      const again = await restart(first);
+      const again = await restart(first, env);
       expect(await opens(again, token), damage).toBe(200);
       await again.close();
     }
@@ -272,7 +274,7 @@ describe('a change of password', () => {
   test('is refused without a credential, without the old password, and to a password too short', async () => {
     const hub = await testHub();
     const admin = await login(hub);
-    const before = settingsOf(hub);
+    const before = await storedSettings(hub);
     const wrong = await change(hub, admin, 'wrong', 'another one');
     expect([wrong.status, wrong.body.message]).toEqual([
       401,
@@ -289,7 +291,7 @@ describe('a change of password', () => {
       const { status, body } = await change(hub, admin, current, next);
       expect([status, body.errors?.[0]?.path]).toEqual([400, path]);
     }
-    expect(settingsOf(hub)).toBe(before);
+    expect(await storedSettings(hub)).toBe(before);
     expect(await opens(hub, admin)).toBe(200);
   });
 
@@ -321,12 +323,15 @@ test('a bcrypt hash of an imported file is upgraded at the first login, and no l
   const users = [{ username: 'old', password: await bcrypt('imported one', 10), isAdmin: true }];
   const hub = await testHub({ users, custom: 'kept' });
   const wrong = await enter(hub, 'old', 'imported two');
-  expect([wrong.status, settingsOf(hub).includes('argon2id')]).toEqual([401, false]);
+  expect([wrong.status, (await storedSettings(hub)).includes('argon2id')]).toEqual([401, false]);
   const answers = await Promise.all(Array.from({ length: 12 }, () => enter(hub, 'old', 'imported one')));
   expect(answers.map(({ status }) => status)).toEqual(Array<number>(12).fill(200));
-  await until('the hash is upgraded', () => settingsOf(hub).includes('$argon2id$'));
-  expect(settingsOf(hub)).not.toContain('$2b$');
-  expect(JSON.parse(settingsOf(hub))).toMatchObject({ custom: 'kept', users: [{ username: 'old', isAdmin: true }] });
+  await until('the hash is upgraded', async () => (await storedSettings(hub)).includes('$argon2id$'));
+  expect(await storedSettings(hub)).not.toContain('$2b$');
+  expect(JSON.parse(await storedSettings(hub))).toMatchObject({
+    custom: 'kept',
+    users: [{ username: 'old', isAdmin: true }],
+  });
   for (const { body } of answers) expect(await opens(hub, body['token'] as string)).toBe(200);
   expect((await enter(hub, 'old', 'imported one')).status).toBe(200);
 });
@@ -337,7 +342,7 @@ test('READONLY lets users in and out and changes neither passwords nor keys nor 
   const { id } = key.body.data as { id: string };
   const hub = await restart(first, { READONLY: 'true' });
   const token = await login(hub);
-  const before = settingsOf(hub);
+  const before = await storedSettings(hub);
   for (const [method, path, body] of [
     ['POST', '/auth/change-password', { currentPassword: 'correct horse', newPassword: 'another one' }],
     ['POST', '/auth/keys', { name: 'x' }],
@@ -351,7 +356,7 @@ test('READONLY lets users in and out and changes neither passwords nor keys nor 
     expect([method, path, answer.status]).toEqual([method, path, 403]);
     expect(answer.body.message).toContain('READONLY');
   }
-  expect(settingsOf(hub)).toBe(before);
+  expect(await storedSettings(hub)).toBe(before);
   for (const path of ['/auth/user', '/auth/keys', '/users', '/users-stats']) {
     expect((await api(hub, 'GET', path, { token })).status, path).toBe(200);
   }

@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, keyToken, login, userToken } from '../kit/api.ts';
+import { storedSettings } from '../kit/hub-database.ts';
 import { rpc } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until, within } from '../kit/until.ts';
@@ -10,7 +11,6 @@ import { zip, type ZipEntry } from '../kit/zip.ts';
 
 // POST /api/mcpb/upload (SPEC, System; CONTRACT §4, MCPB upload).
 
-const settingsOf = (hub: TestHub) => readFileSync(hub.settingsPath, 'utf8');
 /** Everything below the folder of bundles, unfinished uploads included. */
 const foldersOf = (hub: TestHub) => {
   const folder = join(hub.folder, 'data', 'bundles');
@@ -91,11 +91,11 @@ async function post(
 
 /** The upload fails like this, and neither the settings nor the disk are changed by it. */
 async function refused(answer: () => ReturnType<typeof upload>, status: number, message: RegExp) {
-  const before = [settingsOf(hub), foldersOf(hub)];
+  const before = [await storedSettings(hub), foldersOf(hub)];
   const { status: found, body } = await answer();
   expect([found, body.success], body.message).toEqual([status, false]);
   expect(body.message).toMatch(message);
-  expect([settingsOf(hub), foldersOf(hub)]).toEqual(before);
+  expect([await storedSettings(hub), foldersOf(hub)]).toEqual(before);
 }
 
 test('a bundle becomes a server that runs, and its old field and file name do too', async () => {
@@ -202,23 +202,23 @@ describe('refused is', () => {
   });
 
   test('more than 200 MB: at once when it is announced', async () => {
-    const before = [settingsOf(hub), foldersOf(hub)];
+    const before = [await storedSettings(hub), foldersOf(hub)];
     const answer = await within('the answer', announced(300 * 1024 * 1024));
     expect(answer).toEqual([413, expect.stringContaining('200 MB')]);
-    expect([settingsOf(hub), foldersOf(hub)]).toEqual(before);
+    expect([await storedSettings(hub), foldersOf(hub)]).toEqual(before);
   });
 
   test(
     'more than 200 MB: also when nothing is announced, without holding it in memory',
     { timeout: 60_000 },
     async () => {
-      const before = [settingsOf(hub), foldersOf(hub)];
+      const before = [await storedSettings(hub), foldersOf(hub)];
       const rest = process.memoryUsage().arrayBuffers;
       let most = 0;
       const answer = await chunked(201, () => (most = Math.max(most, process.memoryUsage().arrayBuffers)));
       expect(answer).toEqual([413, expect.stringContaining('200 MB')]);
       expect(most - rest).toBeLessThan(100 * 1024 * 1024);
-      expect([settingsOf(hub), foldersOf(hub)]).toEqual(before);
+      expect([await storedSettings(hub), foldersOf(hub)]).toEqual(before);
     },
   );
 

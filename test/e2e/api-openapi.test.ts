@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { resolveRef } from '../../src/core/schema-ref.ts';
 import { api, keyToken, login, userToken } from '../kit/api.ts';
 import { exactAt } from '../kit/exact-json.ts';
 import { hostileStdio } from '../kit/hostile.ts';
+import { rewriteSettings, storedSettings } from '../kit/hub-database.ts';
 import { rpc } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
@@ -282,7 +282,7 @@ describe('who may', () => {
       );
     expect(await statuses({})).toEqual([401, 401, 401, 401]);
     expect(await statuses({ token })).toEqual([200, 200, 200, 200]);
-    own.write({ ...routing('off'), users: usersOf(own) });
+    await rewriteSettings(own, { ...routing('off'), users: await usersOf(own) });
     await until('it is off', async () => (await api(own, 'GET', '/openapi.json')).status === 403);
     expect(await statuses({ token })).toEqual([403, 403, 403, 403]);
     expect((await api(own, 'POST', '/tools/call/open', { token, body: { toolName: 'fail' } })).status).toBe(200);
@@ -527,6 +527,6 @@ test('the start says what anonymous callers can run, when others can reach the h
 });
 
 /** So that a settings file written anew keeps the accounts. */
-function usersOf(own: TestHub): Record<string, unknown>[] {
-  return (JSON.parse(readFileSync(own.settingsPath, 'utf8')) as { users: Record<string, unknown>[] }).users;
+async function usersOf(own: TestHub): Promise<Record<string, unknown>[]> {
+  return (JSON.parse(await storedSettings(own)) as { users: Record<string, unknown>[] }).users;
 }

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, type ApiAnswer, keyToken, login, userToken } from '../kit/api.ts';
+import { storedSettings } from '../kit/hub-database.ts';
 import { type Hostile, hostileHttp, hostileStdio } from '../kit/hostile.ts';
 import { rpc } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
@@ -24,9 +25,8 @@ interface Server {
 }
 
 const env = { SECRET_OF_THE_HUB: 'value-of-the-hub-1' };
-const settingsOf = (hub: TestHub) => readFileSync(hub.settingsPath, 'utf8');
-const entryOf = (name: string, on = hub) =>
-  (JSON.parse(settingsOf(on)) as { mcpServers: Record<string, Record<string, unknown>> }).mcpServers[name];
+const entryOf = async (name: string, on = hub) =>
+  (JSON.parse(await storedSettings(on)) as { mcpServers: Record<string, Record<string, unknown>> }).mcpServers[name];
 const dataOf = (answer: ApiAnswer) => answer.body.data as Server;
 const listOf = (answer: ApiAnswer) => answer.body.data as Server[];
 const remote = {
@@ -68,11 +68,11 @@ const call = (method: string, path: string, token: string | undefined, body?: un
   api(hub, method, `/servers${path}`, { token, body });
 const add = (name: string, config: unknown = remote, token = admin) => call('POST', '', token, { name, config });
 async function refused(answer: () => Promise<ApiAnswer>, status: number, message: string | RegExp = '') {
-  const before = settingsOf(hub);
+  const before = await storedSettings(hub);
   const { status: found, body, text } = await answer();
   expect([found, body.success], text).toEqual([status, false]);
   expect(body.message).toMatch(message);
-  expect(settingsOf(hub)).toBe(before);
+  expect(await storedSettings(hub)).toBe(before);
 }
 
 const routes: [method: string, path: string, body: unknown][] = [
@@ -258,16 +258,16 @@ describe('adding', () => {
       ['bad', { url: 'https://x.example', owner: 'nobody' }, 'config.owner'],
     ];
     for (const [name, config, path] of bad) {
-      const before = settingsOf(hub);
+      const before = await storedSettings(hub);
       const answer = await add(name, config);
       expect([answer.status, answer.body.errors?.[0]?.path], answer.text).toEqual([400, path]);
-      expect(settingsOf(hub)).toBe(before);
+      expect(await storedSettings(hub)).toBe(before);
     }
   });
 
   test('lets users bring remote servers only, for themselves, outside the network', async () => {
     const made = await add('bobs', remote, bob);
-    expect([made.status, entryOf('bobs')]).toEqual([201, { visibility: 'private', ...remote, owner: 'bob' }]);
+    expect([made.status, await entryOf('bobs')]).toEqual([201, { visibility: 'private', ...remote, owner: 'bob' }]);
     expect((await call('GET', '/bobs', ann)).status).toBe(404);
     for (const config of [
       { command: 'sh' },
@@ -296,7 +296,7 @@ describe('adding', () => {
     expect(some.status).toBe(207);
     expect(some.body.data).toMatchObject({ successCount: 1, failureCount: 3 });
     expect((await batch([{ name: 'b-3', config: { command: 'sh' } }], bob)).status).toBe(400);
-    expect(entryOf('b-3')).toBeUndefined();
+    expect(await entryOf('b-3')).toBeUndefined();
     expect((await batch([{ name: 'b-4', config: remote }])).status).toBe(200);
   });
 });
@@ -307,7 +307,7 @@ describe('changing', () => {
     const { config } = dataOf(await call('GET', '/alpha', admin));
     const answer = await call('PUT', '/alpha', admin, { config: { ...config, description: 'Words' } });
     expect(answer.body.message).toBe('Server updated successfully.');
-    expect(entryOf('alpha')).toMatchObject({ env: { TOKEN: 'canary-env' }, description: 'Words' });
+    expect(await entryOf('alpha')).toMatchObject({ env: { TOKEN: 'canary-env' }, description: 'Words' });
     expect(dataOf(await call('GET', '/alpha', admin)).status).toBe('connected');
     expect(alpha.pids()).toEqual(pids);
   });
@@ -424,7 +424,7 @@ describe('importing', () => {
     ]);
 
   test('tells what would come of it, and changes nothing', async () => {
-    const before = settingsOf(hub);
+    const before = await storedSettings(hub);
     const answer = await post('?dryRun=true', { text: block });
     expect([answer.status, statuses(answer)]).toEqual([
       200,
@@ -436,7 +436,7 @@ describe('importing', () => {
     ]);
     expect(answer.body.data).toMatchObject({ problems: [{ path: expect.stringContaining('broken') as string }] });
     expect(answer.text).not.toContain('canary');
-    expect(settingsOf(hub)).toBe(before);
+    expect(await storedSettings(hub)).toBe(before);
   });
 
   test('adds what can be added, and says of the rest why not', async () => {
@@ -448,7 +448,7 @@ describe('importing', () => {
         ['alpha', 'exists'],
       ],
     ]);
-    expect(entryOf('imported-1')).toMatchObject({
+    expect(await entryOf('imported-1')).toMatchObject({
       command: 'npx',
       env: { TOKEN: 'canary-import' },
       enabled: false,

@@ -1,14 +1,14 @@
-import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, type ApiAnswer, keyToken, login, userToken } from '../kit/api.ts';
+import { storedSettings } from '../kit/hub-database.ts';
 import { hostileStdio } from '../kit/hostile.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 
 // /api/settings, /api/system-config, /api/mcp-settings/export, /config and /public-config (reference: MCPHub §1.2, §1.6; CONTRACT §4, Export).
 
-const settingsOf = (hub: TestHub) => readFileSync(hub.settingsPath, 'utf8');
-const documentOf = (hub: TestHub) => JSON.parse(settingsOf(hub)) as Record<string, Record<string, unknown>>;
+const documentOf = async (hub: TestHub) =>
+  JSON.parse(await storedSettings(hub)) as Record<string, Record<string, unknown>>;
 const dataOf = (answer: ApiAnswer) => answer.body.data as Record<string, Record<string, unknown>>;
 
 let hub: TestHub;
@@ -83,11 +83,11 @@ describe('the settings', () => {
 
 describe('the system configuration', () => {
   test('is for admins', async () => {
-    const before = settingsOf(hub);
+    const before = await storedSettings(hub);
     for (const [who, token, status] of strangers) {
       expect([who, (await put({ nameSeparator: '__' }, token ?? '')).status]).toEqual([who, status]);
     }
-    expect(settingsOf(hub)).toBe(before);
+    expect(await storedSettings(hub)).toBe(before);
   });
 
   test('is merged section by section; what is unknown or hidden stays, null takes out', async () => {
@@ -100,7 +100,7 @@ describe('the system configuration', () => {
     });
     expect([answer.status, answer.body.message]).toEqual([200, 'System configuration updated successfully.']);
     expect(answer.text).not.toContain('canary');
-    expect(documentOf(hub)['systemConfig']).toEqual({
+    expect((await documentOf(hub))['systemConfig']).toEqual({
       routing: { enableGlobalRoute: true, unknownSwitch: 7, openApiAccess: 'authenticated' },
       install: { baseUrl: 'https://hub.example' },
       smartRouting: {
@@ -146,19 +146,19 @@ describe('the system configuration', () => {
     [{ constructor: { polluted: true } }, /constructor$/],
     [{ routing: { prototype: { polluted: true } } }, /routing\.prototype$/],
   ])('%j is refused at its path', async (body, path) => {
-    const before = settingsOf(hub);
+    const before = await storedSettings(hub);
     const answer = await put(body);
     expect([answer.status, answer.body.success], answer.text).toEqual([400, false]);
     expect(answer.body.errors?.[0]?.path).toMatch(path);
-    expect(settingsOf(hub)).toBe(before);
+    expect(await storedSettings(hub)).toBe(before);
   });
 
   test.each(['{"__proto__":{"polluted":true}}', '{"routing":{"__proto__":{"polluted":true}}}'])(
     '%s changes nothing, here or elsewhere',
     async (body) => {
-      const before = settingsOf(hub);
+      const before = await storedSettings(hub);
       await put(body);
-      expect(settingsOf(hub)).toBe(before);
+      expect(await storedSettings(hub)).toBe(before);
       expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
     },
   );
@@ -196,7 +196,7 @@ describe('the export', () => {
 
   test('has the secrets when an admin asks for them, and one server alone when that is asked for', async () => {
     const all = await exported('?secrets=include');
-    expect(JSON.parse(all.text)).toEqual(documentOf(hub));
+    expect(JSON.parse(all.text)).toEqual(await documentOf(hub));
     const one = await exported('?serverName=api');
     expect(JSON.parse(one.text)).toEqual({
       mcpServers: {

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { limits } from '../../src/core/limits.ts';
 import { api, keyToken, login, userToken } from '../kit/api.ts';
 import { exactAt } from '../kit/exact-json.ts';
 import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
+import { rewriteSettings, storedSettings } from '../kit/hub-database.ts';
 import { legacySession, session } from '../kit/sessions.ts';
 import { several } from '../kit/several.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
@@ -399,9 +399,9 @@ describe('sessions of servers with perSessionClient', () => {
 
   test('a change of the server’s settings, and the end of the hub, end them all', async () => {
     const before = await pid(tokens.alice, 'stays?');
-    const settings = JSON.parse(readFileSync(there.settingsPath, 'utf8')) as { mcpServers: Record<string, object> };
+    const settings = JSON.parse(await storedSettings(there)) as { mcpServers: Record<string, object> };
     settings.mcpServers['own'] = { ...settings.mcpServers['own'], env: { CHANGED: '1' } };
-    there.write(settings as never);
+    await rewriteSettings(there, settings);
     await until('it is another process', async () => (await pid(tokens.alice, 'stays?')) !== before);
     const pids = own.pids();
     await there.close();

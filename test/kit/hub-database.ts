@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import pg from 'pg';
+import { inject } from 'vitest';
 import { copyOfEmbedded } from './embedded-template.ts';
-import { sharedPostgres } from './shared-postgres.ts';
+import { createDatabaseAt } from './postgres.ts';
 
 const kinds = ['off', 'embedded', 'postgres'] as const;
 
@@ -28,22 +29,44 @@ export async function hubDatabase(dataDir: string): Promise<string> {
     case 'postgres': {
       const known = addresses.get(dataDir);
       if (known !== undefined) return known;
-      const address = await (await sharedPostgres()).createDatabase();
+      const address = await createDatabaseAt(inject('postgresPort'));
       addresses.set(dataDir, address);
       return address;
     }
   }
 }
 
-/** The settings document as a hub keeps it now, as text: the file, or with PostgreSQL the row that replicas share. */
-export async function storedSettings(hub: { settingsPath: string; env: Record<string, string> }): Promise<string> {
-  const address = hub.env['DB_URL'] ?? '';
-  if (!address.startsWith('postgres')) return readFileSync(hub.settingsPath, 'utf8');
+/** Where the settings of a hub are: in its file, or with PostgreSQL in the row that replicas share. */
+interface SettingsOf {
+  readonly settingsPath: string;
+  readonly env: Record<string, string>;
+}
+
+/** The settings document as a hub keeps it now, as text. */
+export async function storedSettings({ settingsPath, env }: SettingsOf): Promise<string> {
+  const stored = 'select document from toolhub.settings';
+  const rows = await askDatabase(env, (client) => client.query<{ document: string }>(stored));
+  return rows === undefined ? readFileSync(settingsPath, 'utf8') : (rows.rows[0]?.document ?? '');
+}
+
+/** Replaces the settings document past the hub: as a hand edit of its file does, or another replica. */
+export async function rewriteSettings({ settingsPath, env }: SettingsOf, document: object): Promise<void> {
+  const text = JSON.stringify(document);
+  const replace =
+    'update toolhub.settings set document = $1, version = version + 1 returning pg_notify($2, version::text)';
+  if ((await askDatabase(env, (client) => client.query(replace, [text, 'settings']))) !== undefined) return;
+  writeFileSync(`${settingsPath}.edited`, text);
+  renameSync(`${settingsPath}.edited`, settingsPath);
+}
+
+/** Undefined for a hub whose settings are not in a database. */
+async function askDatabase<T>(env: SettingsOf['env'], ask: (client: pg.Client) => Promise<T>): Promise<T | undefined> {
+  const address = env['DB_URL'] ?? '';
+  if (!address.startsWith('postgres')) return undefined;
   const client = new pg.Client(address);
   try {
     await client.connect();
-    const { rows } = await client.query<{ document: string }>('select document from toolhub.settings');
-    return rows[0]?.document ?? '';
+    return await ask(client);
   } finally {
     await client.end();
   }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,6 +11,8 @@ import { until } from './until.ts';
 
 /** A PostgreSQL server of the tests' own, in a temporary folder, without fsync. */
 export interface TestPostgres {
+  /** On 127.0.0.1. */
+  readonly port: number;
   /** Creates an empty database and gives its address. */
   createDatabase(): Promise<string>;
   /** Kills it as a power cut would, connections and all. */
@@ -29,25 +32,13 @@ export async function startPostgres(): Promise<TestPostgres> {
   const data = join(folder, 'data');
   const port = await freePort();
   let server: ChildProcess | undefined;
-  let databases = 0;
 
   function run(command: string, args: string[]): ChildProcess {
     return spawn(binary(command), args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: folder, ...owner });
   }
 
-  async function ask(sql: string): Promise<void> {
-    const client = new pg.Client({ host: '127.0.0.1', port, user: 'test', database: 'postgres' });
-    client.on('error', () => {});
-    try {
-      await client.connect();
-      await client.query(sql);
-    } finally {
-      await client.end();
-    }
-  }
-
   async function start(): Promise<void> {
-    const settings = ['fsync=off', 'full_page_writes=off', `unix_socket_directories=${folder}`, 'max_connections=60'];
+    const settings = ['fsync=off', 'full_page_writes=off', `unix_socket_directories=${folder}`, 'max_connections=120'];
     server = run('postgres', [
       '-D',
       data,
@@ -58,7 +49,7 @@ export async function startPostgres(): Promise<TestPostgres> {
       ...settings.flatMap((one) => ['-c', one]),
     ]);
     server.stderr?.resume();
-    await until('PostgreSQL answers', () => ask('select 1').then(() => true), 20_000);
+    await until('PostgreSQL answers', () => ask(port, 'select 1').then(() => true), 20_000);
   }
 
   async function end(signal: NodeJS.Signals): Promise<void> {
@@ -78,11 +69,8 @@ export async function startPostgres(): Promise<TestPostgres> {
   await start();
 
   return {
-    async createDatabase() {
-      databases += 1;
-      await ask(`create database test_${databases}`);
-      return `postgres://test@127.0.0.1:${port}/test_${databases}`;
-    },
+    port,
+    createDatabase: () => createDatabaseAt(port),
     // Killing the postmaster alone would leave its children; on SIGQUIT they all die at once, and the next start recovers from the log.
     kill: () => end('SIGQUIT'),
     start,
@@ -91,6 +79,24 @@ export async function startPostgres(): Promise<TestPostgres> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** An empty database on the server at that port, and its address. */
+export async function createDatabaseAt(port: number): Promise<string> {
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  await ask(port, `create database ${name}`);
+  return `postgres://test@127.0.0.1:${port}/${name}`;
+}
+
+async function ask(port: number, sql: string): Promise<void> {
+  const client = new pg.Client({ host: '127.0.0.1', port, user: 'test', database: 'postgres' });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
 }
 
 function binary(name: string): string {

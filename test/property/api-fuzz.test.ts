@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { api, keyToken, login, userToken } from '../kit/api.ts';
 import { hostileStdio } from '../kit/hostile.ts';
+import { storedSettings } from '../kit/hub-database.ts';
 import { raw } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { within } from '../kit/until.ts';
@@ -405,9 +405,9 @@ test('afterwards the hub serves, and starts again with the settings it has', asy
     const { status, text } = await api(hub, 'GET', path, { token: admin });
     expect(status, `${path} ${text.slice(0, 300)}`).toBe(200);
   }
-  const before = JSON.parse(readFileSync(hub.settingsPath, 'utf8')) as Record<string, unknown>;
+  const before = JSON.parse(await storedSettings(hub)) as Record<string, unknown>;
   await hub.close();
   const again = await testHub({ folder: hub.folder });
-  expect(JSON.parse(readFileSync(again.settingsPath, 'utf8'))).toEqual(before);
+  expect(JSON.parse(await storedSettings(again))).toEqual(before);
   expect((await api(again, 'GET', '/servers', { token: admin })).status).toBe(200);
 });
