@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { exportSettings } from '../core/export.ts';
 import { invalid } from '../core/input.ts';
 import type { Logger } from '../core/logger.ts';
+import { withHashedKeys } from '../settings/hashed-keys.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import { adminOnly, type ApiEnv, editorOf } from './caller.ts';
 
@@ -12,7 +13,7 @@ export interface ExportRoutes {
 
 /**
  * `GET /mcp-settings/export` (CONTRACT §4, Export), for admins: the settings as a file that a hub can start with. `?serverName=` is one server alone,
- * `?secrets=include` leaves the secrets in, which the log then says.
+ * `?secrets=include` leaves the secrets in, which the log then says; access keys are hashes even then.
  */
 export function exportRoutes({ settings, log }: ExportRoutes): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
@@ -22,7 +23,7 @@ export function exportRoutes({ settings, log }: ExportRoutes): Hono<ApiEnv> {
     if (secrets !== undefined && secrets !== 'include') {
       throw invalid('Cannot export the settings', [{ path: 'secrets', message: 'must be "include" or absent' }]);
     }
-    const document = exportSettings(settings.document, { serverName, secrets });
+    const document = exportSettings(withHashedKeys(settings.document), { serverName, secrets });
     if (secrets === 'include') {
       log.warn('settings exported with their secrets', {
         by: username,

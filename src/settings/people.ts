@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { isObject } from '../core/rpc.ts';
 import type { KeySettings, UserSettings } from '../core/settings.ts';
 import { unique } from './groups.ts';
+import { legacyKeyName, sha256 } from './hashed-keys.ts';
 import { readElements, readPart } from './read.ts';
 import type { Path, Report } from './report.ts';
 import { found } from './report.ts';
@@ -105,7 +105,7 @@ export function readKeys(
   const legacyHash = legacyKey === undefined ? undefined : sha256(legacyKey);
   if (legacyHash !== undefined && !hashes.has(legacyHash)) {
     const id = stableId('key', legacyHash);
-    keys.push({ ...anyone, id, name: 'systemConfig.routing.bearerAuthKey', tokenHash: legacyHash });
+    keys.push({ ...anyone, id, name: legacyKeyName, tokenHash: legacyHash });
   }
   return keys;
 }
@@ -181,9 +181,4 @@ export function keyIdOf(key: Readonly<Record<string, unknown>>): string | undefi
   const plain = typeof token === 'string' ? token.trim() : '';
   if (plain !== '') return stableId('key', sha256(plain));
   return typeof tokenHash === 'string' ? stableId('key', tokenHash.toLowerCase()) : undefined;
-}
-
-/** How a token is kept and compared (CONTRACT §2). */
-function sha256(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
 }

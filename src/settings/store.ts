@@ -5,6 +5,7 @@ import type { Logger } from '../core/logger.ts';
 import { isObject } from '../core/rpc.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Loaded, SettingsBackend, SettingsDocument } from './backend.ts';
+import { hashKeys, withHashedKeys } from './hashed-keys.ts';
 import type { Accepted, Frozen, SettingsInForce, SettingsListener } from './in-force.ts';
 import { settingsInForce } from './in-force.ts';
 import { isTooDeep } from './read.ts';
@@ -26,7 +27,7 @@ export interface SettingsStore {
   readonly firstStart: boolean;
   /**
    * Edits a copy of the newest document, checks the whole, writes it, and only then swaps. One change at a time; hand edits made meanwhile are loaded
-   * first. `edit` may run again when somebody else was quicker, so it must touch nothing but the draft; what it throws is thrown and nothing changes.
+   * first, and access keys in plain are replaced by their hashes. `edit` may run again when somebody else was quicker, so it must touch nothing but the draft; what it throws is thrown and nothing changes.
    * Throws `invalid_input` (every problem), `conflict` (what is stored is broken: mend it first), `misconfigured` (it cannot be written).
    */
   change<T>(edit: (draft: SettingsDocument) => T): Promise<T>;
@@ -116,9 +117,10 @@ async function changeOnce<T>(
     const text = `Cannot change the settings: the ${backend.name} cannot be used as it is now. Correct it first. ${lastError.message}`;
     throw new HubError('conflict', text, { cause: lastError, problems: lastError.problems });
   }
-  const draft = withIds(structuredClone(snapshot.document) as SettingsDocument);
+  const draft = withIds(withHashedKeys(snapshot.document));
   const before = JSON.stringify(draft);
   const result = edit(draft);
+  hashKeys(draft);
   const document = plain(draft);
   // Nothing to write, unless the document is gone from where it is kept.
   if (revision !== undefined && JSON.stringify(document) === before) return { result };

@@ -7,7 +7,8 @@ import type { Database } from '../database/database.ts';
 import { reasonOf } from '../database/failure.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import { writeFileAtomic } from '../disk/write-file-atomic.ts';
-import type { Loaded, Saved, SettingsBackend } from './backend.ts';
+import type { Loaded, Saved, SettingsBackend, SettingsDocument } from './backend.ts';
+import { withHashedKeys } from './hashed-keys.ts';
 import { parseSettings } from './schema.ts';
 
 export interface TableOptions {
@@ -65,7 +66,7 @@ export function settingsTable({ database, importFrom, copyPath, log }: TableOpti
       if (error instanceof HubError) return { kind: 'broken', error };
       throw error;
     }
-    const saved = await write(open, file.document, undefined);
+    const saved = await write(open, withHashedKeys(file.document as SettingsDocument), undefined);
     if (saved.kind === 'saved')
       log.info(`The settings of the ${importFrom.name} were copied to the database; from now on they live there`);
     return (await readRow(open)) ?? { kind: 'missing' };

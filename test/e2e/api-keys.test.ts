@@ -1,13 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { limits } from '../../src/core/limits.ts';
 import { api, type ApiAnswer, keyToken, login, userToken } from '../kit/api.ts';
+import { storedSettings } from '../kit/hub-database.ts';
 import { rpc } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 
 // /api/auth/keys (CONTRACT §2; reference: MCPHub §1.7).
 
-const settingsOf = (hub: TestHub) => readFileSync(hub.settingsPath, 'utf8');
 const data = (answer: ApiAnswer) => answer.body.data as Record<string, unknown> & { id: string; token: string };
 
 let hub: TestHub;
@@ -54,7 +53,7 @@ test('a key is shown once, kept as a hash, works at once, and is masked in every
   expect(await list(ann)).toContainEqual(masked);
   const changed = await api(hub, 'PUT', `/auth/keys/${id}`, { token: ann, body: { name: 'laptop' } });
   expect(changed.body.data).toEqual({ ...masked, name: 'laptop' });
-  expect(settingsOf(hub)).not.toContain(token);
+  expect(await storedSettings(hub)).not.toContain(token);
   for (const text of [changed.text, JSON.stringify(await list(admin))]) {
     expect(text).not.toContain(token);
     expect(text).not.toMatch(/hash/i);
@@ -88,7 +87,7 @@ describe('a user', () => {
     ];
     const visible = (await list(ann)).map(({ id }) => id);
     expect(visible).toContain(own.id);
-    const before = settingsOf(hub);
+    const before = await storedSettings(hub);
     for (const { id } of [...others, { id: 'no-such-id' }, { id: '__proto__' }]) {
       expect(visible).not.toContain(id);
       for (const answer of [
@@ -101,7 +100,7 @@ describe('a user', () => {
         ]);
       }
     }
-    expect(settingsOf(hub)).toBe(before);
+    expect(await storedSettings(hub)).toBe(before);
   });
 
   test.each([
@@ -111,10 +110,10 @@ describe('a user', () => {
     ['a key for an admin', { kind: 'user', owner: 'admin' }],
     ['a key for nobody', { kind: 'user', owner: 'nobody' }],
   ])('cannot make %s', async (_, more) => {
-    const before = settingsOf(hub);
+    const before = await storedSettings(hub);
     const answer = await create(ann, { name: 'k', ...more });
     expect([answer.status, answer.body.success]).toEqual([403, false]);
-    expect(settingsOf(hub)).toBe(before);
+    expect(await storedSettings(hub)).toBe(before);
   });
 
   test('cannot give a key away, change its token, or make it more than it is', async () => {
@@ -193,6 +192,32 @@ describe('an admin', () => {
     expect((await api(own, 'GET', '/auth/keys', { token: session })).body.data).toEqual([]);
   });
 
+  test('a key of an imported file is kept hashed, goes on opening what it opened, and is never exported', async () => {
+    const token = `mcphub_${'6'.repeat(64)}`;
+    const legacy = 'the one key of old files';
+    const own = await testHub({
+      mcpServers: {},
+      bearerKeys: [{ id: 'k', name: 'k', token }],
+      systemConfig: { routing: { enableBearerAuth: true, bearerAuthKey: legacy } },
+    });
+    const opens = async (key: string) =>
+      (await rpc(own.mcp(), 'tools/list', {}, { headers: { authorization: `Bearer ${key}` } })).status;
+    const session = await login(own);
+    const plain = [token, legacy];
+    for (const text of [
+      await storedSettings(own),
+      (await api(own, 'GET', '/mcp-settings/export?secrets=include', { token: session })).text,
+      (await api(own, 'GET', '/settings', { token: session })).text,
+    ]) {
+      for (const key of plain) expect(text).not.toContain(key);
+    }
+    expect(await Promise.all([...plain, 'another'].map(opens))).toEqual([200, 200, 401]);
+    const names = (await api(own, 'GET', '/auth/keys', { token: session })).body.data as { id: string; name: string }[];
+    expect(names.map(({ name }) => name)).toEqual(['k', 'systemConfig.routing.bearerAuthKey']);
+    await api(own, 'DELETE', `/auth/keys/${names[1]?.id}`, { token: session });
+    expect(await opens(legacy)).toBe(401);
+  });
+
   test('who is one no more manages only their own keys', async () => {
     const token = await userToken(hub, admin, 'former', { role: 'admin' });
     expect((await list(token)).length).toBeGreaterThan(1);
@@ -220,14 +245,14 @@ describe('a body that is wrong is refused by path, and nothing changes:', () => 
     ['an owner nobody knows', { name: 'k', owner: 'nobody' }, 'owner'],
   ])('%s', async (_, body, path) => {
     const { id } = data(await create(admin, { name: 'k' }));
-    const before = settingsOf(hub);
+    const before = await storedSettings(hub);
     const headers = { 'content-type': 'application/json' };
     const answer = await api(hub, 'POST', '/auth/keys', { token: admin, body, headers });
     expect([answer.status, answer.body.success, answer.body.errors?.[0]?.path]).toEqual([400, false, path]);
     if (path === 'owner' || path === 'kind') return;
     const changed = await api(hub, 'PUT', `/auth/keys/${id}`, { token: admin, body, headers });
     expect([changed.status, changed.body.success]).toEqual([400, false]);
-    expect(settingsOf(hub)).toBe(before);
+    expect(await storedSettings(hub)).toBe(before);
   });
 });
 
@@ -247,11 +272,11 @@ describe('nobody but a user who logged in', () => {
       [await keyToken(hub, admin), 403],
       [await keyToken(hub, admin, { kind: 'user' }), 403],
     ] as const;
-    const before = settingsOf(hub);
+    const before = await storedSettings(hub);
     for (const [token, status] of strangers) {
       const answer = await api(hub, method, path.replace('ID', own.id), { token, body });
       expect([answer.status, answer.body]).toEqual([status, { success: false, message: expect.any(String) as string }]);
     }
-    expect(settingsOf(hub)).toBe(before);
+    expect(await storedSettings(hub)).toBe(before);
   });
 });
