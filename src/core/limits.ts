@@ -376,4 +376,23 @@ export const limits = {
   reindexAnswerMs: 25_000,
   /** One search in the vectors of the database: 50 000 of 1 536 numbers take a second in the embedded one. */
   vectorSearchMs: 5_000,
+  /** Questions of one server to clients that wait for their answers, and those that wait at one client's session: nobody reads more. */
+  asksPerConnection: 1_000,
+  asksPerSession: 50,
+  /** How long a person may take to answer; until then the call that waits for it is not late. */
+  askMs: 10 * 60_000,
+  /** Calls that were given up and that the server may go on with, and for how long they count: most end within it or never ask. */
+  abandonedCalls: 1_000,
+  abandonedMs: 5 * 60_000,
+  /** Questions that come within this time go to a stateless client together: it answers them all with one request. */
+  askGatherMs: 20,
+  /** Rounds of questions in one call of a server that asks by its answers; a form per round is more than anybody fills in. */
+  askRounds: 20,
+  /** A server that wants to be asked again, and asks nothing itself, is given this long each time. */
+  askAgainMs: 500,
+  /** Calls that wait, without a connection, for a stateless client to come back with its answers: each holds a request open at its server. */
+  parkedCalls: 1_000,
+  parkedPerPrincipal: 100,
+  /** URL-mode elicitations of which the end may still be told. */
+  elicitations: 10_000,
 } as const;

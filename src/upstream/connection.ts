@@ -1,3 +1,4 @@
+import { type Abilities, sharedAbilities } from '../core/asks.ts';
 import type { ItemKind, Offer } from '../core/catalogue.ts';
 import { errorText, HubError, reworded } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
@@ -10,6 +11,7 @@ import { asHubError, Link, type Unasked } from './link.ts';
 import type { Exchange, Patience } from './pending.ts';
 import { initialize, listMethods, readList, refusal } from './protocol.ts';
 import { createRelister, type Relister } from './relister.ts';
+import type { Home } from './server-asks.ts';
 import type { Slots } from './slots.ts';
 import { cannotWatch, type WatchMethods, Watches } from './watches.ts';
 
@@ -45,6 +47,10 @@ export interface ConnectionOptions {
   readonly lists?: boolean;
   /** Takes secrets out of what a server says of its own failure, before anybody hears of it. */
   readonly clean?: ((text: string) => string) | undefined;
+  /** What the server may ask of clients; of all that share the connection unless it says otherwise. */
+  readonly abilities?: Abilities | undefined;
+  /** Set where the connection is one client's alone. */
+  readonly home?: Home | undefined;
   /** The end of an earlier connection to the same server: two at once would fight over its port, its profile folder or its lock. */
   readonly after?: Promise<void> | undefined;
 }
@@ -180,6 +186,11 @@ export class Connection {
     this.#watches.remove(uri);
   }
 
+  /** Sends a notification without parameters, unless the server is away. */
+  notify(method: string): void {
+    if (this.#status.kind === 'connected') this.#link?.notify(method, undefined);
+  }
+
   async #connect(): Promise<void> {
     clearTimeout(this.#retryTimer);
     const attempt = ++this.#attempt;
@@ -225,6 +236,7 @@ export class Connection {
       unasked: (method, message, text) => this.#options.unasked?.(method, message, text),
       renewSession: () => this.#renewSession(link),
       clean: this.#options.clean ?? ((text) => text),
+      home: this.#options.home,
     });
     return link;
   }
@@ -232,7 +244,8 @@ export class Connection {
   /** Runs the handshake and reads what the server offers, all pages of all lists. Throws HubError. */
   async #introduce(link: Link, deadline: number): Promise<Offer> {
     const left = (): number => Math.max(1, deadline - performance.now());
-    const about = await initialize(link.ask, this.#options.version, left());
+    const { version, abilities = sharedAbilities } = this.#options;
+    const about = await initialize(link.ask, version, abilities, left());
     link.ready(about.protocolVersion);
     link.notify('notifications/initialized', undefined);
     const read = async (kind: ItemKind) => {

@@ -1,18 +1,23 @@
 import { userOf } from '../core/access.ts';
+import { type Abilities, noAbilities, type ServerAsk } from '../core/asks.ts';
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger, LoggerFor } from '../core/logger.ts';
 import { type Principal, principalId } from '../core/principal.ts';
+import { rpcErrors } from '../core/rpc.ts';
 import type { Settings } from '../core/settings.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import type { Unasked } from './link.ts';
+import type { Home } from './server-asks.ts';
 import { createSlots } from './slots.ts';
 
 /** For whom a server keeps state: nobody else gets to see it, not even the same principal in another session. */
 export interface Tenant {
   readonly principal: Principal;
-  /** Names the session among those of the principal. */
+  /** Names the session among those of the principal. `''`: all that belongs to no session, possibly of several clients. */
   readonly session: string;
+  /** What the client of the session can be asked. */
+  readonly abilities?: Abilities | undefined;
 }
 
 export interface LeaseOptions extends Pick<
@@ -24,6 +29,8 @@ export interface LeaseOptions extends Pick<
   readonly settings: () => Settings;
   /** The connection that is there for all. It knows what the server offers, and no lease outlives it. */
   readonly shared: (server: string) => Connection | undefined;
+  /** A server asks something of one tenant, in the middle of none of its calls. */
+  readonly asked?: (tenant: Tenant, ask: ServerAsk) => void;
   /** A server said something to one tenant that belongs to no request. Must be quick. */
   readonly unasked?: (server: string, tenant: Tenant, ...said: Parameters<Unasked>) => void;
   readonly bounds?: {
@@ -48,6 +55,8 @@ export interface Leases {
   reconcile(): void;
   /** Tries again at once to connect to a server: somebody has signed in to it. */
   retry(server: string): void;
+  /** The roots of a session's client are not what they were. */
+  rootsChanged(session: string): void;
   /** The session is over, whoever's it was. */
   endSession(session: string): void;
   readonly size: number;
@@ -82,7 +91,8 @@ export function createLeases(options: LeaseOptions): Leases {
     const { server } = base;
     const log = quieter(options.log(`server:${server.name}`));
     const unasked: Unasked = (...said) => options.unasked?.(server.name, tenant, ...said);
-    const own = { ...options, server, slots, log, unasked, changed: () => undefined, lists: false };
+    const asks = ofOneClient(tenant, options.asked);
+    const own = { ...options, server, slots, log, unasked, ...asks, changed: () => undefined, lists: false };
     const connection = new Connection(own);
     connection.start();
     const lease = { connection, shared: base, tenant, lastUsedAt: Date.now() };
@@ -152,6 +162,7 @@ export function createLeases(options: LeaseOptions): Leases {
     retry(server) {
       for (const { connection } of leases.values()) if (connection.server.name === server) connection.retryNow();
     },
+    rootsChanged: (session) => tellRootsChanged(leases.values(), session),
     endSession: (session) => endWhere((lease) => lease.tenant.session === session),
     get size() {
       return leases.size;
@@ -162,6 +173,19 @@ export function createLeases(options: LeaseOptions): Leases {
       await Promise.all(stopping);
     },
   };
+}
+
+/** What makes a connection one client's own. */
+function ofOneClient(tenant: Tenant, asked: LeaseOptions['asked']): Pick<ConnectionOptions, 'abilities' | 'home'> {
+  if (tenant.session === '') return {};
+  const nobody = { code: rpcErrors.methodNotFound, message: 'Nobody can be asked here.' };
+  const home: Home = (ask) => (asked ? asked(tenant, ask) : ask.refuse(nobody));
+  return { abilities: tenant.abilities ?? noAbilities, home };
+}
+
+function tellRootsChanged(leases: Iterable<Lease>, session: string): void {
+  for (const { tenant, connection } of leases)
+    if (tenant.session === session) connection.notify('notifications/roots/list_changed');
 }
 
 function isBusy({ status, inFlight }: Connection): boolean {

@@ -1,14 +1,14 @@
 import type { ItemKind } from '../core/catalogue.ts';
 import { errorText, HubError, reworded } from '../core/errors.ts';
-import { memberText } from '../core/json-text.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
-import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors } from '../core/rpc.ts';
+import { isObject, type RpcMessage } from '../core/rpc.ts';
 import type { ServerSettings } from '../core/settings.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import { SignInRequired } from './credential.ts';
 import { type Exchange, type Patience, type Pending, PendingTable, promised } from './pending.ts';
 import { type Ask, oneLine } from './protocol.ts';
+import { type Home, ServerAsks } from './server-asks.ts';
 
 /** A notification of a server that belongs to none of the requests it is working on: who may hear it is for the receiver to know. */
 export type Unasked = (method: string, message: RpcMessage, text: string) => void;
@@ -29,6 +29,8 @@ export interface LinkOptions {
   readonly renewSession: () => Promise<void>;
   /** Takes out of a server's last words what clients must not see. */
   readonly clean: (text: string) => string;
+  /** Set where all requests are one client's: takes what the server asks while none of them is on its way. */
+  readonly home?: Home | undefined;
 }
 
 /**
@@ -39,12 +41,22 @@ export class Link {
   readonly #options: LinkOptions;
   readonly #pending = new PendingTable((id, pending) => this.#expire(id, pending));
   readonly #channel: Channel;
+  readonly #asks: ServerAsks;
   #renewing: Promise<void> | undefined;
   #open = true;
 
   /** Throws what `options.open` throws. */
   constructor(options: LinkOptions) {
     this.#options = options;
+    const { server, log, home } = options;
+    this.#asks = new ServerAsks({
+      server: server.name,
+      pending: this.#pending,
+      log,
+      write: (text) => this.#write(text),
+      home,
+      ownStream: server.transport.type === 'streamable-http',
+    });
     this.#channel = options.open(options.server, {
       message: (message, text, relatedTo) => this.#safely(() => this.#received(message, text, relatedTo)),
       failed: (id, error, sessionLost) => this.#safely(() => this.#requestFailed(id, this.#clean(error), sessionLost)),
@@ -90,13 +102,15 @@ export class Link {
 
   /** The asker no longer waits: the server is told, and whatever it still answers is dropped. The exchange hears nothing more. */
   cancel(id: number, reason: string): void {
-    if (this.#pending.take(id)) this.#tellCancelled(id, reason);
+    const pending = this.#pending.take(id);
+    if (pending) this.#giveUp(id, pending, reason);
   }
 
   /** Fails everything in flight with `error`, then closes the channel and waits for its end. */
   async close(error: HubError): Promise<void> {
     this.#open = false;
     this.#pending.failAll(error);
+    this.#asks.close();
     await this.#channel.close();
   }
 
@@ -141,6 +155,7 @@ export class Link {
     this.#open = false;
     this.#options.lost(error);
     this.#pending.failAll(error);
+    this.#asks.close();
   }
 
   /** Runs what an event brings. Whatever is wrong with one message of one server must not end the process, which serves all the others. */
@@ -160,17 +175,25 @@ export class Link {
     if (!this.#open) return;
     const { id, method } = message;
     if (method === undefined) {
-      const pending = this.#pending.take(id);
-      if (pending) pending.exchange.answered(message, text);
-      else this.#options.log.debug('answer to nothing that waits', { id: JSON.stringify(id) });
+      this.#answered(message, text);
     } else if (typeof method !== 'string') {
       this.#options.log.debug('message that is not JSON-RPC');
     } else if (id === undefined) {
       this.#notified(method, message, text, relatedTo);
     } else {
-      // As the server wrote it: a number may be longer than a parsed one can be.
-      this.#requested(memberText(text, 'id') ?? 'null', method);
+      this.#asks.received(message, text, relatedTo);
     }
+  }
+
+  #answered(message: RpcMessage, text: string): void {
+    const pending = this.#pending.take(message.id);
+    if (pending) {
+      this.#asks.ended(message.id as number);
+      pending.exchange.answered(message, text);
+      return;
+    }
+    this.#asks.answeredLate(message.id);
+    this.#options.log.debug('answer to nothing that waits', { id: JSON.stringify(message.id) });
   }
 
   #notified(method: string, message: RpcMessage, text: string, relatedTo: number | undefined): void {
@@ -178,6 +201,7 @@ export class Link {
     if (kind) return this.#options.listChanged(kind);
     // On whatever stream they come, they speak of no request.
     if (forSubscribers.has(method)) return this.#options.unasked(method, message, text);
+    if (method === 'notifications/cancelled') return this.#asks.cancelled(message.params);
     const isProgress = method === 'notifications/progress' && isObject(message.params);
     const pending = this.#pending.get(isProgress ? message.params['progressToken'] : relatedTo);
     if (!pending) return this.#unattributed(method, message, text);
@@ -201,12 +225,6 @@ export class Link {
     this.#options.log[loud ? 'error' : level === 'warning' ? 'warn' : 'debug'](words ?? '');
   }
 
-  /** A request from the server to its client. Only `ping` can be answered without knowing whose call it belongs to. */
-  #requested(id: string, method: string): void {
-    if (method === 'ping') return this.#write(resultText(id, '{}'));
-    this.#write(errorResponseText(id, rpcErrors.methodNotFound, `Method not found: ${method.slice(0, 100)}`));
-  }
-
   #requestFailed(id: number, error: HubError, sessionLost: boolean): void {
     const pending = this.#pending.get(id);
     if (!pending || !this.#open) return;
@@ -217,6 +235,8 @@ export class Link {
       return;
     }
     this.#pending.take(id)?.exchange.failed(error);
+    // A server whose answer got lost may not know it.
+    this.#asks.abandoned(id, pending);
     // Nothing sent through this channel will be answered before somebody has signed in.
     if (error.cause instanceof SignInRequired) this.#options.lost(error);
   }
@@ -240,14 +260,15 @@ export class Link {
   }
 
   #expire(id: number, pending: Pending): void {
-    this.#tellCancelled(id, 'timed out');
+    this.#giveUp(id, pending, 'timed out');
     const seconds = Math.round((performance.now() - pending.startedAt) / 100) / 10;
     const text = `Server "${this.#options.server.name}" did not answer within ${seconds} s.`;
     pending.exchange.failed(new HubError('timeout', text));
   }
 
-  #tellCancelled(id: number, reason: string): void {
+  #giveUp(id: number, pending: Pending, reason: string): void {
     this.notify('notifications/cancelled', JSON.stringify({ requestId: id, reason }));
+    this.#asks.abandoned(id, pending);
     this.#channel.abandon(id);
   }
 }

@@ -1,3 +1,4 @@
+import type { ServerAsk } from '../core/asks.ts';
 import type { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { RpcMessage } from '../core/rpc.ts';
@@ -9,6 +10,12 @@ export interface Exchange {
   /** The response, as sent: its id is the connection's, not the asker's. */
   answered(message: RpcMessage, text: string): void;
   failed(error: HubError): void;
+  /** The server asks something of the client in the middle of this request. Missing where there is no client: the hub's own requests. */
+  asked?(ask: ServerAsk): void;
+  /** Names the client among all; requests with the same one are the same client's. Undefined: it is not known to have made any other. */
+  readonly asker?: string | undefined;
+  /** The task that this request is about, as the server calls it. */
+  readonly task?: string | undefined;
 }
 
 export interface Patience {
@@ -25,6 +32,10 @@ export interface Pending {
   readonly startedAt: number;
   deadline: number;
   resent: boolean;
+  /** Questions of the server that wait for its client's answer; while there are any the deadline does not come nearer. */
+  asks: number;
+  heldSince: number;
+  heldMs: number;
 }
 
 /**
@@ -58,7 +69,9 @@ export class PendingTable {
 
   add(id: number, exchange: Exchange, text: string, patience: Patience): Pending {
     const startedAt = performance.now();
-    const pending = { exchange, text, patience, startedAt, deadline: startedAt + patience.timeoutMs, resent: false };
+    const deadline = startedAt + patience.timeoutMs;
+    const held = { asks: 0, heldSince: 0, heldMs: 0 };
+    const pending = { exchange, text, patience, startedAt, deadline, resent: false, ...held };
     this.#waiting.set(id, pending);
     this.#timer ??= setInterval(() => this.#sweep(), limits.deadlineTickMs);
     return pending;
@@ -80,9 +93,28 @@ export class PendingTable {
   /** The server works on it: the wait begins anew, within the total that is allowed. */
   progressed(pending: Pending): void {
     const { timeoutMs, resetOnProgress, maxTotalMs } = pending.patience;
-    if (!resetOnProgress) return;
-    const latest = maxTotalMs === undefined ? Infinity : pending.startedAt + maxTotalMs;
+    if (!resetOnProgress || pending.asks > 0) return;
+    const latest = maxTotalMs === undefined ? Infinity : pending.startedAt + pending.heldMs + maxTotalMs;
     pending.deadline = Math.min(performance.now() + timeoutMs, latest);
+  }
+
+  /** A person is asked, who takes longer than a server may: the deadline is put off for as long as that. */
+  hold(id: number): void {
+    const pending = this.get(id);
+    if (pending && pending.asks++ === 0) pending.heldSince = performance.now();
+  }
+
+  /** Undoes one `hold`. */
+  release(id: number): void {
+    const pending = this.get(id);
+    if (!pending || --pending.asks > 0) return;
+    const heldMs = performance.now() - pending.heldSince;
+    pending.heldMs += heldMs;
+    pending.deadline += heldMs;
+  }
+
+  [Symbol.iterator](): IterableIterator<[number, Pending]> {
+    return this.#waiting.entries();
   }
 
   /** Fails everything that waits. */
@@ -96,7 +128,7 @@ export class PendingTable {
   #sweep(): void {
     const now = performance.now();
     for (const [id, pending] of this.#waiting) {
-      if (pending.deadline > now) continue;
+      if (pending.deadline > now || pending.asks > 0) continue;
       this.#waiting.delete(id);
       this.#expired(id, pending);
     }

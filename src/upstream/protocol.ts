@@ -1,3 +1,4 @@
+import { type Abilities, capabilitiesText } from '../core/asks.ts';
 import type { Item, ItemKind, ServerAbout } from '../core/catalogue.ts';
 import { HubError } from '../core/errors.ts';
 import { elements, memberText } from '../core/json-text.ts';
@@ -24,13 +25,15 @@ export const listMethods: Record<ItemKind, { method: string; member: string; key
   },
 };
 
-/** Runs `initialize` (session era) and says what the server is. Throws HubError `upstream_failed`. */
-export async function initialize(ask: Ask, version: string, timeoutMs: number): Promise<ServerAbout> {
-  const params = JSON.stringify({
-    protocolVersion: upstreamRevisions[0],
-    capabilities: {},
-    clientInfo: { name: 'toolhub', version },
-  });
+/** Runs `initialize` (session era) and says what the server is. `abilities`: what it may ask of clients. Throws HubError `upstream_failed`. */
+export async function initialize(
+  ask: Ask,
+  version: string,
+  abilities: Abilities,
+  timeoutMs: number,
+): Promise<ServerAbout> {
+  const info = JSON.stringify({ name: 'toolhub', version });
+  const params = `{"protocolVersion":"${upstreamRevisions[0]}","capabilities":${capabilitiesText(abilities)},"clientInfo":${info}}`;
   const { message, text } = await ask('initialize', params, timeoutMs);
   const { result } = message;
   if (!isObject(result)) throw new HubError('upstream_failed', `initialize was refused: ${refusal(message.error)}`);

@@ -1,0 +1,208 @@
+import { type AskRefusal, isAskMethod, type ServerAsk } from '../core/asks.ts';
+import { memberText } from '../core/json-text.ts';
+import { limits } from '../core/limits.ts';
+import type { Logger } from '../core/logger.ts';
+import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors } from '../core/rpc.ts';
+import type { Pending, PendingTable } from './pending.ts';
+import { oneLine } from './protocol.ts';
+
+/** Takes an ask of a server whose connection belongs to one client alone, while none of that client's calls is on its way. */
+export type Home = (ask: ServerAsk) => void;
+
+export interface ServerAsksOptions {
+  readonly server: string;
+  readonly pending: PendingTable;
+  readonly log: Logger;
+  /** Sends a message to the server, given as JSON text. */
+  readonly write: (text: string) => void;
+  /** Set where all requests of the connection are one client's. */
+  readonly home: Home | undefined;
+  /** True where a stream besides the responses carries what the server says unasked: what comes there may belong to no call at all. */
+  readonly ownStream: boolean;
+}
+
+interface Open {
+  readonly ask: ServerAsk;
+  /** The requests that it may belong to, all of one client; it ends with the last of them. Undefined where it is the client's as such. */
+  readonly holders: Set<number> | undefined;
+}
+
+/**
+ * The requests that one server makes of clients: to whose call each belongs, and how the answer gets back. Whoever is not certain to be meant never hears of it
+ * (DESIGN, the wire): a form shown to the wrong person is worse than one that is not shown.
+ */
+export class ServerAsks {
+  readonly #options: ServerAsksOptions;
+  readonly #open = new Map<string, Open>();
+  /** Requests that nobody waits for any more and the server may still be at work on: an ask may be theirs. */
+  readonly #abandoned = new Map<number, { readonly asker: string | undefined; readonly until: number }>();
+
+  constructor(options: ServerAsksOptions) {
+    this.#options = options;
+  }
+
+  /** `relatedTo`: the request whose own response stream carried it. */
+  received(message: RpcMessage, text: string, relatedTo: number | undefined): void {
+    const { method } = message;
+    // As the server wrote it: a number may be longer than a parsed one can be.
+    const id = memberText(text, 'id') ?? 'null';
+    if (method === 'ping') return this.#options.write(resultText(id, '{}'));
+    if (!isAskMethod(method)) {
+      const words = `Method not found: ${String(method).slice(0, 100)}`;
+      return this.#options.write(errorResponseText(id, rpcErrors.methodNotFound, words));
+    }
+    const refuse = ({ code, message }: AskRefusal): void => this.#options.write(errorResponseText(id, code, message));
+    // Of two with the same id the answer to one would be taken for the other's.
+    if (this.#open.has(keyOf(message.id))) return refuse(unknown('The id of this request is in use.'));
+    if (this.#open.size >= limits.asksPerConnection)
+      return refuse(unknown('Too many requests of this server wait for an answer.'));
+    const found = this.#find(message, relatedTo);
+    if (typeof found === 'string') {
+      this.#options.log.warn('request of the server not delivered', { method, reason: found });
+      return refuse(unknown(found));
+    }
+    const params = isObject(message.params) ? message.params : {};
+    const parsed = { server: this.#options.server, method, params, paramsText: memberText(text, 'params') };
+    const ask = this.#openAsk(id, keyOf(message.id), parsed, found.length > 0 ? found : undefined);
+    const newest = found.at(-1);
+    if (newest) newest.pending.exchange.asked?.(ask);
+    else if (this.#options.home) this.#options.home(ask);
+  }
+
+  /** The server sent `notifications/cancelled`. */
+  cancelled(params: unknown): void {
+    const { requestId, reason } = isObject(params) ? params : {};
+    const key = keyOf(requestId);
+    const open = this.#open.get(key);
+    if (!open) return;
+    this.#close(key, open);
+    open.ask.withdrawn?.(typeof reason === 'string' ? reason.slice(0, 500) : 'cancelled by the server');
+  }
+
+  /** A request was answered, or failed: what the server asked in the middle of it is of no use any more. */
+  ended(id: number): void {
+    if (this.#open.size === 0) return;
+    for (const open of this.#open.values()) {
+      if (!open.holders?.delete(id) || open.holders.size > 0) continue;
+      open.ask.refuse(unknown('The call that this belongs to is over.'));
+      open.ask.withdrawn?.('the call is over');
+    }
+  }
+
+  /** Nobody waits for a request any more, but the server may not have stopped. */
+  abandoned(id: number, { exchange }: Pending): void {
+    if (exchange.asked) {
+      const oldest = this.#abandoned.keys().next().value;
+      if (this.#abandoned.size >= limits.abandonedCalls && oldest !== undefined) this.#abandoned.delete(oldest);
+      this.#abandoned.set(id, { asker: exchange.asker, until: performance.now() + limits.abandonedMs });
+    }
+    this.ended(id);
+  }
+
+  /** The server answered although nobody waited any more: at least it is done with that. */
+  answeredLate(id: unknown): void {
+    if (typeof id === 'number') this.#abandoned.delete(id);
+  }
+
+  /** The channel is gone, and nothing can be answered through it. */
+  close(): void {
+    const all = [...this.#open.values()];
+    this.#open.clear();
+    this.#abandoned.clear();
+    for (const { ask } of all) ask.withdrawn?.('the server is gone');
+  }
+
+  /** The requests it may belong to, all of one client, oldest first; none for a client as such; or why it cannot be told. */
+  #find(message: RpcMessage, relatedTo: number | undefined): Candidate[] | string {
+    const calls = [...this.#options.pending].flatMap(([id, pending]) =>
+      pending.exchange.asked ? [{ id, pending }] : [],
+    );
+    const task = relatedTask(message.params);
+    if (relatedTo !== undefined || task !== undefined) {
+      const proven =
+        calls.find(({ id }) => id === relatedTo) ??
+        calls.find(({ pending }) => task !== undefined && pending.exchange.task === task);
+      return proven ? [proven] : 'It belongs to a call that is over, or to none of a client.';
+    }
+    if (this.#options.home) return calls;
+    if (calls.length === 0) return 'No client has a call on its way to which it could belong.';
+    // Servers keep the answer to this one for whoever comes next, and ask for it at any time.
+    if (message.method === 'roots/list' && this.#options.ownStream) return notCertain;
+    return this.#oneAsker(calls) ? calls : notCertain;
+  }
+
+  /** True when all that the server may be at work on is one call, or one client's. */
+  #oneAsker(calls: readonly Candidate[]): boolean {
+    const askers = new Set<string | undefined>(calls.map(({ pending }) => pending.exchange.asker));
+    const now = performance.now();
+    for (const [id, { asker, until }] of this.#abandoned) {
+      if (until > now) askers.add(asker);
+      else this.#abandoned.delete(id);
+    }
+    if (calls.length === 1 && this.#abandoned.size === 0) return true;
+    return askers.size === 1 && !askers.has(undefined);
+  }
+
+  #openAsk(
+    id: string,
+    key: string,
+    parsed: Pick<ServerAsk, 'server' | 'method' | 'params' | 'paramsText'>,
+    candidates: Candidate[] | undefined,
+  ): ServerAsk {
+    const { write } = this.#options;
+    const close = (): boolean => {
+      const open = this.#open.get(key);
+      return open?.ask === ask && this.#close(key, open);
+    };
+    const ask: ServerAsk = {
+      ...parsed,
+      answer(member, text) {
+        if (close()) write(`{"jsonrpc":"2.0","id":${id},"${member}":${oneLine(text)}}`);
+      },
+      refuse({ code, message }) {
+        if (close()) write(errorResponseText(id, code, message));
+      },
+      progressed: (params) => {
+        if (this.#open.get(key)?.ask === ask)
+          write(`{"jsonrpc":"2.0","method":"notifications/progress","params":${oneLine(params)}}`);
+      },
+      withdrawn: undefined,
+    };
+    this.#open.set(key, { ask, holders: candidates && new Set(candidates.map(({ id }) => id)) });
+    for (const candidate of candidates ?? []) this.#options.pending.hold(candidate.id);
+    return ask;
+  }
+
+  /** Takes it out, and lets the deadlines of its calls go on. */
+  #close(key: string, { holders }: Open): true {
+    this.#open.delete(key);
+    for (const id of holders ?? []) this.#options.pending.release(id);
+    return true;
+  }
+}
+
+interface Candidate {
+  readonly id: number;
+  readonly pending: Pending;
+}
+
+const notCertain =
+  'Nothing in it says to which of several calls it belongs. A server is understood when it asks on the response stream of the call (streamable HTTP), ' +
+  'and when each client has a connection of its own ("perSessionClient": true).';
+
+function unknown(message: string): AskRefusal {
+  return { code: rpcErrors.internal, message };
+}
+
+/** Servers spell the same id in several ways. */
+function keyOf(id: unknown): string {
+  return JSON.stringify(id) ?? '';
+}
+
+/** The task that a message belongs to (2025-11-25, Tasks, Associating task-related messages). */
+function relatedTask(params: unknown): string | undefined {
+  const meta = isObject(params) ? params['_meta'] : undefined;
+  const related = isObject(meta) ? meta['io.modelcontextprotocol/related-task'] : undefined;
+  const id = isObject(related) ? related['taskId'] : undefined;
+  return typeof id === 'string' ? id : undefined;
+}
