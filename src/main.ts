@@ -16,7 +16,6 @@ import type { Hub } from './core/hub.ts';
 import { limits } from './core/limits.ts';
 import type { Logger, LoggerFor } from './core/logger.ts';
 import { createLoop, type Loop } from './core/loop.ts';
-import { createSealer } from './core/seal.ts';
 import { createViews, type Views } from './core/view.ts';
 import { createDatabase, type DatabaseHandle } from './database/supervise.ts';
 import type { Env } from './env.ts';
@@ -40,13 +39,10 @@ import { usersRoutes } from './http/users.ts';
 import { createLog } from './logs/log.ts';
 import { openRecords, type Records } from './logs/records.ts';
 import { activityOf } from './mcp/activity.ts';
-import { createAnnouncer } from './mcp/announcer.ts';
 import type { DispatchOptions } from './mcp/dispatch.ts';
 import { createDoor } from './mcp/door.ts';
 import { isLoopbackName } from './mcp/guard.ts';
 import { mcpSession, stateOwner } from './mcp/request.ts';
-import { createSessions } from './mcp/sessions.ts';
-import { createStreams } from './mcp/stream.ts';
 import type { SettingsBackend } from './settings/backend.ts';
 import { type DataDir, openDataDir } from './settings/data-dir.ts';
 import { settingsFile } from './settings/file.ts';
@@ -60,6 +56,7 @@ import type { Leases } from './upstream/leases.ts';
 import type { SignIns } from './upstream/oauth/sign-ins.ts';
 import type { Pool } from './upstream/pool.ts';
 import { environmentWins } from './environment-wins.ts';
+import { openClients } from './open-clients.ts';
 import { openSmart } from './open-smart.ts';
 import { openUpstream } from './open-upstream.ts';
 import { version } from './version.ts';
@@ -91,6 +88,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
       hideSecrets();
       loop.flag();
     },
+    said: (...said) => clients.said(...said),
     address: () => env.installBaseUrl ?? settings.current.system.baseUrl ?? listening,
   });
   const hideSecrets = (): void => {
@@ -99,7 +97,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   hideSecrets();
   const seen = environmentWins(env);
   const views = createViews(() => ({ settings: seen(settings.current), catalogue: pool.catalogue }));
-  const announcer = createAnnouncer(views);
+  const clients = openClients({ views, dataDir }, closers);
   const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedText, pool, log('hub'));
   closers.add(() => saveCatalogue.close());
   const loop = reconciling(log('hub'), () => {
@@ -107,7 +105,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
     pool.reconcile(settings.current);
     leases.reconcile();
     smart.sync(settings.current);
-    announcer.announce();
+    clients.reconcile();
     saveCatalogue.soon();
   });
   closers.add(() => loop.close());
@@ -117,8 +115,6 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   });
 
   const loopback = isLoopbackName(env.host);
-  const streams = createStreams();
-  closers.add(() => streams.close());
   const { tokens, identity } = await openAccess(env, storage, closers);
   const addressOf = clientAddress(env.trustProxy, log('hub'));
   const smart = openSmart(pool, log('search'));
@@ -149,9 +145,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
     identify: (headers) => identity.identifyNow(headers) ?? identity.identify(headers),
     other: getRequestListener(app.fetch, { overrideGlobalObjects: false }),
     views,
-    sessions: createSessions(createSealer(dataDir.secret('hub', 32), 'session')),
-    announcer,
-    streams,
+    ...clients,
     pageSize: () => settings.current.system.listPageSize,
     sessionEnded: (sid) => leases.endSession(mcpSession(sid)),
     address: addressOf,
@@ -165,7 +159,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
     door,
   );
   const address = await listen(server, env.host, env.port);
-  closers.add(() => closeServer(server, limits.drainMs, [streams, records.logStream]));
+  closers.add(() => closeServer(server, limits.drainMs, [clients.streams, records.logStream]));
   listening = address;
   dataDir.announce(`${address}${env.basePath}`);
   pool.reconcile(settings.current);

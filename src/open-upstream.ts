@@ -22,6 +22,7 @@ import { openChannel } from './upstream/open-channel.ts';
 import { endOrphans, ownerMark } from './upstream/orphans.ts';
 import { createPool } from './upstream/pool.ts';
 import { openReaper } from './upstream/reaper.ts';
+import type { Said } from './open-clients.ts';
 import { version } from './version.ts';
 
 interface UpstreamStorage {
@@ -34,6 +35,8 @@ interface UpstreamStorage {
 interface UpstreamNeeds {
   /** Something about a server, or a token for it, is not what it was: raise a flag and return. */
   readonly changed: () => void;
+  /** A server said something that belongs to no request. Must be quick. */
+  readonly said: Said;
   /** Where browsers reach the hub, without `BASE_PATH`. */
   readonly address: () => string;
 }
@@ -109,9 +112,20 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     // What a dying server said last may hold a secret, and clients are told of it.
     clean: (text: string) => book.clean(text),
   };
-  const pool = createPool({ ...connecting, changed, saved, authorizationUrl: signIns.authorizationUrl });
+  const pool = createPool({
+    ...connecting,
+    changed,
+    saved,
+    authorizationUrl: signIns.authorizationUrl,
+    unasked: (server, ...said) => needs.said(server, undefined, ...said),
+  });
   closers.add(() => pool.close());
-  const leases = createLeases({ ...connecting, settings, shared: (server) => pool.connection(server) });
+  const leases = createLeases({
+    ...connecting,
+    settings,
+    shared: (server) => pool.connection(server),
+    unasked: needs.said,
+  });
   closers.add(() => leases.close());
   return { pool, leases, signIns, grants, savedText: catalogueText(saved) };
 }

@@ -22,6 +22,11 @@ export const changedMethod: Readonly<Record<ChangedList, string>> = {
   resources: 'notifications/resources/list_changed',
 };
 
+/** The `list_changed` notification of one list. */
+export function changedText(list: ChangedList): string {
+  return `{"jsonrpc":"2.0","method":"${changedMethod[list]}"}`;
+}
+
 export interface Announcer {
   /** Listens until the function returned is called. */
   add(listener: Listener): () => void;

@@ -8,6 +8,7 @@ import { raw, stream } from '../../test/kit/raw.ts';
 import { until } from '../../test/kit/until.ts';
 import { emptyCatalogue } from '../core/catalogue.ts';
 import { anonymous } from '../core/principal.ts';
+import { createEventLogs } from './event-log.ts';
 import { createSealer } from '../core/seal.ts';
 import type { Settings } from '../core/settings.ts';
 import { createViews } from '../core/view.ts';
@@ -43,6 +44,7 @@ async function door(options: Partial<DoorOptions> = {}) {
       sessions,
       announcer,
       streams,
+      eventLogs: createEventLogs(),
       pageSize: () => 0,
       connection: () => undefined,
       address: () => undefined,

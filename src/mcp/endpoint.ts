@@ -1,25 +1,27 @@
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import { isObject, resultText, type RpcMessage, rpcErrors, toRpcError } from '../core/rpc.ts';
 import type { Views } from '../core/view.ts';
-import { type Announcer, type ChangedList, changedMethod } from './announcer.ts';
+import type { Announcer } from './announcer.ts';
 import { batchReplies } from './batch.ts';
 import { dispatch, type DispatchOptions, initializeResult } from './dispatch.ts';
+import type { EventLogs } from './event-log.ts';
 import { type Received, readMessages } from './incoming.ts';
 import { listen } from './listen.ts';
 import { PostReply, type Reply } from './reply.ts';
 import { envelope } from './request.ts';
-import { negotiated, sessionRevisions, statelessRevision } from './revisions.ts';
+import { negotiated, primes, sessionRevisions, statelessRevision } from './revisions.ts';
 import type { LiveSession, SessionFacts, Sessions } from './sessions.ts';
 import { checkStateless, isStateless } from './stateless.ts';
+import { openSessionStream } from './session-stream.ts';
 import type { Streams } from './stream.ts';
-import { refuse, refuseStream, type Visit } from './visit.ts';
+import { refuse, type Visit } from './visit.ts';
 
 export interface EndpointOptions extends DispatchOptions {
   readonly views: Views;
   readonly sessions: Sessions;
   readonly announcer: Announcer;
   readonly streams: Streams;
+  readonly eventLogs: EventLogs;
   /** Items per page of a list where the client's URL does not say (`?pageSize=`); 0 = all. */
   readonly pageSize: () => number;
   /** A client ended its session, or is gone with it. */
@@ -62,7 +64,7 @@ async function post(visit: Visit, options: EndpointOptions): Promise<void> {
   if (Array.isArray(received)) return postBatch(visit, received, facts, options);
   if (!isRequest(received)) return accept(visit, [received.message], facts, options);
   const session = facts && options.sessions.live(facts);
-  answer(visit, received, { stateless: false, session, reply: postReply(visit, options) }, options);
+  answer(visit, received, { stateless: false, session, reply: postReply(visit, options, facts) }, options);
   session?.settle({});
 }
 
@@ -152,15 +154,17 @@ function answer(visit: Visit, { message, text }: Received, asked: Asked, options
   dispatch({ method, message, id, params, ...asked, principal, scope, view, address, pageSize }, options);
 }
 
-/** The reply of a POST. While it is worked on, a client that takes a stream sees signs of life. */
-function postReply({ req, res, headers }: Visit, options: EndpointOptions): PostReply {
-  const reply = new PostReply(res, (req.headers.accept ?? '').includes('text/event-stream'), headers);
+/** The reply of a POST. While it is worked on, a client that takes a stream sees signs of life; one with a session can come back to it. */
+function postReply({ req, res, headers }: Visit, options: EndpointOptions, facts?: SessionFacts): PostReply {
+  const mayStream = (req.headers.accept ?? '').includes('text/event-stream');
+  const resumable = facts && mayStream && { logs: options.eventLogs, sid: facts.sid, primes: primes(facts.revision) };
+  const reply = new PostReply(res, mayStream, headers, resumable || undefined);
   reply.finished = options.streams.onBeat(() => reply.beat());
   return reply;
 }
 
 function get(visit: Visit, options: EndpointOptions): void {
-  const { req, res, principal, scope, headers } = visit;
+  const { req, principal, scope } = visit;
   const sessionId = req.headers['mcp-session-id'];
   if (sessionId === undefined) {
     const text = 'This is an MCP endpoint: clients POST to it. A GET stream needs a session.';
@@ -171,33 +175,7 @@ function get(visit: Visit, options: EndpointOptions): void {
   }
   const facts = options.sessions.find(String(sessionId), principal, scope);
   if (!facts) return sessionGone(visit);
-  const session = options.sessions.live(facts);
-  if (session.streams.size >= limits.streamsPerSession || options.streams.full) {
-    session.settle({});
-    return refuseStream(visit);
-  }
-  session.stopListening ??= listenFor(session, options);
-  const stream = options.streams.open(res, headers, () => session.settle({ stream }));
-  session.streams.add(stream);
-}
-
-function listenFor(session: LiveSession, options: EndpointOptions): () => void {
-  const { principal, scope } = session.facts;
-  return options.announcer.add({
-    principal,
-    scope,
-    seen: options.views.get(principal, scope),
-    // One stream of a session gets each message, never two (2025-11-25, Multiple connections).
-    tell(kinds) {
-      const stream = [...session.streams].find((stream) => stream.open);
-      for (const kind of kinds) stream?.send(changedText(kind));
-    },
-  });
-}
-
-/** The `list_changed` notification of one list. */
-export function changedText(list: ChangedList): string {
-  return `{"jsonrpc":"2.0","method":"${changedMethod[list]}"}`;
+  openSessionStream(visit, options.sessions.live(facts), options);
 }
 
 function end(visit: Visit, options: EndpointOptions): void {
@@ -209,6 +187,7 @@ function end(visit: Visit, options: EndpointOptions): void {
   const facts = options.sessions.find(String(sessionId), visit.principal, visit.scope);
   if (!facts) return sessionGone(visit);
   options.sessions.end(facts);
+  options.eventLogs.endSession(facts.sid);
   options.sessionEnded?.(facts.sid);
   visit.res.writeHead(200, { ...visit.headers, 'content-length': 0 });
   visit.res.end();

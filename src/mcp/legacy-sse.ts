@@ -4,7 +4,8 @@ import { type Principal, principalId } from '../core/principal.ts';
 import { isObject, resultText, type RpcMessage, rpcErrors } from '../core/rpc.ts';
 import type { Scope } from '../core/scope.ts';
 import { dispatch, initializeResult } from './dispatch.ts';
-import { cancelInFlight, changedText, type EndpointOptions } from './endpoint.ts';
+import { changedText } from './announcer.ts';
+import { cancelInFlight, type EndpointOptions } from './endpoint.ts';
 import { readMessage } from './incoming.ts';
 import type { Reply } from './reply.ts';
 import { envelope } from './request.ts';
@@ -47,6 +48,7 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
     const stream = options.streams.open(res, headers, () => {
       connections.delete(sid);
       stopListening();
+      for (const release of session.holds.values()) release();
       for (const call of session.inFlight.values()) call.cancel('client disconnected');
       options.sessionEnded?.(sid);
     });
@@ -125,6 +127,12 @@ function sessionOf(visit: Visit, sid: string, stream: Stream): LiveSession {
     streams: new Set([stream]),
     inFlight,
     stopListening: undefined,
+    away: undefined,
+    holds: new Map(),
+    send(text) {
+      stream.send(text);
+      return stream.open;
+    },
     get logLevel() {
       return logLevel;
     },

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { limits } from '../core/limits.ts';
+import type { EventLog, EventLogs } from './event-log.ts';
 
 /**
  * Where the answer to one request goes: an HTTP response, or the stream of a legacy SSE connection. `answer` ends it; later calls do nothing, and nothing
@@ -27,40 +28,62 @@ export const streamHeaders = {
   'x-accel-buffering': 'no',
 };
 
-/** The answer to a POST: plain JSON, or an event stream from the moment something has to precede it. */
+/** What a stream needs so that a client can come back to it. */
+export interface Resumable {
+  readonly logs: EventLogs;
+  readonly sid: string;
+  /** The client knows what to do with an event that is nothing but an id (2025-11-25 and later). */
+  readonly primes: boolean;
+}
+
+/**
+ * The answer to a POST: plain JSON, or an event stream from the moment something has to precede it. A stream that gave out an id outlives its connection for
+ * `limits.resumeGraceMs`: leaving is not cancelling where one can come back (2025-11-25, Sending Messages; decisions/0020).
+ */
 export class PostReply implements Reply {
   gone: (() => void) | undefined;
   /** Called once when the exchange is over, however it ended. */
   finished: (() => void) | undefined;
-  readonly #res: ServerResponse;
+  #res: ServerResponse;
   readonly #mayStream: boolean;
   readonly #headers: Record<string, string>;
+  readonly #resumable: Resumable | undefined;
+  #log: EventLog | undefined;
   #streaming = false;
+  #attached = true;
   #done = false;
+  #grace: NodeJS.Timeout | undefined;
 
   /** `mayStream`: the client accepts `text/event-stream`. `headers` go out with the answer. */
-  constructor(res: ServerResponse, mayStream: boolean, headers: Record<string, string>) {
+  constructor(res: ServerResponse, mayStream: boolean, headers: Record<string, string>, resumable?: Resumable) {
     this.#res = res;
     this.#mayStream = mayStream;
     this.#headers = headers;
-    res.on('close', () => this.#left());
+    this.#resumable = resumable;
+    res.on('close', () => this.#left(res));
   }
 
   notify(text: string): void {
-    if (!this.#startStream() || this.#res.writableLength > limits.notifyBacklogBytes) return;
-    this.#res.write(frame(text));
+    if (!this.#startStream()) return;
+    if (this.#attached && this.#res.writableLength > limits.notifyBacklogBytes) return;
+    this.#event(text);
   }
 
   /** Shows proxies and clients that the answer is still being worked on. */
   beat(): void {
-    if (this.#startStream()) this.#res.write(': still working\n\n');
+    if (this.#startStream() && this.#attached) this.#res.write(': still working\n\n');
   }
 
   answer(text: string, status = 200): void {
     if (this.#done) return;
     this.#done = true;
+    if (!this.#attached) {
+      this.#log?.add(text);
+      return this.#over();
+    }
     if (this.#streaming) {
-      this.#res.end(frame(text));
+      this.#event(text);
+      this.#res.end();
     } else {
       this.#res.writeHead(status, {
         ...this.#headers,
@@ -89,19 +112,55 @@ export class PostReply implements Reply {
 
   #startStream(): boolean {
     if (this.#done || !this.#mayStream) return false;
-    if (!this.#streaming) {
-      this.#streaming = true;
-      this.#res.writeHead(200, { ...this.#headers, ...streamHeaders });
-    }
+    if (this.#streaming) return true;
+    this.#streaming = true;
+    this.#res.writeHead(200, { ...this.#headers, ...streamHeaders });
+    if (!this.#resumable) return true;
+    const { logs, sid, primes } = this.#resumable;
+    const log = logs.begin(sid, 'p');
+    log.resume = (res, headers, after) => this.#resume(log, res, headers, after);
+    this.#log = log;
+    // Kept from here on, so that there is something to come back to.
+    if (primes) this.#res.write(primingEvent(log.add('')));
     return true;
   }
 
-  #left(): void {
-    this.finished?.();
-    const { gone } = this;
+  #event(text: string): void {
+    const id = this.#log?.add(text);
+    if (this.#attached) this.#res.write(frame(text, id));
+  }
+
+  #resume(log: EventLog, res: ServerResponse, headers: Record<string, string>, after: number): void {
+    clearTimeout(this.#grace);
+    const before = this.#res;
+    this.#res = res;
+    this.#attached = true;
+    before.destroy();
+    res.on('close', () => this.#left(res));
+    res.writeHead(200, { ...headers, ...streamHeaders });
+    for (const { place, text } of log.after(after)) if (text !== '') res.write(frame(text, `${log.name}.${place}`));
+    if (this.#done) res.end();
+    else res.flushHeaders();
+    dropUnread(res);
+  }
+
+  #left(res: ServerResponse): void {
+    if (res !== this.#res) return;
+    this.#attached = false;
+    if (this.#done || !this.#log || this.#log.events.length === 0) return this.#over();
+    this.#grace = setTimeout(() => this.#over(), limits.resumeGraceMs).unref();
+  }
+
+  /** Nobody is there to be answered any more, or all is said. */
+  #over(): void {
+    const { finished, gone } = this;
+    this.finished = undefined;
     this.gone = undefined;
+    clearTimeout(this.#grace);
+    finished?.();
     if (this.#done) return;
     this.#done = true;
+    if (this.#log) this.#resumable?.logs.drop(this.#log);
     gone?.();
   }
 }
@@ -112,6 +171,12 @@ export function dropUnread(res: ServerResponse): void {
 }
 
 /** One SSE event that carries one message. JSON text cannot hold a raw line break except as white space. */
-export function frame(text: string): string {
-  return `event: message\ndata: ${/[\r\n]/.test(text) ? text.replace(/[\r\n]+/g, ' ') : text}\n\n`;
+export function frame(text: string, id?: string): string {
+  const data = /[\r\n]/.test(text) ? text.replace(/[\r\n]+/g, ' ') : text;
+  return id === undefined ? `event: message\ndata: ${data}\n\n` : `event: message\nid: ${id}\ndata: ${data}\n\n`;
+}
+
+/** What a stream begins with, so that a client can come back to it from the first moment on (2025-11-25, Sending Messages, 6). */
+export function primingEvent(id: string): string {
+  return `id: ${id}\nretry: ${limits.streamRetryMs}\ndata: \n\n`;
 }

@@ -14,3 +14,8 @@ export function negotiated(requested: unknown): string {
   const newest = sessionRevisions[0] ?? '';
   return typeof requested === 'string' && sessionRevisions.includes(requested) ? requested : newest;
 }
+
+/** Whether clients of this revision know an event that is nothing but an id to come back to (2025-11-25, Streamable HTTP). */
+export function primes(revision: string): boolean {
+  return revision >= '2025-11-25';
+}

@@ -15,7 +15,7 @@ test('who lets go of a session late does not take away the one that is alive aga
   expect(sessions.liveCount).toBe(0);
   const again = sessions.live(facts);
   let ended = false;
-  const stream: Stream = { send() {}, event() {}, end: () => void (ended = true), open: true };
+  const stream: Stream = { send() {}, news() {}, prime() {}, event() {}, end: () => void (ended = true), open: true };
   again.streams.add(stream);
   earlier.settle({});
   expect(sessions.live(facts)).toBe(again);

@@ -3,6 +3,7 @@ import { limits } from '../core/limits.ts';
 import { type Principal, principalFromId, principalId } from '../core/principal.ts';
 import { type Scope, scopeFromId, scopeId } from '../core/scope.ts';
 import type { Sealer } from '../core/seal.ts';
+import type { EventLog } from './event-log.ts';
 import type { Stream } from './stream.ts';
 
 /** What a session of the old era is, whole: it travels sealed in `Mcp-Session-Id`, so any replica and the hub after a restart can read it. */
@@ -31,6 +32,12 @@ export interface LiveSession {
   setLogLevel(level: string): void;
   /** Set while the session hears of changes; called when nothing is left that could carry them. */
   stopListening: (() => void) | undefined;
+  /** What its last stream carried, for when the client comes back to it. */
+  away: EventLog | undefined;
+  /** What holds the session without a call or a stream: what to do when it ends, by name. */
+  readonly holds: Map<string, () => void>;
+  /** Sends a message on one of its streams, never two (2025-11-25, Multiple Connections), or keeps it for one to come back to. False: neither is there. */
+  send(text: string): boolean;
   /** Takes a call or a stream out; the session is let go with the last of them. */
   settle(gone: { call?: Cancellable; id?: string; stream?: Stream }): void;
 }
@@ -43,7 +50,22 @@ export interface Sessions {
   /** Ends it: the token opens nothing any more, its streams close, what it has in flight is cancelled. */
   end(facts: SessionFacts): void;
   live(facts: SessionFacts): LiveSession;
+  /** The session by its id, as far as it has something going on. */
+  byId(sid: string): LiveSession | undefined;
+  /** All that have something going on. */
+  all(): Iterable<LiveSession>;
   readonly liveCount: number;
+}
+
+/** Sends on the first open stream, or keeps for the one that was there last. */
+export function sendOn({ streams, away }: Pick<LiveSession, 'streams' | 'away'>, text: string): boolean {
+  for (const stream of streams) {
+    if (!stream.open) continue;
+    stream.send(text);
+    return true;
+  }
+  away?.add(text);
+  return away !== undefined;
 }
 
 export function createSessions(sealer: Sealer, now: () => number = Date.now): Sessions {
@@ -87,6 +109,7 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
       const session = live.get(facts.sid);
       live.delete(facts.sid);
       session?.stopListening?.();
+      for (const release of session?.holds.values() ?? []) release();
       for (const stream of session?.streams ?? []) stream.end();
       for (const call of session?.inFlight.values() ?? []) call.cancel('session ended');
     },
@@ -97,6 +120,8 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
       live.set(facts.sid, session);
       return session;
     },
+    byId: (sid) => live.get(sid),
+    all: () => live.values(),
     get liveCount() {
       return live.size;
     },
@@ -108,7 +133,9 @@ class Live implements LiveSession {
   readonly facts: SessionFacts;
   readonly streams = new Set<Stream>();
   readonly inFlight = new Map<string, Cancellable>();
+  readonly holds = new Map<string, () => void>();
   stopListening: (() => void) | undefined;
+  away: EventLog | undefined;
   readonly #logLevels: Map<string, string>;
   readonly #release: (session: Live) => void;
 
@@ -127,6 +154,10 @@ class Live implements LiveSession {
     this.#logLevels.set(this.facts.sid, level);
   }
 
+  send(text: string): boolean {
+    return sendOn(this, text);
+  }
+
   settle({ call, id, stream }: { call?: Cancellable; id?: string; stream?: Stream }): void {
     if (stream) this.streams.delete(stream);
     // Another call may have taken the id meanwhile: clients are not always careful with theirs.
@@ -134,7 +165,7 @@ class Live implements LiveSession {
     if (this.streams.size > 0) return;
     this.stopListening?.();
     this.stopListening = undefined;
-    if (this.inFlight.size === 0) this.#release(this);
+    if (this.inFlight.size === 0 && this.holds.size === 0) this.#release(this);
   }
 }
 

@@ -1,11 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import { limits } from '../core/limits.ts';
-import { dropUnread, frame, streamHeaders } from './reply.ts';
+import { dropUnread, frame, primingEvent, streamHeaders } from './reply.ts';
 
 /** A stream to one client that stays open: the GET stream of a session, a legacy SSE connection, a `subscriptions/listen`. */
 export interface Stream {
   /** Sends one message. A reader that has left `limits.streamBacklogBytes` unread is dropped: it can come back and list again. */
-  send(text: string): void;
+  send(text: string, id?: string): void;
+  /** Sends a message that whoever comes back to the stream will be told in another way. */
+  news(text: string): void;
+  /** Sends an id alone, to come back to. */
+  prime(id: string): void;
   /** Sends one event of another kind than a message. */
   event(name: string, data: string): void;
   /** Ends it. `closed` follows. */
@@ -51,7 +55,9 @@ export function createStreams(): Streams {
         else res.write(chunk);
       };
       const stream: Stream = {
-        send: (text) => write(frame(text)),
+        send: (text, id) => write(frame(text, id)),
+        news: (text) => write(frame(text)),
+        prime: (id) => write(primingEvent(id)),
         event: (name, data) => write(`event: ${name}\ndata: ${data}\n\n`),
         end() {
           if (farewell !== undefined) write(frame(farewell));

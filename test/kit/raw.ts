@@ -154,6 +154,8 @@ export interface Stream {
   readonly headers: IncomingHttpHeaders;
   /** Every event so far, comments left out. */
   readonly events: SseEvent[];
+  /** The id of every event so far, those that carry nothing else included. */
+  readonly ids: string[];
   /** Every JSON-RPC message so far. */
   readonly messages: Message[];
   ended(): boolean;
@@ -169,6 +171,7 @@ export async function stream(url: string, options: RawOptions = {}): Promise<Str
     options.timeoutMs ?? 10_000,
   );
   const events: SseEvent[] = [];
+  const ids: string[] = [];
   const messages: Message[] = [];
   let rest = '';
   let ended = false;
@@ -177,6 +180,7 @@ export async function stream(url: string, options: RawOptions = {}): Promise<Str
     const split = splitEvents(rest + chunk);
     rest = split.rest;
     for (const event of split.events) {
+      if (event.id !== undefined) ids.push(event.id);
       if (event.data === '') continue;
       events.push(event);
       if (event.event === 'message') messages.push(JSON.parse(event.data) as Message);
@@ -188,6 +192,7 @@ export async function stream(url: string, options: RawOptions = {}): Promise<Str
     status: incoming.statusCode ?? 0,
     headers: incoming.headers,
     events,
+    ids,
     messages,
     ended: () => ended,
     message: (what, fits, timeoutMs) => until(what, () => messages.find(fits), timeoutMs),

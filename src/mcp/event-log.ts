@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { limits } from '../core/limits.ts';
+
+/** A message that was sent on a stream, under its place there. */
+export interface SentEvent {
+  readonly place: number;
+  readonly text: string;
+}
+
+/** Makes what comes after an event go out on this response (2025-11-25, Resumability and Redelivery), then whatever else the stream still carries. */
+export type Resume = (res: ServerResponse, headers: Record<string, string>, after: number) => void;
+
+/**
+ * What one event stream of a session carried, apart from the connections that carry it. Its ids name the stream and the place in it, and are never given twice, not
+ * even by another hub.
+ */
+export class EventLog {
+  readonly sid: string;
+  /** Names the stream; part of the id of each of its events. */
+  readonly name: string;
+  /** Set for the stream of an answer: goes on with it. */
+  resume: Resume | undefined;
+  /** Set for a stream of a session's own: ends the connection that carries it. */
+  leave: (() => void) | undefined;
+  readonly events: SentEvent[] = [];
+  bytes = 0;
+  /** When something was last added, milliseconds since the epoch. */
+  touchedAt: number;
+  readonly #store: Store;
+  #place = 0;
+
+  constructor(store: Store, sid: string, name: string) {
+    this.#store = store;
+    this.sid = sid;
+    this.name = name;
+    this.touchedAt = store.now();
+  }
+
+  /** The id of the last event that was sent, or of the stream's beginning. */
+  get id(): string {
+    return `${this.name}.${this.#place}`;
+  }
+
+  /** Takes in a message that goes out now, or would if the client were there; answers its id. */
+  add(text: string): string {
+    this.skip();
+    this.#store.keep(this, { place: this.#place, text });
+    return this.id;
+  }
+
+  /** The id of an event that need not be kept, because its news can be told again from what is. */
+  skip(): string {
+    this.#place++;
+    return this.id;
+  }
+
+  after(place: number): readonly SentEvent[] {
+    return this.events.filter((event) => event.place > place);
+  }
+}
+
+/** Whose messages are kept for clients that come back, within `limits.replay…`. */
+export interface EventLogs {
+  /** The log of a new stream; `kind` is the first character of its name. */
+  begin(sid: string, kind: 'p' | 'g'): EventLog;
+  /** The log that an event id speaks of, and the place in it; undefined when it is no id of this session, or not kept any more. */
+  find(sid: string, eventId: string): { log: EventLog; place: number } | undefined;
+  /** Nothing of this stream will be asked for any more. */
+  drop(log: EventLog): void;
+  /** The session is over. */
+  endSession(sid: string): void;
+  readonly bytes: number;
+  close(): void;
+}
+
+export function createEventLogs(now: () => number = Date.now): EventLogs {
+  const store = new Store(now);
+  const timer = setInterval(() => store.expire(), limits.replaySweepMs).unref();
+  return {
+    begin: (sid, kind) => store.begin(sid, kind),
+    find: (sid, eventId) => store.find(sid, eventId),
+    drop: (log) => store.drop(log),
+    endSession: (sid) => store.endSession(sid),
+    get bytes() {
+      return store.bytes;
+    },
+    close: () => clearInterval(timer),
+  };
+}
+
+/** An event's id as its parts; what follows the place is the stream's own affair. */
+const idPattern = /^([pg][\w-]{1,40})\.(\d{1,15})(?:\.|$)/;
+
+class Store {
+  readonly now: () => number;
+  bytes = 0;
+  /** Those with something in them, in the order of their first event. */
+  readonly #logs = new Map<string, EventLog>();
+  readonly #ofSession = new Map<string, Set<EventLog>>();
+  readonly #prefix = randomBytes(9).toString('base64url');
+  #count = 0;
+
+  constructor(now: () => number) {
+    this.now = now;
+  }
+
+  begin(sid: string, kind: 'p' | 'g'): EventLog {
+    return new EventLog(this, sid, `${kind}${this.#prefix}${(this.#count++).toString(36)}`);
+  }
+
+  find(sid: string, eventId: string): { log: EventLog; place: number } | undefined {
+    const [, name = '', place] = idPattern.exec(eventId) ?? [];
+    const log = this.#logs.get(name);
+    return log?.sid === sid ? { log, place: Number(place) } : undefined;
+  }
+
+  keep(log: EventLog, event: SentEvent): void {
+    const own = this.#ofSession.get(log.sid) ?? new Set();
+    this.#ofSession.set(log.sid, own);
+    this.#logs.set(log.name, log);
+    own.add(log);
+    log.events.push(event);
+    log.touchedAt = this.now();
+    this.#weigh(log, event.text.length);
+    if (log.events.length > limits.replayEvents) this.#forgetOldest(log);
+    // The youngest stays whatever its size: it may be the answer.
+    while (bytesOf(own) > limits.replaySessionBytes && this.#forgetOldest(oldest(own, log))) {}
+    for (const other of this.#logs.values()) {
+      if (this.bytes <= limits.replayBytes) break;
+      if (other !== log) this.drop(other);
+    }
+  }
+
+  drop(log: EventLog): void {
+    this.#weigh(log, -log.bytes);
+    log.events.length = 0;
+    this.#logs.delete(log.name);
+    const own = this.#ofSession.get(log.sid);
+    own?.delete(log);
+    if (own?.size === 0) this.#ofSession.delete(log.sid);
+  }
+
+  endSession(sid: string): void {
+    for (const log of this.#ofSession.get(sid) ?? []) this.drop(log);
+  }
+
+  expire(): void {
+    const before = this.now() - limits.replayMs;
+    for (const log of this.#logs.values()) if (log.touchedAt < before) this.drop(log);
+  }
+
+  /** False when there is nothing more to forget. */
+  #forgetOldest(log: EventLog | undefined): boolean {
+    if (!log) return false;
+    const event = log.events.shift();
+    if (event) this.#weigh(log, -event.text.length);
+    return event !== undefined;
+  }
+
+  #weigh(log: EventLog, bytes: number): void {
+    log.bytes += bytes;
+    this.bytes += bytes;
+  }
+}
+
+function bytesOf(logs: ReadonlySet<EventLog>): number {
+  let bytes = 0;
+  for (const log of logs) bytes += log.bytes;
+  return bytes;
+}
+
+/** The first log that can spare an event. */
+function oldest(logs: ReadonlySet<EventLog>, current: EventLog): EventLog | undefined {
+  for (const log of logs) if (log.events.length > (log === current ? 1 : 0)) return log;
+  return undefined;
+}
