@@ -8,7 +8,6 @@ import { createLogin } from './auth/login.ts';
 import { createPasswords, type Passwords } from './auth/passwords.ts';
 import { openTokens } from './auth/open-tokens.ts';
 import type { Tokens } from './auth/tokens.ts';
-import type { ActivitySink } from './core/activity.ts';
 import { type Closers, newClosers } from './core/closers.ts';
 import { errorText } from './core/errors.ts';
 import { exposure } from './core/exposure.ts';
@@ -38,11 +37,10 @@ import { settingsResources } from './http/settings-resources.ts';
 import { usersRoutes } from './http/users.ts';
 import { createLog } from './logs/log.ts';
 import { openRecords, type Records } from './logs/records.ts';
-import { activityOf } from './mcp/activity.ts';
 import type { DispatchOptions } from './mcp/dispatch.ts';
 import { createDoor } from './mcp/door.ts';
 import { isLoopbackName } from './mcp/guard.ts';
-import { mcpSession, stateOwner } from './mcp/request.ts';
+import { mcpSession } from './mcp/request.ts';
 import type { SettingsBackend } from './settings/backend.ts';
 import { type DataDir, openDataDir } from './settings/data-dir.ts';
 import { settingsFile } from './settings/file.ts';
@@ -52,11 +50,11 @@ import { secretValues } from './settings/secret-values.ts';
 import { openSettings, type SettingsStore } from './settings/store.ts';
 import { settingsTable } from './settings/table.ts';
 import { catalogueSaver } from './upstream/catalogue-saver.ts';
-import type { Leases } from './upstream/leases.ts';
 import type { SignIns } from './upstream/oauth/sign-ins.ts';
 import type { Pool } from './upstream/pool.ts';
 import { environmentWins } from './environment-wins.ts';
 import { openClients } from './open-clients.ts';
+import { openDispatch } from './open-dispatch.ts';
 import { openSmart } from './open-smart.ts';
 import { openUpstream } from './open-upstream.ts';
 import { version } from './version.ts';
@@ -118,7 +116,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   const { tokens, identity } = await openAccess(env, storage, closers);
   const addressOf = clientAddress(env.trustProxy, log('hub'));
   const smart = openSmart(pool, log('search'));
-  const dispatch = { ...dispatching(settings, leases, records.activity, log('gateway')), smart: smart.options };
+  const dispatch = openDispatch({ settings, leases, records, smart: smart.options, log: log('gateway') });
   const publicUrl = createPublicUrl(env);
   const parts = {
     database,
@@ -209,20 +207,6 @@ async function openAccess(env: Env, { settings, dataDir, database, log }: Storag
   });
   closers.add(() => tokens.close());
   return { tokens, identity: createIdentify({ settings: () => settings.current, tokens }) };
-}
-
-/** How requests get to the servers, from MCP clients and from everywhere else. */
-function dispatching(settings: SettingsStore, leases: Leases, activity: ActivitySink, log: Logger): DispatchOptions {
-  return {
-    connection: (server, request) =>
-      leases.connection(server, { principal: request.principal, session: stateOwner(request) }),
-    finished(call) {
-      const record = activityOf(call, settings.current);
-      if (record) activity.record(record);
-    },
-    version,
-    log,
-  };
 }
 
 interface ApiParts {

@@ -1,8 +1,17 @@
 export const activityStatuses = ['success', 'error', 'cancelled', 'timeout'] as const;
 export type ActivityStatus = (typeof activityStatuses)[number];
 
-/** One finished tool call (reference: `/api/activities`). */
+/** What was done: a tool was called, or by smart routing searched for or described. */
+export const activityKinds = ['call', 'search', 'describe'] as const;
+export type ActivityKind = (typeof activityKinds)[number];
+
+/** The `server` of a search, which is about no server; none can have this name. */
+export const searchServer = '$smart';
+
+/** One finished tool call, search or description (reference: `/api/activities`). */
 export interface NewActivity {
+  /** `call` when absent. */
+  readonly kind?: ActivityKind;
   readonly server: string;
   /** The server's own name of the tool. */
   readonly tool: string;
@@ -24,9 +33,29 @@ export interface NewActivity {
   /** JSON texts, given only where storing payloads is switched on; cut to `limits.activityPayloadChars`. */
   readonly input?: string;
   readonly output?: string;
+  /** A UUID: the same in the record of a search and in those of what was then called or described of its results. */
+  readonly searchId?: string;
+  /** What was searched for, cut to `limits.searchEchoChars`; in the record of a later call too. Absent where storing queries is switched off. */
+  readonly query?: string;
+  /** From 1: the place among the results of the tool that was called or described. */
+  readonly searchRank?: number;
+  /** Of a search, what it found: best first, the first `limits.activityResults`. */
+  readonly results?: readonly SearchResultRecord[];
+}
+
+export interface SearchResultRecord {
+  readonly server: string;
+  readonly tool: string;
+  readonly score: number;
+}
+
+/** What was done with a result of a search. */
+export interface SearchUseRecord extends Pick<Activity, 'kind' | 'server' | 'tool' | 'status' | 'timestamp'> {
+  readonly rank: number;
 }
 
 export interface Activity extends NewActivity {
+  readonly kind: ActivityKind;
   /** UUID version 7: sorts by time. */
   readonly id: string;
   /** ISO 8601, UTC, milliseconds; when the call ended. */

@@ -315,6 +315,14 @@ export const limits = {
   searchChars: 6_000,
   /** Of a search query this much comes back in the answer's metadata. */
   searchEchoChars: 1_000,
+  /** Results that the record of a search keeps; a model hardly looks further. */
+  activityResults: 20,
+  /** Uses of searches that one page of the activity tells. */
+  activityUses: 1_000,
+  /** Searches remembered to tell which of their results are called: per asker, askers, and for how long. */
+  searchesPerAsker: 5,
+  searchAskers: 1_000,
+  searchLinkMs: 30 * 60_000,
   /** What the search tool's text says of the servers: each name, each description, all names, and all names with descriptions. Every client pays for it in every conversation. */
   smartServerChars: 400,
   smartAboutChars: 200,

@@ -1,9 +1,12 @@
-import type { Activity } from '../core/activity.ts';
+import type { Activity, SearchUseRecord } from '../core/activity.ts';
 import type { ActivityFilter, ActivityListing, OwnCalls } from './activity-filter.ts';
+
+/** A record as it is shown: that of a search with what was done with its results, in order. */
+export type SeenActivity = Activity & { readonly uses?: readonly SearchUseRecord[] };
 
 /** One page of calls, newest first (reference: `/api/activities`). */
 export interface ActivityPage {
-  readonly data: readonly Activity[];
+  readonly data: readonly SeenActivity[];
   readonly pagination: {
     readonly page: number;
     readonly limit: number;
@@ -14,12 +17,40 @@ export interface ActivityPage {
   };
 }
 
-/** `errorCount` counts all that did not succeed; `avgDuration` in milliseconds, 0 when there were no calls. */
+/** Of calls, but for `search`. `errorCount` counts all that did not succeed; `avgDuration` in milliseconds, 0 when there were no calls. */
 export interface ActivityStats {
   readonly totalCalls: number;
   readonly successCount: number;
   readonly errorCount: number;
   readonly avgDuration: number;
+  readonly search: SearchStats;
+}
+
+/** How much use the searches were. */
+export interface SearchStats {
+  readonly searches: number;
+  /** Those that found nothing. */
+  readonly empty: number;
+  /** Those of whose results one was called. */
+  readonly used: number;
+  /** The mean place, from 1, of the results that were called; 0 when none was. */
+  readonly meanRank: number;
+  /** How many of the results that were called stood first, as a share of them. */
+  readonly firstShare: number;
+}
+
+/** What `SearchStats` is made of: sums that a table and memory give alike. */
+export interface SearchCounts extends Pick<SearchStats, 'searches' | 'empty' | 'used'> {
+  readonly usedResults: number;
+  readonly ranks: number;
+  readonly first: number;
+}
+
+export const noSearches: SearchCounts = { searches: 0, empty: 0, used: 0, usedResults: 0, ranks: 0, first: 0 };
+
+export function searchStats({ searches, empty, used, usedResults, ranks, first }: SearchCounts): SearchStats {
+  const share = (sum: number): number => (usedResults === 0 ? 0 : roundMs(sum / usedResults));
+  return { searches, empty, used, meanRank: share(ranks), firstShare: share(first) };
 }
 
 /** The values that occur, sorted: what a dashboard offers to filter by. */
@@ -34,6 +65,8 @@ export interface ActivityChoices {
 /** The questions that table and memory answer alike. */
 export interface ActivityAnswers {
   list(listing: ActivityListing): Promise<ActivityPage>;
+  /** What was done with the results of these searches, oldest first, `limits.activityUses` at most. */
+  uses(searchIds: readonly string[]): Promise<readonly (SearchUseRecord & { readonly searchId: string })[]>;
   stats(filter: ActivityFilter): Promise<ActivityStats>;
   choices(mine: OwnCalls | undefined): Promise<ActivityChoices>;
   get(id: string, mine: OwnCalls | undefined): Promise<Activity | undefined>;

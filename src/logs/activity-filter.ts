@@ -1,5 +1,5 @@
-import { activityStatuses } from '../core/activity.ts';
-import type { Activity, ActivityStatus } from '../core/activity.ts';
+import { activityKinds, activityStatuses } from '../core/activity.ts';
+import type { Activity, ActivityKind, ActivityStatus } from '../core/activity.ts';
 import { readFilter } from './filter-input.ts';
 import type { RawFilter } from './filter-input.ts';
 
@@ -11,6 +11,9 @@ export interface OwnCalls {
 
 /** Which calls are wanted. All given conditions must hold; texts match exactly. */
 export interface ActivityFilter {
+  readonly kind?: ActivityKind;
+  /** A search, and what was done with its results. */
+  readonly searchId?: string;
   readonly server?: string;
   readonly tool?: string;
   readonly status?: ActivityStatus;
@@ -38,6 +41,8 @@ const pages = { limit: 20, maxLimit: 100, maxPage: 1_000_000 };
 export function parseActivityListing(raw: RawFilter): ActivityListing {
   const read = readFilter(raw);
   const found = {
+    kind: read.oneOf('kind', activityKinds),
+    searchId: read.uuid('searchId'),
     server: read.text('server'),
     tool: read.text('tool'),
     status: read.oneOf('status', activityStatuses),
@@ -65,6 +70,8 @@ export function parseDaysOld(raw: RawFilter): number {
 
 /** The columns whose filter is "exactly this text", by filter name. */
 export const exactFilters = {
+  kind: 'kind',
+  searchId: 'search_id',
   server: 'server',
   tool: 'tool',
   status: 'status',

@@ -1,7 +1,7 @@
 import type { Activity } from '../core/activity.ts';
 import { limits } from '../core/limits.ts';
-import { pageOf, roundMs } from './activity-answers.ts';
-import type { ActivityAnswers } from './activity-answers.ts';
+import { pageOf, roundMs, searchStats } from './activity-answers.ts';
+import type { ActivityAnswers, SearchCounts } from './activity-answers.ts';
 import { activityMatcher } from './activity-filter.ts';
 import type { ActivityFilter, OwnCalls } from './activity-filter.ts';
 
@@ -27,7 +27,8 @@ export function createActivityMemory(): ActivityMemory {
       return pageOf(found.slice(from, from + listing.limit), found.length, listing);
     },
     async stats(filter) {
-      const found = matching(filter);
+      const all = matching(filter);
+      const found = all.filter(({ kind }) => kind === 'call');
       const successCount = found.filter(({ status }) => status === 'success').length;
       const sum = found.reduce((total, { durationMs }) => total + durationMs, 0);
       return {
@@ -35,7 +36,23 @@ export function createActivityMemory(): ActivityMemory {
         successCount,
         errorCount: found.length - successCount,
         avgDuration: found.length === 0 ? 0 : roundMs(sum / found.length),
+        search: searchStats(countSearches(all, ring)),
       };
+    },
+    async uses(searchIds) {
+      const wanted = new Set(searchIds);
+      const used = ring.filter(({ kind, searchId = '' }) => kind !== 'search' && wanted.has(searchId));
+      return used
+        .slice(0, limits.activityUses)
+        .map(({ searchId = '', searchRank: rank = 0, kind, server, tool, status, timestamp }) => ({
+          searchId,
+          kind,
+          server,
+          tool,
+          status,
+          timestamp,
+          rank,
+        }));
     },
     async choices(mine) {
       const found = matching(ofUser(mine));
@@ -58,5 +75,21 @@ export function createActivityMemory(): ActivityMemory {
       ring = kept;
       return removed;
     },
+  };
+}
+
+function countSearches(found: readonly Activity[], all: readonly Activity[]): SearchCounts {
+  const searches = found.filter(({ kind }) => kind === 'search');
+  const ranks = found.flatMap(({ kind, searchRank }) =>
+    kind === 'call' && searchRank !== undefined ? [searchRank] : [],
+  );
+  const used = new Set(all.flatMap(({ kind, searchId }) => (kind === 'call' ? [searchId] : [])));
+  return {
+    searches: searches.length,
+    empty: searches.filter(({ results }) => results?.length === 0).length,
+    used: searches.filter(({ searchId }) => used.has(searchId)).length,
+    usedResults: ranks.length,
+    ranks: ranks.reduce((sum, rank) => sum + rank, 0),
+    first: ranks.filter((rank) => rank === 1).length,
   };
 }

@@ -1,7 +1,8 @@
-import type { Activity, ActivityStatus } from '../core/activity.ts';
+import type { Activity, ActivityKind, ActivityStatus, SearchUseRecord } from '../core/activity.ts';
+import { limits } from '../core/limits.ts';
 import type { Database, Parameter, Queryable } from '../database/database.ts';
-import { pageOf, roundMs } from './activity-answers.ts';
-import type { ActivityAnswers } from './activity-answers.ts';
+import { noSearches, pageOf, roundMs, searchStats } from './activity-answers.ts';
+import type { ActivityAnswers, SearchCounts } from './activity-answers.ts';
 import { exactFilters } from './activity-filter.ts';
 import type { ActivityFilter } from './activity-filter.ts';
 import { removeWhere } from './prune.ts';
@@ -28,6 +29,11 @@ const columns: readonly (readonly [string, string, (activity: Activity) => strin
   ['trace_id', 'text', ({ traceId }) => storable(traceId)],
   ['input', 'text', ({ input }) => storable(input)],
   ['output', 'text', ({ output }) => storable(output)],
+  ['kind', 'text', ({ kind }) => kind],
+  ['search_id', 'uuid', ({ searchId }) => searchId ?? null],
+  ['query', 'text', ({ query }) => storable(query)],
+  ['search_rank', 'integer', ({ searchRank }) => searchRank ?? null],
+  ['results', 'text', ({ results }) => storable(results && JSON.stringify(results))],
 ];
 const names = columns.map(([name]) => name).join(', ');
 const insert = `insert into toolhub.activity (${names})
@@ -58,13 +64,41 @@ export function activityTable(database: Database): ActivityAnswers {
     },
     async stats(filter) {
       const where = whereOf(filter);
-      const [row] = await database.query<{ total: number; good: number; ms: number }>(
-        `select count(*)::int as total, count(*) filter (where status = 'success')::int as good, coalesce(avg(duration_ms), 0)::float8 as ms
+      const [row] = await database.query<{ total: number; good: number; ms: number } & SearchCounts>(
+        `select count(*) filter (where kind = 'call')::int as total,
+           count(*) filter (where kind = 'call' and status = 'success')::int as good,
+           coalesce(avg(duration_ms) filter (where kind = 'call'), 0)::float8 as ms,
+           count(*) filter (where kind = 'search')::int as searches,
+           count(*) filter (where kind = 'search' and results = '[]')::int as empty,
+           count(*) filter (where kind = 'search' and exists (
+             select from toolhub.activity as used where used.search_id = activity.search_id and used.kind = 'call'))::int as used,
+           count(*) filter (where kind = 'call' and search_rank is not null)::int as "usedResults",
+           coalesce(sum(search_rank) filter (where kind = 'call'), 0)::int as ranks,
+           count(*) filter (where kind = 'call' and search_rank = 1)::int as first
          from toolhub.activity ${where.text()}`,
         where.values,
       );
-      const { total, good, ms } = row ?? { total: 0, good: 0, ms: 0 };
-      return { totalCalls: total, successCount: good, errorCount: total - good, avgDuration: roundMs(ms) };
+      const { total, good, ms, ...searches } = row ?? { total: 0, good: 0, ms: 0, ...noSearches };
+      return {
+        totalCalls: total,
+        successCount: good,
+        errorCount: total - good,
+        avgDuration: roundMs(ms),
+        search: searchStats(searches),
+      };
+    },
+    async uses(searchIds) {
+      const rows = await database.query<UseRow>(
+        `select search_id, kind, server, tool, status, at, search_rank from toolhub.activity
+         where search_id = any($1::uuid[]) and kind <> 'search' order by id limit ${limits.activityUses}`,
+        [searchIds],
+      );
+      return rows.map(({ search_id: searchId, at, search_rank: rank, ...use }) => ({
+        ...use,
+        searchId,
+        timestamp: at.toISOString(),
+        rank,
+      }));
     },
     async choices(mine) {
       const values = async (column: string): Promise<string[]> => {
@@ -127,6 +161,17 @@ interface Row {
   trace_id: string | null;
   input: string | null;
   output: string | null;
+  kind: ActivityKind;
+  search_id: string | null;
+  query: string | null;
+  search_rank: number | null;
+  results: string | null;
+}
+
+interface UseRow extends Omit<SearchUseRecord, 'timestamp' | 'rank'> {
+  search_id: string;
+  at: Date;
+  search_rank: number;
 }
 
 function fromRow(row: Row): Activity {
@@ -141,18 +186,23 @@ function fromRow(row: Row): Activity {
     traceId: row.trace_id,
     input: row.input,
     output: row.output,
+    searchId: row.search_id,
+    query: row.query,
+    searchRank: row.search_rank,
+    results: row.results === null ? null : (JSON.parse(row.results) as Activity['results']),
   };
   const given = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== null));
   return {
     id: row.id,
     timestamp: row.at.toISOString(),
+    kind: row.kind,
     server: row.server,
     tool: row.tool,
     durationMs: row.duration_ms,
     status: row.status,
     principal: row.principal,
     resultBytes: row.result_bytes,
-    ...(given as Partial<Activity>),
+    ...(given as Partial<Omit<Activity, 'kind'>>),
   };
 }
 

@@ -56,8 +56,18 @@ describe.each(kinds)('%s', (kind) => {
     activity.record(full);
     activity.record(call());
     const { data } = await list();
-    expect(data[1]).toEqual({ ...full, id: expect.any(String) as string, timestamp: '2026-11-01T00:00:00.000Z' });
-    expect(data[0]).toEqual({ ...call(), id: expect.any(String) as string, timestamp: '2026-11-01T00:00:00.000Z' });
+    expect(data[1]).toEqual({
+      ...full,
+      kind: 'call',
+      id: expect.any(String) as string,
+      timestamp: '2026-11-01T00:00:00.000Z',
+    });
+    expect(data[0]).toEqual({
+      ...call(),
+      kind: 'call',
+      id: expect.any(String) as string,
+      timestamp: '2026-11-01T00:00:00.000Z',
+    });
     const id = data[1]?.id ?? '';
     expect(await activity.get(id)).toEqual(data[1]);
     expect(await activity.get(id.toUpperCase())).toEqual(data[1]);
@@ -96,6 +106,109 @@ describe.each(kinds)('%s', (kind) => {
   });
 });
 
+/** Three searches, of which the first and the third were of use. */
+async function startWithSearches(kind: Kind) {
+  const { activity, list, at } = await start(kind);
+  const id = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;
+  const found = (n: number, tools: string[], change: Partial<NewActivity> = {}) =>
+    activity.record(
+      call({
+        kind: 'search',
+        server: '$smart',
+        tool: 'search_tools',
+        searchId: id(n),
+        query: `query ${n} \0 '"`,
+        results: tools.map((tool) => ({ server: 'fetch', tool, score: 0.5 })),
+        ...change,
+      }),
+    );
+  const use = (n: number, tool: string, searchRank: number, change: Partial<NewActivity> = {}) =>
+    activity.record(call({ tool, searchId: id(n), searchRank, query: `query ${n}`, ...change }));
+  found(1, ['a', 'b', 'c']);
+  use(1, 'c', 3, { kind: 'describe' });
+  use(1, 'c', 3, { status: 'error' });
+  use(1, 'a', 1);
+  found(2, []);
+  found(3, ['x'], { username: 'bob' });
+  at('2026-11-02T00:00:00Z');
+  use(3, 'x', 1, { username: 'bob' });
+  activity.record(call({ tool: 'other' }));
+
+  return { activity, list, id };
+}
+
+describe.each(kinds)('%s', (kind) => {
+  test('a search is shown with what was done with its results', async () => {
+    const { activity, list, id } = await startWithSearches(kind);
+    const searches = (await list({ kind: 'search' })).data;
+    expect(searches.map(({ searchId, query, results, uses }) => ({ searchId, query, results, uses }))).toEqual([
+      expect.objectContaining({ searchId: id(3), uses: [expect.objectContaining({ tool: 'x', rank: 1 })] }),
+      expect.objectContaining({ searchId: id(2), results: [], uses: [] }),
+      {
+        searchId: id(1),
+        query: expect.stringMatching(/^query 1 [^]? ?'"$/) as string,
+        results: ['a', 'b', 'c'].map((tool) => ({ server: 'fetch', tool, score: 0.5 })),
+        uses: [
+          {
+            kind: 'describe',
+            server: 'fetch',
+            tool: 'c',
+            status: 'success',
+            timestamp: expect.any(String) as string,
+            rank: 3,
+          },
+          {
+            kind: 'call',
+            server: 'fetch',
+            tool: 'c',
+            status: 'error',
+            timestamp: expect.any(String) as string,
+            rank: 3,
+          },
+          {
+            kind: 'call',
+            server: 'fetch',
+            tool: 'a',
+            status: 'success',
+            timestamp: expect.any(String) as string,
+            rank: 1,
+          },
+        ],
+      },
+    ]);
+    expect(await activity.get(searches[2]?.id ?? '')).toEqual(searches[2]);
+    expect((await list({ searchId: id(1).toUpperCase() })).data.map(({ tool }) => tool)).toEqual([
+      'a',
+      'c',
+      'c',
+      'search_tools',
+    ]);
+    expect((await list({ kind: 'describe' })).data).toHaveLength(1);
+  });
+
+  test('searches are counted apart from calls', async () => {
+    const { activity } = await startWithSearches(kind);
+    expect(await activity.stats({})).toEqual({
+      totalCalls: 4,
+      successCount: 3,
+      errorCount: 1,
+      avgDuration: 10,
+      search: { searches: 3, empty: 1, used: 2, meanRank: 1.67, firstShare: 0.67 },
+    });
+    expect((await activity.stats({ end: new Date('2026-11-01T12:00:00Z') })).search).toMatchObject({
+      searches: 3,
+      used: 2,
+      meanRank: 2,
+    });
+    expect((await activity.stats({ start: new Date('2026-11-01T12:00:00Z') })).search).toMatchObject({
+      searches: 0,
+      used: 0,
+      meanRank: 1,
+    });
+    expect((await activity.stats({ mine: { username: 'bob' } })).search).toMatchObject({ searches: 1, used: 1 });
+  });
+});
+
 describe.each(kinds)('%s', (kind) => {
   test('every filter narrows, and a user sees only their own whatever they ask for', async () => {
     const { activity, list, at } = await start(kind);
@@ -123,13 +236,14 @@ describe.each(kinds)('%s', (kind) => {
     expect(await tools({ startDate: '2026-11-03T00:00:00Z' })).toBe('d');
     expect(await tools({}, 'bob')).toBe('c');
     expect(await tools({ username: 'ann' }, 'bob')).toBe('');
-    expect(await activity.stats({})).toEqual({ totalCalls: 4, successCount: 1, errorCount: 3, avgDuration: 10 });
+    expect(await activity.stats({})).toMatchObject({ totalCalls: 4, successCount: 1, errorCount: 3, avgDuration: 10 });
     expect(await activity.stats({ mine: { username: 'bob' } })).toMatchObject({ totalCalls: 1, successCount: 0 });
     expect(await activity.stats({ server: 'none' })).toEqual({
       totalCalls: 0,
       successCount: 0,
       errorCount: 0,
       avgDuration: 0,
+      search: { searches: 0, empty: 0, used: 0, meanRank: 0, firstShare: 0 },
     });
     expect(await activity.choices()).toEqual({
       servers: ['fetch', 'slack'],
@@ -219,6 +333,8 @@ test.each([
   [{ status: 'fine' }, 'status'],
   [{ startDate: 'yesterday' }, 'startDate'],
   [{ endDate: '2026-13-45' }, 'endDate'],
+  [{ kind: 'look' }, 'kind'],
+  [{ searchId: '1 or 1=1' }, 'searchId'],
   [{ server: 'x'.repeat(limits.filterChars + 1) }, 'server'],
 ])('a malformed filter is refused by name: %j', (raw, path) => {
   const refusal = expect.objectContaining({ code: 'invalid_input', problems: [expect.objectContaining({ path })] });

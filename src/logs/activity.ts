@@ -1,9 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type { Activity, ActivitySink, NewActivity } from '../core/activity.ts';
+import type { Activity, ActivitySink, NewActivity, SearchUseRecord } from '../core/activity.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
-import type { ActivityAnswers, ActivityChoices, ActivityPage, ActivityStats } from './activity-answers.ts';
+import type {
+  ActivityAnswers,
+  ActivityChoices,
+  ActivityPage,
+  ActivityStats,
+  SeenActivity,
+} from './activity-answers.ts';
 import type { ActivityFilter, ActivityListing, OwnCalls } from './activity-filter.ts';
 import { createActivityMemory } from './activity-memory.ts';
 import { activityTable, insertActivities } from './activity-table.ts';
@@ -21,7 +27,7 @@ export interface ActivityLog extends ActivitySink {
   /** `mine`: only from this account's calls. */
   choices(mine?: OwnCalls): Promise<ActivityChoices>;
   /** Undefined when there is no such record, or it is not this account's. */
-  get(id: string, mine?: OwnCalls): Promise<Activity | undefined>;
+  get(id: string, mine?: OwnCalls): Promise<SeenActivity | undefined>;
   /** Removes records older than so many days. HubError `not_ready` when the database should be there and is not. */
   cleanup(daysOld: number): Promise<{ deletedCount: number; cutoffDate: string }>;
   counts(): WriteCounts;
@@ -60,14 +66,29 @@ export function createActivityLog({ database, log, now = Date.now }: ActivityOpt
 
   return {
     record(activity) {
-      const kept: Activity = { ...bounded(activity), id: nextId(), timestamp: new Date(now()).toISOString() };
+      const kept: Activity = {
+        kind: 'call',
+        ...bounded(activity),
+        id: nextId(),
+        timestamp: new Date(now()).toISOString(),
+      };
       memory.add(kept);
       if (!isOff) writer.add(kept);
     },
-    list: (listing) => ask((answers) => answers.list(listing)),
+    list: (listing) =>
+      ask(async (answers) => {
+        const page = await answers.list(listing);
+        return { ...page, data: await withUses(answers, page.data) };
+      }),
     stats: (filter) => ask((answers) => answers.stats(filter)),
     choices: (mine) => ask((answers) => answers.choices(mine)),
-    get: async (id, mine) => (uuid.test(id) ? ask((answers) => answers.get(id.toLowerCase(), mine)) : undefined),
+    async get(id, mine) {
+      if (!uuid.test(id)) return undefined;
+      return ask(async (answers) => {
+        const found = await answers.get(id.toLowerCase(), mine);
+        return found && (await withUses(answers, [found]))[0];
+      });
+    },
     async cleanup(daysOld) {
       const before = new Date(now() - daysOld * 24 * 60 * 60_000);
       let deletedCount = await memory.remove(before);
@@ -84,6 +105,18 @@ export function createActivityLog({ database, log, now = Date.now }: ActivityOpt
       await writer.close();
     },
   };
+}
+
+/** Searches with what was done with their results; whoever may see a search made those calls too. */
+async function withUses(answers: ActivityAnswers, data: readonly Activity[]): Promise<SeenActivity[]> {
+  const ids = data.flatMap(({ kind, searchId }) => (kind === 'search' && searchId !== undefined ? [searchId] : []));
+  if (ids.length === 0) return [...data];
+  const uses = new Map<string, SearchUseRecord[]>(ids.map((id) => [id, []]));
+  for (const { searchId, ...use } of await answers.uses(ids)) uses.get(searchId)?.push(use);
+  return data.map((one) => {
+    const own = one.kind === 'search' ? uses.get(one.searchId ?? '') : undefined;
+    return own ? { ...one, uses: own } : one;
+  });
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -104,13 +137,19 @@ function createIds(now: () => number): () => string {
 
 /** The record with every text cut to its bound; names come from clients. */
 function bounded(activity: NewActivity): NewActivity {
-  const { errorMessage, input, output } = activity;
+  const { errorMessage, input, output, query, results } = activity;
   return {
     ...activity,
     tool: cut(activity.tool, limits.filterChars),
     ...(errorMessage !== undefined && { errorMessage: cut(errorMessage, limits.logLineChars) }),
     ...(input !== undefined && { input: cut(input, limits.activityPayloadChars) }),
     ...(output !== undefined && { output: cut(output, limits.activityPayloadChars) }),
+    ...(query !== undefined && { query: cut(query, limits.searchEchoChars) }),
+    ...(results !== undefined && {
+      results: results
+        .slice(0, limits.activityResults)
+        .map((one) => ({ ...one, tool: cut(one.tool, limits.filterChars) })),
+    }),
   };
 }
 

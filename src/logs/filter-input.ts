@@ -9,6 +9,8 @@ export type RawFilter = Readonly<Record<string, string | undefined>>;
 export interface FilterReader {
   text(name: string): string | undefined;
   oneOf<T extends string>(name: string, allowed: readonly T[]): T | undefined;
+  /** In lower case. */
+  uuid(name: string): string | undefined;
   /** Values separated by commas. */
   someOf<T extends string>(name: string, allowed: readonly T[]): readonly T[] | undefined;
   integer(name: string, range: { min: number; max: number }): number | undefined;
@@ -35,6 +37,11 @@ export function readFilter(raw: RawFilter): FilterReader {
       const value = given(name);
       if (value === undefined) return undefined;
       return allowed.find((one) => one === value) ?? wrong(name, `must be one of ${allowed.join(', ')}`);
+    },
+    uuid(name) {
+      const value = given(name)?.toLowerCase();
+      if (value === undefined || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value)) return value;
+      return wrong(name, 'must be an id like 0190d1f2-3c4b-4d5e-8f60-718293a4b5c6');
     },
     someOf(name, allowed) {
       const parts = given(name)?.split(',', allowed.length + 1);

@@ -1,34 +1,83 @@
 import { userOf } from '../core/access.ts';
-import type { NewActivity } from '../core/activity.ts';
+import { type NewActivity, searchServer } from '../core/activity.ts';
+import { limits } from '../core/limits.ts';
 import { isObject } from '../core/rpc.ts';
 import { scopeId } from '../core/scope.ts';
 import type { Settings } from '../core/settings.ts';
 import type { FinishedCall } from './relay.ts';
+import type { ClientRequest } from './request.ts';
+import type { SearchLink, SearchUsage } from './search-usage.ts';
+import type { SmartUse } from './smart.ts';
 
 /** The activity record of a finished tool call (CONTRACT §4); undefined for prompts and resources, of which none is kept. */
-export function activityOf(call: FinishedCall, settings: Settings): NewActivity | undefined {
+export function activityOf(call: FinishedCall, settings: Settings, searches?: SearchUsage): NewActivity | undefined {
   const { request, target, ms, outcome, error, answer } = call;
   if (request.method !== 'tools/call') return undefined;
+  return {
+    server: target.server,
+    tool: target.key,
+    durationMs: Math.round(ms),
+    status: outcome === 'ok' ? 'success' : outcome === 'tool_error' ? 'error' : outcome,
+    resultBytes: answer === undefined ? 0 : Buffer.byteLength(answer),
+    ...(error !== undefined && { errorMessage: error }),
+    ...whoAndWhere(request, settings),
+    ...(request.view.smart && linkOf(searches?.find(request, target), settings)),
+    ...(settings.system.storeToolPayload && payloads(request.params, answer)),
+  };
+}
+
+/**
+ * The record of a search or a description. The query is kept, unless `activityLog.storeSearchQueries` is off: without it nobody could see how good
+ * the search is. The context and what was answered are payload.
+ */
+export function smartActivityOf(use: SmartUse, settings: Settings, searches: SearchUsage): NewActivity {
+  const { request, search, described, ms, resultBytes, answer } = use;
+  const common = {
+    durationMs: Math.round(ms * 10) / 10,
+    status: 'success',
+    resultBytes,
+    ...whoAndWhere(request, settings),
+    ...(settings.system.storeToolPayload && payloads(request.params, answer)),
+  } as const;
+  if (described) {
+    const link = linkOf(searches.find(request, described), settings);
+    return { ...common, kind: 'describe', server: described.server, tool: described.key, ...link };
+  }
+  const { query = '', results = [] } = search ?? {};
+  const searchId = searches.note(request, { query, results });
+  const kept = results.slice(0, limits.activityResults).map(({ target: { server, key }, score }) => ({
+    server,
+    tool: key,
+    score: Math.round(score * 1_000) / 1_000,
+  }));
+  const words = storesQueries(settings) && { query: query.slice(0, limits.searchEchoChars) };
+  return { ...common, kind: 'search', server: searchServer, tool: 'search_tools', searchId, ...words, results: kept };
+}
+
+function linkOf(link: SearchLink | undefined, settings: Settings): Partial<SearchLink> {
+  if (!link || storesQueries(settings)) return { ...link };
+  const { query: _, ...rest } = link;
+  return rest;
+}
+
+function storesQueries({ system }: Settings): boolean {
+  return system.storeSearchQueries ?? true;
+}
+
+function whoAndWhere(request: ClientRequest, settings: Settings) {
   const { principal, scope, address } = request;
   const key = principal.kind === 'key' ? settings.keys.find((key) => key.id === principal.id) : undefined;
   const username = principal.kind === 'user' ? principal.username : userOf(settings, principal)?.username;
   const group = scope.kind === 'smart' ? scope.group : scope.kind === 'named' ? scope.name : undefined;
   const traceId = traceIdOf(request.message.params);
   return {
-    server: target.server,
-    tool: target.key,
-    durationMs: Math.round(ms),
-    status: outcome === 'ok' ? 'success' : outcome === 'tool_error' ? 'error' : outcome,
     principal: principal.kind,
     scope: scopeId(scope),
-    resultBytes: answer === undefined ? 0 : Buffer.byteLength(answer),
-    ...(error !== undefined && { errorMessage: error }),
     ...(username !== undefined && { username }),
     ...(key && { keyId: key.id, keyName: key.name }),
     ...(group !== undefined && request.view.kind === 'group' && { group }),
     ...(address !== undefined && { sourceIp: address }),
     ...(traceId !== undefined && { traceId }),
-    ...(settings.system.storeToolPayload && payloads(request.params, answer)),
   };
 }
 

@@ -27,6 +27,26 @@ export interface SmartOptions {
   readonly available: (server: string) => boolean;
   /** Arguments against the tool's schema: the problems with their paths. */
   readonly problems: (toolText: string, argumentsValue: unknown) => readonly { path: string; message: string }[];
+  /** Told of each search and description that was answered, for the activity log. Must be quick. */
+  readonly used?: (use: SmartUse) => void;
+}
+
+/** A search or a description that was answered. */
+export interface SmartUse {
+  readonly request: ClientRequest;
+  /** Of a search: its query, and what it found, best first. */
+  readonly search?: { readonly query: string; readonly results: readonly FoundTool[] };
+  /** Of a description: the tool. */
+  readonly described?: Target;
+  readonly ms: number;
+  readonly resultBytes: number;
+  /** The result as JSON text. */
+  readonly answer: string;
+}
+
+export interface FoundTool {
+  readonly target: Target;
+  readonly score: number;
 }
 
 /**
@@ -40,17 +60,24 @@ export function smartCall(
 ): ClientRequest | Promise<void> | undefined {
   const params = isObject(request.message.params) ? request.message.params : {};
   const given = isObject(params['arguments']) ? params['arguments'] : {};
+  const startedAt = performance.now();
+  const respond = (found: Answer): void => {
+    const text = answer(request, found);
+    if (!found.use) return;
+    const ms = performance.now() - startedAt;
+    options.used?.({ ...found.use, request, ms, resultBytes: Buffer.byteLength(text), answer: text });
+  };
   switch (params['name']) {
     case 'search_tools':
-      return search(given, view, options).then((found) => answer(request, found));
+      return search(given, view, options).then((found) => respond(found));
     case 'describe_tool':
       if (!view.progressive) break;
-      answer(request, describe(given, view, options));
+      respond(describe(given, view, options));
       return undefined;
     case 'call_tool': {
       const refusal = refusedCall(given, view, options);
       if (!refusal) return callRequest(request, given);
-      answer(request, refusal);
+      respond(refusal);
       return undefined;
     }
   }
@@ -62,6 +89,7 @@ export function smartCall(
 interface Answer {
   readonly content: Record<string, unknown>;
   readonly isError: boolean;
+  readonly use?: Pick<SmartUse, 'search' | 'described'>;
 }
 
 async function search(given: Record<string, unknown>, view: SmartView, options: SmartOptions): Promise<Answer> {
@@ -99,7 +127,11 @@ async function search(given: Record<string, unknown>, view: SmartView, options: 
     ...(!found.confident && tools.length > 0 && { lowConfidence: true }),
     ...(found.degraded !== undefined && { degraded: found.degraded }),
   };
-  return { content: { tools, metadata }, isError: false };
+  const results = found.results.flatMap(({ key, score }) => {
+    const target = view.tools.targets[places.get(key) ?? -1];
+    return target ? [{ target, score }] : [];
+  });
+  return { content: { tools, metadata }, isError: false, use: { search: { query, results } } };
 }
 
 function shown(view: SmartView, index: number): Record<string, unknown> {
@@ -113,7 +145,9 @@ function describe(given: Record<string, unknown>, view: SmartView, options: Smar
   const index = place(given['toolName'], view, options);
   if (index === undefined) return unknownTool(given['toolName']);
   const tool = JSON.parse(view.tools.texts[index] ?? '{}') as Record<string, unknown>;
-  return { content: { tool: { ...tool, serverName: view.tools.targets[index]?.server } }, isError: false };
+  const target = view.tools.targets[index];
+  const content = { tool: { ...tool, serverName: target?.server } };
+  return { content, isError: false, ...(target && { use: { described: target } }) };
 }
 
 /** Why `call_tool` is not passed on; undefined when it is. */
@@ -159,13 +193,15 @@ function failure(error: string): Answer {
   return { content: { error }, isError: true };
 }
 
-function answer(request: ClientRequest, { content, isError }: Answer): void {
+/** Returns the result as JSON text. */
+function answer(request: ClientRequest, { content, isError }: Answer): string {
   const text = JSON.stringify(content);
-  const result = {
+  const result = JSON.stringify({
     content: [{ type: 'text', text }],
     structuredContent: content,
     isError,
     ...(request.stateless && { resultType: 'complete' }),
-  };
-  request.reply.answer(resultText(request.id, JSON.stringify(result)));
+  });
+  request.reply.answer(resultText(request.id, result));
+  return result;
 }

@@ -152,6 +152,7 @@ test('/available, /stats and /filters, each as far as the caller sees', async ()
     successCount: 5,
     errorCount: 1,
     avgDuration: expect.any(Number) as number,
+    search: { searches: 0, empty: 0, used: 0, meanRank: 0, firstShare: 0 },
   });
   expect(await get('/stats', bob)).toMatchObject({ totalCalls: 2, errorCount: 1 });
   expect(await get('/stats?username=bob', ann)).toMatchObject({ totalCalls: 0 });

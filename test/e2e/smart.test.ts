@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { api, login } from '../kit/api.ts';
 import { clientKinds, connect } from '../kit/clients.ts';
 import { hostileStdio } from '../kit/hostile.ts';
 import { rpc } from '../kit/raw.ts';
@@ -257,4 +258,93 @@ test('the search says what the servers are for when that is wanted, and clients 
   expect((await rpc(plain.mcp('$smart'), 'tools/list')).result?.tools?.[0]?.description).toContain(
     'Servers: mail, shop.',
   );
+});
+
+describe('the activity log', () => {
+  interface Record {
+    kind: string;
+    tool: string;
+    query?: string;
+    searchId?: string;
+    searchRank?: number;
+    input?: string;
+    results?: { tool: string }[];
+    uses?: { kind: string; tool: string; rank: number }[];
+  }
+  /** A hub of its own, a client of it, and the records, newest first. */
+  async function recorded(more: SettingsDocument = {}) {
+    const own = await testHub({ ...settings, ...more });
+    await own.connected(2);
+    const admin = await login(own);
+    const headers = { authorization: `Bearer ${admin}` };
+    const client = await session(own.mcp('$smart'), { headers });
+    const records = async (query = '') =>
+      (await api(own, 'GET', `/activities${query}`, { token: admin })).body.data as Record[];
+    return { own, admin, headers, client, records };
+  }
+  const toolNames = (found: Record) => found.results?.map(({ tool }) => tool);
+
+  test('keeps each search with its results, and what was then described and called of them, with query and rank', async () => {
+    const { client, own, admin, records } = await recorded({
+      systemConfig: { smartRouting: { progressiveDisclosure: true } },
+    });
+    const query = 'send an email message or list the inbox';
+    await client.call('search_tools', { query, context: 'a secret plan' });
+    await client.call('describe_tool', { toolName: 'mail-list_inbox' });
+    await client.call('call_tool', { toolName: 'mail-list_inbox', arguments: {} });
+    await client.call('call_tool', { toolName: 'shop-create_invoice', arguments: {} });
+    const [other, call, describing, search] = await records();
+    expect(search).toMatchObject({ kind: 'search', server: '$smart', tool: 'search_tools', query });
+    expect(JSON.stringify(search)).not.toContain('secret plan');
+    const rank = 1 + (toolNames(search ?? expect.fail())?.indexOf('list_inbox') ?? -1);
+    expect(rank).toBeGreaterThan(0);
+    const link = { tool: 'list_inbox', searchId: search?.searchId, searchRank: rank, query };
+    expect([call, describing]).toMatchObject([
+      { kind: 'call', ...link },
+      { kind: 'describe', ...link },
+    ]);
+    expect(search?.uses).toMatchObject([
+      { kind: 'describe', tool: 'list_inbox', rank },
+      { kind: 'call', tool: 'list_inbox', rank },
+    ]);
+    expect(other).toMatchObject({ kind: 'call', tool: 'create_invoice' });
+    expect(other).not.toHaveProperty('searchId');
+    const stats = await api(own, 'GET', '/activities/stats', { token: admin });
+    expect(stats.body.data).toMatchObject({
+      totalCalls: 2,
+      search: { searches: 1, empty: 0, used: 1, meanRank: rank },
+    });
+    expect(await records(`?searchId=${search?.searchId}`)).toHaveLength(3);
+    expect(await records('?kind=search')).toHaveLength(1);
+  });
+
+  test('links nobody else’s search, and no call outside smart routing', async () => {
+    const { client, own, headers, records } = await recorded();
+    await client.call('search_tools', { query: 'send an email' });
+    const another = await session(own.mcp('$smart'), { headers });
+    const args = { to: 'ann' };
+    await another.call('call_tool', { toolName: 'mail-send_email', arguments: args });
+    await rpc(own.mcp('$smart'), 'tools/call', {
+      name: 'call_tool',
+      arguments: { toolName: 'mail-send_email', arguments: args },
+    });
+    await rpc(own.mcp(), 'tools/call', { name: 'mail-send_email', arguments: args }, { headers });
+    const found = await records();
+    expect(found.map(({ kind }) => kind)).toEqual(['call', 'call', 'call', 'search']);
+    for (const one of found.slice(0, 3)) expect(one).not.toHaveProperty('searchId');
+    expect(found[3]?.uses).toEqual([]);
+  });
+
+  test('keeps no words of a search where that is switched off, and all of them where payloads are kept', async () => {
+    const quiet = await recorded({ systemConfig: { activityLog: { storeSearchQueries: false } } });
+    await quiet.client.call('search_tools', { query: 'send an email' });
+    await quiet.client.call('call_tool', { toolName: 'mail-send_email', arguments: { to: 'ann' } });
+    const [call, search] = await quiet.records();
+    expect(JSON.stringify([call, search])).not.toContain('send an email');
+    expect([call?.searchRank, search?.uses?.length]).toEqual([1, 1]);
+
+    const open = await recorded({ systemConfig: { activityLog: { storeToolPayload: true } } });
+    await open.client.call('search_tools', { query: 'send an email', context: 'a plan' });
+    expect((await open.records())[0]?.input).toContain('a plan');
+  });
 });

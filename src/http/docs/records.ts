@@ -1,4 +1,4 @@
-import { activityStatuses } from '../../core/activity.ts';
+import { activityKinds, activityStatuses } from '../../core/activity.ts';
 import { limits } from '../../core/limits.ts';
 import { count, flag, listOf, object, ref, type Schema, type Subject, text, texts, time } from './operation.ts';
 
@@ -32,6 +32,8 @@ export const logs: Subject = {
 };
 
 const activityFilter: Record<string, Schema> = {
+  kind: { enum: activityKinds },
+  searchId: { type: 'string', description: 'A search, and what was then described and called of its results.' },
   server: text,
   tool: text,
   status: { enum: activityStatuses },
@@ -51,8 +53,8 @@ export const activity: Subject = {
       answer: { data: object({ available: flag }) },
     },
     'GET /activities': {
-      summary: 'Tool calls, newest first',
-      description: 'Admins see all calls, users their own.',
+      summary: 'Tool calls, searches and descriptions, newest first',
+      description: 'Admins see all, users their own. A search has in `uses` what was done with its results.',
       query: {
         ...activityFilter,
         page: { type: 'integer', minimum: 1, default: 1 },
@@ -61,7 +63,7 @@ export const activity: Subject = {
       answer: { data: listOf(ref('Activity')), beside: { pagination: ref('Pagination') } },
     },
     'GET /activities/stats': {
-      summary: 'How many calls, how many failed, how long they took',
+      summary: 'How many calls, how many failed, how long they took, and how much use the searches were',
       query: activityFilter,
       answer: { data: ref('ActivityStatistics') },
     },

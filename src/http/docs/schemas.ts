@@ -1,4 +1,4 @@
-import { activityStatuses } from '../../core/activity.ts';
+import { activityKinds, activityStatuses } from '../../core/activity.ts';
 import { anyObject, count, flag, listOf, number, object, ref, type Schema, text, texts, time } from './operation.ts';
 
 const selection: Schema = { anyOf: [{ const: 'all' }, texts], description: '"all", or exactly the items named.' };
@@ -96,6 +96,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
     {
       id: text,
       timestamp: time,
+      kind: { enum: activityKinds },
       server: text,
       tool: text,
       duration: { type: 'number', description: 'Milliseconds; the same as durationMs.' },
@@ -115,9 +116,22 @@ export const schemas: Readonly<Record<string, Schema>> = {
       traceId: text,
       input: text,
       output: text,
+      searchId: text,
+      query: text,
+      searchRank: count,
+      results: listOf(object({ server: text, tool: text, score: number })),
+      uses: listOf(
+        object({ kind: { enum: activityKinds }, server: text, tool: text, status: text, timestamp: time, rank: count }),
+      ),
     },
   ),
-  ActivityStatistics: object({ totalCalls: count, successCount: count, errorCount: count, avgDuration: number }),
+  ActivityStatistics: object({
+    totalCalls: count,
+    successCount: count,
+    errorCount: count,
+    avgDuration: number,
+    search: object({ searches: count, empty: count, used: count, meanRank: number, firstShare: number }),
+  }),
   Login: object({
     success: { const: true },
     message: text,

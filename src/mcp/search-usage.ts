@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { limits } from '../core/limits.ts';
+import { principalId } from '../core/principal.ts';
+import type { Target } from '../core/view.ts';
+import { type ClientRequest, stateOwner } from './request.ts';
+import type { FoundTool } from './smart.ts';
+
+/** The search that led to a tool, and where the tool stood among its results, from 1. */
+export interface SearchLink {
+  readonly searchId: string;
+  readonly query: string;
+  readonly searchRank: number;
+}
+
+/** Remembers for a while who found what, so that the activity log can tell which results were of use. Kept in this process only. */
+export interface SearchUsage {
+  /** Returns the id of the search, a UUID. */
+  note(request: ClientRequest, search: { query: string; results: readonly FoundTool[] }): string;
+  /** The asker's latest search that found the tool. */
+  find(request: ClientRequest, target: Target): SearchLink | undefined;
+}
+
+interface Noted {
+  readonly id: string;
+  readonly query: string;
+  readonly at: number;
+  readonly ranks: ReadonlyMap<string, number>;
+}
+
+/** `now` is in milliseconds. */
+export function createSearchUsage(now: () => number = Date.now): SearchUsage {
+  /** By asker; who searched last stands last. */
+  const searches = new Map<string, readonly Noted[]>();
+  return {
+    note(request, { query, results }) {
+      const asker = askerOf(request);
+      const id = randomUUID();
+      const ranks = new Map(results.map(({ target }, index) => [keyOf(target), index + 1]));
+      const noted = { id, query: query.slice(0, limits.searchEchoChars), at: now(), ranks };
+      const before = searches.get(asker) ?? [];
+      searches.delete(asker);
+      searches.set(asker, [noted, ...before].slice(0, limits.searchesPerAsker));
+      const [longestSilent] = searches.keys();
+      if (searches.size > limits.searchAskers && longestSilent !== undefined) searches.delete(longestSilent);
+      return id;
+    },
+    find(request, target) {
+      const key = keyOf(target);
+      const since = now() - limits.searchLinkMs;
+      const found = searches.get(askerOf(request))?.find(({ at, ranks }) => at >= since && ranks.has(key));
+      return found && { searchId: found.id, query: found.query, searchRank: found.ranks.get(key) ?? 0 };
+    },
+  };
+}
+
+/** The session; where there is none, the principal, and of those without a name the address. */
+function askerOf(request: ClientRequest): string {
+  const { principal, address = '' } = request;
+  const state = stateOwner(request);
+  return JSON.stringify([principalId(principal), state, state === '' && principal.kind === 'anonymous' ? address : '']);
+}
+
+function keyOf({ server, key }: Target): string {
+  return `${server}\n${key}`;
+}

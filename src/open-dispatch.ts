@@ -1,0 +1,35 @@
+import type { ActivitySink } from './core/activity.ts';
+import type { Logger } from './core/logger.ts';
+import { activityOf, smartActivityOf } from './mcp/activity.ts';
+import type { DispatchOptions } from './mcp/dispatch.ts';
+import { stateOwner } from './mcp/request.ts';
+import { createSearchUsage } from './mcp/search-usage.ts';
+import type { SmartOptions } from './mcp/smart.ts';
+import type { SettingsStore } from './settings/store.ts';
+import type { Leases } from './upstream/leases.ts';
+import { version } from './version.ts';
+
+export interface OpenDispatch {
+  readonly settings: Pick<SettingsStore, 'current'>;
+  readonly leases: Leases;
+  readonly records: { readonly activity: ActivitySink };
+  readonly smart: SmartOptions;
+  readonly log: Logger;
+}
+
+/** How requests get to the servers, from MCP clients and from everywhere else, and what is kept of them. */
+export function openDispatch({ settings, leases, records, smart, log }: OpenDispatch): DispatchOptions {
+  const { activity } = records;
+  const searches = createSearchUsage();
+  return {
+    connection: (server, request) =>
+      leases.connection(server, { principal: request.principal, session: stateOwner(request) }),
+    finished(call) {
+      const record = activityOf(call, settings.current, searches);
+      if (record) activity.record(record);
+    },
+    smart: { ...smart, used: (use) => activity.record(smartActivityOf(use, settings.current, searches)) },
+    version,
+    log,
+  };
+}
