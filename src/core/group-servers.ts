@@ -17,6 +17,14 @@ import type { GroupServer, Selection } from './settings.ts';
 
 /** The list of servers of one group: which of them, and what of each. */
 
+/** Who changes a group, and what is known of the tools of its servers. */
+export interface GroupEditor extends Editor {
+  /** The tools a server offers now, by its own names; undefined while it is away. */
+  readonly knownTools: (server: string) => readonly string[] | undefined;
+  /** The name under which clients see a tool, in a place where its server goes by `prefix`. */
+  readonly shownTool: (prefix: string, tool: string) => string;
+}
+
 export interface NewList {
   readonly attempt: string;
   /** The list so far, as the document has it. */
@@ -30,7 +38,7 @@ export interface NewList {
  * The list to write in place of the old one. Entries the editor may not see stay, behind the others. Throws HubError `invalid_input` naming every
  * server that does not exist, is listed twice with different settings, or whose tools could not be told from those of another.
  */
-export function groupServers(draft: Draft, by: Editor, { attempt, old, wanted, plain }: NewList): Entry[] {
+export function groupServers(draft: Draft, by: GroupEditor, { attempt, old, wanted, plain }: NewList): Entry[] {
   const before: unknown[] = Array.isArray(old) ? old : [];
   const problems: Problem[] = [];
   const chosen = new Map<string, Entry>();
@@ -41,6 +49,7 @@ export function groupServers(draft: Draft, by: Editor, { attempt, old, wanted, p
       continue;
     }
     const entry = newEntry(
+      by,
       input,
       before.find((element) => memberName(element) === name),
       plain,
@@ -96,11 +105,7 @@ export function readMember(element: unknown): GroupServer | undefined {
 }
 
 /** A sentence when tools are selected that the server does not have, or nobody knows whether it has. */
-export function unknownTools(
-  by: { readonly knownTools: (server: string) => readonly string[] | undefined },
-  server: string,
-  tools: Selection,
-): string[] {
+export function unknownTools(by: GroupEditor, server: string, tools: Selection): string[] {
   if (tools === 'all' || tools.length === 0) return [];
   const known = by.knownTools(server);
   if (!known) return [`Server "${server}" is not connected, so its tool names could not be checked.`];
@@ -109,15 +114,37 @@ export function unknownTools(
   return [`Server "${server}" offers no tool ${listed(unknown.map((tool) => `"${tool}"`))} now.`];
 }
 
+/** Names of tools as the settings keep them, the server's own: whoever copies the names that clients see means the same tools. */
+export function ownNames(
+  by: GroupEditor,
+  server: string,
+  alias: string | undefined,
+  tools: readonly string[],
+): string[] {
+  const known = by.knownTools(server) ?? [];
+  const prefixes = [server, ...(alias ? [alias] : [])];
+  const shown = new Map(known.flatMap((tool) => prefixes.map((prefix) => [by.shownTool(prefix, tool), tool] as const)));
+  return [...new Set(tools.map((tool) => (known.includes(tool) ? tool : (shown.get(tool) ?? tool))))];
+}
+
 const members = new Set(['name', 'alias', 'tools', 'prompts', 'resources', 'pinnedTools']);
 
-function newEntry({ plain: isPlain, ...config }: GroupServerInput, old: unknown, plain: 'all' | 'keep'): Entry {
+function newEntry(
+  by: GroupEditor,
+  { plain: isPlain, ...config }: GroupServerInput,
+  old: unknown,
+  plain: 'all' | 'keep',
+): Entry {
   if (isPlain && plain === 'keep' && old !== undefined) return groupEntry(old);
   const kept = isObject(old) ? Object.entries(old).filter(([key]) => !members.has(key)) : [];
   const given = Object.entries(config).filter(([, value]) => value !== undefined && value !== null && value !== '');
   const entry = groupEntry(Object.fromEntries([...kept, ...given]));
   for (const kind of ['tools', 'prompts', 'resources', 'pinnedTools']) {
     if (Array.isArray(entry[kind])) entry[kind] = [...new Set(entry[kind])];
+  }
+  for (const kind of ['tools', 'pinnedTools']) {
+    if (Array.isArray(entry[kind]))
+      entry[kind] = ownNames(by, config.name, textOf(entry['alias']), textsOf(entry[kind]));
   }
   return entry;
 }

@@ -9,8 +9,8 @@ import {
   newGroupInput,
   serverToAddInput,
 } from './group-input.ts';
+import type { GroupEditor } from './group-servers.ts';
 import {
-  type GroupEditor,
   addGroup,
   addServerToGroup,
   deleteGroup,
@@ -29,6 +29,7 @@ const editor = (more: Partial<GroupEditor> = {}): GroupEditor => ({
   seesServer: () => true,
   seesGroup: () => true,
   knownTools: () => undefined,
+  shownTool: (prefix, tool) => `${prefix}-${tool}`,
   ...more,
 });
 const admin = editor();
@@ -217,6 +218,23 @@ describe('the servers of a group', () => {
     for (const bad of [{}, { tools: 'some' }, { tools: [1] }, { tools: null }]) {
       expect(() => parseInput(groupToolsInput, bad, 'Cannot set')).toThrow(code('invalid_input', 'tools'));
     }
+  });
+
+  test('tools may go by the names clients see, with the name of the server or its alias, and are kept by their own', () => {
+    const by = editor({ knownTools: (server) => (server === 'fetch' ? ['get', 'fetch-get', 'put'] : ['post']) });
+    const draft = document();
+    const given = ['fetch-put', 'put', 'f-get', 'other-get'];
+    const entry = { name: 'fetch', alias: 'f', tools: given, pinnedTools: ['f-put'] };
+    const { group, notes } = setGroupServers(draft, by, 'dev', batch([entry]));
+    expect(group.servers[0]).toMatchObject({ tools: ['put', 'get', 'other-get'], pinnedTools: ['put'] });
+    expect(notes).toEqual(['Server "fetch" offers no tool "other-get" now.']);
+    // A tool of that very name is meant before one that looks like it from outside.
+    expect(setGroupTools(draft, by, 'dev', { server: 'fetch', tools: ['fetch-get'] }).group.servers[0]?.tools).toEqual([
+      'fetch-get',
+    ]);
+    expect(setGroupTools(draft, by, 'dev', { server: 'fetch', tools: ['f-put'] }).group.servers[0]?.tools).toEqual([
+      'put',
+    ]);
   });
 
   test('two servers cannot go by one name, and one cannot be listed twice with different tools', () => {

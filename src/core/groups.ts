@@ -12,7 +12,16 @@ import {
 } from './document.ts';
 import { HubError } from './errors.ts';
 import type { GroupServerInput, GroupUpdate, NewGroup } from './group-input.ts';
-import { checkPrefixes, groupEntry, groupServers, readMember, unknownServer, unknownTools } from './group-servers.ts';
+import {
+  checkPrefixes,
+  groupEntry,
+  type GroupEditor,
+  groupServers,
+  ownNames,
+  readMember,
+  unknownServer,
+  unknownTools,
+} from './group-servers.ts';
 import { invalid } from './input.ts';
 import type { GroupServer, GroupSettings, Selection, Visibility } from './settings.ts';
 
@@ -21,11 +30,6 @@ import type { GroupServer, GroupSettings, Selection, Visibility } from './settin
  * the id wins. Throws HubError: `not_found` for a group that does not exist or may not be seen, `forbidden` for one of somebody else, `conflict` for a name that
  * is taken, `invalid_input` for everything else.
  */
-
-/** `knownTools`: the tools a server offers now, by its own names; undefined while it is away. */
-export interface GroupEditor extends Editor {
-  readonly knownTools: (server: string) => readonly string[] | undefined;
-}
 
 export interface GroupChange {
   /** As it is now. */
@@ -45,7 +49,11 @@ export function addGroup(draft: Draft, by: GroupEditor, input: NewGroup): GroupC
   setText(group, 'visibility', input.visibility);
   if (input.sharedWithUsers) group['sharedWithUsers'] = checkUsers(draft, input.sharedWithUsers, attempt);
   groups.push(group);
-  return changed(group, by, input.servers ?? []);
+  return changed(
+    group,
+    by,
+    (input.servers ?? []).map(({ name }) => name),
+  );
 }
 
 /** A plain name in `servers` keeps what the group showed of that server before: whoever sends back the list they got changes nothing. */
@@ -64,7 +72,11 @@ export function updateGroup(draft: Draft, by: GroupEditor, idOrName: string, inp
   if (visibility !== undefined) setText(group, 'visibility', visibility);
   if (sharedWithUsers) group['sharedWithUsers'] = checkUsers(draft, sharedWithUsers, attempt);
   if (owner !== undefined && owner !== ownerOf(group)) group['owner'] = newOwner(draft, by, owner, attempt);
-  return changed(group, by, servers ?? []);
+  return changed(
+    group,
+    by,
+    (servers ?? []).map(({ name }) => name),
+  );
 }
 
 /** Users and keys lose the group too: the next group of that name is another one. */
@@ -115,7 +127,11 @@ export function setGroupServers(
   const attempt = `Cannot set the servers of group "${idOrName}"`;
   const group = ownGroup(draft, by, idOrName, attempt);
   group['servers'] = groupServers(draft, by, { attempt, old: group['servers'], wanted, plain: 'all' });
-  return changed(group, by, wanted);
+  return changed(
+    group,
+    by,
+    wanted.map(({ name }) => name),
+  );
 }
 
 export function setGroupTools(
@@ -132,9 +148,10 @@ export function setGroupTools(
   if (at === -1 || !by.seesServer(server)) {
     throw new HubError('not_found', `${attempt}: the server is not in the group. Add it first.`);
   }
-  const selection = tools === 'all' ? tools : [...new Set(tools)];
-  list[at] = { ...groupEntry(list[at]), tools: selection };
-  return changed(group, by, [{ name: server, tools: selection }]);
+  const entry = groupEntry(list[at]);
+  const selection = tools === 'all' ? tools : ownNames(by, server, textOf(entry['alias']), tools);
+  list[at] = { ...entry, tools: selection };
+  return changed(group, by, [server]);
 }
 
 /** How answers show a group: servers by name, those the caller may see (SPEC, Group). */
@@ -217,15 +234,11 @@ function renameReferences(draft: Draft, from: string, to: string): void {
   renameIn(listOf(draft, 'bearerKeys'), 'allowedGroups', follow);
 }
 
-function changed(
-  group: Entry,
-  by: GroupEditor,
-  touched: readonly { name: string; tools?: Selection | null | undefined }[],
-): GroupChange {
-  return {
-    group: readGroup(group),
-    notes: touched.flatMap(({ name, tools }) => unknownTools(by, name, tools ?? 'all')),
-  };
+/** `touched`: the servers whose selections were given. */
+function changed(entry: Entry, by: GroupEditor, touched: readonly string[]): GroupChange {
+  const group = readGroup(entry);
+  const servers = group.servers.filter(({ name }) => touched.includes(name));
+  return { group, notes: servers.flatMap(({ name, tools }) => unknownTools(by, name, tools)) };
 }
 
 function readGroup(group: Entry): GroupSettings {

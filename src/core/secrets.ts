@@ -17,17 +17,18 @@ export function maskServer(config: Json): Record<string, unknown> {
 
 /**
  * The configuration with every hidden value replaced by the one at the very same place of `stored`. A hidden value where nothing was stored (a new or renamed
- * key) is a problem: filling in anything else would put one secret in the place of another. Throws HubError `invalid_input` with their paths.
+ * key) is a problem: filling in anything else would put one secret in the place of another. Throws HubError `invalid_input` with their paths, which begin with `config`.
  */
 export function unmaskServer(config: Json, stored: Json, attempt: string): Record<string, unknown> {
   const problems: Problem[] = [];
-  const result = mapSecrets(config, stored, ({ value, stored, path }) => {
+  const each: Each = ({ value, stored, path }) => {
     if (!holdsMask(value)) return value;
     if (value === mask && stored !== undefined && stored !== null) return stored;
     const message = value === mask ? 'is hidden, but there is no value to keep' : 'contains part of a hidden value';
     problems.push({ path, message });
     return value;
-  });
+  };
+  const result = mapSecrets(config, stored, each, 'config');
   if (problems.length === 0) return result;
   const paths = problems.map(({ path }) => path).join(', ');
   const message = `${attempt}: there is no hidden value to keep at ${paths}. Send the value itself.`;
@@ -88,7 +89,7 @@ type Each = (secret: Secret) => unknown;
 type Walk = (secret: Secret, each: Each) => unknown;
 
 /** A copy of a configuration in which `each` has replaced every secret. */
-function mapSecrets(config: Json, stored: Json, each: Each): Record<string, unknown> {
+function mapSecrets(config: Json, stored: Json, each: Each, path = ''): Record<string, unknown> {
   const parts: Readonly<Record<string, Walk>> = {
     env: everyMember,
     headers: everyMember,
@@ -100,7 +101,7 @@ function mapSecrets(config: Json, stored: Json, each: Each): Record<string, unkn
         return key === 'headers' ? everyMember(member, each) : member.value;
       }),
   };
-  return members({ value: config, stored, path: '' }, (key, member) => {
+  return members({ value: config, stored, path }, (key, member) => {
     const walk = Object.hasOwn(parts, key) ? parts[key] : undefined;
     return walk ? walk(member, each) : member.value;
   }) as Record<string, unknown>;

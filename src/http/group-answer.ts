@@ -1,8 +1,10 @@
 import { reachesGroup, reachesMember } from '../core/access.ts';
-import { findGroup, groupAnswer, type GroupChange, type GroupEditor } from '../core/groups.ts';
+import type { GroupEditor } from '../core/group-servers.ts';
+import { findGroup, groupAnswer, type GroupChange } from '../core/groups.ts';
 import type { Draft } from '../core/document.ts';
 import type { Logger } from '../core/logger.ts';
 import type { GroupSettings } from '../core/settings.ts';
+import { exposedName } from '../core/tool-name.ts';
 import { type Caller, editorOf } from './caller.ts';
 
 export interface GroupRoutes {
@@ -15,7 +17,10 @@ export interface GroupRoutes {
 
 /** Throws HubError `forbidden` for an access key. */
 export function groupEditor(caller: Caller, { knownTools }: GroupRoutes): GroupEditor {
-  return { ...editorOf(caller), knownTools };
+  const { servers, system } = caller.settings;
+  const shownTool = (prefix: string, tool: string): string =>
+    exposedName(prefix, tool, system.nameSeparator, servers.keys());
+  return { ...editorOf(caller), knownTools, shownTool };
 }
 
 export function visibleGroups({ settings, principal }: Caller): GroupSettings[] {

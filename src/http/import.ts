@@ -1,14 +1,16 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import type { Draft } from '../core/document.ts';
-import { addImported, type ImportResult } from '../core/import/add.ts';
+import { type Draft, listed } from '../core/document.ts';
+import { HubError } from '../core/errors.ts';
+import { addImported, type Checked, type ImportResult } from '../core/import/add.ts';
 import { type ClientConfig, parseClientConfig } from '../core/import/parse.ts';
 import { invalid, parseInput } from '../core/input.ts';
 import { isObject } from '../core/rpc.ts';
 import type { Logger } from '../core/logger.ts';
-import { serverProblems } from '../settings/check-server.ts';
+import { checkServer } from '../settings/check-server.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import { bodyText, jsonBody } from './api.ts';
+import { adviceAsSent, placeOf, problemsAsSent } from './as-sent.ts';
 import { adminOnly, type ApiEnv, editorOf } from './caller.ts';
 import { ok } from './reply.ts';
 import { flagOf } from './query.ts';
@@ -21,7 +23,7 @@ export interface ImportRoutes {
 /**
  * `POST /servers/import`, for admins: servers from whatever a client's settings look like. The body is `{text}`, what was pasted, with `names` to take only
  * some of the servers; any other JSON is taken for the settings themselves, `text/plain` for what was pasted. `?dryRun=true` changes nothing and
- * tells what would come of it. Answers what became of each server.
+ * tells what would come of it. Answers what became of each server; when none was added that is a failure.
  */
 export function importRoutes({ settings, log }: ImportRoutes): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
@@ -34,23 +36,48 @@ export function importRoutes({ settings, log }: ImportRoutes): Hono<ApiEnv> {
     const { format, notes, problems } = parsed;
     if (parsed.servers.length === 0) throw nothingFound(parsed);
     const chosen = parsed.servers.filter(({ name }) => names?.includes(name) ?? true);
-    const edit = (draft: Draft) => addImported(draft, by, chosen, serverProblems);
+    const edit = (draft: Draft) => addImported(draft, by, chosen, checked);
     const servers = dryRun ? preview(edit(structuredClone(settings.document) as Draft)) : await settings.change(edit);
-    const good = servers.filter(({ status }) => status === 'created' || status === 'ready');
+    const [good, skipped] = [servers.filter(isGood), servers.filter((server) => !isGood(server))];
     const left = parsed.groups ? [{ path: 'groups', message: 'were left out: only servers are imported' }] : [];
     const data = { dryRun, format, servers, notes: [...notes, ...left], problems };
-    const count = `${good.length} of ${servers.length} servers`;
-    if (dryRun) return ok(c, data, { message: `${count} can be added.` });
+    const why = skipped.map(({ name, message }) => `${name}: ${message.replace(/\.$/, '')}.`);
+    const message = (done: string) => [`${good.length} of ${servers.length} servers ${done}.`, ...why].join(' ');
+    if (dryRun) return ok(c, data, { message: message('can be added') });
+    if (good.length === 0) throw nothingAdded(servers);
     log.info('servers imported', { servers: good.map(({ name }) => name).join(', '), format, by: by.username });
-    return ok(c, data, { message: `${count} added.`, status: good.length > 0 ? 201 : 200 });
+    return ok(c, data, { message: message('added'), status: 201 });
   });
 
   return routes;
 }
 
+function isGood({ status }: ImportResult): boolean {
+  return status === 'created' || status === 'ready';
+}
+
+function checked(name: string, config: Readonly<Record<string, unknown>>): Checked {
+  const { problems, warnings } = checkServer(name, config);
+  const place = placeOf(name);
+  return { errors: problemsAsSent(problems, place), advice: adviceAsSent(warnings, place, Object.keys(config)) };
+}
+
+/** `conflict` when it is names alone that are in the way. */
+function nothingAdded(servers: readonly ImportResult[]): HubError {
+  const attempt = 'Cannot import the servers: none was added';
+  const problems = servers.map(({ name, message }) => ({ path: name, message }));
+  if (servers.length === 0) return invalid(attempt, [{ path: 'names', message: 'name none of those in the text' }]);
+  if (servers.some(({ status }) => status !== 'exists')) return invalid(attempt, problems);
+  const names = listed(servers.map(({ name }) => name));
+  const text = `${attempt}. There are servers of these names already: ${names}. Rename or delete them first.`;
+  return new HubError('conflict', text, { problems });
+}
+
 function preview(results: readonly ImportResult[]): ImportResult[] {
   return results.map((result) =>
-    result.status === 'created' ? { ...result, status: 'ready', message: 'The server can be added.' } : result,
+    result.status === 'created'
+      ? { ...result, status: 'ready', message: result.message.replace(/^[^.]+\./, 'The server can be added.') }
+      : result,
   );
 }
 

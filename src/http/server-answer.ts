@@ -70,6 +70,12 @@ export function serverDetails(caller: Caller, server: ServerSettings, sources: S
   return { ...answer, config, configRestricted: true };
 }
 
+/** The same for a server that was just changed: `settings` are those of now. */
+export function detailsNow(caller: Caller, name: string, settings: Caller['settings'], sources: ServerSources) {
+  const now = { ...caller, settings };
+  return serverDetails(now, serverOf(now, name), sources);
+}
+
 function notFound(name: string): HubError {
   return new HubError('not_found', `There is no server "${name}".`);
 }

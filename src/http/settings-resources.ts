@@ -12,6 +12,7 @@ import { groupServerRoutes } from './group-servers.ts';
 import { groupRoutes } from './groups.ts';
 import { importRoutes } from './import.ts';
 import { serverItemRoutes } from './server-items.ts';
+import { type ServerRunRoutes, serverRunRoutes } from './server-runs.ts';
 import { type ServerRoutes, serverRoutes } from './servers.ts';
 import { type ServerOAuthRoutes, serverOAuthRoutes } from './server-oauth.ts';
 import { settingsRoutes } from './settings.ts';
@@ -35,7 +36,7 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
     knownTools: (server) => pool.catalogue.offers.get(server)?.tools.map(({ key }) => key),
     log,
   };
-  const servers: ServerRoutes = {
+  const servers: ServerRoutes & ServerRunRoutes = {
     settings,
     catalogue,
     states,
@@ -48,6 +49,7 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
     log,
   };
   return [
+    serverRunRoutes(servers),
     groupRoutes(groups),
     groupServerRoutes(groups),
     serverRoutes(servers),

@@ -6,6 +6,7 @@ import { reducedSettingsAnswer, settingsAnswer } from '../core/settings-answer.t
 import { changeSystemConfig, systemConfigAnswer, systemConfigInput } from '../core/system-config.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import { jsonBody } from './api.ts';
+import { changeAsSent } from './as-sent.ts';
 import { adminOnly, type ApiEnv, editorOf } from './caller.ts';
 import { ok } from './reply.ts';
 
@@ -32,7 +33,8 @@ export function settingsRoutes({ settings, log }: SettingsRoutes): Hono<ApiEnv> 
     const by = editorOf(c.var.caller);
     const attempt = 'Cannot change the system configuration';
     const input = parseInput(systemConfigInput, await jsonBody(c.req.raw), attempt);
-    const config = await settings.change((draft) => changeSystemConfig(draft, input));
+    const change = settings.change((draft) => changeSystemConfig(draft, input));
+    const config = await changeAsSent(change, { settings: ['systemConfig'], body: '' }, attempt);
     log.info('system configuration changed', { sections: Object.keys(input).join(', '), by: by.username });
     return ok(c, systemConfigAnswer(config), { message: 'System configuration updated successfully.' });
   });

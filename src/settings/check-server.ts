@@ -1,11 +1,10 @@
-import type { Problem } from '../core/errors.ts';
 import { withoutNulls } from './read.ts';
-import { newReport } from './report.ts';
+import { newReport, type Report } from './report.ts';
 import { readServer } from './server.ts';
 
-/** What the settings would refuse about one entry of `mcpServers`, at its path; nothing for one they would take. */
-export function serverProblems(name: string, config: unknown): readonly Problem[] {
+/** What the settings say to one entry of `mcpServers`, at its path: `problems` they would refuse it for, `warnings` where it probably does not mean what it says. */
+export function checkServer(name: string, config: unknown): Pick<Report, 'problems' | 'warnings'> {
   const report = newReport();
   readServer(name, withoutNulls(config, ['mcpServers', name]), '-', report);
-  return report.problems;
+  return report;
 }

@@ -103,6 +103,9 @@ function readRemote(
   }
   const headers = readHeaders(config, value, path, report);
   const env = readEnv(config, value, path, report);
+  if (Object.keys(env).length > 0 && !Object.values(headers).some((header) => header.includes('${'))) {
+    report.warn([...path, 'env'], 'has no effect on a remote server; what it needs goes into "headers"');
+  }
   if (url === undefined || fault !== undefined) return undefined;
   return { type, url: url.trim(), headers, env, ...readOAuth(config.oauth) };
 }

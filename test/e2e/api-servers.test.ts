@@ -250,19 +250,48 @@ describe('adding', () => {
       ['__proto__', remote, 'name'],
       ['../up', remote, 'name'],
       ['x'.repeat(129), remote, 'name'],
-      ['bad', {}, 'mcpServers.bad'],
-      ['bad', { url: 'ftp://x' }, 'mcpServers.bad.url'],
-      ['bad', { command: 'x', args: 'y' }, 'mcpServers.bad.args'],
-      ['bad', { type: 'carrier-pigeon', url: 'https://x.example' }, 'mcpServers.bad.type'],
-      ['bad', { url: 'https://x.example', headers: { A: '••••' } }, 'headers.A'],
+      ['bad', {}, 'config'],
+      ['bad', { url: 'ftp://x' }, 'config.url'],
+      ['a.b', { url: 'ftp://x' }, 'config.url'],
+      ['bad', { command: 'x', args: 'y' }, 'config.args'],
+      ['bad', { type: 'carrier-pigeon', url: 'https://x.example' }, 'config.type'],
+      ['bad', { url: 'https://x.example', headers: { A: '••••' } }, 'config.headers.A'],
+      ['bad', { url: 'https://x.example', options: { timeout: 'x' } }, 'config.options.timeout'],
       ['bad', { url: 'https://x.example', owner: 'nobody' }, 'config.owner'],
     ];
     for (const [name, config, path] of bad) {
       const before = await storedSettings(hub);
       const answer = await add(name, config);
       expect([answer.status, answer.body.errors?.[0]?.path], answer.text).toEqual([400, path]);
+      expect(answer.text).not.toContain('mcpServers');
       expect(await storedSettings(hub)).toBe(before);
     }
+  });
+
+  test.each<[config: Record<string, unknown>, advice: string]>([
+    [{ command: 'no-such-program', headers: { A: 'b' } }, 'config.headers has no effect on a program'],
+    [{ url: 'http://127.0.0.1:9/mcp', env: { A: 'canary-env-value' } }, 'config.env has no effect on a remote server'],
+    [{ type: 'sse', url: 'http://127.0.0.1:9/mcp', command: 'npx' }, 'config.command has no effect'],
+    [{ command: 'no-such-program', url: 'http://127.0.0.1:9/mcp' }, 'config has a "command" and a url'],
+  ])('accepts a pasted configuration with members of another transport, and says so: %j', async (config, advice) => {
+    const added = await add('pasted', { ...config, enabled: false });
+    expect([added.status, added.body.message], added.text).toEqual([201, expect.stringContaining(advice)]);
+    expect(added.body.message).not.toContain('canary');
+    const described = await call('PUT', '/pasted', admin, { config: { description: 'nothing to do with it' } });
+    if (!advice.startsWith('config has')) expect(described.body.message).toBe('Server updated successfully.');
+    const imported = await call('POST', '/import', admin, {
+      mcpServers: { 'pasted-2': { ...config, enabled: false } },
+    });
+    expect(imported.status, imported.text).toBe(201);
+    for (const name of ['pasted', 'pasted-2']) await call('DELETE', `/${name}`, admin);
+  });
+
+  test('changes that cannot be are refused at their path too', async () => {
+    await add('renamed-from', { url: 'http://127.0.0.1:9/mcp', enabled: false });
+    const body = { newName: 'renamed-to', config: { keepAliveInterval: 0 } };
+    const answer = await call('PUT', '/renamed-from', admin, body);
+    expect([answer.status, answer.body.errors?.[0]?.path]).toEqual([400, 'config.keepAliveInterval']);
+    await call('DELETE', '/renamed-from', admin);
   });
 
   test('lets users bring remote servers only, for themselves, outside the network', async () => {
@@ -455,7 +484,16 @@ describe('importing', () => {
       owner: 'admin',
     });
     const again = await post('', JSON.parse(block));
-    expect([again.status, statuses(again)[0]]).toEqual([200, ['imported-1', 'exists']]);
+    expect([answer.body.message, again.status]).toEqual([expect.stringContaining('alpha: Cannot add'), 400]);
+    expect(again.body.errors?.map(({ path }) => path)).toEqual(['imported-1', 'alpha', 'imported-2']);
+    const taken = await post('', { text: block, names: ['imported-1', 'alpha'] });
+    expect([taken.status, taken.body.success, taken.body.message]).toEqual([
+      409,
+      false,
+      expect.stringContaining('names already: imported-1, alpha'),
+    ]);
+    const unknown = await post('', { text: block, names: ['nothing of it'] });
+    expect([unknown.status, unknown.body.errors?.[0]?.path]).toEqual([400, 'names']);
     await refused(() => post('', { text: 'hello {' }), 400);
     await refused(() => post('?dryRun=maybe', { text: block }), 400);
   });

@@ -95,7 +95,6 @@ describe('the system configuration', () => {
       routing: { openApiAccess: 'authenticated' },
       smartRouting: { openaiApiKey: '••••', progressiveDisclosure: true },
       activityLog: { storeToolPayload: true },
-      brandNew: { some: ['thing'] },
       somethingElse: { kept: null, added: 1 },
     });
     expect([answer.status, answer.body.message]).toEqual([200, 'System configuration updated successfully.']);
@@ -110,7 +109,6 @@ describe('the system configuration', () => {
       },
       somethingElse: { added: 1 },
       activityLog: { storeToolPayload: true },
-      brandNew: { some: ['thing'] },
     });
   });
 
@@ -133,15 +131,19 @@ describe('the system configuration', () => {
     [{}, /^$/],
     [[], /^$/],
     ['null', /^$/],
+    [{ bogus: 1 }, /^bogus$/],
+    [{ nameSeparator: '__', bogus: { a: 1 } }, /^bogus$/],
+    [{ routing: { enableBearerauth: true } }, /^routing\.enableBearerauth$/],
+    [{ smartRouting: { bogus: 1 } }, /^smartRouting\.bogus$/],
     [{ routing: 'x' }, /^routing$/],
-    [{ routing: { enableBearerAuth: 'yes' } }, /routing\.enableBearerAuth$/],
-    [{ routing: { openApiAccess: 'sometimes' } }, /routing\.openApiAccess$/],
-    [{ routing: { bearerAuthHeaderName: 'a b' } }, /routing\.bearerAuthHeaderName$/],
-    [{ nameSeparator: '' }, /nameSeparator$/],
+    [{ routing: { enableBearerAuth: 'yes' } }, /^routing\.enableBearerAuth$/],
+    [{ routing: { openApiAccess: 'sometimes' } }, /^routing\.openApiAccess$/],
+    [{ routing: { bearerAuthHeaderName: 'a b' } }, /^routing\.bearerAuthHeaderName$/],
+    [{ nameSeparator: '' }, /^nameSeparator$/],
     [{ nameSeparator: 7 }, /nameSeparator$/],
-    [{ listPageSize: -1 }, /listPageSize$/],
+    [{ listPageSize: -1 }, /^listPageSize$/],
     [{ install: { baseUrl: 'javascript:alert(1)' } }, /install\.baseUrl$/],
-    [{ network: { allowedCidrs: ['10.0.0.0/99'] } }, /network\.allowedCidrs\[0\]$/],
+    [{ network: { allowedCidrs: ['10.0.0.0/99'] } }, /^network\.allowedCidrs\[0\]$/],
     [{ smartRouting: { azureOpenaiApiKey: '••••' } }, /smartRouting\.azureOpenaiApiKey$/],
     [{ constructor: { polluted: true } }, /constructor$/],
     [{ routing: { prototype: { polluted: true } } }, /routing\.prototype$/],

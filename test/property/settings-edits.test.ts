@@ -2,13 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Draft } from '../../src/core/document.ts';
 import { groupBatchInput, newGroupInput } from '../../src/core/group-input.ts';
-import {
-  type GroupEditor,
-  addGroup,
-  deleteGroup,
-  serverConfigsAnswer,
-  setGroupServers,
-} from '../../src/core/groups.ts';
+import type { GroupEditor } from '../../src/core/group-servers.ts';
+import { addGroup, deleteGroup, serverConfigsAnswer, setGroupServers } from '../../src/core/groups.ts';
 import { addKey, deleteKey } from '../../src/core/keys.ts';
 import { maskServer } from '../../src/core/secrets.ts';
 import {
@@ -28,6 +23,7 @@ const admin: GroupEditor = {
   seesServer: () => true,
   seesGroup: () => true,
   knownTools: () => undefined,
+  shownTool: (prefix, tool) => `${prefix}-${tool}`,
 };
 
 const start = (): Draft => ({
