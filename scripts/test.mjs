@@ -8,20 +8,23 @@ mkdirSync('.test-results', { recursive: true });
 const bin = (name) => `node_modules/.bin/${name}`;
 /** What keeps anything, through the whole hub: runs on each kind of database. The rooms' own tests open both kinds by themselves. */
 const onDatabases = ['test/e2e/api-', 'test/e2e/surfaces', 'test/property/api-fuzz'];
-/** `database` as in test/kit/hub-database.ts; each run leaves a report. */
-const tests = (name, database, files) => ({
+/** `database` as in test/kit/hub-database.ts; each run leaves a report, by default under its name. */
+const tests = (name, database, files, report = database) => ({
   name,
   command: bin('vitest'),
-  args: ['run', ...files, '--reporter=default', '--reporter=json', `--outputFile.json=.test-results/${database}.json`],
+  args: ['run', ...files, '--reporter=default', '--reporter=json', `--outputFile.json=.test-results/${report}.json`],
   env: { TEST_DATABASE: database },
 });
-const folders = ['src', 'test', 'scripts'];
+const folders = ['src', 'web', 'test', 'scripts'];
 const steps = [
   { name: 'format', command: bin('oxfmt'), args: ['--check', ...folders] },
   { name: 'lint', command: bin('oxlint'), args: ['--type-aware', '--deny-warnings', ...folders] },
   { name: 'types', command: bin('tsc'), args: ['--noEmit'] },
+  { name: 'types of the dashboard', command: bin('tsc'), args: ['--noEmit', '-p', 'web'] },
+  { name: 'types of its tests', command: bin('tsc'), args: ['--noEmit', '-p', 'test/browser'] },
   { name: 'build', command: process.execPath, args: ['scripts/build.mjs'] },
-  tests('tests', 'off', []),
+  tests('tests', 'off', ['--exclude', 'test/browser/**']),
+  tests('tests in a browser', 'off', ['test/browser/'], 'browser'),
   tests('tests on PostgreSQL', 'postgres', onDatabases),
   tests('tests on the embedded database', 'embedded', onDatabases),
 ];

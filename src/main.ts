@@ -24,6 +24,9 @@ import { authRoutes } from './http/auth.ts';
 import { callResources } from './http/call-resources.ts';
 import type { ApiEnv } from './http/caller.ts';
 import { type Arrived, clientAddress } from './http/client-address.ts';
+import { type Changes, createChanges } from './http/changes.ts';
+import { dashboardRoutes } from './http/dashboard.ts';
+import { dashboardResources } from './http/dashboard-resources.ts';
 import { docsRoutes } from './http/docs.ts';
 import { watchHealth } from './http/health.ts';
 import { keysRoutes } from './http/keys.ts';
@@ -98,6 +101,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   const clients = openClients({ views, dataDir }, closers);
   const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedText, pool, log('hub'));
   closers.add(() => saveCatalogue.close());
+  const changes = createChanges((headers) => identity.identify(headers));
   const loop = reconciling(log('hub'), () => {
     signIns.reconcile();
     pool.reconcile(settings.current);
@@ -105,6 +109,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
     smart.sync(settings.current);
     clients.reconcile();
     saveCatalogue.soon();
+    changes.announce();
   });
   closers.add(() => loop.close());
   settings.subscribe(() => {
@@ -133,6 +138,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
     dataDir,
     views,
     dispatch,
+    changes,
   };
   const app = buildApp({ ...parts, log: log('api') });
   const door = createDoor({
@@ -157,7 +163,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
     door,
   );
   const address = await listen(server, env.host, env.port);
-  closers.add(() => closeServer(server, limits.drainMs, [clients.streams, records.logStream]));
+  closers.add(() => closeServer(server, limits.drainMs, [clients.streams, records.logStream, changes]));
   listening = address;
   dataDir.announce(`${address}${env.basePath}`);
   pool.reconcile(settings.current);
@@ -224,18 +230,17 @@ interface ApiParts {
   readonly dataDir: DataDir;
   readonly views: Views;
   readonly dispatch: DispatchOptions;
+  readonly changes: Changes;
   readonly log: Logger;
 }
 
 /** Everything but MCP. */
 function buildApp(parts: ApiParts) {
-  const { env, settings, database, records, pool, publicUrl, log } = parts;
+  const { env, database, records, pool, publicUrl, log } = parts;
   const app = createApp({
     basePath: env.basePath,
     health: watchHealth({ servers: () => pool.states(), database, records, version }),
-    hubUrl: hubUrl(publicUrl),
-    keyRequired: () => settings.current.system.routing.enableBearerAuth ?? !isLoopbackName(env.host),
-    web: !env.disableWeb,
+    dashboard: env.disableWeb ? undefined : dashboardRoutes({ ...env, version }),
     api: buildApi(parts),
     log,
   });
@@ -266,6 +271,7 @@ function buildApi(parts: ApiParts) {
       keysRoutes({ settings, log }),
       ...recordResources({ records, settings, identify: identity.identify, log }),
       ...settingsResources({ settings, pool, states, signIns, dataDir: dataDir.path, log }),
+      ...dashboardResources({ ...parts, host: env.host, hubUrl: hubUrl(parts.publicUrl) }),
       docsRoutes({ mounted: () => api.routes, isOpen, mount, version, web: !env.disableWeb }),
       ...callResources({ views, states, dispatch, allowedOrigins, hubUrl: hubUrl(parts.publicUrl) }),
     ],

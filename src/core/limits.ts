@@ -403,4 +403,7 @@ export const limits = {
   parkedPerPrincipal: 100,
   /** URL-mode elicitations of which the end may still be told. */
   elicitations: 10_000,
+  /** Pages of the dashboard that follow changes at once, and how often each hears of them: a start of many servers is a storm of changes. */
+  changeReaders: 200,
+  changesEveryMs: 250,
 } as const;

@@ -76,6 +76,7 @@ export function setPasswordHash(draft: Draft, username: string, passwordHash: st
   const user = findUser(draft, username);
   if (user['password'] !== replaces) return false;
   user['password'] = passwordHash;
+  delete user['passwordIsInitial'];
   return true;
 }
 

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { HubError } from '../core/errors.ts';
 import type { LogFields, Logger } from '../core/logger.ts';
@@ -23,16 +22,13 @@ function open(options: Partial<AppOptions> & Partial<HealthFacts> = {}) {
   const logged: { message: string; fields: LogFields | undefined }[] = [];
   const write = (message: string, fields?: LogFields) => void logged.push({ message, fields });
   const log: Logger = { debug: write, info: write, warn: write, error: write };
-  const hubUrl = (c: Context) => new URL(c.req.url).origin + (rest.basePath ?? '');
   const records = { database, logs, activity };
   const health = () => assessHealth({ servers, ...records, version: '1.2.3', startedAt: 1_000, now: 62_500, problem });
   return {
     app: createApp({
       basePath: '',
       health,
-      hubUrl,
-      keyRequired: () => false,
-      web: true,
+      dashboard: undefined,
       api: new Hono(),
       log,
       ...rest,
@@ -72,7 +68,6 @@ describe('GET /health', () => {
       logs: { waiting: 7, dropped: 2 },
     });
     expect(text).not.toContain('db.internal');
-    expect(await (await app.request('/')).text()).toContain('The database is not available');
   });
 
   test('says which database is there and whether it keeps embeddings', async () => {
@@ -105,62 +100,6 @@ describe('GET /health', () => {
     const { app } = open({ basePath: '/hub' });
     expect((await app.request('/health')).status).toBe(200);
     expect((await app.request('/hub/health')).status).toBe(404);
-  });
-});
-
-describe('the home page', () => {
-  test('names no server, whatever their state', async () => {
-    const { app } = open({ servers: [server('connected'), server('disconnected', 'other-server')] });
-    const text = await (await app.request('/')).text();
-    expect(text).toContain('1 of 2 connected');
-    expect(text).not.toMatch(/private-server|other-server/);
-  });
-
-  test('gives addresses under the name it was opened with', async () => {
-    const { app } = open({ basePath: '/hub' });
-    for (const path of ['/hub', '/hub/']) {
-      const text = await (await app.request(`http://tools.example:8080${path}`)).text();
-      expect(text).toContain('claude mcp add --transport http toolhub http://tools.example:8080/hub/mcp<');
-      expect(text).toContain('http://tools.example:8080/hub/sse<');
-    }
-    expect((await app.request('/')).status).toBe(404);
-  });
-
-  test('allows its own style sheet and nothing else, and runs no script', async () => {
-    const response = await open().app.request('/');
-    const text = await response.text();
-    const policy = response.headers.get('content-security-policy') ?? '';
-    const [, style = ''] = /<style>([\s\S]*)<\/style>/.exec(text) ?? [];
-    expect(policy).toContain(`style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`);
-    expect(policy).toContain("default-src 'none'");
-    expect(policy).not.toContain('unsafe');
-    expect(text).not.toMatch(/<script|javascript:|\son[a-z]+=|\sstyle=|src=/i);
-  });
-
-  test('cannot be made to carry markup by its address', async () => {
-    const { app } = open({ basePath: '/<b>' });
-    const text = await (await app.request('http://h/%3Cb%3E/')).text();
-    expect(text).not.toContain('<b>');
-  });
-
-  test('says so when a key is needed', async () => {
-    const text = await (await open({ keyRequired: () => true }).app.request('/')).text();
-    expect(text).toContain('Authorization: Bearer YOUR_ACCESS_KEY');
-    expect(await (await open().app.request('/')).text()).not.toContain('YOUR_ACCESS_KEY');
-  });
-
-  test('has a language, one h1, landmarks, and sections that are named', async () => {
-    const text = await (await open().app.request('/')).text();
-    expect(text).toMatch(/<html lang="en">/);
-    expect(text.match(/<h1/g)).toHaveLength(1);
-    for (const landmark of ['<header>', '<main>', '<footer>']) expect(text).toContain(landmark);
-    const labels = [...text.matchAll(/aria-labelledby="([^"]+)"/g)].map(([, id]) => id);
-    expect(labels.length).toBeGreaterThan(3);
-    for (const id of labels) expect(text).toContain(`id="${id}"`);
-  });
-
-  test('is gone with DISABLE_WEB', async () => {
-    expect((await open({ web: false }).app.request('/')).status).toBe(404);
   });
 });
 

@@ -15,7 +15,7 @@ import type { ApiEnv, Caller } from './caller.ts';
 import { ok } from './reply.ts';
 
 export interface AuthOptions {
-  readonly settings: Pick<SettingsStore, 'change'>;
+  readonly settings: Pick<SettingsStore, 'change' | 'document'>;
   readonly login: Login;
   readonly passwords: Pick<Passwords, 'hash'>;
   readonly tokens: Pick<Tokens, 'issue' | 'revoke' | 'revokeUser'>;
@@ -59,7 +59,10 @@ export function authRoutes({ settings, login, passwords, tokens, claims, log }: 
   });
 
   routes.get('/auth/user', (c) => {
-    const user = userAnswer(userOf(c.var.caller));
+    const { username } = userOf(c.var.caller);
+    const entry = settings.document.users?.find((user) => user['username'] === username);
+    const isInitial = entry?.['passwordIsInitial'] === true;
+    const user = { ...userAnswer(userOf(c.var.caller)), ...(isInitial && { passwordIsInitial: true }) };
     return c.json({ success: true, user, data: user });
   });
 

@@ -5,6 +5,7 @@ import { HubError } from '../core/errors.ts';
 import type { ServerState } from '../core/hub.ts';
 import { maskServer } from '../core/secrets.ts';
 import type { ItemSettings, Selection, ServerSettings } from '../core/settings.ts';
+import { tokensOf } from '../core/tokens.ts';
 import { exposedName } from '../core/tool-name.ts';
 import type { Caller } from './caller.ts';
 
@@ -42,13 +43,38 @@ export function managedServer(caller: Caller, name: string, attempt: string): Se
 
 /** An element of `GET /servers` (reference: MCPHub §1.5), without the configuration. */
 export function serverAnswer(caller: Caller, server: ServerSettings, sources: ServerSources) {
+  const offer = sources.catalogue().offers.get(server.name);
+  return { ...frameAnswer(caller, server, sources), ...itemsAnswer(caller, server, offer, manages(caller, server)) };
+}
+
+/** The same with counts in place of the items, for lists of servers that have thousands of them. */
+export function serverSummary(caller: Caller, server: ServerSettings, sources: ServerSources) {
+  const offer = sources.catalogue().offers.get(server.name);
+  const managed = manages(caller, server);
+  const { tools, prompts, resources, templates } = shownItems(caller, server, offer, managed);
+  return {
+    ...frameAnswer(caller, server, sources),
+    managed,
+    tools: countOf(tools, server.tools),
+    prompts: countOf(prompts, server.prompts),
+    resources: countOf([...resources, ...templates], server.resources),
+  };
+}
+
+function countOf(items: readonly Item[], switches: Switches) {
+  const enabled = items.filter(({ key }) => isOn(switches, key));
+  const tokens = enabled.reduce((sum, { text }) => sum + tokensOf(text), 0);
+  return { total: items.length, enabled: enabled.length, tokens };
+}
+
+/** What is said of a server besides its items. */
+function frameAnswer(caller: Caller, server: ServerSettings, sources: ServerSources) {
   const { name, owner, enabled, description, visibility, sharedWithUsers } = server;
-  const offer = sources.catalogue().offers.get(name);
   const state = sources.states().find((state) => state.name === name);
   const isManaged = manages(caller, server);
   return {
     name,
-    ...aboutOf(offer),
+    ...aboutOf(sources.catalogue().offers.get(name)),
     ...(description !== undefined && { description }),
     type: server.transport.type,
     owner,
@@ -56,7 +82,6 @@ export function serverAnswer(caller: Caller, server: ServerSettings, sources: Se
     ...(isManaged && { sharedWithUsers }),
     enabled,
     ...statusAnswer(server, state, isManaged),
-    ...itemsAnswer(caller, server, offer, isManaged),
   };
 }
 
@@ -117,12 +142,8 @@ function aboutOf(offer: Offer | undefined) {
 
 /** All items for whoever can switch them; what they may call for the others. */
 function itemsAnswer(caller: Caller, server: ServerSettings, offer: Offer | undefined, isManaged: boolean) {
-  const { settings, principal } = caller;
-  const grant = isManaged ? undefined : granted(settings, principal, server);
-  const shown = (items: readonly Item[] = [], switches: Switches, selection: Selection = []) => {
-    if (isManaged) return items;
-    return server.enabled ? items.filter(({ key }) => isOn(switches, key) && selects(selection, key)) : [];
-  };
+  const { settings } = caller;
+  const items = shownItems(caller, server, offer, isManaged);
   const prefixes = [...settings.servers.keys()];
   const exposed = (key: string) => exposedName(server.name, key, settings.system.nameSeparator, prefixes);
   const named = (item: Item, switches: Switches) => ({
@@ -132,10 +153,26 @@ function itemsAnswer(caller: Caller, server: ServerSettings, offer: Offer | unde
   });
   const { tools, prompts, resources } = server;
   return {
-    tools: shown(offer?.tools, tools, grant?.tools).map((item) => named(item, tools)),
-    prompts: shown(offer?.prompts, prompts, grant?.prompts).map((item) => named(item, prompts)),
-    resources: shown(offer?.resources, resources, grant?.resources).map((item) => itemAnswer(item, resources)),
-    resourceTemplates: shown(offer?.templates, resources, grant?.resources).map((item) => itemAnswer(item, resources)),
+    tools: items.tools.map((item) => named(item, tools)),
+    prompts: items.prompts.map((item) => named(item, prompts)),
+    resources: items.resources.map((item) => itemAnswer(item, resources)),
+    resourceTemplates: items.templates.map((item) => itemAnswer(item, resources)),
+  };
+}
+
+function shownItems(caller: Caller, server: ServerSettings, offer: Offer | undefined, isManaged: boolean) {
+  const { settings, principal } = caller;
+  const grant = isManaged ? undefined : granted(settings, principal, server);
+  const shown = (items: readonly Item[] = [], switches: Switches, selection: Selection = []) => {
+    if (isManaged) return items;
+    return server.enabled ? items.filter(({ key }) => isOn(switches, key) && selects(selection, key)) : [];
+  };
+  const { tools, prompts, resources } = server;
+  return {
+    tools: shown(offer?.tools, tools, grant?.tools),
+    prompts: shown(offer?.prompts, prompts, grant?.prompts),
+    resources: shown(offer?.resources, resources, grant?.resources),
+    templates: shown(offer?.templates, resources, grant?.resources),
   };
 }
 

@@ -19,6 +19,7 @@ import {
   serverAnswer,
   serverDetails,
   serverOf,
+  serverSummary,
   type ServerSources,
   visibleServers,
 } from './server-answer.ts';
@@ -49,12 +50,7 @@ export function serverRoutes(options: ServerRoutes): Hono<ApiEnv> {
     return { name, message: ['Server added successfully.', ...advice(name, config)].join(' ') };
   };
 
-  routes.get('/servers', (c) => {
-    const { caller } = c.var;
-    const { items, pagination } = pageOf(visibleServers(caller), c.req.query());
-    const data = items.map((server) => serverAnswer(caller, server, options));
-    return c.json({ success: true, data, ...(pagination && { pagination }) });
-  });
+  routes.get('/servers', (c) => c.json({ success: true, ...listed(c.var.caller, c.req.query(), options) }));
 
   routes.get('/servers/:name', (c) => {
     const { caller } = c.var;
@@ -109,6 +105,17 @@ export function serverRoutes(options: ServerRoutes): Hono<ApiEnv> {
 
   return routes;
 }
+
+/** The servers the caller sees, all of them or a page. */
+function listed(caller: Caller, query: Readonly<Record<string, string>>, sources: ServerSources) {
+  const { items, pagination } = pageOf(visibleServers(caller), query);
+  const input = parseInput(listInput, query, 'Cannot list the servers');
+  const answer = input.items === 'count' ? serverSummary : serverAnswer;
+  return { data: items.map((server) => answer(caller, server, sources)), ...(pagination && { pagination }) };
+}
+
+/** `?items=count`: counts of tools, prompts and resources in place of themselves. */
+const listInput = z.object({ items: z.literal('count', 'must be "count" or absent').optional() });
 
 /** The body of `POST /servers/batch`. */
 export const serversInput = z.object({

@@ -17,7 +17,15 @@ export async function firstAdmin(
     // Somebody may have added one by hand meanwhile.
     if ((draft.users ?? []).length > 0) return false;
     draft.users = [
-      { username: 'admin', password: hash, role: 'admin', isAdmin: true, createdAt: new Date().toISOString() },
+      {
+        username: 'admin',
+        password: hash,
+        role: 'admin',
+        isAdmin: true,
+        createdAt: new Date().toISOString(),
+        // It stands in a terminal: the dashboard asks for another one.
+        ...(given === undefined && { passwordIsInitial: true }),
+      },
     ];
     return true;
   });

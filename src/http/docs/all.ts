@@ -1,4 +1,5 @@
 import { calls } from './calls.ts';
+import { dashboard } from './dashboard.ts';
 import { groups } from './groups.ts';
 import type { Subject } from './operation.ts';
 import { keys, login, users } from './people.ts';
@@ -17,5 +18,6 @@ export const subjects: readonly Subject[] = [
   logs,
   activity,
   settings,
+  dashboard,
   documents,
 ];

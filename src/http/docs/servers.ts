@@ -27,7 +27,13 @@ export const servers: Subject = {
   operations: {
     'GET /servers': {
       summary: 'The servers within reach, with what they offer',
-      query: pageQuery,
+      query: {
+        ...pageQuery,
+        items: {
+          const: 'count',
+          description: 'Numbers in place of tools, prompts and resources; `tokens` is an estimate.',
+        },
+      },
       answer: { data: listOf(ref('Server')), beside: { pagination: ref('Pagination') } },
     },
     'POST /servers': { summary: 'Add a server', body: newServerInput, answer: server, created: true },

@@ -1,0 +1,22 @@
+import type { Context, Hono } from 'hono';
+import type { Settings } from '../core/settings.ts';
+import type { Views } from '../core/view.ts';
+import { isLoopbackName } from '../mcp/guard.ts';
+import type { ApiEnv } from './caller.ts';
+import type { Changes } from './changes.ts';
+import { connectRoutes } from './connect.ts';
+
+export interface DashboardResources {
+  readonly changes: Pick<Changes, 'routes'>;
+  readonly views: Views;
+  /** Where the hub listens. */
+  readonly host: string;
+  readonly hubUrl: (c: Context) => string;
+}
+
+/** What pages ask besides what everybody asks. */
+export function dashboardResources({ changes, views, host, hubUrl }: DashboardResources): Hono<ApiEnv>[] {
+  // Not set is on, beyond loopback.
+  const keyRequired = ({ system }: Settings) => system.routing.enableBearerAuth ?? !isLoopbackName(host);
+  return [changes.routes, connectRoutes({ views, hubUrl, keyRequired })];
+}

@@ -1,0 +1,32 @@
+import { count, flag, listOf, object, type Subject, text } from './operation.ts';
+
+const cost = object({ tools: count, tokens: count });
+
+export const dashboard: Subject = {
+  name: 'Dashboard',
+  operations: {
+    'GET /events': {
+      summary: 'Says when something has changed (server-sent events)',
+      description: 'The data of each event is `{"type":"changed"}`: ask again for what you show.',
+      answer: { bare: text, type: 'text/event-stream' },
+    },
+    'GET /connect': {
+      summary: 'How each AI client is connected to an endpoint',
+      query: {
+        group: { type: 'string', description: 'Its id or name.' },
+        server: text,
+        smart: { type: 'boolean', description: 'By searching for tools, instead of listing all.' },
+      },
+      answer: {
+        data: object({
+          url: text,
+          keyRequired: flag,
+          clients: listOf(
+            object({ client: text, title: text, where: text, language: text, text }, { installUrl: text }),
+          ),
+          cost: object({ all: cost, smart: cost }),
+        }),
+      },
+    },
+  },
+};

@@ -1,0 +1,169 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { api, login, passwordOf, userToken } from '../kit/api.ts';
+import { hostileStdio } from '../kit/hostile.ts';
+import { type TestHub, testHub } from '../kit/test-hub.ts';
+import { visit, violations } from './kit.ts';
+
+// What is around every page: login, who may see what, languages, themes, and what it costs to open.
+
+let hub: TestHub;
+
+beforeAll(async () => {
+  hub = await testHub({ mcpServers: { notes: hostileStdio({ tools: ['echo'] }).config } });
+  await hub.connected(1);
+  await userToken(hub, await login(hub), 'ann');
+});
+
+const ann = { username: 'ann', password: passwordOf('ann') };
+
+describe('login', () => {
+  test('leads back to where one wanted to go, and says what is wrong with a wrong password', async () => {
+    const page = await visit(hub, '/servers?q=no', { as: undefined, expected: /401/ });
+    await page.waitForURL(/\/login\?from=/);
+    await page.getByLabel('Password').fill('wrong');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('Password').fill('correct horse');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/servers\?q=no$/);
+    await page.getByRole('heading', { name: 'Servers', level: 1 }).waitFor();
+  });
+
+  test('does not lead anywhere else', async () => {
+    const page = await visit(hub, '/login?from=//evil.example/x', { as: undefined });
+    await page.getByLabel('Password').fill('correct horse');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/');
+  });
+
+  test('is asked for again when the token has ended, and then everything is as before', async () => {
+    const page = await visit(hub, '/groups', { expected: /401/ });
+    await page.getByRole('heading', { name: 'Groups', level: 1 }).waitFor();
+    const token = await page.evaluate(() => localStorage.getItem('toolhub.token') ?? '');
+    await api(hub, 'POST', '/auth/logout', { token });
+    // The stream of changes ends with the token.
+    await page.getByText('Your session has ended').waitFor();
+    await page.getByLabel('Password').fill('correct horse');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Groups', level: 1 }).waitFor();
+  });
+
+  test('out is out in every tab', async () => {
+    const page = await visit(hub, '/');
+    const other = await page.context().newPage();
+    await other.goto(`${hub.url}/groups`);
+    await page.getByRole('button', { name: /admin/ }).click();
+    await page.getByRole('menuitem', { name: 'Log out' }).click();
+    await page.getByRole('heading', { name: 'Tool Hub' }).waitFor();
+    await other.getByLabel('Password').waitFor();
+  });
+});
+
+describe('a password that the hub made up', () => {
+  test('is to be changed, and then nobody asks any more', async () => {
+    const fresh = await testHub({ env: { ADMIN_PASSWORD: '' } });
+    const made = { username: 'admin', password: fresh.hub.adminPassword ?? '' };
+    const page = await visit(fresh, '/', { as: made });
+    await page.getByRole('link', { name: 'Change the password' }).click();
+    await page.getByLabel('Current password').fill(made.password);
+    await page.getByLabel('New password', { exact: true }).fill('short');
+    await page.getByLabel('New password again').fill('shirt');
+    await page.getByText('The two are not the same.').waitFor();
+    await page.getByLabel('New password', { exact: true }).fill('my own words');
+    await page.getByLabel('New password again').fill('my own words');
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByText('Password changed.').waitFor();
+    await page.getByText('Choose a password of your own').waitFor({ state: 'detached' });
+    await login(fresh, 'admin', 'my own words');
+  });
+});
+
+describe('a user without rights', () => {
+  test('sees no page of admins, neither by a link nor by its address', async () => {
+    const page = await visit(hub, '/users', { as: ann });
+    await page.getByText('Only admins see this page').waitFor();
+    for (const name of ['Users', 'Settings', 'Smart routing']) {
+      expect(await page.getByRole('link', { name, exact: true }).count(), name).toBe(0);
+    }
+  });
+});
+
+describe('everywhere', () => {
+  test('an address that is no page says so, inside and outside of the dashboard', async () => {
+    const page = await visit(hub, '/servers/x/y');
+    await page.getByText('There is no such page').waitFor();
+  });
+
+  test('the other language and the other theme stay after a reload', async () => {
+    const page = await visit(hub, '/');
+    await page.getByRole('button', { name: /admin/ }).click();
+    await page.getByRole('menuitemradio', { name: '简体中文' }).click();
+    await page.getByRole('heading', { name: '概览', level: 1 }).waitFor();
+    await page.getByRole('button', { name: /admin/ }).click();
+    await page.getByRole('menuitemradio', { name: '深色' }).click();
+    await page.reload();
+    await page.getByRole('heading', { name: '概览', level: 1 }).waitFor();
+    expect(await page.locator('html').getAttribute('lang')).toBe('zh');
+    expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
+  });
+
+  test('the keyboard skips the navigation, and a phone opens and leaves it', async () => {
+    const page = await visit(hub, '/', { width: 390, height: 800 });
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('main');
+    await page.getByRole('button', { name: 'Menu' }).click();
+    await page.getByRole('link', { name: 'Groups' }).click();
+    await page.getByRole('heading', { name: 'Groups', level: 1 }).waitFor();
+    await page.getByRole('link', { name: 'Groups' }).waitFor({ state: 'hidden' });
+  });
+
+  test('the hub may be below a path, and under it everything works', async () => {
+    const below = await testHub({ env: { BASE_PATH: '/my/hub' } });
+    const page = await visit(below, '/settings', { as: undefined });
+    await page.getByLabel('Password').fill('correct horse');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${below.url}/settings`);
+    await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
+  });
+});
+
+describe('the first load', () => {
+  test('is at most 250 kB, is usable within a second, and moves nothing afterwards', async () => {
+    const page = await visit(hub, '/login', { as: undefined });
+    await page.getByLabel('Password').waitFor();
+    const measured = await page.evaluate(() => {
+      const entries = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
+      return entries.map(({ name, encodedBodySize }) => ({ name: new URL(name).pathname, bytes: encodedBodySize }));
+    });
+    const bytes = measured.filter(({ name }) => !name.startsWith('/api')).reduce((sum, each) => sum + each.bytes, 0);
+    expect(bytes).toBeGreaterThan(50_000);
+    expect(bytes).toBeLessThan(250_000);
+  });
+
+  test('no page takes more than its share', () => {
+    const files = readdirSync('dist/web/assets').filter((name) => name.endsWith('.js.gz'));
+    const pages = files.filter((name) => !name.startsWith('index-'));
+    for (const name of pages)
+      expect([name, readFileSync(`dist/web/assets/${name}`).length < 60_000]).toEqual([name, true]);
+  });
+});
+
+describe('readers of screens', () => {
+  test.each([
+    ['/login', undefined],
+    ['/', undefined],
+    ['/account', undefined],
+  ])('find nothing wrong at %s, in light and dark, wide and narrow', async (path) => {
+    for (const options of [{}, { dark: true }, { width: 390 }]) {
+      const page = await visit(hub, path, { ...options, ...(path === '/login' && { as: undefined }) });
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      expect(await violations(page)).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,128 @@
+import { existsSync } from 'node:fs';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, expect } from 'vitest';
+import { login } from '../kit/api.ts';
+import type { TestHub } from '../kit/test-hub.ts';
+
+const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
+  existsSync(path),
+);
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+let browser: Promise<Browser> | undefined;
+const contexts: BrowserContext[] = [];
+
+afterEach(async () => {
+  for (const context of contexts.splice(0)) await context.close();
+});
+afterAll(async () => {
+  await (await browser)?.close();
+});
+
+/** One Chromium for a file of tests; each page has cookies and storage of its own. */
+function open(): Promise<Browser> {
+  if (executablePath === undefined) throw new Error('Chromium is missing: apt-get install chromium');
+  return (browser ??= chromium.launch({ executablePath, args }));
+}
+
+export interface Visit {
+  /** Who is logged in; nobody with `undefined`. */
+  readonly as?: { readonly username: string; readonly password: string } | undefined;
+  readonly width?: number;
+  readonly height?: number;
+  readonly dark?: boolean;
+  /** Lines in the console that are wanted: what a hub that is gone leaves there. */
+  readonly expected?: RegExp;
+}
+
+const admin = { username: 'admin', password: 'correct horse' };
+
+/**
+ * A page of the dashboard in a browser of its own. After the test, `complaints` must be empty: errors in the console, requests that leave this machine, and
+ * everything the page's policy refused.
+ */
+export async function visit(hub: Pick<TestHub, 'url'>, path: string, options: Visit = {}): Promise<Page> {
+  const { width = 1280, height = 800, dark = false, expected } = options;
+  const as = 'as' in options ? options.as : admin;
+  const context = await (
+    await open()
+  ).newContext({
+    viewport: { width, height },
+    colorScheme: dark ? 'dark' : 'light',
+    reducedMotion: 'reduce',
+    locale: 'en-GB',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  contexts.push(context);
+  if (as) {
+    const token = await login(hub, as.username, as.password);
+    await context.addInitScript((value) => {
+      // Once: what the page does with it afterwards is what is tested.
+      if (sessionStorage.getItem('seeded') !== null) return;
+      sessionStorage.setItem('seeded', 'yes');
+      localStorage.setItem('toolhub.token', value);
+    }, token);
+  }
+  const page = await context.newPage();
+  page.setDefaultTimeout(8_000);
+  watch(page, expected);
+  await page.goto(`${hub.url}${path}`);
+  return page;
+}
+
+/** Another tab of the same browser. */
+export async function tab(page: Page, path: string): Promise<Page> {
+  const next = await page.context().newPage();
+  next.setDefaultTimeout(8_000);
+  watch(next);
+  await next.goto(new URL(path, page.url()).href);
+  return next;
+}
+
+const complaints: string[] = [];
+
+afterEach(() => {
+  const found = complaints.splice(0);
+  expect(found, found.join('\n')).toEqual([]);
+});
+
+function watch(page: Page, expected?: RegExp): void {
+  page.on('console', (message) => {
+    if (message.type() !== 'error' && message.type() !== 'warning') return;
+    const text = `${message.text()} ${message.location().url}`;
+    if (!expected?.test(text)) complaints.push(`console: ${text}`);
+  });
+  page.on('pageerror', (error) => complaints.push(`thrown: ${error.stack ?? error.message}`));
+  page.on('request', (request) => {
+    const { protocol, hostname } = new URL(request.url());
+    if (protocol.startsWith('http') && hostname !== '127.0.0.1') complaints.push(`left the machine: ${request.url()}`);
+  });
+}
+
+/** What axe finds, a line each; none is what is wanted. */
+export async function violations(page: Page): Promise<string[]> {
+  const { default: axe } = await import('axe-core');
+  // Evaluated by the browser's debugger, which the page's policy does not concern.
+  await page.evaluate(axe.source);
+  const found = await page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
+    return (await axe.run()).violations;
+  });
+  return found.map(
+    ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
+  );
+}
+
+interface Violation {
+  readonly id: string;
+  readonly help: string;
+  readonly nodes: readonly { readonly html: string }[];
+}

@@ -1,0 +1,88 @@
+import { boot } from '../boot.ts';
+import { session } from './session.ts';
+
+/** What is wrong with one value that was sent, by its path: `config.url`. */
+export interface Problem {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** The hub refused, or could not be reached (`status` 0). `message` is the hub's own: what was attempted, why not, what to do. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly problems: readonly Problem[];
+
+  constructor(status: number, message: string, problems: readonly Problem[] = []) {
+    super(message);
+    this.status = status;
+    this.problems = problems;
+  }
+}
+
+/** The envelope of every answer (CONTRACT §3). */
+export interface Envelope<T> {
+  readonly data: T;
+  readonly message?: string;
+}
+
+interface Request {
+  readonly method?: string;
+  /** Sent as JSON; a form or a text as it is. */
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An address below `/api`. */
+export function apiUrl(path: string): string {
+  return `${boot.basePath}/api${path}`;
+}
+
+/** A path from texts of any kind: each becomes one segment. */
+export function pathOf(...segments: readonly string[]): string {
+  return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
+}
+
+/** `?a=b` without what is undefined or empty. */
+export function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(values).flatMap(([key, value]) =>
+    value === undefined || value === '' ? [] : [[key, String(value)]],
+  );
+  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
+}
+
+/** Asks the hub; the whole envelope. Throws ApiError. A token that is refused ends the session. */
+export async function ask<T>(path: string, request: Request = {}): Promise<Envelope<T>> {
+  const response = await send(path, request);
+  const answer = (await response.json().catch(() => undefined)) as Partial<Envelope<T>> | undefined;
+  return { ...answer, data: answer?.data as T };
+}
+
+/** Asks the hub; `data` alone. */
+export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return (await ask<T>(path, { signal })).data;
+}
+
+/** The answer as it came. Throws ApiError unless it is good. */
+export async function send(path: string, { method = 'GET', body, headers, signal }: Request = {}): Promise<Response> {
+  const token = session.token();
+  const asIs = body === undefined || body instanceof FormData || typeof body === 'string';
+  const init: RequestInit = {
+    method,
+    headers: {
+      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+      ...(!asIs && { 'Content-Type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: asIs ? body : JSON.stringify(body) }),
+    ...(signal && { signal }),
+  };
+  const response = await fetch(apiUrl(path), init).catch((error: unknown) => {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw new ApiError(0, '');
+  });
+  if (response.ok) return response;
+  const failure = (await response.json().catch(() => ({}))) as { message?: string; errors?: Problem[] };
+  if (response.status === 401 && token !== undefined) session.end('expired', token);
+  throw new ApiError(response.status, failure.message ?? `HTTP ${response.status}`, failure.errors);
+}

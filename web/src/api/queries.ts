@@ -1,0 +1,63 @@
+import { QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
+import { ApiError, get, pathOf } from './client.ts';
+import type { Group, GroupServer, Key, Me, ServerDetails, ServerSummary, User } from './types.ts';
+
+/** What the pages read. Everything here is asked for again when the hub says that something has changed (`live.ts`). */
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 20_000,
+      // What was refused is refused again; what could not be reached may be there in a moment.
+      retry: (failures, error) =>
+        failures < 3 && error instanceof ApiError && (error.status === 0 || error.status === 503),
+      retryDelay: (attempt) => Math.min(4_000, 500 * 2 ** attempt),
+      networkMode: 'always',
+    },
+    mutations: { networkMode: 'always' },
+  },
+});
+
+export const meQuery = queryOptions({ queryKey: ['me'], queryFn: ({ signal }) => get<Me>('/auth/user', signal) });
+
+/** Who is logged in. Only below the shell, which has waited for it. */
+export function useMe(): Me {
+  const { data } = useQuery(meQuery);
+  if (!data) throw new Error('useMe outside of the shell');
+  return data;
+}
+
+export const serversQuery = queryOptions({
+  queryKey: ['servers'],
+  queryFn: ({ signal }) => get<readonly ServerSummary[]>('/servers?items=count', signal),
+});
+
+export const serverQuery = (name: string) =>
+  queryOptions({
+    queryKey: ['servers', name],
+    queryFn: ({ signal }) => get<ServerDetails>(`/servers${pathOf(name)}`, signal),
+  });
+
+export const groupsQuery = queryOptions({
+  queryKey: ['groups'],
+  queryFn: ({ signal }) => get<readonly Group[]>('/groups', signal),
+});
+
+export const groupQuery = (id: string) =>
+  queryOptions({ queryKey: ['groups', id], queryFn: ({ signal }) => get<Group>(`/groups${pathOf(id)}`, signal) });
+
+export const groupServersQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['groups', id, 'servers'],
+    queryFn: ({ signal }) => get<readonly GroupServer[]>(`/groups${pathOf(id)}/server-configs`, signal),
+  });
+
+export const usersQuery = queryOptions({
+  queryKey: ['users'],
+  queryFn: ({ signal }) => get<readonly User[]>('/users', signal),
+});
+
+export const keysQuery = queryOptions({
+  queryKey: ['keys'],
+  queryFn: ({ signal }) => get<readonly Key[]>('/auth/keys', signal),
+});

@@ -1,0 +1,193 @@
+/** What the hub answers, as far as the pages use it (`/api/docs` has the whole of it). Times are ISO 8601. */
+
+export interface Me {
+  readonly username: string;
+  readonly role: 'admin' | 'user';
+  readonly isAdmin: boolean;
+  readonly servers: readonly string[];
+  readonly groups: readonly string[];
+  /** The password is the one that the hub made up. */
+  readonly passwordIsInitial?: boolean;
+}
+
+export type ServerStatus = 'connecting' | 'connected' | 'disconnected' | 'oauth_required' | 'disabled';
+
+export type Visibility = 'private' | 'group' | 'public';
+
+/** Of one kind of item; `tokens` is an estimate of what the enabled ones cost a client that lists them. */
+export interface ItemCount {
+  readonly total: number;
+  readonly enabled: number;
+  readonly tokens: number;
+}
+
+interface ServerBase {
+  readonly name: string;
+  readonly description?: string;
+  readonly type: 'stdio' | 'streamable-http' | 'sse' | 'openapi';
+  readonly owner: string;
+  readonly visibility?: Visibility;
+  readonly sharedWithUsers?: readonly string[];
+  readonly enabled: boolean;
+  readonly version?: string;
+  readonly protocolVersion?: string;
+  readonly instructions?: string;
+  readonly status: ServerStatus;
+  readonly error: string | null;
+  readonly nextRetryAt?: string;
+  readonly attempts: number;
+  readonly lastConnectedAt?: string;
+  readonly oauth?: { readonly authorizationUrl: string };
+}
+
+/** An element of `GET /servers?items=count`. */
+export interface ServerSummary extends ServerBase {
+  readonly managed: boolean;
+  readonly tools: ItemCount;
+  readonly prompts: ItemCount;
+  readonly resources: ItemCount;
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+interface Item {
+  readonly title?: string;
+  readonly description: string;
+  readonly defaultDescription: string;
+  readonly hasDescriptionOverride: boolean;
+  readonly enabled: boolean;
+}
+
+export interface Tool extends Item {
+  /** As clients see it. */
+  readonly name: string;
+  /** The server's own name. */
+  readonly originalName: string;
+  readonly inputSchema?: JsonObject;
+  readonly outputSchema?: JsonObject;
+  readonly annotations?: JsonObject;
+}
+
+export interface Prompt extends Item {
+  readonly name: string;
+  readonly originalName: string;
+  readonly arguments?: readonly { readonly name: string; readonly description?: string; readonly required?: boolean }[];
+}
+
+export interface Resource extends Item {
+  readonly name?: string;
+  readonly uri?: string;
+  readonly uriTemplate?: string;
+  readonly mimeType?: string;
+}
+
+export interface ServerDetails extends ServerBase {
+  readonly tools: readonly Tool[];
+  readonly prompts: readonly Prompt[];
+  readonly resources: readonly Resource[];
+  readonly resourceTemplates: readonly Resource[];
+  readonly config: JsonObject;
+  /** The caller sees it, but may not change it. */
+  readonly configRestricted?: boolean;
+}
+
+export interface Group {
+  readonly id: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly servers: readonly string[];
+  readonly owner: string;
+  readonly visibility?: Visibility;
+  readonly sharedWithUsers?: readonly string[];
+}
+
+export type Selection = 'all' | readonly string[];
+
+export interface GroupServer {
+  readonly name: string;
+  readonly tools: Selection;
+  readonly prompts?: Selection;
+  readonly resources?: Selection;
+  readonly alias?: string;
+}
+
+export interface User {
+  readonly username: string;
+  readonly role: 'admin' | 'user';
+  readonly isAdmin: boolean;
+  readonly servers: readonly string[];
+  readonly groups: readonly string[];
+  readonly email?: string;
+  readonly createdAt?: string;
+}
+
+export interface Key {
+  readonly id: string;
+  readonly name: string;
+  /** Masked, except in the answer that makes it. */
+  readonly token: string;
+  readonly enabled: boolean;
+  readonly kind: 'system' | 'user';
+  readonly owner?: string;
+  readonly accessType: 'all' | 'groups' | 'servers' | 'custom';
+  readonly allowedGroups: readonly string[];
+  readonly allowedServers: readonly string[];
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+export interface LogEntry {
+  readonly id: number;
+  readonly timestamp: string;
+  readonly level: LogLevel;
+  readonly service: string;
+  readonly message: string;
+}
+
+export type ActivityStatus = 'success' | 'error' | 'cancelled' | 'timeout';
+
+export interface Activity {
+  readonly id: string;
+  readonly timestamp: string;
+  readonly server: string;
+  readonly tool: string;
+  readonly durationMs: number;
+  readonly status: ActivityStatus;
+  readonly errorMessage?: string;
+  readonly principal: 'anonymous' | 'user' | 'key';
+  readonly username?: string;
+  readonly keyName?: string;
+  readonly group?: string;
+  readonly scope?: string;
+  readonly sourceIp?: string;
+  readonly resultBytes: number;
+  readonly traceId?: string;
+  readonly input?: string;
+  readonly output?: string;
+}
+
+export interface Pagination {
+  readonly page: number;
+  readonly limit: number;
+  readonly total: number;
+  readonly totalPages: number;
+  readonly hasNextPage: boolean;
+  readonly hasPrevPage: boolean;
+}
+
+/** How one client is connected to one endpoint (`GET /connect`). */
+export interface Snippet {
+  readonly client: string;
+  readonly title: string;
+  readonly where: string;
+  readonly language: 'shell' | 'json' | 'toml';
+  readonly text: string;
+  readonly installUrl?: string;
+}
+
+export interface Connect {
+  readonly url: string;
+  /** Clients need an access key; the texts say YOUR_ACCESS_KEY in its place. */
+  readonly keyRequired: boolean;
+  readonly clients: readonly Snippet[];
+}

@@ -1,0 +1,166 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router';
+import { queryOf } from '../api/client.ts';
+import { useMe } from '../api/queries.ts';
+import { session } from '../api/session.ts';
+import { boot } from '../boot.ts';
+import { Crashed, Forbidden, NotFound } from './dead-ends.tsx';
+import { Shell } from './shell.tsx';
+
+/** Every page by its address; the first parts are known to the hub too (`src/http/dashboard.ts`). Each page is loaded when it is opened. */
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: Crashed });
+
+/** What stands after `?`, as texts. */
+type Search<K extends string> = { [P in K]?: string };
+
+function texts<K extends string>(...keys: readonly K[]) {
+  return (search: Readonly<Record<string, unknown>>): Search<K> => {
+    const given = keys.flatMap((key) => {
+      const value = search[key];
+      return typeof value === 'string' && value !== '' ? [[key, value]] : [];
+    });
+    return Object.fromEntries(given) as Search<K>;
+  };
+}
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: '/login',
+  validateSearch: texts('from'),
+  component: lazyRouteComponent(() => import('../pages/login.tsx'), 'Login'),
+});
+
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: 'shell',
+  beforeLoad({ location }) {
+    if (session.token() === undefined) throw redirect({ to: '/login', search: { from: location.publicHref } });
+  },
+  component: Shell,
+});
+
+/** Everything below is for admins: what is in it is not even loaded for others. */
+const admin = createRoute({
+  getParentRoute: () => shell,
+  id: 'admin',
+  component: function Admin() {
+    return useMe().isAdmin ? <Outlet /> : <Forbidden />;
+  },
+});
+
+const overview = createRoute({
+  getParentRoute: () => shell,
+  path: '/',
+  component: lazyRouteComponent(() => import('../pages/overview/overview.tsx'), 'Overview'),
+});
+
+const account = createRoute({
+  getParentRoute: () => shell,
+  path: '/account',
+  component: lazyRouteComponent(() => import('../pages/account.tsx'), 'Account'),
+});
+
+const servers = createRoute({
+  getParentRoute: () => shell,
+  path: '/servers',
+  validateSearch: texts('q', 'status', 'add'),
+  component: lazyRouteComponent(() => import('../pages/servers/servers.tsx'), 'Servers'),
+});
+
+const server = createRoute({
+  getParentRoute: () => shell,
+  path: '/servers/$name',
+  validateSearch: texts('tab', 'q', 'tool'),
+  component: lazyRouteComponent(() => import('../pages/servers/server.tsx'), 'ServerPage'),
+});
+
+const tools = createRoute({
+  getParentRoute: () => shell,
+  path: '/tools',
+  validateSearch: texts('server', 'tool', 'q'),
+  component: lazyRouteComponent(() => import('../pages/tools/playground.tsx'), 'Playground'),
+});
+
+const groups = createRoute({
+  getParentRoute: () => shell,
+  path: '/groups',
+  validateSearch: texts('add'),
+  component: lazyRouteComponent(() => import('../pages/groups/groups.tsx'), 'Groups'),
+});
+
+const group = createRoute({
+  getParentRoute: () => shell,
+  path: '/groups/$id',
+  validateSearch: texts('q', 'client'),
+  component: lazyRouteComponent(() => import('../pages/groups/group.tsx'), 'GroupPage'),
+});
+
+const activity = createRoute({
+  getParentRoute: () => shell,
+  path: '/activity',
+  validateSearch: texts('server', 'tool', 'status', 'username', 'group', 'keyName', 'since', 'page', 'call'),
+  component: lazyRouteComponent(() => import('../pages/activity/activity.tsx'), 'ActivityPage'),
+});
+
+const logs = createRoute({
+  getParentRoute: () => shell,
+  path: '/logs',
+  validateSearch: texts('level', 'service', 'q'),
+  component: lazyRouteComponent(() => import('../pages/logs/logs.tsx'), 'Logs'),
+});
+
+const keys = createRoute({
+  getParentRoute: () => shell,
+  path: '/keys',
+  component: lazyRouteComponent(() => import('../pages/keys/keys.tsx'), 'Keys'),
+});
+
+const users = createRoute({
+  getParentRoute: () => admin,
+  path: '/users',
+  component: lazyRouteComponent(() => import('../pages/users/users.tsx'), 'Users'),
+});
+
+const settings = createRoute({
+  getParentRoute: () => admin,
+  path: '/settings',
+  validateSearch: texts('tab'),
+  component: lazyRouteComponent(() => import('../pages/settings/settings.tsx'), 'Settings'),
+});
+
+const smart = createRoute({
+  getParentRoute: () => admin,
+  path: '/smart',
+  validateSearch: texts('q', 'group'),
+  component: lazyRouteComponent(() => import('../pages/smart/smart.tsx'), 'Smart'),
+});
+
+const forAdmins = admin.addChildren([users, settings, smart]);
+const forAll = [overview, account, servers, server, tools, groups, group, activity, logs, keys];
+const routeTree = root.addChildren([login, shell.addChildren([...forAll, forAdmins])]);
+
+export const router = createRouter({
+  routeTree,
+  basepath: boot.basePath === '' ? '/' : boot.basePath,
+  // Texts are texts: a tool called `1` is no number.
+  parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
+  stringifySearch: (search) => queryOf(search as Record<string, string | undefined>),
+  defaultPreload: 'intent',
+  defaultPreloadStaleTime: 0,
+  scrollRestoration: true,
+  defaultNotFoundComponent: NotFound,
+  defaultErrorComponent: Crashed,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

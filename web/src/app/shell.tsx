@@ -1,0 +1,86 @@
+import { useQuery } from '@tanstack/react-query';
+import { Outlet, useRouter } from '@tanstack/react-router';
+import { CloudOff } from 'lucide-react';
+import { useEffect, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { connection, followChanges } from '../api/live.ts';
+import { meQuery, queryClient } from '../api/queries.ts';
+import { session } from '../api/session.ts';
+import { useStore } from '../lib/store.ts';
+import { Failure } from '../ui/failure.tsx';
+import { toast } from '../ui/toast.tsx';
+import { Navigation } from './navigation.tsx';
+import { PasswordAsked } from './password-asked.tsx';
+
+/** What is around every page once somebody is logged in. */
+export function Shell() {
+  const { t } = useTranslation();
+  const main = useRef<HTMLElement>(null);
+  const me = useQuery(meQuery);
+  useLogInAgain();
+  useEffect(followChanges, []);
+  return (
+    <div className="flex min-h-dvh flex-col md:flex-row">
+      <a
+        href="#main"
+        className="lifted sr-only z-50 rounded-md px-3 py-2 focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
+        onClick={(event) => {
+          event.preventDefault();
+          main.current?.focus();
+        }}
+      >
+        {t('app.skip')}
+      </a>
+      <Navigation me={me.data} />
+      <main ref={main} id="main" tabIndex={-1} className="min-w-0 flex-1 outline-none">
+        <ConnectionBanner />
+        {me.data ? (
+          <>
+            {me.data.passwordIsInitial === true && <PasswordAsked />}
+            <Outlet />
+          </>
+        ) : (
+          me.error && <Failure error={me.error} retry={() => void me.refetch()} />
+        )}
+      </main>
+    </div>
+  );
+}
+
+/** When the session ends, here or in another tab: to the login page, and back to here afterwards. */
+function useLogInAgain(): void {
+  const router = useRouter();
+  useEffect(() => {
+    const username = session.username();
+    return session.subscribe(() => {
+      if (session.token() === undefined) {
+        queryClient.clear();
+        void router.navigate({ to: '/login', search: { from: router.state.location.publicHref } });
+      } else if (session.username() !== username) {
+        // Somebody else has logged in in another tab: what is shown here is not theirs.
+        window.location.reload();
+      }
+    });
+  }, [router]);
+}
+
+function ConnectionBanner() {
+  const { t } = useTranslation();
+  const state = useStore(connection);
+  const before = useRef(state);
+  useEffect(() => {
+    if (before.current === 'lost' && state === 'open') toast.good(t('app.back'));
+    before.current = state;
+  }, [state, t]);
+  return (
+    <div role="status">
+      {state === 'lost' && (
+        <p className="bg-warn-wash text-warn sticky top-0 z-30 flex flex-wrap items-center gap-x-2 px-4 py-2 text-sm font-medium">
+          <CloudOff size={16} aria-hidden />
+          {t('app.lost')}
+          <span className="font-normal">{t('app.lostHint')}</span>
+        </p>
+      )}
+    </div>
+  );
+}

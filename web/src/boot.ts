@@ -1,0 +1,18 @@
+import { setNonce } from 'get-nonce';
+
+/** What the hub writes into the page it serves (`src/http/dashboard.ts`). */
+interface Boot {
+  /** `BASE_PATH`: empty, or like `/hub`. */
+  readonly basePath: string;
+  readonly version: string;
+  /** `READONLY`: looking and calling only. */
+  readonly readonly: boolean;
+  /** For the few style elements that Radix makes; the page's policy allows these alone. */
+  readonly nonce: string;
+}
+
+const written = JSON.parse(document.querySelector('#hub')?.textContent ?? '{}') as Partial<Boot>;
+
+export const boot: Boot = { basePath: '', version: '', readonly: false, nonce: '', ...written };
+
+if (boot.nonce !== '') setNonce(boot.nonce);

@@ -1,0 +1,72 @@
+import i18next from 'i18next';
+
+/** Numbers and times in the language of the page. */
+
+const formats = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat>();
+
+function kept<T extends Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat>(
+  key: string,
+  make: (language: string) => T,
+): T {
+  const id = `${i18next.language} ${key}`;
+  const found = (formats.get(id) as T | undefined) ?? make(i18next.language);
+  formats.set(id, found);
+  return found;
+}
+
+export function count(value: number): string {
+  return kept('count', (language) => new Intl.NumberFormat(language)).format(value);
+}
+
+/** 1.2K, 3.4M. */
+export function short(value: number): string {
+  const options = { notation: 'compact', maximumFractionDigits: 1 } as const;
+  return kept('short', (language) => new Intl.NumberFormat(language, options)).format(value);
+}
+
+export function percent(share: number): string {
+  const options = { style: 'percent', maximumFractionDigits: 1 } as const;
+  return kept('percent', (language) => new Intl.NumberFormat(language, options)).format(share);
+}
+
+/** Milliseconds as people read them: 4 ms, 1.2 s, 3 min. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${ms < 10 ? Math.round(ms * 10) / 10 : Math.round(ms)} ms`;
+  if (ms < 60_000) return `${Math.round(ms / 100) / 10} s`;
+  return `${Math.round(ms / 60_000)} min`;
+}
+
+export function bytes(value: number): string {
+  if (value < 1_024) return `${value} B`;
+  if (value < 1_024 ** 2) return `${Math.round(value / 102.4) / 10} kB`;
+  return `${Math.round(value / 1_024 / 102.4) / 10} MB`;
+}
+
+export function dateTime(time: string | number | Date): string {
+  const options = { dateStyle: 'medium', timeStyle: 'medium' } as const;
+  return kept('dateTime', (language) => new Intl.DateTimeFormat(language, options)).format(new Date(time));
+}
+
+export function clockTime(time: string | number | Date): string {
+  const options = { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false } as const;
+  return kept('clock', (language) => new Intl.DateTimeFormat(language, options)).format(new Date(time));
+}
+
+const units = [
+  ['second', 60],
+  ['minute', 60],
+  ['hour', 24],
+  ['day', 30],
+  ['month', 12],
+] as const;
+
+/** 3 minutes ago, in 5 seconds. */
+export function relative(time: string | number | Date, now = Date.now()): string {
+  let value = (new Date(time).getTime() - now) / 1_000;
+  const words = kept('relative', (language) => new Intl.RelativeTimeFormat(language, { numeric: 'auto' }));
+  for (const [unit, most] of units) {
+    if (Math.abs(value) < most) return words.format(Math.round(value), unit);
+    value /= most;
+  }
+  return words.format(Math.round(value), 'year');
+}

@@ -1,0 +1,28 @@
+import './boot.ts';
+import './styles.css';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { Tooltip } from 'radix-ui';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { queryClient } from './api/queries.ts';
+import { router } from './app/router.tsx';
+import { startI18n } from './i18n/i18n.ts';
+import { Confirmations } from './ui/confirm.tsx';
+import { Toasts } from './ui/toast.tsx';
+
+const place = document.querySelector('#root');
+if (!place) throw new Error('The page has no #root.');
+
+await startI18n();
+createRoot(place).render(
+  <StrictMode>
+    <QueryClientProvider client={queryClient}>
+      <Tooltip.Provider delayDuration={350}>
+        <RouterProvider router={router} />
+        <Confirmations />
+        <Toasts />
+      </Tooltip.Provider>
+    </QueryClientProvider>
+  </StrictMode>,
+);

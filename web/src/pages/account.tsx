@@ -1,0 +1,107 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ApiError, send } from '../api/client.ts';
+import { meQuery, queryClient, useMe } from '../api/queries.ts';
+import { session } from '../api/session.ts';
+import { problemAt } from '../lib/problems.ts';
+import { Button } from '../ui/button.tsx';
+import { FormError } from '../ui/failure.tsx';
+import { TextField } from '../ui/field.tsx';
+import { Page, Panel } from '../ui/page.tsx';
+import { toast } from '../ui/toast.tsx';
+
+export function Account() {
+  const { t } = useTranslation();
+  const me = useMe();
+  const facts = [
+    [t('login.username'), me.username],
+    [t('account.role'), t(me.isAdmin ? 'account.admin' : 'account.user')],
+    ...(me.isAdmin ? [] : [[t('account.servers'), me.servers.join(', ') || t('common.none')]]),
+  ];
+  return (
+    <Page title={t('account.title')}>
+      <div className="grid items-start gap-5 md:grid-cols-2">
+        <Panel title={me.username}>
+          <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2 text-sm">
+            {facts.map(([name, value]) => (
+              <div key={name} className="contents">
+                <dt className="text-soft">{name}</dt>
+                <dd className="min-w-0 break-words">{value}</dd>
+              </div>
+            ))}
+          </dl>
+        </Panel>
+        <Panel title={t('account.change')}>
+          <ChangePassword />
+        </Panel>
+      </div>
+    </Page>
+  );
+}
+
+function ChangePassword() {
+  const { t } = useTranslation();
+  const [current, setCurrent] = useState('');
+  const [next, setNext] = useState('');
+  const [again, setAgain] = useState('');
+  const different = again !== '' && again !== next;
+  const change = useMutation({
+    mutationFn: async () => {
+      const body = { currentPassword: current, newPassword: next };
+      const response = await send('/auth/change-password', { method: 'POST', body });
+      return ((await response.json()) as { token: string }).token;
+    },
+    onSuccess: (token) => {
+      session.begin(token);
+      void queryClient.invalidateQueries(meQuery);
+      toast.good(t('account.changed'));
+      for (const clear of [setCurrent, setNext, setAgain]) clear('');
+    },
+  });
+  const { error } = change;
+  const unplaced = error instanceof ApiError && problemAt(error, 'newPassword') !== undefined ? null : error;
+  return (
+    <form
+      className="flex flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!different) change.mutate();
+      }}
+    >
+      <TextField
+        label={t('account.current')}
+        type="password"
+        autoComplete="current-password"
+        required
+        value={current}
+        onChange={(event) => setCurrent(event.target.value)}
+      />
+      <TextField
+        label={t('account.next')}
+        hint={t('account.nextHint')}
+        error={problemAt(error, 'newPassword')}
+        type="password"
+        autoComplete="new-password"
+        required
+        value={next}
+        onChange={(event) => setNext(event.target.value)}
+      />
+      <TextField
+        label={t('account.again')}
+        error={different ? t('account.different') : undefined}
+        type="password"
+        autoComplete="new-password"
+        required
+        value={again}
+        onChange={(event) => setAgain(event.target.value)}
+      />
+      <FormError error={unplaced} />
+      <div>
+        <Button look="primary" type="submit" busy={change.isPending}>
+          {t('account.change')}
+        </Button>
+      </div>
+    </form>
+  );
+}
