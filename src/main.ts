@@ -90,6 +90,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
       loop.flag();
     },
     said: (...said) => clients.said(...said),
+    asked: (...asked) => clients.asked(...asked),
     address: () => env.installBaseUrl ?? settings.current.system.baseUrl ?? listening,
   });
   const hideSecrets = (): void => {
@@ -121,7 +122,8 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   const { tokens, identity } = await openAccess(env, storage, closers);
   const addressOf = clientAddress(env.trustProxy, log('hub'));
   const smart = openSmart(pool, log('search'));
-  const dispatch = openDispatch({ settings, leases, records, smart: smart.options, log: log('gateway') });
+  const { asks } = clients;
+  const dispatch = openDispatch({ settings, leases, records, smart: smart.options, asks, log: log('gateway') });
   const publicUrl = createPublicUrl(env);
   const parts = {
     database,
@@ -151,6 +153,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
     views,
     ...clients,
     pageSize: () => settings.current.system.listPageSize,
+    rootsChanged: (sid) => leases.rootsChanged(mcpSession(sid)),
     sessionEnded: (sid) => leases.endSession(mcpSession(sid)),
     address: addressOf,
     metadataUrl: metadataUrl({ publicUrl, basePath: env.basePath }),

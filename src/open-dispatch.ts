@@ -1,6 +1,7 @@
 import type { ActivitySink } from './core/activity.ts';
 import type { Logger } from './core/logger.ts';
 import { activityOf, smartActivityOf } from './mcp/activity.ts';
+import type { Asks } from './mcp/asks/asks.ts';
 import type { DispatchOptions } from './mcp/dispatch.ts';
 import { stateOwner } from './mcp/request.ts';
 import { createSearchUsage } from './mcp/search-usage.ts';
@@ -14,21 +15,27 @@ export interface OpenDispatch {
   readonly leases: Leases;
   readonly records: { readonly activity: ActivitySink };
   readonly smart: SmartOptions;
+  readonly asks: Asks;
   readonly log: Logger;
 }
 
 /** How requests get to the servers, from MCP clients and from everywhere else, and what is kept of them. */
-export function openDispatch({ settings, leases, records, smart, log }: OpenDispatch): DispatchOptions {
+export function openDispatch({ settings, leases, records, smart, asks, log }: OpenDispatch): DispatchOptions {
   const { activity } = records;
   const searches = createSearchUsage();
   return {
     connection: (server, request) =>
-      leases.connection(server, { principal: request.principal, session: stateOwner(request) }),
+      leases.connection(server, {
+        principal: request.principal,
+        session: stateOwner(request),
+        abilities: request.session?.facts.abilities,
+      }),
     finished(call) {
       const record = activityOf(call, settings.current, searches);
       if (record) activity.record(record);
     },
     smart: { ...smart, used: (use) => activity.record(smartActivityOf(use, settings.current, searches)) },
+    asks,
     version,
     log,
   };

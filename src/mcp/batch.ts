@@ -24,6 +24,7 @@ export function batchReplies(whole: Reply, ids: readonly string[]): readonly Rep
     };
     return {
       notify: (text) => whole.notify(text),
+      ask: (text) => whole.ask?.(text) ?? false,
       answer,
       answerBytes: (head, body, tail) => answer(head + body.toString() + tail),
       gone: undefined,

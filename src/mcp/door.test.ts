@@ -12,6 +12,7 @@ import { createEventLogs } from './event-log.ts';
 import { createSealer } from '../core/seal.ts';
 import type { Settings } from '../core/settings.ts';
 import { createViews } from '../core/view.ts';
+import { createAsks } from './asks/asks.ts';
 import { createAnnouncer } from './announcer.ts';
 import { createDoor, type DoorOptions } from './door.ts';
 import { createSessions } from './sessions.ts';
@@ -47,6 +48,7 @@ async function door(options: Partial<DoorOptions> = {}) {
       eventLogs: createEventLogs(),
       pageSize: () => 0,
       connection: () => undefined,
+      asks: createAsks(createSealer(randomBytes(32), 'test')),
       address: () => undefined,
       metadataUrl: () => '',
       finished: () => undefined,

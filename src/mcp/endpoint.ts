@@ -1,3 +1,4 @@
+import { abilitiesOf } from '../core/asks.ts';
 import { HubError } from '../core/errors.ts';
 import { isObject, resultText, type RpcMessage, rpcErrors, toRpcError } from '../core/rpc.ts';
 import type { Views } from '../core/view.ts';
@@ -24,6 +25,8 @@ export interface EndpointOptions extends DispatchOptions {
   readonly eventLogs: EventLogs;
   /** Items per page of a list where the client's URL does not say (`?pageSize=`); 0 = all. */
   readonly pageSize: () => number;
+  /** The roots of a session's client are not what they were. */
+  readonly rootsChanged?: (sid: string) => void;
   /** A client ended its session, or is gone with it. */
   readonly sessionEnded?: (sid: string) => void;
 }
@@ -62,15 +65,16 @@ async function post(visit: Visit, options: EndpointOptions): Promise<void> {
     return refuse(visit, 400, rpcErrors.invalidRequest, text);
   }
   if (Array.isArray(received)) return postBatch(visit, received, facts, options);
-  if (!isRequest(received)) return accept(visit, [received.message], facts, options);
+  if (!isRequest(received)) return accept(visit, [received], facts, options);
   const session = facts && options.sessions.live(facts);
   answer(visit, received, { stateless: false, session, reply: postReply(visit, options, facts) }, options);
   session?.settle({});
 }
 
 function begin(visit: Visit, { message, text }: Received, options: EndpointOptions): void {
-  const revision = negotiated(isObject(message.params) ? message.params['protocolVersion'] : undefined);
-  const token = options.sessions.begin(visit.principal, visit.scope, revision);
+  const { protocolVersion, capabilities } = isObject(message.params) ? message.params : {};
+  const revision = negotiated(protocolVersion);
+  const token = options.sessions.begin(visit.principal, visit.scope, revision, abilitiesOf(capabilities));
   const view = options.views.get(visit.principal, visit.scope);
   const reply = new PostReply(visit.res, false, { ...visit.headers, 'mcp-session-id': token });
   reply.answer(resultText(envelope(text).id ?? 'null', initializeResult(view, revision, options.version)));
@@ -84,7 +88,7 @@ function postBatch(visit: Visit, batch: Received[], facts: SessionFacts | undefi
     return refuse(visit, 400, rpcErrors.invalidRequest, text);
   }
   const requests = batch.filter(isRequest);
-  const others = batch.filter((received) => !isRequest(received)).map(({ message }) => message);
+  const others = batch.filter((received) => !isRequest(received));
   if (requests.length === 0) return accept(visit, others, facts, options);
   notice(others, facts, options);
   const ids = requests.map(({ text }) => envelope(text).id ?? 'null');
@@ -105,7 +109,7 @@ function postStateless(visit: Visit, received: Received, options: EndpointOption
     return new PostReply(visit.res, false, visit.headers).answer(body, 400);
   }
   const marked = { ...visit, headers: { ...visit.headers, 'mcp-protocol-version': statelessRevision } };
-  if (!isRequest(received)) return accept(marked, [message], undefined, options);
+  if (!isRequest(received)) return accept(marked, [received], undefined, options);
   if (message.method === 'subscriptions/listen') return listen(marked, message, envelope(text).id ?? 'null', options);
   answer(marked, received, { stateless: true, session: undefined, reply: postReply(marked, options) }, options);
 }
@@ -119,16 +123,25 @@ function isRequest({ message }: Received): boolean {
 }
 
 /** Notifications and responses of the client: nothing is answered but that they were received. */
-function accept(visit: Visit, messages: RpcMessage[], facts: SessionFacts | undefined, options: EndpointOptions): void {
-  notice(messages, facts, options);
+function accept(visit: Visit, received: Received[], facts: SessionFacts | undefined, options: EndpointOptions): void {
+  notice(received, facts, options);
   visit.res.writeHead(202, { ...visit.headers, 'content-length': 0 });
   visit.res.end();
 }
 
-function notice(messages: RpcMessage[], facts: SessionFacts | undefined, options: EndpointOptions): void {
-  for (const message of messages) {
-    if (facts && message.method === 'notifications/cancelled') cancelInFlight(options.sessions.live(facts), message);
+function notice(received: Received[], facts: SessionFacts | undefined, options: EndpointOptions): void {
+  if (!facts) return;
+  for (const { message, text } of received) {
+    if (message.method === 'notifications/cancelled') cancelInFlight(options.sessions.live(facts), message);
+    else heard(facts.sid, message, text, options);
   }
+}
+
+/** What a client says of its own accord, or in answer to what it was asked. */
+export function heard(sid: string, message: RpcMessage, text: string, options: EndpointOptions): void {
+  if (message.method === undefined) options.asks.clients.answered(sid, message, text);
+  else if (message.method === 'notifications/progress') options.asks.clients.progressed(sid, message, text);
+  else if (message.method === 'notifications/roots/list_changed') options.rootsChanged?.(sid);
 }
 
 /** Cancels what `notifications/cancelled` names; what is not in flight any more is ignored, as the protocol wants. */

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { type Abilities, abilitiesOf, noAbilities } from '../core/asks.ts';
 import type { HubError } from '../core/errors.ts';
 import { type Principal, principalId } from '../core/principal.ts';
 import { isObject, resultText, type RpcMessage, rpcErrors } from '../core/rpc.ts';
 import type { Scope } from '../core/scope.ts';
 import { dispatch, initializeResult } from './dispatch.ts';
 import { changedText } from './announcer.ts';
-import { cancelInFlight, type EndpointOptions } from './endpoint.ts';
+import { cancelInFlight, type EndpointOptions, heard } from './endpoint.ts';
 import { readMessage } from './incoming.ts';
 import type { Reply } from './reply.ts';
 import { envelope } from './request.ts';
@@ -27,7 +28,12 @@ interface Connection {
   readonly scope: Scope;
   readonly address: string | undefined;
   readonly stream: Stream;
-  readonly session: LiveSession;
+  readonly session: LegacySession;
+}
+
+interface LegacySession extends LiveSession {
+  /** Its client has said what it can be asked. */
+  introduced(abilities: Abilities): void;
 }
 
 export interface LegacySseOptions extends EndpointOptions {
@@ -47,12 +53,14 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
     const sid = randomUUID();
     const stream = options.streams.open(res, headers, () => {
       connections.delete(sid);
+      forget();
       stopListening();
       for (const release of session.holds.values()) release();
       for (const call of session.inFlight.values()) call.cancel('client disconnected');
       options.sessionEnded?.(sid);
     });
     const session = sessionOf(visit, sid, stream);
+    const forget = options.sessions.adopt(session);
     const stopListening = options.announcer.add({
       principal,
       scope,
@@ -87,11 +95,14 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
   function receive(connection: Connection, message: RpcMessage, text: string): void {
     const { principal, scope, address, session, stream } = connection;
     if (message.method === 'notifications/cancelled') return cancelInFlight(session, message);
-    if (message.id === undefined || typeof message.method !== 'string') return;
+    if (message.id === undefined || message.method === undefined)
+      return heard(session.facts.sid, message, text, options);
+    if (typeof message.method !== 'string') return;
     const { id = 'null', params } = envelope(text);
     const view = options.views.get(principal, scope);
     if (message.method === 'initialize') {
-      const requested = isObject(message.params) ? message.params['protocolVersion'] : undefined;
+      const { protocolVersion: requested, capabilities } = isObject(message.params) ? message.params : {};
+      session.introduced(abilitiesOf(capabilities));
       return stream.send(resultText(id, initializeResult(view, negotiated(requested), options.version)));
     }
     const reply = streamReply(stream);
@@ -119,11 +130,17 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
 }
 
 /** The live session of a stream: it lives exactly as long as the stream does. */
-function sessionOf(visit: Visit, sid: string, stream: Stream): LiveSession {
+function sessionOf({ principal, scope }: Visit, sid: string, stream: Stream): LegacySession {
+  let facts = { sid, principal, scope, revision: '2024-11-05', abilities: noAbilities, expiresAt: Infinity };
   const inFlight: LiveSession['inFlight'] = new Map();
   let logLevel: string | undefined;
   return {
-    facts: { sid, principal: visit.principal, scope: visit.scope, revision: '2024-11-05', expiresAt: Infinity },
+    get facts() {
+      return facts;
+    },
+    introduced(abilities) {
+      facts = { ...facts, abilities };
+    },
     streams: new Set([stream]),
     inFlight,
     stopListening: undefined,
@@ -148,6 +165,10 @@ function sessionOf(visit: Visit, sid: string, stream: Stream): LiveSession {
 function streamReply(stream: Stream): Reply {
   return {
     notify: (text) => stream.send(text),
+    ask(text) {
+      stream.send(text);
+      return stream.open;
+    },
     answer: (text) => stream.send(text),
     answerBytes: (head, body, tail) => stream.send(head + body.toString() + tail),
     gone: undefined,

@@ -20,10 +20,15 @@ export function setLevel(request: ClientRequest): void {
  * ask for (2026-07-28, Logging).
  */
 export function wantsLog(request: ClientRequest, message: RpcMessage): boolean {
-  const wanted = request.stateless ? levelOf(request) : request.session?.logLevel;
+  const wanted = wantedLevel(request);
   if (wanted === undefined) return !request.stateless;
   const level = isObject(message.params) ? message.params['level'] : undefined;
   return typeof level === 'string' && levels.indexOf(level) >= levels.indexOf(wanted);
+}
+
+/** From which severity on the client of a request wants log messages about it; undefined when it did not say. */
+export function wantedLevel(request: ClientRequest): string | undefined {
+  return request.stateless ? levelOf(request) : request.session?.logLevel;
 }
 
 function levelOf({ message }: ClientRequest): string | undefined {

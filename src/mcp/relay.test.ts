@@ -1,8 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { logLines } from '../../test/kit/channel-log.ts';
 import { HubError } from '../core/errors.ts';
 import { anonymous } from '../core/principal.ts';
+import { createSealer } from '../core/seal.ts';
 import type { View } from '../core/view.ts';
+import { createAsks } from './asks/asks.ts';
 import { invoke } from './invoke.ts';
 import type { RelayConnection } from './relay.ts';
 
@@ -14,6 +17,7 @@ test.each(['answered', 'failed', 'cancelled'])(
     const sent: Sent[] = [];
     const connection: RelayConnection = {
       status: { kind: 'connected' },
+      offer: undefined,
       available: async () => undefined,
       takeId: () => 1,
       send: (_id, _method, _params, exchange) => void sent.push(exchange),
@@ -37,6 +41,7 @@ test.each(['answered', 'failed', 'cancelled'])(
         finished: () => {
           throw new Error('disk full');
         },
+        asks: createAsks(createSealer(randomBytes(32), 'test')),
         version: '1',
         log,
       },

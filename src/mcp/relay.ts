@@ -1,21 +1,31 @@
+import { missingFor, type ServerAsk } from '../core/asks.ts';
 import { errorText, HubError } from '../core/errors.ts';
 import { type Edits, editObject, memberText } from '../core/json-text.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors, toRpcError } from '../core/rpc.ts';
+import { metaKeys, namedBy, type RequestFacts, statelessRevision } from '../core/stateless-wire.ts';
 import type { Target } from '../core/view.ts';
 import { type Addressed, addressed, unknownTarget } from './address.ts';
-import { wantsLog } from './log-level.ts';
+import { type Asks, askSession, nobodyToAsk } from './asks/asks.ts';
+import { abilitiesFor, capabilitiesFor } from './asks/client-of.ts';
+import type { ParkableCall, Parking } from './asks/parking.ts';
+import type { RequestStates, StateContent } from './asks/request-state.ts';
+import { beginRound, type Round } from './asks/round.ts';
+import { elicitationsOf, urlElicitationRequired, urlsRequired } from './asks/url-required.ts';
+import { wantedLevel, wantsLog } from './log-level.ts';
+import type { Reply } from './reply.ts';
 import type { ClientRequest } from './request.ts';
-import { metaKeys } from './revisions.ts';
 import type { Cancellable } from './sessions.ts';
 
 /** The part of a connection to a server that relaying needs; `upstream/connection.ts` is one. */
 export interface RelayConnection {
   readonly status: { readonly kind: string };
+  /** What it offered when it was last met; tells in which revision it speaks. */
+  readonly offer: { readonly about: { readonly protocolVersion: string } } | undefined;
   available(waitMs: number): Promise<void>;
   takeId(): number;
-  send(id: number, method: string, params: string | undefined, exchange: RelayExchange): void;
+  send(id: number, method: string, params: string | undefined, exchange: RelayExchange, facts?: RequestFacts): void;
   cancel(id: number, reason: string): void;
 }
 
@@ -23,6 +33,9 @@ interface RelayExchange {
   notified(method: string, message: RpcMessage, text: string): void;
   answered(message: RpcMessage, text: string): void;
   failed(error: HubError): void;
+  asked(ask: ServerAsk): void;
+  readonly asker: string | undefined;
+  readonly task: string | undefined;
 }
 
 export interface RelayOptions {
@@ -30,6 +43,8 @@ export interface RelayOptions {
   readonly connection: (server: string, request: ClientRequest) => RelayConnection | undefined;
   /** Called once for each request that went to a server, when it is over. Must be quick. */
   readonly finished: (call: FinishedCall) => void;
+  /** What servers ask of clients in the middle of their calls. */
+  readonly asks: Asks;
   readonly log: Logger;
 }
 
@@ -55,13 +70,23 @@ export function relay(request: ClientRequest, options: RelayOptions): void {
 
 /** The same for a request whose server is known already. */
 export function relayTo(request: ClientRequest, { target, edits }: Addressed, options: RelayOptions): void {
+  const state = stateIn(request, target, options.asks.states);
+  if (state?.kind === 'parked') return options.asks.parkings.resume(state, request);
   const connection = options.connection(target.server, request);
   if (!connection) throw unknownTarget(request);
   const exchange = new RelayedCall(request, target, connection, options);
   request.reply.gone = () => exchange.cancel('client disconnected');
   request.session?.inFlight.set(requestKey(request), exchange);
-  if (connection.status.kind === 'connected') exchange.start(edits);
-  else void exchange.startWhenAvailable(edits);
+  const own = state ? { ...edits, requestState: JSON.stringify(state.state) } : edits;
+  if (connection.status.kind === 'connected') exchange.start(own);
+  else void exchange.startWhenAvailable(own);
+}
+
+/** What a stateless client brings back of an earlier round. Throws HubError `invalid_input` for what it was not given for this. */
+function stateIn(request: ClientRequest, target: Target, states: RequestStates): StateContent | undefined {
+  const { params } = request.message;
+  if (!request.stateless || !isObject(params) || params['requestState'] === undefined) return undefined;
+  return states.open(params['requestState'], request, target);
 }
 
 /** Under what a call is found again by `notifications/cancelled`. */
@@ -69,9 +94,10 @@ function requestKey({ message }: ClientRequest): string {
   return JSON.stringify(message.id);
 }
 
-class RelayedCall implements RelayExchange, Cancellable {
-  readonly #request: ClientRequest;
-  readonly #target: Target;
+class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
+  readonly target: Target;
+  /** Replaced when a stateless client comes back to a call that was parked. */
+  #request: ClientRequest;
   readonly #connection: RelayConnection;
   readonly #options: RelayOptions;
   readonly #startedAt = performance.now();
@@ -79,19 +105,54 @@ class RelayedCall implements RelayExchange, Cancellable {
   #progressToken: string | undefined;
   #id: number | undefined;
   #over = false;
+  #edits: Edits = {};
+  /** Set once its server asked a stateless client something. */
+  #parking: Parking | undefined;
+  /** The questions that a client with a session is answering, and how often that was. */
+  #round: Round | undefined;
+  #rounds = 0;
 
   constructor(request: ClientRequest, target: Target, connection: RelayConnection, options: RelayOptions) {
     this.#request = request;
-    this.#target = target;
+    this.target = target;
     this.#connection = connection;
     this.#options = options;
+  }
+
+  get request(): ClientRequest {
+    return this.#request;
+  }
+
+  get reply(): Reply {
+    return this.#request.reply;
+  }
+
+  get asker(): string | undefined {
+    return this.#request.session?.facts.sid;
+  }
+
+  get task(): string | undefined {
+    const { method, message } = this.#request;
+    if (!method.startsWith('tasks/')) return undefined;
+    const own = this.#edits['taskId'];
+    const id: unknown =
+      typeof own === 'string' ? JSON.parse(own) : isObject(message.params) ? message.params['taskId'] : undefined;
+    return typeof id === 'string' ? id : undefined;
   }
 
   start(edits: Edits): void {
     if (this.#over) return;
     const id = this.#connection.takeId();
     this.#id = id;
-    this.#connection.send(id, this.#request.method, this.#paramsFor(id, edits), this);
+    this.#edits = edits;
+    const { method } = this.#request;
+    const facts = this.#isStateless ? factsOf(this.#request, this.target) : undefined;
+    this.#connection.send(id, method, this.#paramsFor(id, edits), this, facts);
+  }
+
+  /** Whether the server speaks the stateless revision. */
+  get #isStateless(): boolean {
+    return this.#connection.offer?.about.protocolVersion === statelessRevision;
   }
 
   async startWhenAvailable(edits: Edits): Promise<void> {
@@ -113,23 +174,94 @@ class RelayedCall implements RelayExchange, Cancellable {
   }
 
   answered(message: RpcMessage, text: string): void {
-    if (this.#end()) this.#safely(() => this.#deliver(message, text));
+    if (this.#over) return;
+    if (isInputRequired(message.result) && !this.#request.stateless && this.#isStateless)
+      return this.#nextRound(memberText(text, 'result') ?? '{}');
+    this.#end();
+    this.#tell(() => this.#deliver(message, text));
   }
 
   failed(error: HubError): void {
-    if (this.#end()) this.#safely(() => this.#refuse(error));
+    if (this.#end()) this.#tell(() => this.#refuse(error));
+  }
+
+  /** A server of the session era asks the client something: a client with a session is asked, one without finds it in its answer and comes back. */
+  asked(ask: ServerAsk): void {
+    const { asks } = this.#options;
+    const { session, stateless } = this.#request;
+    if (session && !this.#over) return askSession(session, ask, asks, this.reply);
+    if (!stateless || this.#over) return ask.refuse(nobodyToAsk);
+    const missing = missingFor(ask, abilitiesFor(this.#request));
+    if (missing) return this.#lacks(missing, ask);
+    this.#parking ??= asks.parkings.open(this);
+    if (this.#parking) this.#parking.add(ask);
+    else ask.refuse({ code: rpcErrors.internal, message: 'Too many calls wait for their clients to answer.' });
+  }
+
+  suspend(result: string): void {
+    const { reply, id } = this.#request;
+    reply.gone = undefined;
+    reply.answer(resultText(id, result));
+  }
+
+  resume(request: ClientRequest): void {
+    this.#request = request;
+    const { params, message } = request;
+    const hasMeta = isObject(message.params) && isObject(message.params['_meta']);
+    if (this.#progressToken !== undefined)
+      this.#progressToken = hasMeta
+        ? memberText(memberText(params ?? '{}', '_meta') ?? '{}', 'progressToken')
+        : undefined;
+    if (!this.#over) request.reply.gone = () => this.cancel('client disconnected');
   }
 
   /** The client no longer wants it: the server is told, and the request ends without a result (2025-11-25, Cancellation). */
   cancel(reason: string): void {
     if (!this.#end()) return;
-    this.#safely(() => {
-      if (this.#id !== undefined) this.#connection.cancel(this.#id, reason);
+    this.#leave(reason);
+    this.#tell(() => {
       this.#report('cancelled', reason, undefined);
       const { reply, id } = this.#request;
       const text = `Request cancelled: ${reason}`;
       if (reply.refused) return reply.refused(new HubError('cancelled', text));
       reply.answer(errorResponseText(id, rpcErrors.invalidRequest, text));
+    });
+  }
+
+  /** The server, and the client that it asks something, need not go on. */
+  #leave(reason: string): void {
+    this.#round?.withdraw(reason);
+    if (this.#id !== undefined) this.#safely(() => this.#connection.cancel(this.#id ?? 0, reason));
+  }
+
+  /** A server of 2026-07-28 wants answers first, which a client with a session gives to requests. */
+  #nextRound(result: string): void {
+    // It is answered; the next round is another request.
+    this.#id = undefined;
+    const { session } = this.#request;
+    const { server } = this.target;
+    const fail = (why: string): void => this.failed(new HubError('upstream_failed', why));
+    if (!session) return fail(`Server "${server}" asks the client something, and nobody can be asked here.`);
+    if (++this.#rounds > limits.askRounds) return fail(`Server "${server}" asks again and again.`);
+    this.#round = beginRound(result, {
+      server,
+      put: (ask) => askSession(session, ask, this.#options.asks, this.reply),
+      done: (outcome) => {
+        if (outcome.kind === 'again') this.start({ ...this.#edits, ...outcome.edits });
+        else fail(outcome.why);
+      },
+    });
+  }
+
+  /** The client did not declare what the server needs (2026-07-28, Errors). */
+  #lacks(requiredCapabilities: Record<string, unknown>, { method }: ServerAsk): void {
+    if (!this.#end()) return;
+    const text = `Server "${this.target.server}" needs a client that supports ${method}.`;
+    this.#leave('the client cannot be asked this');
+    this.#tell(() => {
+      this.#report('error', text, undefined);
+      const { reply, id } = this.#request;
+      reply.answer(errorResponseText(id, rpcErrors.missingClientCapability, text, { requiredCapabilities }), 400);
     });
   }
 
@@ -144,10 +276,11 @@ class RelayedCall implements RelayExchange, Cancellable {
     const error = memberText(text, 'error');
     if (error === undefined || !isObject(message.error)) {
       return this.#refuse(
-        new HubError('upstream_failed', `Server "${this.#target.server}" sent an answer without result or error.`),
+        new HubError('upstream_failed', `Server "${this.target.server}" sent an answer without result or error.`),
       );
     }
     this.#report('error', String(message.error['message']).slice(0, 500), error);
+    if (message.error['code'] === urlElicitationRequired && this.#redirects(message.error)) return;
     reply.answer(`{"jsonrpc":"2.0","id":${id},"error":${this.#errorFor(error, message.error['code'])}}`);
   }
 
@@ -159,8 +292,29 @@ class RelayedCall implements RelayExchange, Cancellable {
     reply.answer(errorResponseText(id, code, message, data));
   }
 
-  #paramsFor(id: number, edits: Edits): string {
+  /** True when what the server says was answered in the words of the stateless revision. */
+  #redirects(error: Record<string, unknown>): boolean {
+    const { session, stateless, reply, id } = this.#request;
+    const { server } = this.target;
+    const elicitations = elicitationsOf(error);
+    if (session)
+      for (const { elicitationId } of elicitations)
+        this.#options.asks.elicitations.note(server, elicitationId, session.facts.sid);
+    if (!stateless || elicitations.length === 0) return false;
+    if (abilitiesFor(this.#request).includes('u')) {
+      reply.answer(resultText(id, urlsRequired(error)));
+      return true;
+    }
+    const text = `Server "${server}" sends its user to an address, which needs a client that supports it.`;
+    const data = { requiredCapabilities: { elicitation: { url: {} } } };
+    reply.answer(errorResponseText(id, rpcErrors.missingClientCapability, text, data), 400);
+    return true;
+  }
+
+  #paramsFor(id: number, own: Edits): string {
     const { params = '{}', message, stateless } = this.#request;
+    // A server of the session era asks by itself, and knows nothing of what it might have been told before.
+    const edits = stateless && !this.#isStateless && hasRounds(message.params) ? { ...own, ...noRounds } : own;
     if (!isObject(message.params) || !isObject(message.params['_meta'])) return editObject(params, edits);
     const meta = memberText(params, '_meta') ?? '{}';
     const token = memberText(meta, 'progressToken');
@@ -171,16 +325,32 @@ class RelayedCall implements RelayExchange, Cancellable {
 
   /** What the stateless revision wants in every result and an older server does not know of (2026-07-28, Results). */
   #stamped(parsed: unknown, result: string): string {
-    if (!this.#request.stateless || !isObject(parsed) || parsed['resultType'] !== undefined) return result;
+    if (!this.#request.stateless || !isObject(parsed)) return result;
+    if (parsed['resultType'] !== undefined) return this.#bound(parsed, result);
     const isRead = this.#request.method === 'resources/read';
     const hints = isRead && parsed['ttlMs'] === undefined ? { ttlMs: '0', cacheScope: '"private"' } : {};
     return editObject(result, { resultType: '"complete"', ...hints });
+  }
+
+  /** A server's own state is good for nobody but who was given it: the server may not know whom it serves through the hub. */
+  #bound(parsed: Record<string, unknown>, result: string): string {
+    const { resultType, requestState: state } = parsed;
+    if (resultType !== 'input_required' || typeof state !== 'string') return result;
+    const { states } = this.#options.asks;
+    const sealed = states.seal(this.#request, this.target, { kind: 'server', state }, limits.requestStateMs);
+    return editObject(result, { requestState: JSON.stringify(sealed) });
   }
 
   /** `-32002` is not part of the stateless revision: there it is `-32602`. */
   #errorFor(text: string, code: unknown): string {
     if (!this.#request.stateless || code !== rpcErrors.resourceNotFound) return text;
     return editObject(text, { code: String(rpcErrors.invalidParams) });
+  }
+
+  /** Says how it ended: now, or to a client that is away when it is back. */
+  #tell(act: () => void): void {
+    if (this.#parking) this.#parking.over(() => this.#safely(act));
+    else this.#safely(act);
   }
 
   /** Ends the call. It is told from inside an event, of a server or of a client, which is no place to throw. */
@@ -208,9 +378,27 @@ class RelayedCall implements RelayExchange, Cancellable {
 
   #report(outcome: FinishedCall['outcome'], error: string | undefined, answer: string | undefined): void {
     const ms = performance.now() - this.#startedAt;
-    this.#options.finished({ request: this.#request, target: this.#target, ms, outcome, error, answer });
+    this.#options.finished({ request: this.#request, target: this.target, ms, outcome, error, answer });
   }
 }
+
+/** What a stateless server is to know of a request besides what is in it. */
+function factsOf(request: ClientRequest, { key }: Target): RequestFacts {
+  const { method, message } = request;
+  const args = method === 'tools/call' && isObject(message.params) ? message.params['arguments'] : undefined;
+  const named = namedBy.has(method) && { name: key };
+  return { capabilities: capabilitiesFor(request), logLevel: wantedLevel(request), ...named, args };
+}
+
+function isInputRequired(result: unknown): boolean {
+  return isObject(result) && result['resultType'] === 'input_required';
+}
+
+function hasRounds(params: unknown): boolean {
+  return isObject(params) && (params['inputResponses'] !== undefined || params['requestState'] !== undefined);
+}
+
+const noRounds: Edits = { inputResponses: null, requestState: null };
 
 /** `_meta` keys that speak of the hop between client and hub; a session-era server would take them for its own. */
 const hopByHop: Readonly<Record<string, null>> = {

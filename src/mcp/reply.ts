@@ -9,6 +9,8 @@ import type { EventLog, EventLogs } from './event-log.ts';
 export interface Reply {
   /** Sends a message that precedes the answer (progress, logging). Dropped where the client accepts no stream, or does not read it. */
   notify(text: string): void;
+  /** Sends a request to the client that made this one. False where it accepts no stream; missing where it cannot be asked at all. */
+  ask?(text: string): boolean;
   /** Sends the response, given as JSON text. `status` counts where the response has an HTTP status of its own. */
   answer(text: string, status?: number): void;
   /** Sends `head + body + tail` as the response: for long lists that are kept as bytes. */
@@ -67,6 +69,12 @@ export class PostReply implements Reply {
     if (!this.#startStream()) return;
     if (this.#attached && this.#res.writableLength > limits.notifyBacklogBytes) return;
     this.#event(text);
+  }
+
+  ask(text: string): boolean {
+    if (!this.#startStream()) return false;
+    this.#event(text);
+    return true;
   }
 
   /** Shows proxies and clients that the answer is still being worked on. */

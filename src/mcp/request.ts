@@ -41,6 +41,11 @@ export function mcpSession(sid: string): string {
   return `mcp ${sid}`;
 }
 
+/** The session that `mcpSession` named. */
+export function sessionOf(owner: string): string | undefined {
+  return owner.startsWith('mcp ') ? owner.slice('mcp '.length) : undefined;
+}
+
 /** The id and params of a message, as text. */
 export function envelope(text: string): { id: string | undefined; params: string | undefined } {
   let id: string | undefined;

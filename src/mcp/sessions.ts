@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { type Abilities, noAbilities } from '../core/asks.ts';
 import { limits } from '../core/limits.ts';
 import { type Principal, principalFromId, principalId } from '../core/principal.ts';
 import { type Scope, scopeFromId, scopeId } from '../core/scope.ts';
 import type { Sealer } from '../core/seal.ts';
 import type { EventLog } from './event-log.ts';
+import type { Reply } from './reply.ts';
 import type { Stream } from './stream.ts';
 
 /** What a session of the old era is, whole: it travels sealed in `Mcp-Session-Id`, so any replica and the hub after a restart can read it. */
@@ -12,6 +14,8 @@ export interface SessionFacts {
   readonly principal: Principal;
   readonly scope: Scope;
   readonly revision: string;
+  /** What its client said it can be asked. */
+  readonly abilities: Abilities;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
@@ -19,6 +23,8 @@ export interface SessionFacts {
 /** Something in flight that the client may cancel. */
 export interface Cancellable {
   cancel(reason: string): void;
+  /** Where its answer goes, and what the server asks in the middle of it. */
+  readonly reply?: Reply;
 }
 
 /** What a session has going on right now; exists only while there is something. */
@@ -44,12 +50,14 @@ export interface LiveSession {
 
 export interface Sessions {
   /** Makes a session and its token (the value of `Mcp-Session-Id`). */
-  begin(principal: Principal, scope: Scope, revision: string): string;
+  begin(principal: Principal, scope: Scope, revision: string, abilities?: Abilities): string;
   /** The session of a token; undefined when it is not ours, expired, ended, or was made for another principal or endpoint: all look alike. */
   find(token: string, principal: Principal, scope: Scope): SessionFacts | undefined;
   /** Ends it: the token opens nothing any more, its streams close, what it has in flight is cancelled. */
   end(facts: SessionFacts): void;
   live(facts: SessionFacts): LiveSession;
+  /** Makes one that lives by itself, of legacy SSE, known by its id until the function returned is called. */
+  adopt(session: LiveSession): () => void;
   /** The session by its id, as far as it has something going on. */
   byId(sid: string): LiveSession | undefined;
   /** All that have something going on. */
@@ -91,10 +99,16 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
   }
 
   return {
-    begin(principal, scope, revision) {
-      const expiresAt = now() + limits.sessionMs;
-      const facts = { sid: randomUUID(), principal, scope, revision, expiresAt };
-      return sealer.seal(JSON.stringify([facts.sid, principalId(principal), scopeId(scope), revision, expiresAt]));
+    begin(principal, scope, revision, abilities = noAbilities) {
+      const facts = [
+        randomUUID(),
+        principalId(principal),
+        scopeId(scope),
+        revision,
+        now() + limits.sessionMs,
+        abilities,
+      ];
+      return sealer.seal(JSON.stringify(facts));
     },
     find(token, principal, scope) {
       const facts = open(token);
@@ -119,6 +133,11 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
       const session = new Live(facts, logLevels, release);
       live.set(facts.sid, session);
       return session;
+    },
+    adopt(session) {
+      const { sid } = session.facts;
+      live.set(sid, session);
+      return () => live.delete(sid);
     },
     byId: (sid) => live.get(sid),
     all: () => live.values(),
@@ -172,10 +191,11 @@ class Live implements LiveSession {
 function parse(text: string): SessionFacts | undefined {
   const fields: unknown = JSON.parse(text);
   if (!Array.isArray(fields)) return undefined;
-  const [sid, principalText, scopeText, revision, expiresAt] = fields as unknown[];
+  const [sid, principalText, scopeText, revision, expiresAt, abilities = noAbilities] = fields as unknown[];
   const principal = principalFromId(String(principalText));
   if (!principal || typeof sid !== 'string' || typeof expiresAt !== 'number') return undefined;
-  return { sid, principal, scope: scopeFromId(String(scopeText)), revision: String(revision), expiresAt };
+  const scope = scopeFromId(String(scopeText));
+  return { sid, principal, scope, revision: String(revision), abilities: String(abilities), expiresAt };
 }
 
 /** Makes room: first what has expired anyway, then the oldest. */

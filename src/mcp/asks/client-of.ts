@@ -1,0 +1,20 @@
+import { type Abilities, abilitiesOf, capabilitiesText, noAbilities } from '../../core/asks.ts';
+import { memberText } from '../../core/json-text.ts';
+import { isObject } from '../../core/rpc.ts';
+import { metaKeys } from '../../core/stateless-wire.ts';
+import type { ClientRequest } from '../request.ts';
+
+/** What the client of a request can be asked: as its session has it, or as the request says itself. Whoever calls over REST can be asked nothing. */
+export function abilitiesFor({ session, stateless, message }: ClientRequest): Abilities {
+  if (session) return session.facts.abilities;
+  const meta = stateless && isObject(message.params) ? message.params['_meta'] : undefined;
+  return isObject(meta) ? abilitiesOf(meta[metaKeys.clientCapabilities]) : noAbilities;
+}
+
+/** The capabilities that a stateless server hears of, as JSON text: those of the client that calls, in its own words where it has said them with the call. */
+export function capabilitiesFor(request: ClientRequest): string | undefined {
+  if (request.session) return capabilitiesText(request.session.facts.abilities);
+  if (!request.stateless) return undefined;
+  const meta = memberText(request.params ?? '{}', '_meta') ?? '{}';
+  return memberText(meta, metaKeys.clientCapabilities);
+}

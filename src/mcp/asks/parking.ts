@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { ServerAsk } from '../../core/asks.ts';
+import { type Edits, editObject, memberText } from '../../core/json-text.ts';
+import { limits } from '../../core/limits.ts';
+import { principalId } from '../../core/principal.ts';
+import { isObject } from '../../core/rpc.ts';
+import type { Target } from '../../core/view.ts';
+import type { ClientRequest } from '../request.ts';
+import { badState, type RequestStates, type StateContent } from './request-state.ts';
+
+/** A call as far as it can be left waiting at its server while its client, which answers no requests, is away to find the answers. */
+export interface ParkableCall {
+  /** The client's request that is answered next; another one after each round. */
+  readonly request: ClientRequest;
+  readonly target: Target;
+  /** Answers the request with this result. The call goes on without one. */
+  suspend(result: string): void;
+  /** The client is back with another request. */
+  resume(request: ClientRequest): void;
+  cancel(reason: string): void;
+}
+
+/** What a parked call has going on. */
+export interface Parking {
+  /** The server asks this. The client hears of it when it comes with what others are asked at the same moment. */
+  add(ask: ServerAsk): void;
+  /** The call is over. `tell` is what its client is to be told: now, or when it comes back. */
+  over(tell: () => void): void;
+}
+
+/**
+ * The calls of stateless clients at servers that ask in the middle of them (DESIGN, Asks): the call stays open at the server, the client gets `input_required` and a
+ * `requestState` that is good once, for whom it was given, and comes back with the answers. Bounded in number and time.
+ */
+export interface Parkings {
+  /** Undefined when there is no room. */
+  open(call: ParkableCall): Parking | undefined;
+  /** Goes on with a parked call. Throws HubError `invalid_input`, before anything is delivered. */
+  resume(state: StateContent & { kind: 'parked' }, request: ClientRequest): void;
+  readonly size: number;
+}
+
+export interface ParkingBounds {
+  readonly total: number;
+  readonly perPrincipal: number;
+  /** How long a client may stay away. */
+  readonly awayMs: number;
+  readonly gatherMs: number;
+}
+
+const defaults: ParkingBounds = {
+  total: limits.parkedCalls,
+  perPrincipal: limits.parkedPerPrincipal,
+  awayMs: limits.askMs,
+  gatherMs: limits.askGatherMs,
+};
+
+export function createParkings(states: RequestStates, bounds: ParkingBounds = defaults): Parkings {
+  const parked = new Map<string, Parked>();
+  return {
+    open(call) {
+      const id = principalId(call.request.principal);
+      let own = 0;
+      for (const { call } of parked.values()) if (principalId(call.request.principal) === id) own++;
+      if (parked.size >= bounds.total || own >= bounds.perPrincipal) return undefined;
+      const one = new Parked(call, states, bounds, (gone) => parked.delete(gone));
+      parked.set(one.id, one);
+      return one;
+    },
+    resume({ id, use }, request) {
+      const one = parked.get(id);
+      if (!one) throw badState();
+      one.resume(use, request);
+    },
+    get size() {
+      return parked.size;
+    },
+  };
+}
+
+class Parked implements Parking {
+  readonly id = randomUUID();
+  readonly call: ParkableCall;
+  readonly #states: RequestStates;
+  readonly #bounds: ParkingBounds;
+  readonly #gone: (id: string) => void;
+  /** What waits for an answer, by the key the client knows it by. */
+  readonly #asks = new Map<string, ServerAsk>();
+  #lastKey = 0;
+  /** The one use of the state that the client was given; undefined while the client is here. */
+  #use: string | undefined;
+  /** What the client is told when it comes back: the call ended without it. */
+  #told: (() => void) | undefined;
+  #over = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(call: ParkableCall, states: RequestStates, bounds: ParkingBounds, gone: (id: string) => void) {
+    this.call = call;
+    this.#states = states;
+    this.#bounds = bounds;
+    this.#gone = gone;
+  }
+
+  add(ask: ServerAsk): void {
+    const key = `${ask.method.split('/')[0]}-${++this.#lastKey}`;
+    this.#asks.set(key, ask);
+    ask.withdrawn = () => this.#asks.delete(key);
+    if (this.#use === undefined) this.#gather();
+  }
+
+  over(tell: () => void): void {
+    this.#over = true;
+    if (this.#use === undefined) {
+      this.#end();
+      tell();
+    } else {
+      this.#told = tell;
+    }
+  }
+
+  /** `use`: the one that the client's state names. Throws HubError `invalid_input`. */
+  resume(use: string, request: ClientRequest): void {
+    if (use !== this.#use || !isDeepStrictEqual(argumentsOf(request), argumentsOf(this.call.request))) throw badState();
+    const { parsed, text } = responsesOf(request);
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#use = undefined;
+    this.call.resume(request);
+    if (this.#told) {
+      this.#end();
+      return this.#told();
+    }
+    for (const [key, ask] of this.#asks) {
+      const answer = Object.hasOwn(parsed, key) && isObject(parsed[key]) ? memberText(text, key) : undefined;
+      if (answer === undefined) continue;
+      this.#asks.delete(key);
+      ask.answer('result', answer);
+    }
+    // What was not answered, and what came meanwhile, is asked (again).
+    if (this.#asks.size > 0) this.#gather();
+  }
+
+  #gather(): void {
+    this.#timer ??= setTimeout(() => this.#suspend(), this.#bounds.gatherMs);
+  }
+
+  #suspend(): void {
+    this.#timer = undefined;
+    if (this.#over || this.#asks.size === 0) return;
+    const { call } = this;
+    const { awayMs } = this.#bounds;
+    this.#use = randomUUID();
+    this.#timer = setTimeout(() => this.#expire(), awayMs).unref();
+    const content = { kind: 'parked', id: this.id, use: this.#use } as const;
+    const state = this.#states.seal(call.request, call.target, content, awayMs);
+    call.suspend(
+      inputRequired(
+        [...this.#asks].map(([key, ask]) => [key, requestText(ask)]),
+        state,
+      ),
+    );
+  }
+
+  #expire(): void {
+    this.#use = undefined;
+    this.#end();
+    if (this.#told) this.#told();
+    else this.call.cancel('the client did not come back with its answers');
+  }
+
+  #end(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#gone(this.id);
+  }
+}
+
+/** An `input_required` result. `requests`: keys and the requests as JSON text. */
+export function inputRequired(requests: readonly (readonly [string, string])[], state: string | undefined): string {
+  const asked = requests.map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(',');
+  const tail = state === undefined ? '' : `,"requestState":${JSON.stringify(state)}`;
+  return `{"resultType":"input_required","inputRequests":{${asked}}${tail}}`;
+}
+
+/** An ask as the stateless revision writes it: without what only a request of its own can have, its progress token and the id of its elicitation. */
+function requestText({ method, params, paramsText }: ServerAsk): string {
+  if (paramsText === undefined) return `{"method":"${method}"}`;
+  const meta = isObject(params['_meta']) ? memberText(paramsText, '_meta') : undefined;
+  const edits: Edits = {
+    elicitationId: null,
+    ...(meta !== undefined && { _meta: editObject(meta, { progressToken: null }) }),
+  };
+  return `{"method":"${method}","params":${editObject(paramsText, edits)}}`;
+}
+
+/** What makes a retry the same call as the one before; its target is bound by the state. */
+function argumentsOf({ message }: ClientRequest): unknown {
+  return isObject(message.params) ? (message.params['arguments'] ?? {}) : {};
+}
+
+function responsesOf({ message, params = '{}' }: ClientRequest): { parsed: Record<string, unknown>; text: string } {
+  const parsed = isObject(message.params) ? message.params['inputResponses'] : undefined;
+  return isObject(parsed) ? { parsed, text: memberText(params, 'inputResponses') ?? '{}' } : { parsed: {}, text: '{}' };
+}
