@@ -323,6 +323,8 @@ export const limits = {
   searchesPerAsker: 5,
   searchAskers: 1_000,
   searchLinkMs: 30 * 60_000,
+  /** How long `toolhub search` waits for a hub; a hosted embedding service behind it may take ten seconds. */
+  searchAnswerMs: 30_000,
   /** What the search tool's text says of the servers: each name, each description, all names, and all names with descriptions. Every client pays for it in every conversation. */
   smartServerChars: 400,
   smartAboutChars: 200,
@@ -373,7 +375,7 @@ export const limits = {
   embeddingOthersMs: 5_000,
   /** Vectors that no hub has used for this long are removed from the database; how often that is looked at. */
   embeddingsKeptMs: 30 * 24 * 60 * 60_000,
-  embeddingsTendMs: 12 * 60 * 60_000,
+  embeddingsTendMs: 60 * 60_000,
   /** Vectors in memory, as bytes: room for 50 000 tools with 3 072 numbers each. */
   vectorMemoryBytes: 192 * 1024 * 1024,
   /** Vectors compared in memory before other requests get their turn: some 2 ms where there is no SIMD. */
@@ -410,4 +412,14 @@ export const limits = {
   /** Pages of the dashboard that follow changes at once, and how often each hears of them: a start of many servers is a storm of changes. */
   changeReaders: 200,
   changesEveryMs: 250,
+  /** How long a server that was not met before may think about `server/discover` before it is asked in the older way too: one that is up answers at once. */
+  eraProbeMs: 2_000,
+  /** A server that was met as one of the session era is asked again after this long: it may have learned the newer one, and would not say so. */
+  eraTrustMs: 24 * 60 * 60_000,
+  /** Servers whose era is remembered, newest first; 100 bytes each. */
+  erasKept: 5_000,
+  /** Between two looks whether a server has changed its era under way. */
+  eraDoubtMs: 5_000,
+  /** How long a connecting server may take to say that it will tell of changes, before its lists are read without that. */
+  listenAnswerMs: 1_000,
 } as const;

@@ -13,6 +13,7 @@ export interface SmartIndex {
     context: string | undefined;
     limit: number;
     allowed: ReadonlySet<string>;
+    explain?: boolean;
   }): SearchAnswer;
 }
 
@@ -53,8 +54,8 @@ export function createSmartIndex(engine: SearchEngine): SmartIndex {
 
   return {
     sync: (settings, catalogue) => void engine.sync(all(settings, catalogue)),
-    search: ({ query, context, limit, allowed }) =>
-      engine.search({ query, limit, allowed, ...(context !== undefined && { context }) }),
+    search: ({ query, context, limit, allowed, explain = false }) =>
+      engine.search({ query, limit, allowed, explain, ...(context !== undefined && { context }) }),
   };
 }
 

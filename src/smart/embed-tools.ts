@@ -1,0 +1,168 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { errorText, HubError } from '../core/errors.ts';
+import { limits } from '../core/limits.ts';
+import type { Logger } from '../core/logger.ts';
+import { unusable } from './embedding-answer.ts';
+import type { HostedService } from './hosted-service.ts';
+import type { VectorStore } from './vector-store.ts';
+
+/** What one run of embedding works with, and whom it tells. */
+export interface EmbedRun {
+  readonly hosted: HostedService;
+  readonly store: VectorStore;
+  readonly log: Logger;
+  /** Also what has a vector. */
+  readonly again: boolean;
+  /** The text of a hash; undefined when nobody wants its vector any more. */
+  readonly text: (hash: string) => string | undefined;
+  /** Throws HubError for a vector that is not of the space. */
+  readonly checkSize: (vector: Float32Array) => void;
+  readonly saved: (hashes: Iterable<string>) => void;
+  readonly refused: (hash: string, why: string) => void;
+}
+
+/**
+ * Embeds texts in batches until all are done, the service fails, or the run is stopped; what is left over is for a later run. `others`: some are being
+ * embedded by another hub.
+ */
+export async function embedTools(hashes: readonly string[], run: EmbedRun): Promise<{ others: boolean }> {
+  const { store, log } = run;
+  const { service, breaker, stopped } = run.hosted;
+  const queue = [...hashes];
+  const progress = reporter(log, service.model, queue.length);
+  let most: number = limits.embeddingBatch;
+  let others = false;
+  while (queue.length > 0 && !stopped.aborted && !breaker.reason) {
+    const batch = take(queue, run, most);
+    if (batch.length === 0) continue;
+    const mine = await store.claim(service.space, batch, run.again);
+    const claimed = batch.filter((hash) => mine.has(hash));
+    others ||= claimed.length < batch.length;
+    if (claimed.length === 0) continue;
+    const left = await embedBatch(claimed, run);
+    queue.unshift(...left);
+    if (left.length > 0) most = Math.max(1, Math.floor(claimed.length / 2));
+    progress(claimed.length - left.length);
+    if (service.pacingMs > 0 && queue.length > 0)
+      await sleep(service.pacingMs, undefined, { signal: stopped }).catch(() => {});
+  }
+  return { others };
+}
+
+/** The next texts, as many as one request may have. */
+function take(queue: string[], { text, hosted }: EmbedRun, most: number): string[] {
+  const batch: string[] = [];
+  let room: number = limits.embeddingBatchTokens;
+  while (batch.length < most) {
+    const [hash] = queue;
+    if (hash === undefined) break;
+    // Four characters to a token, as cut-to-tokens.ts has it at best; no text has more than the model reads.
+    const tokens = Math.min(hosted.service.maxTokens, text(hash)?.length ?? 0);
+    if (tokens > room && batch.length > 0) break;
+    queue.shift();
+    if (text(hash) === undefined) continue;
+    room -= tokens;
+    batch.push(hash);
+  }
+  return batch;
+}
+
+/** Returns what is to be tried again in smaller batches. */
+async function embedBatch(batch: readonly string[], run: EmbedRun): Promise<readonly string[]> {
+  const { store } = run;
+  const { service, breaker, embedder, stopped } = run.hosted;
+  try {
+    const vectors = await embedder.embed(
+      batch.map((hash) => run.text(hash) ?? ''),
+      limits.embeddingBatchMs,
+      stopped,
+    );
+    const good = new Map<string, Float32Array>();
+    const bad = new Map<string, string>();
+    for (const [i, hash] of batch.entries()) {
+      const vector = vectors[i];
+      if (vector instanceof Float32Array) good.set(hash, vector);
+      else bad.set(hash, vector?.refused ?? 'there is no vector');
+    }
+    for (const vector of good.values()) run.checkSize(vector);
+    // When none is good it is the service that fails, and not the texts.
+    const [why] = bad.values();
+    if (good.size === 0 && batch.length > 1) throw unusable(why);
+    await saveUntilKept(good, run);
+    for (const [hash, why] of bad) run.refused(hash, why);
+    if (bad.size > 0) await store.release(service.space, [...bad.keys()]);
+    breaker.worked();
+    run.saved(good.keys());
+    return [];
+  } catch (error) {
+    if (!(error instanceof HubError)) throw error;
+    await store.release(service.space, batch).catch(() => {});
+    if (error.code === 'cancelled' || error.code === 'not_ready') return [];
+    // Too many at once, or one of them is too long: smaller requests find out.
+    if (batch.length > 1 && (error.code === 'invalid_input' || error.code === 'timeout')) return batch;
+    const [hash] = batch;
+    if (error.code === 'invalid_input' && hash !== undefined) {
+      await embedShortened(hash, error, run);
+      return [];
+    }
+    breaker.failed(error);
+    return [];
+  }
+}
+
+/** A single text that is refused is mostly too long by the model's own count. */
+async function embedShortened(hash: string, first: HubError, run: EmbedRun): Promise<void> {
+  const { embedder, breaker, stopped } = run.hosted;
+  let text = run.text(hash) ?? '';
+  let last = first;
+  while (text.length > shortestChars && !stopped.aborted) {
+    text = text.slice(0, text.length / 2);
+    try {
+      const [vector] = await embedder.embed([text], limits.embeddingBatchMs, stopped);
+      if (!(vector instanceof Float32Array)) return run.refused(hash, vector?.refused ?? 'there is no vector');
+      run.checkSize(vector);
+      await saveUntilKept(new Map([[hash, vector]]), run);
+      breaker.worked();
+      return run.saved([hash]);
+    } catch (error) {
+      if (!(error instanceof HubError)) throw error;
+      if (error.code === 'cancelled' || error.code === 'not_ready') return;
+      if (error.code !== 'invalid_input') return breaker.failed(error);
+      last = error;
+    }
+  }
+  const said = last.cause === undefined ? '' : `: ${errorText(last.cause)}`;
+  run.log.warn('The embedding service refuses a tool', { reason: `${last.message}${said}` });
+  run.refused(hash, last.message);
+}
+
+/** Halving ends here: what is refused at this length is not refused for its length. */
+const shortestChars = 64;
+
+/** What was paid for is not thrown away because the database is away for a moment. */
+async function saveUntilKept(vectors: ReadonlyMap<string, Float32Array>, { store, hosted }: EmbedRun): Promise<void> {
+  const { service, stopped } = hosted;
+  for (;;) {
+    try {
+      return await store.save(service.space, vectors);
+    } catch (error) {
+      if (!(error instanceof HubError) || error.code !== 'not_ready' || stopped.aborted) throw error;
+      await sleep(savePauseMs, undefined, { signal: stopped }).catch(() => {});
+    }
+  }
+}
+
+const savePauseMs = 1_000;
+
+/** Progress for the log: the beginning, each tenth of a longer run, the end. */
+function reporter(log: Logger, model: string, total: number): (more: number) => void {
+  let done = 0;
+  let said = 0;
+  log.info('Embedding tools', { model, tools: total });
+  return (more) => {
+    done += more;
+    if (more === 0 || (done < total && done - said < Math.max(limits.embeddingBatch, total / 10))) return;
+    said = done;
+    log.info('Embedded tools', { model, done, of: total });
+  };
+}

@@ -1,0 +1,237 @@
+import { errorText, HubError } from '../core/errors.ts';
+import { limits } from '../core/limits.ts';
+import type { Logger } from '../core/logger.ts';
+import { createLoop, type Loop } from '../core/loop.ts';
+import { type Coverage, createCoverage } from './coverage.ts';
+import type { ToolDocument } from './document.ts';
+import { type EmbedRun, embedTools } from './embed-tools.ts';
+import type { EmbeddingService } from './embedding-choice.ts';
+import { type HostedService, openHostedService, type Pauses } from './hosted-service.ts';
+import type { VectorStore } from './vector-store.ts';
+
+/** The tools in one space: their vectors by a hosted service, kept equal to the catalogue in the background. */
+export class HostedIndex {
+  readonly #options: HostedOptions;
+  readonly #space: string;
+  readonly #coverage: Coverage;
+  readonly #loop: Loop;
+  #hosted: HostedService;
+  #dimensions: number | undefined;
+  #looked = false;
+  #closed = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: HostedOptions) {
+    this.#options = options;
+    this.#space = options.service.space;
+    this.#dimensions = options.service.dimensions;
+    this.#hosted = this.#open(options.service);
+    this.#coverage = createCoverage(this.#space, this.#hosted.embedder.readable);
+    this.#loop = createLoop({
+      debounceMs: flagMs,
+      run: () => this.#pass(),
+      failed: (error) => this.#failed(error),
+    });
+  }
+
+  get service(): EmbeddingService {
+    return this.#hosted.service;
+  }
+
+  /** Everything that can be embedded is. */
+  get complete(): boolean {
+    return this.#looked && this.#coverage.complete();
+  }
+
+  /** Takes over what the tools are now; what has no vector yet is embedded soon. */
+  sync(documents: readonly ToolDocument[]): void {
+    this.#coverage.sync(documents);
+    this.#loop.flag();
+  }
+
+  /** Another way to the same space: a new key, a new pace. What failed before is tried at once. */
+  use(service: EmbeddingService): void {
+    const before = this.#hosted;
+    this.#hosted = this.#open(service);
+    void before.close();
+    if (service.maxTokens !== before.service.maxTokens) this.#coverage.readAnew(this.#hosted.embedder.readable);
+    this.#coverage.forgive();
+    this.#loop.flag();
+  }
+
+  /** Looks again at what there is to do: the database is back, another hub has embedded something. */
+  flag(): void {
+    this.#loop.flag();
+  }
+
+  /** Embeds all tools anew; their old vectors answer until the new ones are there. Throws HubError `conflict` while it does so already. */
+  reindex(): void {
+    const { service } = this;
+    if (this.#coverage.reindexing) throw new HubError('conflict', 'A reindex pass is already running.');
+    this.#options.log.info('Indexing the tools anew', { model: service.model, tools: this.#coverage.tools });
+    this.#coverage.again();
+    // The model may have changed behind its name, and the vectors of the last queries with it.
+    this.#dimensions = service.dimensions;
+    this.use(service);
+  }
+
+  /** Cosines of tools with the query, by key. Rejects with HubError when the service or the vectors cannot be used. */
+  async similarities(query: string, allowed: ReadonlySet<string>): Promise<Found> {
+    if (!this.#looked) throw new HubError('not_ready', 'the vectors of the tools are still being read');
+    const keys = new Map<string, string[]>();
+    for (const key of allowed) {
+      const hash = this.#coverage.hashOf(key);
+      if (hash !== undefined && this.#coverage.has(hash)) keys.set(hash, [...(keys.get(hash) ?? []), key]);
+    }
+    const similarities = new Map<string, number>();
+    if (keys.size > 0) {
+      const vector = await this.#hosted.queries.of(query);
+      const found = await this.#options.store.similarities(this.#space, vector, [...keys.keys()]);
+      for (const [hash, cosine] of found) for (const key of keys.get(hash) ?? []) similarities.set(key, cosine);
+    }
+    return { similarities, missing: allowed.size - similarities.size };
+  }
+
+  /** Says of the vectors that they are in use, and has it looked at anew which are there. */
+  async tend(): Promise<void> {
+    await this.#options.store.tend(this.#space, this.#coverage.hashes());
+    this.#coverage.doubt();
+    this.#loop.flag();
+  }
+
+  state(): HostedState {
+    const { reason, since = 0, nextTrialAt = 0 } = this.#hosted.breaker;
+    return {
+      tools: this.#coverage.tools,
+      missing: this.#coverage.missing(),
+      reindexing: this.#coverage.reindexing,
+      dimensions: this.#dimensions,
+      problem: reason && { reason: reason.message, since, nextTrialAt },
+      refusals: this.#coverage.refusals(),
+    };
+  }
+
+  /** Ends what is under way. Idempotent. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await Promise.all([this.#hosted.close(), this.#loop.close()]);
+  }
+
+  #open(service: EmbeddingService): HostedService {
+    const { log, changed, pauses = {} } = this.#options;
+    return openHostedService(service, {
+      log,
+      pauses,
+      checkSize: (vector) => this.#checkSize(vector),
+      changed: (fails) => {
+        if (!fails) this.#loop.flag();
+        changed(false);
+      },
+    });
+  }
+
+  /** The first vector says how large they are: one of another size is of another model. */
+  #checkSize({ length }: Float32Array): void {
+    this.#dimensions ??= length;
+    if (length === this.#dimensions) return;
+    const sizes = `a vector of ${length} numbers where this model's have ${this.#dimensions}`;
+    const advice = 'if the model behind the name has changed, index the tools anew';
+    throw new HubError('upstream_failed', `the embedding service gave ${sizes}; ${advice}`);
+  }
+
+  /** One look at what is missing, and the work that follows from it. */
+  async #pass(): Promise<void> {
+    if (this.#closed) return;
+    await this.#look();
+    const todo = this.#coverage.todo();
+    if (todo.length > 0 && !this.#hosted.breaker.reason) {
+      const { others } = await embedTools(todo, this.#run());
+      if (others) this.#lookIn(limits.embeddingOthersMs);
+    }
+    const nextTry = this.#coverage.nextTry();
+    if (nextTry !== undefined) this.#lookIn(Math.max(limits.embeddingOthersMs, nextTry - Date.now()));
+    this.#options.changed(false);
+  }
+
+  async #look(): Promise<void> {
+    const unknown = this.#coverage.unknown();
+    const sizes =
+      unknown.length === 0 ? new Map<string, number>() : await this.#options.store.sizes(this.#space, unknown);
+    this.#dimensions ??= mostCommon(sizes.values());
+    const usable = Array.from(sizes).filter(([, size]) => size === this.#dimensions);
+    this.#coverage.found(
+      unknown,
+      usable.map(([hash]) => hash),
+    );
+    this.#looked = true;
+  }
+
+  #run(): EmbedRun {
+    const { store, log, changed } = this.#options;
+    return {
+      hosted: this.#hosted,
+      store,
+      log,
+      again: this.#coverage.reindexing,
+      text: (hash) => this.#coverage.text(hash),
+      checkSize: (vector) => this.#checkSize(vector),
+      saved: (hashes) => {
+        this.#coverage.embedded(hashes);
+        changed(true);
+      },
+      refused: (hash, why) => this.#coverage.refused(hash, why),
+    };
+  }
+
+  #failed(error: unknown): void {
+    // The database is away: whoever hears that it is back raises the flag.
+    if (error instanceof HubError && error.code === 'not_ready') return;
+    this.#options.log.error('Tools could not be embedded', { error: errorText(error) });
+    this.#lookIn(limits.embeddingOthersMs);
+  }
+
+  #lookIn(ms: number): void {
+    clearTimeout(this.#timer);
+    if (this.#closed) return;
+    this.#timer = setTimeout(() => this.#loop.flag(), ms);
+    this.#timer.unref();
+  }
+}
+
+export interface Found {
+  readonly similarities: ReadonlyMap<string, number>;
+  /** Tools that might be found and have no vector yet. */
+  readonly missing: number;
+}
+
+export interface HostedState {
+  readonly tools: number;
+  /** Keys of tools without a vector. */
+  readonly missing: readonly string[];
+  readonly reindexing: boolean;
+  /** Numbers of a vector, once that is known. */
+  readonly dimensions: number | undefined;
+  /** Why the service is not asked at the moment; undefined when it is. Times in milliseconds since 1970. */
+  readonly problem: { readonly reason: string; readonly since: number; readonly nextTrialAt: number } | undefined;
+  /** Why texts were refused, each reason once. */
+  readonly refusals: readonly string[];
+}
+
+export interface HostedOptions {
+  readonly service: EmbeddingService;
+  readonly store: VectorStore;
+  readonly log: Logger;
+  /** Called when something of the state may have changed; `saved` when vectors were. */
+  readonly changed: (saved: boolean) => void;
+  readonly pauses?: Pauses | undefined;
+}
+
+/** Changes come in bursts while servers connect. */
+const flagMs = 20;
+
+function mostCommon(sizes: Iterable<number>): number | undefined {
+  const counts = new Map<number, number>();
+  for (const size of sizes) counts.set(size, (counts.get(size) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0];
+}
