@@ -15,6 +15,7 @@ import type { SettingsStore } from './settings/store.ts';
 import { catalogueText, loadCatalogue } from './upstream/catalogue-file.ts';
 import type { ChannelEvents } from './upstream/channel.ts';
 import { inheritableEnv } from './upstream/child-env.ts';
+import { openEraMemory } from './upstream/era-memory.ts';
 import { createLeases } from './upstream/leases.ts';
 import { openGrants } from './upstream/oauth/grants.ts';
 import { createSignIns } from './upstream/oauth/sign-ins.ts';
@@ -22,7 +23,7 @@ import { openChannel } from './upstream/open-channel.ts';
 import { endOrphans, ownerMark } from './upstream/orphans.ts';
 import { createPool } from './upstream/pool.ts';
 import { openReaper } from './upstream/reaper.ts';
-import type { Asked, Said } from './open-clients.ts';
+import type { Said } from './open-clients.ts';
 import { version } from './version.ts';
 
 interface UpstreamStorage {
@@ -37,8 +38,6 @@ interface UpstreamNeeds {
   readonly changed: () => void;
   /** A server said something that belongs to no request. Must be quick. */
   readonly said: Said;
-  /** A server asks something of a client whose connection it is, in the middle of no call. */
-  readonly asked: Asked;
   /** Where browsers reach the hub, without `BASE_PATH`. */
   readonly address: () => string;
 }
@@ -54,6 +53,8 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     log('hub'),
   );
   const saved = await loadCatalogue(join(dataDir.path, 'catalogue.json'), log('hub'));
+  const eras = await openEraMemory(join(dataDir.path, 'eras.json'), log('hub'));
+  closers.add(() => eras.close());
   const reaper = openReaper();
   closers.add(() => reaper.close());
   endOrphans(dataDir.path, log('hub')).catch((error: unknown) => {
@@ -110,6 +111,7 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     connectTimeoutMs,
     requestTimeoutMs,
     startsAtOnce: Math.max(8, availableParallelism() * limits.startsPerCore),
+    eras,
     log,
     // What a dying server said last may hold a secret, and clients are told of it.
     clean: (text: string) => book.clean(text),
@@ -127,7 +129,6 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     settings,
     shared: (server) => pool.connection(server),
     unasked: needs.said,
-    asked: needs.asked,
   });
   closers.add(() => leases.close());
   return { pool, leases, signIns, grants, savedText: catalogueText(saved) };

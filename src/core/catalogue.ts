@@ -13,6 +13,18 @@ export interface Offer {
   readonly prompts: readonly Item[];
   readonly resources: readonly Item[];
   readonly templates: readonly Item[];
+  /** What the server allows caches to do with its lists; absent for a list of which it says nothing, as servers of the session era do. */
+  readonly hints?: CacheHints | undefined;
+}
+
+export type CacheHints = Readonly<Partial<Record<ItemKind, CacheHint>>>;
+
+/** What a server says of one of its lists (2026-07-28, Caching). */
+export interface CacheHint {
+  /** How long after it was read the list may be taken for fresh; 0: not at all. */
+  readonly ttlMs: number;
+  /** `public`: it is the same for all who ask. */
+  readonly scope: 'public' | 'private';
 }
 
 export interface ServerAbout {
@@ -41,8 +53,12 @@ export function sameOffer(a: Offer, b: Offer): boolean {
     a.about.info === b.about.info &&
     a.about.instructions === b.about.instructions &&
     a.about.capabilities.join() === b.about.capabilities.join() &&
-    itemKinds.every((kind) => sameItems(a[kind], b[kind]))
+    itemKinds.every((kind) => sameItems(a[kind], b[kind]) && sameHint(a.hints?.[kind], b.hints?.[kind]))
   );
+}
+
+function sameHint(a: CacheHint | undefined, b: CacheHint | undefined): boolean {
+  return a?.ttlMs === b?.ttlMs && a?.scope === b?.scope;
 }
 
 function sameItems(a: readonly Item[], b: readonly Item[]): boolean {

@@ -323,8 +323,6 @@ export const limits = {
   searchesPerAsker: 5,
   searchAskers: 1_000,
   searchLinkMs: 30 * 60_000,
-  /** How long `toolhub search` waits for a hub; a hosted embedding service behind it may take ten seconds. */
-  searchAnswerMs: 30_000,
   /** What the search tool's text says of the servers: each name, each description, all names, and all names with descriptions. Every client pays for it in every conversation. */
   smartServerChars: 400,
   smartAboutChars: 200,
@@ -375,7 +373,7 @@ export const limits = {
   embeddingOthersMs: 5_000,
   /** Vectors that no hub has used for this long are removed from the database; how often that is looked at. */
   embeddingsKeptMs: 30 * 24 * 60 * 60_000,
-  embeddingsTendMs: 60 * 60_000,
+  embeddingsTendMs: 12 * 60 * 60_000,
   /** Vectors in memory, as bytes: room for 50 000 tools with 3 072 numbers each. */
   vectorMemoryBytes: 192 * 1024 * 1024,
   /** Vectors compared in memory before other requests get their turn: some 2 ms where there is no SIMD. */
@@ -403,10 +401,6 @@ export const limits = {
   /** Calls that wait, without a connection, for a stateless client to come back with its answers: each holds a request open at its server. */
   parkedCalls: 1_000,
   parkedPerPrincipal: 100,
-  /** How long the state that a server gave a stateless client is good for, whatever the server itself says: nobody fills in a form for longer. */
-  requestStateMs: 24 * 60 * 60_000,
-  /** The id that a server gives an elicitation: ours have 36 characters. */
-  elicitationIdChars: 200,
   /** URL-mode elicitations of which the end may still be told. */
   elicitations: 10_000,
   /** Pages of the dashboard that follow changes at once, and how often each hears of them: a start of many servers is a storm of changes. */

@@ -39,6 +39,8 @@ export interface ServerSettings {
   readonly keepAliveMs: number;
   readonly maxMessageBytes: number;
   readonly perSessionClient: boolean;
+  /** How the server is spoken to: with sessions, or without (since 2026-07-28); undefined = it is found out. */
+  readonly era?: 'session' | 'stateless' | undefined;
 }
 
 /** Strings as written in the file: `${VAR}` is expanded when the server is connected, never before. */

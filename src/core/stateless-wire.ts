@@ -23,11 +23,14 @@ export interface RequestFacts {
   readonly args?: unknown;
 }
 
-/** The member of `params` that `Mcp-Name` repeats, by method (2026-07-28, Streamable HTTP, Standard request headers). */
-export const namedBy: ReadonlyMap<string, 'name' | 'uri'> = new Map([
+/** The member of `params` that `Mcp-Name` repeats, by method (2026-07-28, Streamable HTTP, Standard request headers; the tasks extension). */
+export const namedBy: ReadonlyMap<string, 'name' | 'uri' | 'taskId'> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
   ['resources/read', 'uri'],
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
 ]);
 
 /** A text as the value of `Mcp-Name` or `Mcp-Param-*`: what is not plain ASCII, or could be mistaken, travels as `=?base64?…?=` (Value encoding). */

@@ -50,6 +50,7 @@ export function readServer(
     keepAliveMs: config.keepAliveInterval ?? limits.keepAliveMs,
     maxMessageBytes: config.options?.maxBufferSize ?? limits.upstreamMessageBytes,
     perSessionClient: config.perSessionClient ?? false,
+    era: config.era === 'auto' ? undefined : config.era,
   };
 }
 

@@ -105,6 +105,7 @@ export const serverShape = z.looseObject({
     })
     .optional(),
   perSessionClient: flag.optional(),
+  era: z.enum(['auto', 'session', 'stateless']).optional(),
   startOnDemand: flag.optional(),
   idleTimeoutMs: timeMs.optional(),
   openapi: z

@@ -9,14 +9,15 @@ import type { RpcMessage } from '../core/rpc.ts';
 export interface Channel {
   /**
    * Sends one message, given as JSON text without line breaks. A request names its id, so that the answer's stream and a transport failure can be told
-   * to belong to it. Throws HubError `upstream_unavailable` when the channel is closed or its backlog is full.
+   * to belong to it. `headers` (names and values in turn) go out with it where the transport has headers. Throws HubError `upstream_unavailable` when the
+   * channel is closed or its backlog is full.
    */
-  send(text: string, requestId?: number): void;
+  send(text: string, requestId?: number, headers?: readonly string[]): void;
   /** Nobody waits for this request any more: its HTTP exchange, if it has one of its own, is ended. The id is not reported again. */
   abandon(requestId: number): void;
   /** The handshake is over: from now on send this protocol version along, and open the stream for what the server says unasked. */
   ready(protocolVersion: string): void;
-  /** Forget the transport's session (after `failed` with `sessionLost`), so that `initialize` can be sent again. */
+  /** Forget the transport's session (after `failed` with `sessionLost`) and protocol version, so that the server can be met anew. */
   forgetSession(): void;
   /** Closes in order: end the session or stdin, wait, kill. Idempotent. `closed` is not emitted for it. */
   close(): Promise<void>;

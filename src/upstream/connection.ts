@@ -1,19 +1,28 @@
 import { type Abilities, sharedAbilities } from '../core/asks.ts';
-import type { ItemKind, Offer } from '../core/catalogue.ts';
+import type { Item, ItemKind, Offer, ServerAbout } from '../core/catalogue.ts';
 import { errorText, HubError, reworded } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
+import { paramHeaderValues } from '../core/param-headers.ts';
 import type { ServerSettings } from '../core/settings.ts';
+import type { RequestFacts } from '../core/stateless-wire.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import { SignInRequired } from './credential.ts';
+import { createEnvelope } from './envelope.ts';
+import { type EraMemory, Eras, shortMemory } from './era.ts';
+import { EraWatch } from './era-watch.ts';
 import { createKeepAlive, type KeepAlive } from './keep-alive.ts';
 import { asHubError, Link, type Unasked } from './link.ts';
+import { Listener } from './listener.ts';
+import { meet } from './meet.ts';
 import type { Exchange, Patience } from './pending.ts';
-import { initialize, listMethods, readList, refusal } from './protocol.ts';
+import { initialize } from './protocol.ts';
+import { readOffer, readOneList } from './read-offer.ts';
 import { createRelister, type Relister } from './relister.ts';
 import type { Home } from './server-asks.ts';
 import type { Slots } from './slots.ts';
-import { cannotWatch, type WatchMethods, Watches } from './watches.ts';
+import { toolHeaders } from './tool-headers.ts';
+import { cannotWatch, subscribing, Watches } from './watches.ts';
 
 /** What one connection is doing. `attempts` counts the failures since it last held for a while. */
 export type ConnectionStatus =
@@ -45,6 +54,10 @@ export interface ConnectionOptions {
   readonly unasked?: Unasked | undefined;
   /** False: what the server offers is not asked for, another connection knows it. */
   readonly lists?: boolean;
+  /** The tools that other connection knows. */
+  readonly knownTools?: (() => readonly Item[]) | undefined;
+  /** How servers were spoken to before. */
+  readonly eras?: EraMemory | undefined;
   /** Takes secrets out of what a server says of its own failure, before anybody hears of it. */
   readonly clean?: ((text: string) => string) | undefined;
   /** What the server may ask of clients; of all that share the connection unless it says otherwise. */
@@ -67,11 +80,15 @@ export class Connection {
   readonly #relister: Relister;
   readonly #keepAlive: KeepAlive;
   readonly #watches: Watches;
+  readonly #eras: Eras;
+  readonly #eraWatch: EraWatch<Link>;
   readonly #waiters = new Set<() => void>();
   #status: ConnectionStatus = { kind: 'stopped' };
   #offer: Offer | undefined;
   /** The link of the current attempt or connection. What belongs to an earlier one is recognised by not being this. */
   #link: Link | undefined;
+  /** The stream of changes of a server without sessions. */
+  #listener: Listener | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
   /** The end of all links so far. Never rejects. */
   #ended: Promise<void>;
@@ -95,11 +112,16 @@ export class Connection {
     };
     this.#ended = options.after ?? Promise.resolve();
     this.#watches = new Watches(log);
+    this.#eras = new Eras(server, options.eras ?? shortMemory());
+    this.#eraWatch = new EraWatch(server.name, this.#eras, {
+      isUp: (link) => link === this.#link && this.#status.kind === 'connected',
+      changed: (error) => this.#fail(error),
+    });
     this.#relister = createRelister(log, (kind) => this.#readAgain(kind));
     this.#keepAlive = createKeepAlive(server, {
       // A server at work may be too busy to answer a ping, and its answer will tell.
       idle: () => this.#status.kind === 'connected' && this.#link?.inFlight === 0,
-      ping: async () => this.#link?.ask('ping', undefined, limits.keepAliveAnswerMs),
+      ping: async () => this.#link && this.#eraWatch.ping(this.#link),
       lost: (error) => {
         if (this.#status.kind === 'connected') this.#fail(asHubError(error, 'The server does not answer'));
       },
@@ -161,9 +183,12 @@ export class Connection {
     return ++this.#lastId;
   }
 
-  /** Sends a request; `params` is JSON text. Never throws: a failure comes through the exchange, possibly before this returns. */
-  send(id: number, method: string, params: string | undefined, exchange: Exchange): void {
-    if (this.#link) return this.#link.send(id, method, params, exchange, this.#patience);
+  /**
+   * Sends a request; `params` is JSON text. `facts` is what a server without sessions is to know of it besides. Never throws: a failure comes through the exchange,
+   * possibly before this returns.
+   */
+  send(id: number, method: string, params: string | undefined, exchange: Exchange, facts: RequestFacts = {}): void {
+    if (this.#link) return this.#link.send(id, { method, params, facts }, exchange, this.#patience);
     exchange.failed(new HubError('upstream_unavailable', `Server "${this.server.name}" is not connected.`));
   }
 
@@ -195,6 +220,7 @@ export class Connection {
     clearTimeout(this.#retryTimer);
     const attempt = ++this.#attempt;
     const current = (): boolean => attempt === this.#attempt && this.#status.kind === 'connecting';
+    this.#eras.begin();
     this.#setStatus({ kind: 'connecting', attempts: this.#failures });
     await this.#ended;
     const release = await this.#options.slots.take();
@@ -210,11 +236,11 @@ export class Connection {
       this.#setStatus({ kind: 'connected', sinceMs: Date.now(), tookMs });
       this.#keepAlive.start();
       this.#relister.start();
-      this.#watches.use(subscribing(link));
+      this.#watches.use(this.#listener ?? subscribing(link.ask));
       this.#lastReason = undefined;
-      this.#log.info('connected', { tools: offer.tools.length, ms: tookMs });
+      this.#log.info('connected', { tools: offer.tools.length, ms: tookMs, mcp: offer.about.protocolVersion });
     } catch (error) {
-      if (current()) this.#fail(asHubError(error, 'The connection failed'));
+      if (current()) this.#lost(asHubError(error, 'The connection failed'));
     } finally {
       release();
     }
@@ -228,8 +254,15 @@ export class Connection {
       log: this.#log,
       takeId: () => this.takeId(),
       lost: (error) => {
-        if (link === this.#link) this.#fail(error);
+        if (link === this.#link) this.#lost(error);
       },
+      doubted: () => void this.#eraWatch.doubt(link),
+      refreshTools: () => this.#readAgain('tools'),
+      envelope: createEnvelope(this.#options.version, (tool, args) => {
+        const tools = this.#options.knownTools?.() ?? this.#offer?.tools ?? [];
+        const headers = toolHeaders(tools).get(tool);
+        return headers ? paramHeaderValues(headers, args) : [];
+      }),
       listChanged: (kind) => {
         if (link === this.#link && this.#options.lists !== false) this.#relister.flag(kind);
       },
@@ -241,37 +274,55 @@ export class Connection {
     return link;
   }
 
-  /** Runs the handshake and reads what the server offers, all pages of all lists. Throws HubError. */
+  /** Finds out how the server is spoken to, meets it, and reads what it offers, all pages of all lists. Throws HubError. */
   async #introduce(link: Link, deadline: number): Promise<Offer> {
-    const left = (): number => Math.max(1, deadline - performance.now());
-    const { version, abilities = sharedAbilities } = this.#options;
-    const about = await initialize(link.ask, version, abilities, left());
+    const { name, transport } = this.server;
+    const { about, era } = await meet(link, this.#eras, {
+      server: name,
+      handshake: (timeoutMs) => this.#handshake(link, timeoutMs),
+      deadline,
+      separate: transport.type !== 'stdio',
+    });
     link.ready(about.protocolVersion);
-    link.notify('notifications/initialized', undefined);
-    const read = async (kind: ItemKind) => {
-      if (this.#options.lists === false || !about.capabilities.includes(listMethods[kind].capability)) return [];
-      if (kind === 'tools') return readList(link.ask, kind, this.#log, left());
-      return readList(link.ask, kind, this.#log, left() / 2).catch((error: unknown) => {
-        this.#log.warn('list could not be read; it is taken as empty', { list: kind, error: errorText(error) });
-        return [];
-      });
-    };
-    const [tools, prompts, resources, templates] = await Promise.all([
-      read('tools'),
-      read('prompts'),
-      read('resources'),
-      read('templates'),
-    ]);
-    return { server: this.server.name, about, tools, prompts, resources, templates };
+    if (era === 'stateless') await this.#listen(link, about);
+    else link.notify('notifications/initialized', undefined);
+    return this.#read(link, about, deadline);
+  }
+
+  #handshake(link: Link, timeoutMs: number): Promise<ServerAbout> {
+    const { version, abilities = sharedAbilities } = this.#options;
+    return initialize(link.ask, version, abilities, timeoutMs);
+  }
+
+  #read(link: Link, about: ServerAbout, deadline: number): Promise<Offer> {
+    const lists = this.#options.lists !== false;
+    return readOffer(link, about, { server: this.server.name, lists, log: this.#log, deadline });
+  }
+
+  /** Opens the stream of changes, before anything is listed. */
+  #listen(link: Link, about: ServerAbout): Promise<void> {
+    this.#listener = new Listener({
+      server: this.server.name,
+      link,
+      about,
+      lists: this.#options.lists !== false,
+      log: this.#log,
+      missed: (kind) => this.#relister.flag(kind),
+    });
+    return this.#listener.start();
   }
 
   async #renewSession(link: Link): Promise<void> {
     this.#log.info('session lost; initializing again');
     try {
-      const offer = await this.#introduce(link, performance.now() + this.#options.connectTimeoutMs);
+      const deadline = performance.now() + this.#options.connectTimeoutMs;
+      const about = await this.#handshake(link, this.#options.connectTimeoutMs);
+      link.ready(about.protocolVersion);
+      link.notify('notifications/initialized', undefined);
+      const offer = await this.#read(link, about, deadline);
       if (link !== this.#link) return;
       this.#offer = offer;
-      this.#watches.use(subscribing(link));
+      this.#watches.use(subscribing(link.ask));
       this.#options.changed();
     } catch (error) {
       const failure = asHubError(error, 'The session could not be renewed');
@@ -284,10 +335,23 @@ export class Connection {
   async #readAgain(kind: ItemKind): Promise<void> {
     const link = this.#link;
     if (!link) return;
-    const items = await readList(link.ask, kind, this.#log, this.#options.requestTimeoutMs);
+    const { items, hint } = await readOneList(link, kind, this.#log, this.#options.requestTimeoutMs);
     if (link !== this.#link || !this.#offer) return;
-    this.#offer = { ...this.#offer, [kind]: items };
+    this.#offer = { ...this.#offer, [kind]: items, ...(hint && { hints: { ...this.#offer.hints, [kind]: hint } }) };
     this.#options.changed();
+  }
+
+  /** An attempt, or a connection, came to its end by itself. */
+  #lost(failure: HubError): void {
+    if (this.#status.kind === 'connecting') {
+      if (this.#eras.startAgain(failure)) {
+        this.#log.debug('ended at a question it may not know; started once more', { error: failure.message });
+        this.#dropLink(failure);
+        return void this.#connect();
+      }
+      this.#eras.failed(failure);
+    }
+    this.#fail(failure);
   }
 
   #fail(failure: HubError): void {
@@ -314,6 +378,8 @@ export class Connection {
     this.#relister.stop();
     this.#keepAlive.stop();
     this.#watches.use(undefined);
+    this.#listener?.stop();
+    this.#listener = undefined;
     const link = this.#link;
     this.#link = undefined;
     if (link) this.#ended = this.#endOf(link, why, this.#ended);
@@ -344,17 +410,4 @@ export class Connection {
       this.#waiters.add(done);
     });
   }
-}
-
-/** How a server of the session era is told which resources somebody wants to hear of. */
-function subscribing(link: Link): WatchMethods {
-  const ask = async (method: string, uri: string): Promise<void> => {
-    const { message } = await link.ask(method, JSON.stringify({ uri }), limits.subscribeAnswerMs);
-    if (message.error !== undefined)
-      throw new HubError('invalid_input', `${method} was refused: ${refusal(message.error)}`);
-  };
-  return {
-    begin: (uri) => ask('resources/subscribe', uri),
-    end: (uri) => void ask('resources/unsubscribe', uri).catch(() => undefined),
-  };
 }

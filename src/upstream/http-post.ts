@@ -11,6 +11,13 @@ import { eachMessage } from './messages.ts';
 import { oversizeError } from './oversize.ts';
 import type { TooLong } from './pieces.ts';
 
+/** A message to be sent. `headers`, names and values in turn, are those of a request of the stateless revision. */
+export interface HttpMessage {
+  readonly text: string;
+  readonly requestId: number | undefined;
+  readonly headers: readonly string[] | undefined;
+}
+
 /** Requests that wait for their answer, by id. */
 export type Waiting = Map<number, HttpPost>;
 
@@ -22,6 +29,7 @@ export class HttpPost extends HttpExchange {
   readonly #session: HttpSession;
   readonly #waiting: Waiting;
   readonly #requestId: number | undefined;
+  readonly #stateless: boolean;
   readonly #sentWith: string | undefined;
   #chars: number;
   #body = '';
@@ -35,16 +43,17 @@ export class HttpPost extends HttpExchange {
   #waitMs: number = limits.resumeWaitMs;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(session: HttpSession, waiting: Waiting, text: string, requestId: number | undefined) {
+  constructor(session: HttpSession, waiting: Waiting, { text, requestId, headers }: HttpMessage) {
     super(session.remote, session.maxMessageBytes);
     this.#session = session;
     this.#waiting = waiting;
     this.#requestId = requestId;
+    this.#stateless = headers !== undefined;
     this.#sentWith = session.id;
     this.#chars = text.length;
     session.backlog += text.length;
     if (requestId !== undefined) waiting.set(requestId, this);
-    this.start({ method: 'POST', headers: session.postHeaders, body: text });
+    this.start({ method: 'POST', headers: session.postHeaders(headers), body: text });
   }
 
   /** Nobody waits for it any more. */
@@ -57,7 +66,7 @@ export class HttpPost extends HttpExchange {
   protected started(status: number, headers: ResponseHeaders): BodyKind {
     this.#sent();
     if (status >= 300) return { textBytes: limits.errorBodyBytes };
-    this.#session.learnId(headers, this.#sentWith);
+    if (!this.#stateless) this.#session.learnId(headers, this.#sentWith);
     const type = header(headers, 'content-type')?.toLowerCase() ?? '';
     if (type.startsWith('text/event-stream')) {
       this.#streaming = true;
@@ -130,6 +139,8 @@ export class HttpPost extends HttpExchange {
   }
 
   #canResume(): boolean {
+    // Such a stream ends with its connection, whatever ids its events have (2026-07-28, Receiving Messages).
+    if (this.#stateless) return false;
     this.#resumeFrom = this.lastEventId ?? this.#resumeFrom;
     return this.#resumeFrom !== undefined && this.#triesLeft-- > 0;
   }

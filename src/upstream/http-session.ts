@@ -43,9 +43,9 @@ export class HttpSession {
     this.#build();
   }
 
-  /** Headers of a POST; built when something changes and not for each call. */
-  get postHeaders(): string[] {
-    return this.#post;
+  /** Headers of a POST, with those of this message alone; what is common is built when something changes and not for each call. */
+  postHeaders(own?: readonly string[]): string[] {
+    return own ? [...this.#post, ...own] : this.#post;
   }
 
   /** Headers of a GET for an event stream, or of the DELETE that ends the session. */

@@ -9,7 +9,7 @@ export interface KeepAlive {
 /** On for remote servers, off for stdio (whose end is told by the system), unless the settings say otherwise. */
 export function createKeepAlive(
   server: ServerSettings,
-  connection: { idle: () => boolean; ping: () => Promise<unknown>; lost: (error: unknown) => void },
+  connection: { idle: () => boolean; ping: () => Promise<void>; lost: (error: unknown) => void },
 ): KeepAlive {
   const wanted = server.keepAlive ?? server.transport.type !== 'stdio';
   let timer: NodeJS.Timeout | undefined;

@@ -8,6 +8,7 @@ import { HubError } from '../core/errors.ts';
 import type { Principal } from '../core/principal.ts';
 import type { ServerSettings, Settings } from '../core/settings.ts';
 import { Connection } from './connection.ts';
+import { shortMemory } from './era.ts';
 import { createLeases, type LeaseOptions } from './leases.ts';
 import { promised } from './pending.ts';
 import { openReaper } from './reaper.ts';
@@ -48,6 +49,7 @@ function setUp(
     version: '1',
     connectTimeoutMs: 10_000,
     requestTimeoutMs: 10_000,
+    eras: shortMemory(),
     log: () => log,
   };
   const shared = () => {
@@ -108,7 +110,8 @@ async function call(connection: Connection, tool: string): Promise<string> {
 }
 
 test('a connection of its own lists nothing: the shared one knows what there is', async () => {
-  const { own, script } = setUp();
+  const { own, script, state } = setUp();
+  await state.shared?.available(10_000);
   const pid = await call(own(alice, 's'), 'pid');
   const asked = script.journal().filter((entry) => String(entry.pid) === pid && entry.event === 'message');
   expect(asked.map(({ method }) => method)).toEqual(['initialize', 'notifications/initialized', 'tools/call']);

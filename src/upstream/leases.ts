@@ -22,7 +22,7 @@ export interface Tenant {
 
 export interface LeaseOptions extends Pick<
   ConnectionOptions,
-  'open' | 'version' | 'connectTimeoutMs' | 'requestTimeoutMs' | 'clean'
+  'open' | 'version' | 'connectTimeoutMs' | 'requestTimeoutMs' | 'clean' | 'eras'
 > {
   readonly startsAtOnce: number;
   readonly log: LoggerFor;
@@ -92,7 +92,9 @@ export function createLeases(options: LeaseOptions): Leases {
     const log = quieter(options.log(`server:${server.name}`));
     const unasked: Unasked = (...said) => options.unasked?.(server.name, tenant, ...said);
     const asks = ofOneClient(tenant, options.asked);
-    const own = { ...options, server, slots, log, unasked, ...asks, changed: () => undefined, lists: false };
+    // It lists nothing itself, and calls the tools that the shared one found.
+    const lists = { lists: false, knownTools: () => base.offer?.tools ?? [] };
+    const own = { ...options, server, slots, log, unasked, ...asks, ...lists, changed: () => undefined };
     const connection = new Connection(own);
     connection.start();
     const lease = { connection, shared: base, tenant, lastUsedAt: Date.now() };

@@ -2,12 +2,15 @@ import type { ItemKind } from '../core/catalogue.ts';
 import { errorText, HubError, reworded } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
-import { isObject, type RpcMessage } from '../core/rpc.ts';
+import { isObject, type RpcMessage, rpcErrors } from '../core/rpc.ts';
 import type { ServerSettings } from '../core/settings.ts';
+import { metaKeys, type RequestFacts, statelessRevision } from '../core/stateless-wire.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import { SignInRequired } from './credential.ts';
-import { type Exchange, type Patience, type Pending, PendingTable, promised } from './pending.ts';
-import { type Ask, oneLine } from './protocol.ts';
+import type { Envelope } from './envelope.ts';
+import { HttpAnswer } from './http-errors.ts';
+import { type Answer, type Exchange, type Patience, type Pending, PendingTable, promised } from './pending.ts';
+import { type Ask, oneLine, upstreamRevisions } from './protocol.ts';
 import { type Home, ServerAsks } from './server-asks.ts';
 
 /** A notification of a server that belongs to none of the requests it is working on: who may hear it is for the receiver to know. */
@@ -25,6 +28,12 @@ export interface LinkOptions {
   readonly listChanged: (kind: ItemKind) => void;
   /** The server said something that belongs to no request. Must be quick. */
   readonly unasked: Unasked;
+  /** What requests of the stateless revision carry. */
+  readonly envelope: Envelope;
+  /** Something the server said does not go with the revision it was met in. */
+  readonly doubted: () => void;
+  /** Reads the server's tools anew: their headers are not what they were. */
+  readonly refreshTools: () => Promise<void>;
   /** Introduces us to a server that forgot us; requests wait for it and are then repeated. */
   readonly renewSession: () => Promise<void>;
   /** Takes out of a server's last words what clients must not see. */
@@ -42,6 +51,10 @@ export class Link {
   readonly #pending = new PendingTable((id, pending) => this.#expire(id, pending));
   readonly #channel: Channel;
   readonly #asks: ServerAsks;
+  /** Streams of changes that are open (2026-07-28, Subscriptions): requests that are meant to stay unanswered. */
+  readonly #streams = new Map<number, Exchange>();
+  readonly #hasHeaders: boolean;
+  #stateless = false;
   #renewing: Promise<void> | undefined;
   #open = true;
 
@@ -49,6 +62,7 @@ export class Link {
   constructor(options: LinkOptions) {
     this.#options = options;
     const { server, log, home } = options;
+    this.#hasHeaders = server.transport.type === 'streamable-http' || server.transport.type === 'auto';
     this.#asks = new ServerAsks({
       server: server.name,
       pending: this.#pending,
@@ -68,14 +82,30 @@ export class Link {
     return this.#pending.size;
   }
 
-  /** The handshake is over, in this protocol version. */
+  /** True once the server was met as one without sessions. */
+  get isStateless(): boolean {
+    return this.#stateless;
+  }
+
+  /** Whether requests carry headers that repeat parts of them. */
+  get sendsHeaders(): boolean {
+    return this.#stateless && this.#hasHeaders;
+  }
+
+  /** The server was met, in this protocol version. */
   ready(protocolVersion: string): void {
+    this.#stateless = protocolVersion === statelessRevision;
     this.#channel.ready(protocolVersion);
   }
 
+  /** Forgets what the transport learned of a session, so that the server can be met anew. */
+  forgetSession(): void {
+    this.#channel.forgetSession();
+  }
+
   /** Sends a request; `params` is JSON text. Never throws: a failure comes through the exchange, possibly before this returns. */
-  send(id: number, method: string, params: string | undefined, exchange: Exchange, patience: Patience): void {
-    const pending = this.#admit(id, requestText(id, method, params), exchange, patience);
+  send(id: number, request: ToSend, exchange: Exchange, patience: Patience): void {
+    const pending = this.#admit(id, this.#written(id, request), exchange, patience);
     if (!pending) return;
     // A request sent while the session is being renewed would be refused for want of one.
     if (this.#renewing) void this.#sendAfter(this.#renewing, id, pending);
@@ -83,16 +113,40 @@ export class Link {
   }
 
   /** Asks something of the hub's own. */
-  ask: Ask = (method, params, timeoutMs) =>
-    promised((exchange) => {
-      const id = this.#options.takeId();
+  ask: Ask = (method, params, timeoutMs) => this.start(method, params, timeoutMs).answer;
+
+  /** The same, of which the answer may become uninteresting: `drop` takes it back without telling the server. */
+  start(method: string, params: string | undefined, timeoutMs: number): { answer: Promise<Answer>; drop(): void } {
+    const id = this.#options.takeId();
+    const answer = promised((exchange) => {
       const patience = { timeoutMs, resetOnProgress: false, maxTotalMs: undefined };
-      const pending = this.#admit(id, requestText(id, method, params), exchange, patience);
+      const pending = this.#admit(id, this.#written(id, { method, params, facts: {} }), exchange, patience);
       if (!pending) return;
       // What renews the session must not wait for its renewal.
       if (this.#renewing) pending.resent = true;
       this.#transmit(id, pending);
     });
+    const drop = (): void => {
+      if (this.#pending.take(id)) this.#channel.abandon(id);
+    };
+    return { answer, drop };
+  }
+
+  /** Opens a stream of changes. Its notifications go to the exchange, and its end, in whatever way; the function returned leaves it, and nothing comes any more. */
+  listen(params: string, exchange: Exchange): () => void {
+    const id = this.#options.takeId();
+    const { text, headers } = this.#written(id, { method: 'subscriptions/listen', params, facts: {} });
+    this.#streams.set(id, exchange);
+    try {
+      this.#channel.send(text, id, headers?.());
+    } catch (error) {
+      this.#streams.delete(id);
+      exchange.failed(asHubError(error, 'The request could not be sent'));
+    }
+    return () => {
+      if (this.#streams.delete(id)) this.#tellCancelled(id, 'not needed any more');
+    };
+  }
 
   /** Sends a notification; `params` is JSON text. Lost when the channel is closed or full. */
   notify(method: string, params: string | undefined): void {
@@ -109,13 +163,14 @@ export class Link {
   /** Fails everything in flight with `error`, then closes the channel and waits for its end. */
   async close(error: HubError): Promise<void> {
     this.#open = false;
+    this.#streams.clear();
     this.#pending.failAll(error);
     this.#asks.close();
     await this.#channel.close();
   }
 
   /** Takes a request in; undefined when it had to be refused, which its exchange has heard. */
-  #admit(id: number, text: string, exchange: Exchange, patience: Patience): Pending | undefined {
+  #admit(id: number, written: Written, exchange: Exchange, patience: Patience): Pending | undefined {
     const name = `Server "${this.#options.server.name}"`;
     if (!this.#open) {
       exchange.failed(new HubError('upstream_unavailable', `${name} is not connected.`));
@@ -128,14 +183,25 @@ export class Link {
       exchange.failed(error);
       return undefined;
     }
-    return this.#pending.add(id, exchange, text, patience);
+    return this.#pending.add(id, exchange, written, patience);
+  }
+
+  /** A request as it goes out. Only what asks for the era itself goes out in the newer way before it is known. */
+  #written(id: number, { method, params, facts }: ToSend): Written {
+    if (!this.#stateless && method !== 'server/discover')
+      return { text: requestText(id, method, params), headers: undefined };
+    const { envelope } = this.#options;
+    const text = requestText(id, method, envelope.params(params, facts));
+    if (!this.#hasHeaders) return { text, headers: undefined };
+    const version = this.#stateless ? [] : ['mcp-protocol-version', statelessRevision];
+    return { text, headers: () => [...version, ...envelope.headers(method, params, facts)] };
   }
 
   /** Sends what still waits for its answer: it may have been cancelled, or have failed with the channel, before it was its turn. */
   #transmit(id: number, pending: Pending): void {
     if (this.#pending.get(id) !== pending) return;
     try {
-      this.#channel.send(pending.text, id);
+      this.#channel.send(pending.text, id, pending.headers?.());
     } catch (error) {
       this.#pending.take(id)?.exchange.failed(asHubError(error, 'The request could not be sent'));
     }
@@ -186,14 +252,41 @@ export class Link {
   }
 
   #answered(message: RpcMessage, text: string): void {
+    if (message.error !== undefined && this.#isMisunderstood(message)) return;
     const pending = this.#pending.take(message.id);
     if (pending) {
       this.#asks.ended(message.id as number);
       pending.exchange.answered(message, text);
       return;
     }
+    const stream = this.#takeStream(message.id);
+    if (stream) return stream.answered(message, text);
     this.#asks.answeredLate(message.id);
     this.#options.log.debug('answer to nothing that waits', { id: JSON.stringify(message.id) });
+  }
+
+  /**
+   * Looks at what the stateless revision alone says. True when the request goes out again, because the headers of its tool have changed (2026-07-28, Streamable HTTP,
+   * Client behavior).
+   */
+  #isMisunderstood({ id, error }: RpcMessage): boolean {
+    const code = isObject(error) ? error['code'] : undefined;
+    if (code !== rpcErrors.headerMismatch && code !== rpcErrors.unsupportedProtocolVersion) return false;
+    const pending = this.#pending.get(id);
+    if (code === rpcErrors.unsupportedProtocolVersion) {
+      if (this.#stateless || !speaksSessions(error)) this.#options.doubted();
+    } else if (pending?.headers && !pending.resent) {
+      pending.resent = true;
+      void this.#sendAfter(this.#options.refreshTools(), id as number, pending);
+      return true;
+    }
+    return false;
+  }
+
+  #takeStream(id: unknown): Exchange | undefined {
+    const stream = this.#streams.get(Number(id));
+    this.#streams.delete(Number(id));
+    return stream;
   }
 
   #notified(method: string, message: RpcMessage, text: string, relatedTo: number | undefined): void {
@@ -201,7 +294,14 @@ export class Link {
     if (kind) return this.#options.listChanged(kind);
     // On whatever stream they come, they speak of no request.
     if (forSubscribers.has(method)) return this.#options.unasked(method, message, text);
-    if (method === 'notifications/cancelled') return this.#asks.cancelled(message.params);
+    if (method === 'notifications/cancelled') {
+      // A server that ends a stream of changes may say so in this way too.
+      const { requestId } = isObject(message.params) ? message.params : {};
+      const stream = this.#takeStream(requestId);
+      return stream ? stream.answered({}, '{}') : this.#asks.cancelled(message.params);
+    }
+    if (method === 'notifications/subscriptions/acknowledged')
+      return this.#streams.get(relatedTo ?? subscriptionId(message))?.notified(method, message, text);
     const isProgress = method === 'notifications/progress' && isObject(message.params);
     const pending = this.#pending.get(isProgress ? message.params['progressToken'] : relatedTo);
     if (!pending) return this.#unattributed(method, message, text);
@@ -227,7 +327,10 @@ export class Link {
 
   #requestFailed(id: number, error: HubError, sessionLost: boolean): void {
     const pending = this.#pending.get(id);
-    if (!pending || !this.#open) return;
+    if (!this.#open) return;
+    if (this.#stateless && error.cause instanceof HttpAnswer && otherEra.has(error.cause.status))
+      this.#options.doubted();
+    if (!pending) return this.#takeStream(id)?.failed(error);
     if (sessionLost && !pending.resent) {
       // The server forgot our session: introduce ourselves again and repeat the request, which it refused unread.
       pending.resent = true;
@@ -267,8 +370,14 @@ export class Link {
   }
 
   #giveUp(id: number, pending: Pending, reason: string): void {
-    this.notify('notifications/cancelled', JSON.stringify({ requestId: id, reason }));
     this.#asks.abandoned(id, pending);
+    this.#tellCancelled(id, reason);
+  }
+
+  /** Over HTTP a request of the stateless revision is cancelled by leaving its response (2026-07-28, Cancellation). */
+  #tellCancelled(id: number, reason: string): void {
+    if (!this.#stateless || !this.#hasHeaders)
+      this.notify('notifications/cancelled', JSON.stringify({ requestId: id, reason }));
     this.#channel.abandon(id);
   }
 }
@@ -284,6 +393,31 @@ const forSubscribers: ReadonlySet<string> = new Set([
   'notifications/tasks/status',
   'notifications/tasks',
 ]);
+
+/** What an HTTP server of the session era says to a request without a session, and one that is not there any more. */
+const otherEra = new Set([400, 404, 405, 406]);
+
+/** A request before it is written: `params` is JSON text. */
+export interface ToSend {
+  readonly method: string;
+  readonly params: string | undefined;
+  readonly facts: RequestFacts;
+}
+
+type Written = Pick<Pending, 'text' | 'headers'>;
+
+/** The stream of changes that a notification says it came on. */
+function subscriptionId({ params }: RpcMessage): number {
+  const meta = isObject(params) && isObject(params['_meta']) ? params['_meta'] : {};
+  return Number(meta[metaKeys.subscriptionId]);
+}
+
+/** Whether a refusal of the version names one that has sessions. */
+function speaksSessions(error: unknown): boolean {
+  const data = isObject(error) && isObject(error['data']) ? error['data'] : {};
+  const supported = Array.isArray(data['supported']) ? data['supported'] : undefined;
+  return supported === undefined || supported.some((version) => upstreamRevisions.includes(String(version)));
+}
 
 function requestText(id: number, method: string, params: string | undefined): string {
   const tail = params === undefined ? '' : `,"params":${oneLine(params)}`;

@@ -50,10 +50,10 @@ export function openRemote(options: RemoteOptions, events: ChannelEvents): Chann
   }
 
   return {
-    send(text, requestId) {
+    send(text, requestId, headers) {
       if (undecided && first === undefined && requestId !== undefined && isInitialize(text))
         first = { text, requestId };
-      channel.send(text, requestId);
+      channel.send(text, requestId, headers);
     },
     abandon(requestId) {
       if (first?.requestId === requestId) undecided = false;

@@ -28,6 +28,8 @@ export interface Patience {
 export interface Pending {
   readonly exchange: Exchange;
   readonly text: string;
+  /** What goes out in headers with it (HTTP, stateless revision), made anew each time it is sent. */
+  readonly headers: (() => readonly string[]) | undefined;
   readonly patience: Patience;
   readonly startedAt: number;
   deadline: number;
@@ -67,11 +69,16 @@ export class PendingTable {
     return only;
   }
 
-  add(id: number, exchange: Exchange, text: string, patience: Patience): Pending {
+  add(
+    id: number,
+    exchange: Exchange,
+    { text, headers }: Pick<Pending, 'text' | 'headers'>,
+    patience: Patience,
+  ): Pending {
     const startedAt = performance.now();
     const deadline = startedAt + patience.timeoutMs;
     const held = { asks: 0, heldSince: 0, heldMs: 0 };
-    const pending = { exchange, text, patience, startedAt, deadline, resent: false, ...held };
+    const pending = { exchange, text, headers, patience, startedAt, deadline, resent: false, ...held };
     this.#waiting.set(id, pending);
     this.#timer ??= setInterval(() => this.#sweep(), limits.deadlineTickMs);
     return pending;

@@ -20,6 +20,7 @@ export interface PoolOptions {
   readonly startsAtOnce: number;
   readonly log: LoggerFor;
   readonly clean?: ConnectionOptions['clean'];
+  readonly eras?: ConnectionOptions['eras'];
   /** The address somebody has to open to sign in to a server that waits for it. */
   readonly authorizationUrl?: (server: string) => string | undefined;
   /** Something about a server is not what it was: raise a flag and return. */
@@ -173,8 +174,16 @@ function offerOf(entry: Entry): Offer | undefined {
 
 /** Says whether a running connection still fits the settings of its server: of all that is in them, only this restarts it. `trusted`: see `isTrusted`. */
 function fingerprintOf(server: ServerSettings, trusted: boolean): string {
-  const { transport, timeoutMs, resetTimeoutOnProgress, maxTotalTimeoutMs, keepAlive, keepAliveMs, maxMessageBytes } =
-    server;
+  const {
+    era,
+    transport,
+    timeoutMs,
+    resetTimeoutOnProgress,
+    maxTotalTimeoutMs,
+    keepAlive,
+    keepAliveMs,
+    maxMessageBytes,
+  } = server;
   const relevant = [
     transport,
     timeoutMs,
@@ -184,6 +193,8 @@ function fingerprintOf(server: ServerSettings, trusted: boolean): string {
     keepAliveMs,
     maxMessageBytes,
     trusted,
+    // Only where it is set: what hubs saved before they knew of it stays good.
+    ...(era === undefined ? [] : [era]),
   ];
   return createHash('sha256').update(JSON.stringify(relevant)).digest('hex');
 }

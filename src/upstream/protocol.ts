@@ -1,5 +1,5 @@
 import { type Abilities, capabilitiesText } from '../core/asks.ts';
-import type { Item, ItemKind, ServerAbout } from '../core/catalogue.ts';
+import type { CacheHint, Item, ItemKind, ServerAbout } from '../core/catalogue.ts';
 import { HubError } from '../core/errors.ts';
 import { elements, memberText } from '../core/json-text.ts';
 import { limits } from '../core/limits.ts';
@@ -50,22 +50,30 @@ export async function initialize(
   };
 }
 
+/** One list of a server, all its pages. */
+export interface ListRead {
+  readonly items: readonly Item[];
+  readonly hint: CacheHint | undefined;
+}
+
 /**
  * Reads every page of one list. Items without a key are dropped, of two with the same key the first is kept. Throws HubError when the server
- * refuses or does not answer; a server that says the method does not exist has an empty list.
+ * refuses or does not answer; a server that says the method does not exist has an empty list. The hint is what all pages together allow a cache to do.
  */
-export async function readList(ask: Ask, kind: ItemKind, log: Logger, timeoutMs: number): Promise<Item[]> {
+export async function readList(ask: Ask, kind: ItemKind, log: Logger, timeoutMs: number): Promise<ListRead> {
   const { method, member, key } = listMethods[kind];
   const items = new Map<string, Item>();
   const cursors = new Set<string>();
   let params: string | undefined;
   let dropped = 0;
+  let hint: CacheHint | undefined;
   for (let page = 0; page < limits.listPages; page++) {
     const { message, text } = await ask(method, params, timeoutMs);
-    if (isObject(message.error) && message.error['code'] === -32601) return [];
+    if (isObject(message.error) && message.error['code'] === -32601) return { items: [], hint };
     if (!isObject(message.result)) {
       throw new HubError('upstream_failed', `${method} was refused: ${refusal(message.error)}`);
     }
+    hint = narrower(hint, hintOf(message.result));
     const result = memberText(text, 'result') ?? '{}';
     for (const itemText of elements(memberText(result, member) ?? '[]')) {
       const item = itemOf(itemText, key);
@@ -83,7 +91,23 @@ export async function readList(ask: Ask, kind: ItemKind, log: Logger, timeoutMs:
   }
   if (dropped > 0)
     log.warn('list has items without a name, repeated or beyond the limit; they are left out', { method, dropped });
-  return [...items.values()];
+  return { items: [...items.values()], hint };
+}
+
+/** What a cache may do with a result (2026-07-28, Caching); undefined where nothing is said. */
+function hintOf({ ttlMs, cacheScope }: Record<string, unknown>): CacheHint | undefined {
+  if (ttlMs === undefined && cacheScope === undefined) return undefined;
+  const isTime = typeof ttlMs === 'number' && Number.isSafeInteger(ttlMs) && ttlMs > 0;
+  return { ttlMs: isTime ? ttlMs : 0, scope: cacheScope === 'public' ? 'public' : 'private' };
+}
+
+/** What holds for both of two pages. */
+function narrower(a: CacheHint | undefined, b: CacheHint | undefined): CacheHint | undefined {
+  if (!a || !b) return a ?? b;
+  return {
+    ttlMs: Math.min(a.ttlMs, b.ttlMs),
+    scope: a.scope === 'public' && b.scope === 'public' ? 'public' : 'private',
+  };
 }
 
 /** The text of a JSON-RPC error as far as it can be shown. */
@@ -104,7 +128,8 @@ export function oneLine(text: string): string {
   return /[\r\n]/.test(text) ? text.replace(/[\r\n]+/g, ' ') : text;
 }
 
-function capabilityNames(capabilities: unknown): string[] {
+/** Names of the capabilities a server declares, with the parts that are true: `resources`, `resources.subscribe`. */
+export function capabilityNames(capabilities: unknown): string[] {
   if (!isObject(capabilities)) return [];
   return Object.entries(capabilities).flatMap(([name, value]) => {
     const parts = isObject(value) ? Object.keys(value).filter((part) => value[part] === true) : [];

@@ -77,6 +77,8 @@ const reserved = new Set([
   'content-length',
   'mcp-session-id',
   'mcp-protocol-version',
+  'mcp-method',
+  'mcp-name',
   'last-event-id',
   'host',
 ]);

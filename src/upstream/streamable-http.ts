@@ -8,10 +8,8 @@ import type { Waiting } from './http-post.ts';
 import { HttpSession } from './http-session.ts';
 import { authorized, remote } from './remote.ts';
 import type { Remote, RemoteOptions } from './remote.ts';
+import { statelessRevision } from '../core/stateless-wire.ts';
 import { ServerStream } from './server-stream.ts';
-
-/** The first revision whose servers have no stream of their own. */
-const statelessSince = '2026-07-28';
 
 /**
  * Speaks streamable HTTP with a server (MCP, Transports): each message is a POST whose response brings the answer, and once `ready` a GET stream brings what the server
@@ -42,7 +40,7 @@ export function openStreamableHttp(options: RemoteOptions, events: ChannelEvents
   }
 
   return {
-    send(text, requestId) {
+    send(text, requestId, headers) {
       if (session.closed) throw new HubError('upstream_unavailable', `Server "${options.name}" is not connected.`);
       if (session.backlog + text.length > limits.upstreamBacklogBytes) {
         throw new HubError(
@@ -51,7 +49,7 @@ export function openStreamableHttp(options: RemoteOptions, events: ChannelEvents
         );
       }
       // It lives in `waiting` and in the connection pool.
-      void new HttpPost(session, waiting, text, requestId);
+      void new HttpPost(session, waiting, { text, requestId, headers });
     },
     abandon(requestId) {
       waiting.get(requestId)?.abandon();
@@ -59,7 +57,7 @@ export function openStreamableHttp(options: RemoteOptions, events: ChannelEvents
     ready(protocolVersion) {
       session.protocolVersion = protocolVersion;
       stream?.stop();
-      stream = protocolVersion < statelessSince ? new ServerStream(session) : undefined;
+      stream = protocolVersion < statelessRevision ? new ServerStream(session) : undefined;
     },
     forgetSession() {
       session.forget();

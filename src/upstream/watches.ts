@@ -1,5 +1,7 @@
 import { errorText, HubError } from '../core/errors.ts';
+import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
+import { type Ask, refusal } from './protocol.ts';
 
 /** How one kind of server is told which resources somebody wants to hear of: `resources/subscribe` before 2026-07-28, `subscriptions/listen` since. */
 export interface WatchMethods {
@@ -61,6 +63,19 @@ export class Watches {
       });
     }
   }
+}
+
+/** How a server of the session era is told which resources somebody wants to hear of. */
+export function subscribing(ask: Ask): WatchMethods {
+  const tell = async (method: string, uri: string): Promise<void> => {
+    const { message } = await ask(method, JSON.stringify({ uri }), limits.subscribeAnswerMs);
+    if (message.error !== undefined)
+      throw new HubError('invalid_input', `${method} was refused: ${refusal(message.error)}`);
+  };
+  return {
+    begin: (uri) => tell('resources/subscribe', uri),
+    end: (uri) => void tell('resources/unsubscribe', uri).catch(() => undefined),
+  };
 }
 
 /** What is answered for a server that does not tell of changes. */
