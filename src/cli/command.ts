@@ -9,7 +9,9 @@ export interface Command {
   /** Lines for each option, shown below the summary. */
   readonly help: string;
   readonly options: NonNullable<ParseArgsConfig['options']>;
-  run(flags: Flags): Promise<ExitCode>;
+  /** What its arguments besides options are called in its help, such as `"query"`; undefined when it takes none. */
+  readonly argument?: string;
+  run(flags: Flags, given: readonly string[]): Promise<ExitCode>;
 }
 
 /** Parsed options by long name. */

@@ -4,9 +4,10 @@ import type { Command, Flags } from './command.ts';
 import { doctor } from './doctor.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import { explainFailure } from './failure.ts';
+import { search } from './search.ts';
 import { serve } from './serve.ts';
 
-const commands: readonly Command[] = [serve, doctor];
+const commands: readonly Command[] = [serve, doctor, search];
 
 const common = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } } as const;
 
@@ -19,9 +20,12 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
   const command = named ?? serve;
 
   let flags: Flags;
+  let given: readonly string[];
   try {
     const options = { ...command.options, ...common };
-    flags = parseArgs({ args: args.slice(named === undefined ? 0 : 1), options, strict: true }).values;
+    const allowPositionals = command.argument !== undefined;
+    const own = args.slice(named === undefined ? 0 : 1);
+    ({ values: flags, positionals: given } = parseArgs({ args: own, options, allowPositionals, strict: true }));
   } catch (error) {
     return refuse(
       `${error instanceof Error ? error.message : String(error)}\nRun "toolhub help ${command.name}" for what it takes.`,
@@ -30,7 +34,7 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
   if (flags['version'] === true) return print(version);
   if (flags['help'] === true) return help(named?.name);
   try {
-    return await command.run(flags);
+    return await command.run(flags, given);
   } catch (error) {
     return explainFailure(error);
   }
@@ -58,8 +62,8 @@ ${serve.help}
 Every setting is described in docs/configuration.md.`;
 }
 
-function details({ name, summary, help }: Command): string {
-  return `toolhub ${name}: ${summary}\n\n${help}\n  -h, --help`;
+function details({ name, argument, summary, help }: Command): string {
+  return `toolhub ${name}${argument === undefined ? '' : ` ${argument}`}: ${summary}\n\n${help}\n  -h, --help`;
 }
 
 function unknownCommand(name: string): ExitCode {

@@ -323,6 +323,8 @@ export const limits = {
   searchesPerAsker: 5,
   searchAskers: 1_000,
   searchLinkMs: 30 * 60_000,
+  /** How long `toolhub search` waits for a hub; a hosted embedding service behind it may take ten seconds. */
+  searchAnswerMs: 30_000,
   /** What the search tool's text says of the servers: each name, each description, all names, and all names with descriptions. Every client pays for it in every conversation. */
   smartServerChars: 400,
   smartAboutChars: 200,

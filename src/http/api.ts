@@ -79,6 +79,7 @@ const harmless: Routes = [
   [['POST'], /^\/tools\/call\/[^/]+$/],
   [['POST'], /^\/mcp\/[^/]+\/prompts\/[^/]+$/],
   [['POST'], /^\/resources\/read$/],
+  [['POST'], /^\/smart-routing\/search$/],
   [['POST'], /^\/auth\/logout$/],
 ];
 

@@ -8,6 +8,7 @@ import type { ApiEnv } from './caller.ts';
 import { documentsRoutes } from './openapi-documents.ts';
 import { executionRoutes } from './openapi-execution.ts';
 import { promptsResourcesRoutes } from './prompts-resources.ts';
+import { smartSearchRoutes } from './smart-search.ts';
 import { toolsRoutes } from './tools.ts';
 
 export interface CallResourcesOptions {
@@ -26,6 +27,7 @@ export function callResources(options: CallResourcesOptions): Hono<ApiEnv>[] {
   return [
     toolsRoutes(calls),
     promptsResourcesRoutes(calls),
+    ...(dispatch.smart ? [smartSearchRoutes({ views, smart: dispatch.smart })] : []),
     documentsRoutes({ views, states, allowedOrigins, hubUrl, version: dispatch.version }),
     executionRoutes({ calls, allowedOrigins }),
   ];

@@ -4,6 +4,7 @@ import { limits } from '../core/limits.ts';
 import { isObject, resultText } from '../core/rpc.ts';
 import { searchGuideline } from '../core/smart-tools.ts';
 import type { SmartView, Target } from '../core/view.ts';
+import type { Explanation } from '../smart/search-engine.ts';
 import type { ClientRequest } from './request.ts';
 
 /** What smart routing needs of the rest of the hub. */
@@ -14,8 +15,11 @@ export interface SmartOptions {
     context: string | undefined;
     limit: number;
     allowed: ReadonlySet<string>;
+    /** Asks for what each score is made of, and for what the threshold left out. */
+    explain?: boolean;
   }) => Promise<{
-    results: readonly { key: string; score: number }[];
+    results: readonly Scored[];
+    dropped?: readonly Scored[];
     confident: boolean;
     threshold: number;
     /** Why the answer was made with less than the hub is set up to use; undefined when it was not. */
@@ -29,6 +33,12 @@ export interface SmartOptions {
   readonly problems: (toolText: string, argumentsValue: unknown) => readonly { path: string; message: string }[];
   /** Told of each search and description that was answered, for the activity log. Must be quick. */
   readonly used?: (use: SmartUse) => void;
+}
+
+export interface Scored {
+  readonly key: string;
+  readonly score: number;
+  readonly explanation?: Explanation;
 }
 
 /** A search or a description that was answered. */
@@ -99,10 +109,7 @@ async function search(given: Record<string, unknown>, view: SmartView, options: 
   if (context !== undefined && typeof context !== 'string') return failure('"context" must be a text.');
   if (typeof limit !== 'number' || !Number.isInteger(limit))
     return failure('"limit" must be an integer from 1 to 100.');
-  const places = new Map<string, number>();
-  for (const [index, target] of view.tools.targets.entries()) {
-    if (options.available(target.server)) places.set(options.key(target), index);
-  }
+  const places = callable(view, options);
   const found = await options.search({
     query,
     context,
@@ -132,6 +139,15 @@ async function search(given: Record<string, unknown>, view: SmartView, options: 
     return target ? [{ target, score }] : [];
   });
   return { content: { tools, metadata }, isError: false, use: { search: { query, results } } };
+}
+
+/** Where each tool stands that can be called now, by its key in the index. */
+export function callable(view: SmartView, options: Pick<SmartOptions, 'key' | 'available'>): Map<string, number> {
+  const places = new Map<string, number>();
+  for (const [index, target] of view.tools.targets.entries()) {
+    if (options.available(target.server)) places.set(options.key(target), index);
+  }
+  return places;
 }
 
 function shown(view: SmartView, index: number): Record<string, unknown> {

@@ -1,4 +1,5 @@
 import { promptInput, resourceInput } from '../prompts-resources.ts';
+import { searchInput } from '../smart-search.ts';
 import { callInput } from '../tools.ts';
 import { anyObject, object, type Operation, ref, type Subject, texts } from './operation.ts';
 
@@ -46,6 +47,14 @@ export const calls: Subject = {
       headers: sessionHeader,
       body: resourceInput,
       answer: { data: anyObject },
+    },
+    'POST /smart-routing/search': {
+      summary: 'Search for tools as /mcp/$smart does',
+      description:
+        'With `explain` each result has the score of each channel, and `dropped` tells what was left out and why.',
+      body: searchInput,
+      admin: true,
+      answer: { data: ref('SearchReport') },
     },
     'GET /tools/:serverName/:toolName': byQuery,
     'POST /tools/:serverName/:toolName': byBody,

@@ -4,6 +4,8 @@ import { anyObject, count, flag, listOf, number, object, ref, type Schema, text,
 const selection: Schema = { anyOf: [{ const: 'all' }, texts], description: '"all", or exactly the items named.' };
 const visibility: Schema = { enum: ['private', 'group', 'public'] };
 const role: Schema = { enum: ['admin', 'user'] };
+const channels = object({ words: number, grams: number, meaning: number, server: number });
+const reportedTool = { name: text, serverName: text, toolName: text, description: text };
 const counts: Schema = { type: 'object', additionalProperties: count };
 
 /** What answers consist of (SPEC, Resources and their fields; CONTRACT §4). Tests hold the answers of a running hub against them. */
@@ -84,6 +86,22 @@ export const schemas: Readonly<Record<string, Schema>> = {
   ToolResult: object(
     { content: listOf(anyObject), isError: { type: 'boolean', description: 'The tool itself reports failure.' } },
     { structuredContent: anyObject, toolName: text, arguments: anyObject },
+  ),
+  SearchReport: object(
+    {
+      query: text,
+      searched: { type: 'integer', minimum: 0, description: 'How many tools could have been found.' },
+      threshold: number,
+      confident: flag,
+      results: listOf(object({ ...reportedTool, score: number }, { channels })),
+      dropped: listOf(
+        object(
+          { ...reportedTool, reason: { enum: ['threshold', 'unavailable', 'not_in_group', 'switched_off'] } },
+          { score: number, channels },
+        ),
+      ),
+    },
+    { degraded: text },
   ),
   LogEntry: object({
     id: count,

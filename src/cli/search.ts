@@ -1,0 +1,78 @@
+import { HubError } from '../core/errors.ts';
+import { limits } from '../core/limits.ts';
+import type { AskedSearch, SearchReport } from '../mcp/search-report.ts';
+import { type Command, environmentHelp, environmentOptions, type Flags, variablesFrom } from './command.ts';
+import { exitCodes } from './exit.ts';
+import { searchText } from './search-text.ts';
+
+/** `toolhub search`: what smart routing finds for a query, asked of the running hub, or of what the last one saved. */
+export const search: Command = {
+  name: 'search',
+  summary: 'find tools by what they do, as smart routing does',
+  argument: '"<query>"',
+  help: `  -g, --group <name>       search the servers of one group
+  -n, --limit <number>     how many tools at most, 1 to 100      (default 10)
+      --explain            where scores come from, and what was left out and why
+      --json               the answer as JSON
+      --url <address>      the hub to ask                        (TOOLHUB_URL, default the one that has the data folder)
+      --token <token>      an access token or key                (TOOLHUB_TOKEN); --explain wants an admin's token
+      --saved              do not ask a hub: search what the last one saved in the data folder
+${environmentHelp}`,
+  options: {
+    ...environmentOptions,
+    group: { type: 'string', short: 'g' },
+    limit: { type: 'string', short: 'n' },
+    explain: { type: 'boolean' },
+    json: { type: 'boolean' },
+    url: { type: 'string' },
+    token: { type: 'string' },
+    saved: { type: 'boolean' },
+  },
+  async run(flags, given) {
+    const asked = askedIn(flags, given);
+    const { report, note } = await answer(asked, flags);
+    if (note !== undefined) process.stderr.write(`toolhub: ${note}\n`);
+    process.stdout.write(flags['json'] === true ? `${JSON.stringify(report, null, 2)}\n` : searchText(report));
+    return exitCodes.stopped;
+  },
+};
+
+interface Answered {
+  readonly report: SearchReport;
+  /** Who answered, where that is not what one would think. */
+  readonly note?: string;
+}
+
+async function answer(asked: AskedSearch, flags: Flags): Promise<Answered> {
+  const { readProcessEnv } = await import('../env.ts');
+  const { folderHolder } = await import('../settings/folder-lock.ts');
+  const { searchSaved } = await import('./search-saved.ts');
+  const env = readProcessEnv(variablesFrom(flags));
+  if (flags['saved'] === true) return { report: await searchSaved(asked, env) };
+  const named = text(flags['url']) ?? env.variables['TOOLHUB_URL'];
+  const url = named ?? folderHolder(env.dataDir)?.url;
+  if (url === undefined) {
+    const note = `no hub has the data folder ${env.dataDir}; this is what the last one saved there.`;
+    return { report: await searchSaved(asked, env), note };
+  }
+  const { searchHub } = await import('./search-hub.ts');
+  return { report: await searchHub(asked, url, text(flags['token']) ?? env.variables['TOOLHUB_TOKEN']) };
+}
+
+/** Throws HubError `misconfigured` for what cannot be asked. */
+function askedIn(flags: Flags, given: readonly string[]): AskedSearch {
+  const query = given.join(' ').trim();
+  if (query === '') throw refused('say what to look for, for example: toolhub search "create an issue"');
+  if (query.length > limits.searchChars) throw refused(`a query may have at most ${limits.searchChars} characters`);
+  const limit = Number(text(flags['limit']) ?? 10);
+  if (!Number.isInteger(limit) || limit < 1 || limit > 100) throw refused('--limit takes a whole number from 1 to 100');
+  return { query, group: text(flags['group']), limit, explain: flags['explain'] === true };
+}
+
+function refused(why: string): HubError {
+  return new HubError('misconfigured', `Cannot search: ${why}.`);
+}
+
+function text(flag: Flags[string]): string | undefined {
+  return typeof flag === 'string' && flag !== '' ? flag : undefined;
+}

@@ -1,0 +1,128 @@
+import { memberText } from '../core/json-text.ts';
+import type { Scope } from '../core/scope.ts';
+import type { Settings } from '../core/settings.ts';
+import type { SmartView, View } from '../core/view.ts';
+import type { Explanation } from '../smart/search-engine.ts';
+import { callable, type Scored, type SmartOptions } from './smart.ts';
+
+/** A search by somebody who wants to know how it works, and not to call what it finds. */
+export interface AskedSearch {
+  readonly query: string;
+  readonly context?: string | undefined;
+  readonly group?: string | undefined;
+  readonly limit: number;
+  /** Tells where scores come from and what was left out, also of what is switched off: for admins only. */
+  readonly explain: boolean;
+}
+
+export interface SearchReport {
+  readonly query: string;
+  /** How many tools could have been found. */
+  readonly searched: number;
+  /** The score that results had to reach. */
+  readonly threshold: number;
+  /** False when even the best result may well have nothing to do with the query. */
+  readonly confident: boolean;
+  readonly degraded?: string;
+  readonly results: readonly ReportedTool[];
+  /** Empty unless asked for. */
+  readonly dropped: readonly DroppedTool[];
+}
+
+export interface ReportedTool {
+  /** The name it is called by; the server's own where it cannot be called. */
+  readonly name: string;
+  readonly serverName: string;
+  readonly toolName: string;
+  readonly description: string;
+  readonly score: number;
+  readonly channels?: Explanation;
+}
+
+export interface DroppedTool extends Omit<ReportedTool, 'score'> {
+  /** Undefined for what did not take part in the search. */
+  readonly score?: number;
+  readonly reason: DropReason;
+}
+
+/** `unavailable`: its server is not connected. `switched_off`: the tool is, at its server. */
+export type DropReason = 'threshold' | 'unavailable' | 'not_in_group' | 'switched_off';
+
+/** Where a search looks: the settings, and the view of the one who asks. */
+export interface SearchPlace {
+  readonly settings: Settings;
+  readonly view: (scope: Scope) => View;
+}
+
+/** Searches as a smart endpoint does. With `explain` it looks a second time, without group and switches, to see what these left out. */
+export async function searchReport(
+  asked: AskedSearch,
+  { settings, view }: SearchPlace,
+  options: Pick<SmartOptions, 'search' | 'key' | 'available'>,
+): Promise<SearchReport> {
+  const { query, context, limit, explain } = asked;
+  const within = view({ kind: 'smart', group: asked.group }).smart;
+  const places = within ? callable(within, options) : new Map<string, number>();
+  const found = await options.search({ query, context, limit, explain, allowed: new Set(places.keys()) });
+  const tools = (scored: readonly Scored[]): ReportedTool[] =>
+    scored.map((one) => ({ ...toolAt(within, places.get(one.key)), ...scoreOf(one) }));
+  const below = tools(found.dropped ?? []).map((tool): DroppedTool => ({ ...tool, reason: 'threshold' }));
+  return {
+    query,
+    searched: places.size,
+    threshold: rounded(found.threshold),
+    confident: found.confident,
+    ...(found.degraded !== undefined && { degraded: found.degraded }),
+    results: tools(found.results),
+    dropped: explain ? [...below, ...(await outside())] : [],
+  };
+
+  /** What would have been among the results, were it not kept out. */
+  async function outside(): Promise<DroppedTool[]> {
+    const all = view({ kind: 'smart', group: undefined }).smart;
+    const known = new Map<string, DroppedTool>();
+    const add = (reason: DropReason, tool: Omit<DroppedTool, 'reason'>): void => {
+      const key = options.key({ server: tool.serverName, key: tool.toolName });
+      if (!places.has(key)) known.set(key, { ...tool, reason });
+    };
+    for (const [server, { tools: switches }] of settings.servers) {
+      for (const [name, { enabled, description = '' }] of switches)
+        if (!enabled) add('switched_off', { name, serverName: server, toolName: name, description });
+    }
+    const inGroup = new Set(within?.tools.targets.map(options.key));
+    for (const [index, target] of all?.tools.targets.entries() ?? [])
+      add(inGroup.has(options.key(target)) ? 'unavailable' : 'not_in_group', toolAt(all, index));
+    if (known.size === 0) return [];
+    const allowed = new Set([...places.keys(), ...known.keys()]);
+    const wide = await options.search({ query, context, limit, explain, allowed });
+    return wide.results.flatMap(({ key, explanation }) => {
+      const tool = known.get(key);
+      return tool ? [{ ...tool, ...(explanation && { channels: roundedAll(explanation) }) }] : [];
+    });
+  }
+}
+
+function toolAt(view: SmartView | undefined, index = -1): Omit<ReportedTool, 'score'> {
+  const target = view?.tools.targets[index] ?? { server: '', key: '' };
+  const text = view?.tools.texts[index] ?? '{}';
+  const description: unknown = JSON.parse(memberText(text, 'description') ?? '""');
+  return {
+    name: String(JSON.parse(memberText(text, 'name') ?? '""')),
+    serverName: target.server,
+    toolName: target.key,
+    description: typeof description === 'string' ? description : '',
+  };
+}
+
+function scoreOf({ score, explanation }: Scored) {
+  return { score: rounded(score), ...(explanation && { channels: roundedAll(explanation) }) };
+}
+
+function roundedAll({ words, grams, meaning, server }: Explanation): Explanation {
+  return { words: rounded(words), grams: rounded(grams), meaning: rounded(meaning), server: rounded(server) };
+}
+
+/** Three digits are more than the ranking knows. */
+function rounded(value: number): number {
+  return Math.round(value * 1_000) / 1_000;
+}
