@@ -23,7 +23,7 @@ import { openChannel } from './upstream/open-channel.ts';
 import { endOrphans, ownerMark } from './upstream/orphans.ts';
 import { createPool } from './upstream/pool.ts';
 import { openReaper } from './upstream/reaper.ts';
-import type { Said } from './open-clients.ts';
+import type { Asked, Said } from './open-clients.ts';
 import { version } from './version.ts';
 
 interface UpstreamStorage {
@@ -38,6 +38,8 @@ interface UpstreamNeeds {
   readonly changed: () => void;
   /** A server said something that belongs to no request. Must be quick. */
   readonly said: Said;
+  /** A server asks something of a client whose connection it is, in the middle of no call. */
+  readonly asked: Asked;
   /** Where browsers reach the hub, without `BASE_PATH`. */
   readonly address: () => string;
 }
@@ -129,6 +131,7 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     settings,
     shared: (server) => pool.connection(server),
     unasked: needs.said,
+    asked: needs.asked,
   });
   closers.add(() => leases.close());
   return { pool, leases, signIns, grants, savedText: catalogueText(saved) };

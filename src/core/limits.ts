@@ -375,7 +375,7 @@ export const limits = {
   embeddingOthersMs: 5_000,
   /** Vectors that no hub has used for this long are removed from the database; how often that is looked at. */
   embeddingsKeptMs: 30 * 24 * 60 * 60_000,
-  embeddingsTendMs: 12 * 60 * 60_000,
+  embeddingsTendMs: 60 * 60_000,
   /** Vectors in memory, as bytes: room for 50 000 tools with 3 072 numbers each. */
   vectorMemoryBytes: 192 * 1024 * 1024,
   /** Vectors compared in memory before other requests get their turn: some 2 ms where there is no SIMD. */
@@ -403,11 +403,25 @@ export const limits = {
   /** Calls that wait, without a connection, for a stateless client to come back with its answers: each holds a request open at its server. */
   parkedCalls: 1_000,
   parkedPerPrincipal: 100,
+  /** How long the state that a server gave a stateless client is good for, whatever the server itself says: nobody fills in a form for longer. */
+  requestStateMs: 24 * 60 * 60_000,
+  /** The id that a server gives an elicitation: ours have 36 characters. */
+  elicitationIdChars: 200,
   /** URL-mode elicitations of which the end may still be told. */
   elicitations: 10_000,
   /** Pages of the dashboard that follow changes at once, and how often each hears of them: a start of many servers is a storm of changes. */
   changeReaders: 200,
   changesEveryMs: 250,
+  /** How long a server that was not met before may think about `server/discover` before it is asked in the older way too: one that is up answers at once. */
+  eraProbeMs: 2_000,
+  /** A server that was met as one of the session era is asked again after this long: it may have learned the newer one, and would not say so. */
+  eraTrustMs: 24 * 60 * 60_000,
+  /** Servers whose era is remembered, newest first; 100 bytes each. */
+  erasKept: 5_000,
+  /** Between two looks whether a server has changed its era under way. */
+  eraDoubtMs: 5_000,
+  /** How long a connecting server may take to say that it will tell of changes, before its lists are read without that. */
+  listenAnswerMs: 1_000,
   /** How long a server that was not met before may think about `server/discover` before it is asked in the older way too: one that is up answers at once. */
   eraProbeMs: 2_000,
   /** A server that was met as one of the session era is asked again after this long: it may have learned the newer one, and would not say so. */
