@@ -18,7 +18,7 @@ import { createLoop, type Loop } from './core/loop.ts';
 import { createViews, type Views } from './core/view.ts';
 import { createDatabase, type DatabaseHandle } from './database/supervise.ts';
 import type { Env } from './env.ts';
-import { createApi, isOpen } from './http/api.ts';
+import { createApi, isOpen, refusalText } from './http/api.ts';
 import { createApp } from './http/app.ts';
 import { authRoutes } from './http/auth.ts';
 import { callResources } from './http/call-resources.ts';
@@ -150,6 +150,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
     settings: () => settings.current,
     identify: (headers) => identity.identifyNow(headers) ?? identity.identify(headers),
     other: getRequestListener(app.fetch, { overrideGlobalObjects: false }),
+    foreign: (request, why) => refusalText(`${env.basePath}/api`, request, why),
     views,
     ...clients,
     pageSize: () => settings.current.system.listPageSize,

@@ -1,6 +1,6 @@
 import type { ActivitySink } from './core/activity.ts';
 import type { Logger } from './core/logger.ts';
-import { activityOf, smartActivityOf } from './mcp/activity.ts';
+import { activityOf, refusedActivityOf, smartActivityOf } from './mcp/activity.ts';
 import type { Asks } from './mcp/asks/asks.ts';
 import type { DispatchOptions } from './mcp/dispatch.ts';
 import { stateOwner } from './mcp/request.ts';
@@ -34,6 +34,7 @@ export function openDispatch({ settings, leases, records, smart, asks, log }: Op
       const record = activityOf(call, settings.current, searches);
       if (record) activity.record(record);
     },
+    refused: (call) => activity.record(refusedActivityOf(call, settings.current)),
     smart: { ...smart, used: (use) => activity.record(smartActivityOf(use, settings.current, searches)) },
     asks,
     version,

@@ -1,4 +1,5 @@
-export const activityStatuses = ['success', 'error', 'cancelled', 'timeout'] as const;
+/** `refused`: it was not allowed, or not right, and no server has seen it. */
+export const activityStatuses = ['success', 'error', 'cancelled', 'timeout', 'refused'] as const;
 export type ActivityStatus = (typeof activityStatuses)[number];
 
 /** What was done: a tool was called, or by smart routing searched for or described. */

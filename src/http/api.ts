@@ -72,6 +72,17 @@ export function isOpen({ method, path }: { readonly method: string; readonly pat
   return openRoutes.some(([methods, pattern]) => methods.includes(method) && pattern.test(path));
 }
 
+/** The body of a refusal that is made before the API sees the request, in the form of the route it was for. `path` is the whole path. */
+export function refusalText(
+  mount: string,
+  { method, path }: { method: string; path: string },
+  message: string,
+): string {
+  const below = path.startsWith(mount) ? path.slice(mount.length) : '';
+  const bare = openApi.some(([methods, pattern]) => methods.includes(method) && pattern.test(below));
+  return JSON.stringify(bare ? { error: 'forbidden', message } : { success: false, message });
+}
+
 /** What `READONLY` allows: reading, calling tools, coming and going. */
 const harmless: Routes = [
   ...openRoutes,

@@ -25,10 +25,10 @@ export function callResources(options: CallResourcesOptions): Hono<ApiEnv>[] {
   const { views, states, dispatch, allowedOrigins, hubUrl } = options;
   const calls = createCalls({ views, states, dispatch, toolArguments: createToolArguments() });
   return [
-    toolsRoutes(calls),
+    toolsRoutes(calls, dispatch.refused),
     promptsResourcesRoutes(calls),
     ...(dispatch.smart ? [smartSearchRoutes({ views, smart: dispatch.smart })] : []),
     documentsRoutes({ views, states, allowedOrigins, hubUrl, version: dispatch.version }),
-    executionRoutes({ calls, allowedOrigins }),
+    executionRoutes({ calls, allowedOrigins, refused: dispatch.refused }),
   ];
 }

@@ -5,6 +5,7 @@ import type { Editor } from '../core/document.ts';
 import { HubError } from '../core/errors.ts';
 import type { Principal } from '../core/principal.ts';
 import type { Settings, UserSettings } from '../core/settings.ts';
+import type { AskedCall } from './refused-calls.ts';
 
 /** Who makes a management request, as of the settings of this moment. */
 export interface Caller {
@@ -21,7 +22,12 @@ export interface Caller {
 
 /** Variables of the Hono context below `/api`. */
 export interface ApiEnv {
-  Variables: { caller: Caller };
+  Variables: {
+    caller: Caller;
+    /** See `recordRefusedCalls`. */
+    asked?: AskedCall;
+    reached?: boolean;
+  };
 }
 
 export interface CallerOptions {

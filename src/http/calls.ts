@@ -29,6 +29,8 @@ export interface CallContext {
   /** The header of W3C trace context: goes on to the server and into the activity record. One that is none is left out. */
   readonly traceparent?: string | undefined;
   readonly signal: AbortSignal;
+  /** Called when the call goes on to its server, whatever then becomes of it. */
+  readonly reached?: () => void;
 }
 
 /** What a tool is called with: the arguments, and the JSON text they were read from. */
@@ -74,6 +76,7 @@ export function createCalls({ views, toolArguments, states, dispatch }: CallsOpt
   async function ask(method: Invocation['method'], params: string, view: View, context: CallContext): Promise<string> {
     const { caller, scope, sessionId, signal } = context;
     const { principal, address } = caller;
+    context.reached?.();
     const answer = await invoke({ method, params, principal, address, scope, view, sessionId, signal }, dispatch);
     if (answer.kind === 'result') return memberText(answer.text, 'result') ?? '{}';
     const message = `The server refused: ${answer.message.slice(0, limits.textChars)}`;

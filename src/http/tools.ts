@@ -4,10 +4,12 @@ import { HubError } from '../core/errors.ts';
 import { parseInput } from '../core/input.ts';
 import { memberText } from '../core/json-text.ts';
 import { limits } from '../core/limits.ts';
-import { jsonBodyText } from './api.ts';
 import { isObject } from '../core/rpc.ts';
+import type { DispatchOptions } from '../mcp/dispatch.ts';
+import { jsonBodyText } from './api.ts';
 import type { ApiEnv } from './caller.ts';
 import { type Calls, completeResult } from './calls.ts';
+import { recordRefusedCalls } from './refused-calls.ts';
 import { okText } from './reply.ts';
 
 /** The body of `POST /tools/call/:server`. */
@@ -17,25 +19,28 @@ export const callInput = z.object({
 });
 
 /** `POST /tools/call/:server` (SPEC, Tool call; CONTRACT §4): 200 also when the tool reports failure, which `isError` says. */
-export function toolsRoutes(calls: Calls): Hono<ApiEnv> {
+export function toolsRoutes(calls: Calls, refused: DispatchOptions['refused']): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
-  routes.post('/tools/call/:server', async (c) => {
+  routes.post('/tools/call/:server', recordRefusedCalls(refused), async (c) => {
     const { caller } = c.var;
     if (caller.principal.kind === 'anonymous') throw new HubError('unauthenticated', 'Log in to call tools.');
     const body = await jsonBodyText(c.req.raw);
     const input = parseInput(callInput, body.value, 'Cannot call the tool');
+    const scope = { kind: 'server', name: c.req.param('server') } as const;
+    c.set('asked', { server: scope.name, tool: input.toolName, scope });
     const value = isObject(body.value) && isObject(body.value['arguments']) ? body.value['arguments'] : {};
     const text = input.arguments ? (memberText(body.text, 'arguments') ?? '{}') : '{}';
     const answer = await calls.tool(
-      { server: c.req.param('server'), tool: input.toolName },
+      { server: scope.name, tool: input.toolName },
       () => ({ value, text, path: 'arguments' }),
       {
         caller,
-        scope: { kind: 'server', name: c.req.param('server') },
+        scope,
         sessionId: sessionIdOf(c.req.header('x-session-id')),
         traceparent: c.req.header('traceparent'),
         signal: c.req.raw.signal,
+        reached: () => c.set('reached', true),
       },
     );
     const more = { toolName: JSON.stringify(input.toolName), arguments: answer.arguments };

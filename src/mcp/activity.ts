@@ -3,7 +3,9 @@ import { type NewActivity, searchServer } from '../core/activity.ts';
 import { limits } from '../core/limits.ts';
 import { isObject } from '../core/rpc.ts';
 import { scopeId } from '../core/scope.ts';
+import type { Principal } from '../core/principal.ts';
 import type { Settings } from '../core/settings.ts';
+import type { RefusedCall } from './dispatch.ts';
 import type { FinishedCall } from './relay.ts';
 import type { ClientRequest } from './request.ts';
 import type { SearchLink, SearchUsage } from './search-usage.ts';
@@ -64,17 +66,41 @@ function storesQueries({ system }: Settings): boolean {
   return system.storeSearchQueries ?? true;
 }
 
-function whoAndWhere(request: ClientRequest, settings: Settings) {
-  const { principal, scope, address } = request;
+/** The record of a tool call that was refused before it reached a server. */
+export function refusedActivityOf(call: RefusedCall, settings: Settings): NewActivity {
+  const { server, tool, scope, ms, error, principal, address, traceparent } = call;
+  const traceId = traceIdIn(traceparent);
+  return {
+    server,
+    tool,
+    scope,
+    durationMs: Math.round(ms),
+    status: 'refused',
+    resultBytes: 0,
+    errorMessage: error,
+    ...who(principal, settings),
+    ...(address !== undefined && { sourceIp: address }),
+    ...(traceId !== undefined && { traceId }),
+  };
+}
+
+function who(principal: Principal, settings: Settings) {
   const key = principal.kind === 'key' ? settings.keys.find((key) => key.id === principal.id) : undefined;
   const username = principal.kind === 'user' ? principal.username : userOf(settings, principal)?.username;
+  return {
+    principal: principal.kind,
+    ...(username !== undefined && { username }),
+    ...(key && { keyId: key.id, keyName: key.name }),
+  };
+}
+
+function whoAndWhere(request: ClientRequest, settings: Settings) {
+  const { principal, scope, address } = request;
   const group = scope.kind === 'smart' ? scope.group : scope.kind === 'named' ? scope.name : undefined;
   const traceId = traceIdOf(request.message.params);
   return {
-    principal: principal.kind,
+    ...who(principal, settings),
     scope: scopeId(scope),
-    ...(username !== undefined && { username }),
-    ...(key && { keyId: key.id, keyName: key.name }),
     ...(group !== undefined && request.view.kind === 'group' && { group }),
     ...(address !== undefined && { sourceIp: address }),
     ...(traceId !== undefined && { traceId }),
@@ -84,7 +110,10 @@ function whoAndWhere(request: ClientRequest, settings: Settings) {
 /** The trace id of W3C trace context, which travels in `_meta.traceparent`. */
 function traceIdOf(params: unknown): string | undefined {
   const meta = isObject(params) && isObject(params['_meta']) ? params['_meta'] : {};
-  const { traceparent } = meta;
+  return traceIdIn(meta['traceparent']);
+}
+
+function traceIdIn(traceparent: unknown): string | undefined {
   return typeof traceparent === 'string' ? /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(traceparent)?.[1] : undefined;
 }
 

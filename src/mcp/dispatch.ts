@@ -1,4 +1,5 @@
 import { errorText, HubError } from '../core/errors.ts';
+import type { Principal } from '../core/principal.ts';
 import { errorResponseText, resultText, rpcErrors, toRpcError } from '../core/rpc.ts';
 import { addressedMethods } from './address.ts';
 import { answerList, cacheHints, listOf } from './lists.ts';
@@ -8,7 +9,25 @@ import type { ClientRequest } from './request.ts';
 import { metaKeys, sessionRevisions, statelessRevision } from './revisions.ts';
 import { type SmartOptions, smartCall } from './smart.ts';
 
+/** A tool call over HTTP that no server has seen. */
+export interface RefusedCall {
+  readonly principal: Principal;
+  readonly address: string | undefined;
+  /** As text, like `dev`. */
+  readonly scope: string;
+  /** As the caller named them: there may be no such thing. */
+  readonly server: string;
+  readonly tool: string;
+  readonly ms: number;
+  /** What the caller was told. */
+  readonly error: string;
+  /** The header of W3C trace context, whatever is in it. */
+  readonly traceparent: string | undefined;
+}
+
 export interface DispatchOptions extends RelayOptions {
+  /** Takes note of a call that was refused. */
+  readonly refused?: (call: RefusedCall) => void;
   readonly version: string;
   /** Undefined where the hub has no search: smart endpoints then have no tools that can be called. */
   readonly smart?: SmartOptions;

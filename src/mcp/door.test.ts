@@ -41,6 +41,7 @@ async function door(options: Partial<DoorOptions> = {}) {
       settings: () => settings,
       identify: () => 'none',
       other: (_, res) => void res.writeHead(404).end(),
+      foreign: (_, why) => why,
       views,
       sessions,
       announcer,

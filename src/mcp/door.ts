@@ -24,6 +24,8 @@ export interface DoorOptions extends EndpointOptions {
   readonly metadataUrl: (req: IncomingMessage) => string;
   /** Every path that is not an MCP endpoint: health, REST, dashboard. */
   readonly other: (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
+  /** The body that tells a foreign host or page, on such a path, why it is refused. */
+  readonly foreign: (request: { method: string; path: string }, why: string) => string;
 }
 
 const noQuery = new URLSearchParams();
@@ -44,7 +46,11 @@ export function createDoor(options: DoorOptions): (req: IncomingMessage, res: Se
     const path = queryAt === -1 ? url : url.slice(0, queryAt);
     const route = routeOf(path, options.basePath);
     const refused = refusedByGuard(req, options.guard);
-    if (refused !== undefined) return refuseForeign(res, refused, route !== undefined);
+    if (refused !== undefined) {
+      const { method = 'GET' } = req;
+      const inRpc = () => errorResponseText('null', rpcErrors.invalidRequest, refused);
+      return refuseForeign(res, route ? inRpc() : options.foreign({ method, path }, refused));
+    }
     const headers = corsHeaders(req, options.guard.allowedOrigins);
     if (req.method === 'OPTIONS' && req.headers['access-control-request-method'] !== undefined) {
       res.writeHead(204, { ...headers, ...(headers['vary'] !== undefined && preflightHeaders) }).end();
@@ -137,10 +143,7 @@ function unauthorized(visit: Visit, metadata: string, bad: boolean): void {
   });
 }
 
-function refuseForeign(res: ServerResponse, why: string, mcp: boolean): void {
-  const text = mcp
-    ? errorResponseText('null', rpcErrors.invalidRequest, why)
-    : JSON.stringify({ success: false, message: why });
+function refuseForeign(res: ServerResponse, text: string): void {
   res.writeHead(403, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
   res.end(text);
 }

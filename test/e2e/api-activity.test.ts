@@ -244,3 +244,71 @@ describe('who may not', () => {
     expect(await names(admin)).toEqual([]);
   });
 });
+
+describe('a call over HTTP that is refused before any server sees it leaves one record', () => {
+  let own: TestHub;
+  let tokens: { admin: string; ann: string; bob: string };
+  const records = async (token: string) =>
+    ((await api(own, 'GET', '/activities', { token })).body.data as Shown[]).map(
+      ({ status, server, tool, username, errorMessage }) => [status, server, tool, username, errorMessage],
+    );
+
+  beforeAll(async () => {
+    const typed = {
+      name: 'typed',
+      inputSchema: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] },
+    };
+    own = await testHub({
+      mcpServers: {
+        alpha: { ...hostileStdio({ name: 'alpha', tools: [typed] }).config, visibility: 'public' },
+        secret: { ...hostileStdio({ name: 'secret', tools: ['t'] }).config, visibility: 'private' },
+      },
+    });
+    await own.connected(2);
+    const admin = await login(own);
+    tokens = { admin, ann: await userToken(own, admin, 'ann'), bob: await userToken(own, admin, 'bob') };
+  });
+
+  test.each<[what: string, status: number, path: string, body: unknown, record: [string, string]]>([
+    ['an unknown tool', 404, '/tools/call/alpha', { toolName: 'nothing' }, ['alpha', 'nothing']],
+    ['a hidden server', 404, '/tools/call/secret', { toolName: 't' }, ['secret', 't']],
+    ['arguments that do not fit', 400, '/tools/call/alpha', { toolName: 'typed', arguments: {} }, ['alpha', 'typed']],
+    ['the same, OpenAPI style', 400, '/tools/alpha/typed', { n: 'x' }, ['alpha', 'typed']],
+    ['a body that is none', 400, '/tools/alpha/typed', 'broken', ['alpha', 'typed']],
+    ['an unknown scope', 404, '/nothing/tools/alpha/typed', { n: 1 }, ['alpha', 'typed']],
+    ['a name without end', 404, `/tools/alpha/${'x'.repeat(500)}`, {}, ['alpha', 'x'.repeat(200)]],
+  ])('%s', async (_, status, path, body, [server, tool]) => {
+    const before = (await records(tokens.admin)).length;
+    const answer = await api(own, 'POST', path, { token: tokens.ann, body });
+    expect(answer.status, answer.text).toBe(status);
+    const after = await records(tokens.admin);
+    expect(after[0]).toEqual(['refused', server, tool, 'ann', answer.body.message]);
+    expect(after).toHaveLength(before + 1);
+    // What somebody tried is for them and for admins.
+    expect((await records(tokens.ann))[0]).toEqual(after[0]);
+    expect(await records(tokens.bob)).toEqual([]);
+  });
+
+  test('and none for what is no call, nor a second one for what has reached a server', async () => {
+    const before = await records(tokens.admin);
+    await api(own, 'POST', '/tools/call/alpha', { token: tokens.ann, body: 'broken' });
+    await api(own, 'POST', '/tools/call/alpha', { token: tokens.ann, body: {} });
+    await api(own, 'POST', '/tools/call/alpha', { body: { toolName: 'typed' } });
+    expect(await records(tokens.admin)).toEqual(before);
+    const good = { toolName: 'typed', arguments: { n: 1 } };
+    await api(own, 'POST', '/tools/call/alpha', { token: tokens.ann, body: good });
+    expect(await records(tokens.admin)).toHaveLength(before.length + 1);
+  });
+
+  test('also where the OpenAPI-style routes are closed', async () => {
+    const closed = { routing: { openApiAccess: 'authenticated' } };
+    await api(own, 'PUT', '/system-config', { token: tokens.admin, body: closed });
+    expect((await api(own, 'POST', '/tools/alpha/typed', { body: { n: 1 } })).status).toBe(401);
+    expect((await records(tokens.admin))[0]?.slice(0, 3)).toEqual(['refused', 'alpha', 'typed']);
+  });
+
+  test('which can be filtered for', async () => {
+    const answer = await api(own, 'GET', '/activities?status=refused&tool=nothing', { token: tokens.admin });
+    expect(answer.body.data).toHaveLength(1);
+  });
+});

@@ -246,8 +246,15 @@ describe('who may', () => {
       { origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' },
     ];
     for (const headers of foreign) {
-      for (const path of ['/tools/open/fail', '/some/tools/open/fail', '/openapi.json'])
-        expect([headers, (await run('GET', path, { headers })).status]).toEqual([headers, 403]);
+      for (const path of ['/tools/open/fail', '/some/tools/open/fail', '/openapi.json']) {
+        const { status, body } = await run('GET', path, { headers });
+        // The shape of these routes, wherever the refusal is made (CONTRACT §4).
+        expect([headers, status, body]).toEqual([
+          headers,
+          403,
+          { error: 'forbidden', message: expect.stringContaining('ALLOWED_ORIGINS') as string },
+        ]);
+      }
       expect((await run('POST', '/tools/open/fail', { headers, body: {}, token: alice })).status).toBe(403);
     }
     expect(open.received('tools/call')).toHaveLength(before);
