@@ -422,14 +422,4 @@ export const limits = {
   eraDoubtMs: 5_000,
   /** How long a connecting server may take to say that it will tell of changes, before its lists are read without that. */
   listenAnswerMs: 1_000,
-  /** How long a server that was not met before may think about `server/discover` before it is asked in the older way too: one that is up answers at once. */
-  eraProbeMs: 2_000,
-  /** A server that was met as one of the session era is asked again after this long: it may have learned the newer one, and would not say so. */
-  eraTrustMs: 24 * 60 * 60_000,
-  /** Servers whose era is remembered, newest first; 100 bytes each. */
-  erasKept: 5_000,
-  /** Between two looks whether a server has changed its era under way. */
-  eraDoubtMs: 5_000,
-  /** How long a connecting server may take to say that it will tell of changes, before its lists are read without that. */
-  listenAnswerMs: 1_000,
 } as const;
