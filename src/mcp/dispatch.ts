@@ -1,6 +1,6 @@
 import { errorText, HubError } from '../core/errors.ts';
 import type { Principal } from '../core/principal.ts';
-import { errorResponseText, resultText, rpcErrors, toRpcError } from '../core/rpc.ts';
+import { errorResponseText, isObject, resultText, rpcErrors, toRpcError } from '../core/rpc.ts';
 import { addressedMethods } from './address.ts';
 import { answerList, cacheHints, listOf } from './lists.ts';
 import { setLevel } from './log-level.ts';
@@ -47,7 +47,7 @@ function refuse(request: ClientRequest, error: unknown, { log }: DispatchOptions
   if (request.reply.refused) return request.reply.refused(error);
   const { code, message, data } = toRpcError(error);
   request.reply.answer(
-    errorResponseText(request.id, notFoundCode(request, error) ?? code, message, data),
+    errorResponseText(request.id, notFoundCode(request, error) ?? code, message, data ?? missingResource(request, error)),
     statusOf(request, error),
   );
 }
@@ -76,6 +76,12 @@ function handle(request: ClientRequest, options: DispatchOptions): void {
   );
   // 2026-07-28, Streamable HTTP: an unknown method is 404 there, and 200 with an error before.
   request.reply.answer(text, request.stateless ? 404 : 200);
+}
+
+/** Which resource does not exist (2026-07-28, Resources, Error handling). */
+function missingResource({ method, message: { params } }: ClientRequest, error: unknown): object | undefined {
+  if (method !== 'resources/read' || !(error instanceof HubError) || error.code !== 'not_found') return undefined;
+  return isObject(params) ? { uri: params['uri'] } : undefined;
 }
 
 /** Before 2026-07-28 a resource that does not exist has a code of its own. */

@@ -281,7 +281,10 @@ class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
     }
     this.#report('error', String(message.error['message']).slice(0, 500), error);
     if (message.error['code'] === urlElicitationRequired && this.#redirects(message.error)) return;
-    reply.answer(`{"jsonrpc":"2.0","id":${id},"error":${this.#errorFor(error, message.error['code'])}}`);
+    const { code } = message.error;
+    // 2026-07-28, Streamable HTTP: what the client would have to declare is the client's own mistake.
+    const status = this.#request.stateless && code === rpcErrors.missingClientCapability ? 400 : 200;
+    reply.answer(`{"jsonrpc":"2.0","id":${id},"error":${this.#errorFor(error, code)}}`, status);
   }
 
   #refuse(error: HubError): void {
