@@ -47,7 +47,12 @@ function refuse(request: ClientRequest, error: unknown, { log }: DispatchOptions
   if (request.reply.refused) return request.reply.refused(error);
   const { code, message, data } = toRpcError(error);
   request.reply.answer(
-    errorResponseText(request.id, notFoundCode(request, error) ?? code, message, data ?? missingResource(request, error)),
+    errorResponseText(
+      request.id,
+      notFoundCode(request, error) ?? code,
+      message,
+      data ?? missingResource(request, error),
+    ),
     statusOf(request, error),
   );
 }
