@@ -1,0 +1,204 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  askable,
+  askingHttp,
+  askingStdio,
+  begin,
+  filled,
+  questionsIn,
+  reply,
+  type Told,
+  toldBy,
+} from '../kit/asking.ts';
+import type { Stream } from '../kit/raw.ts';
+import { legacySession, session } from '../kit/sessions.ts';
+import { testHub, type TestHub } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
+
+// A question of a server is for the client whose call it belongs to. Whoever cannot be told to be meant never hears of it.
+
+let hub: TestHub;
+beforeAll(async () => {
+  const pipes = ['alone', 'crowd', 'deaf', 'foreign', 'background'];
+  hub = await testHub({
+    mcpServers: {
+      ...Object.fromEntries(pipes.map((name) => [name, askingStdio()])),
+      http: await askingHttp(),
+      own: { ...askingStdio(), perSessionClient: true },
+    },
+  });
+  await hub.connected(pipes.length + 2);
+});
+
+const client = (server: string) => session(hub.mcp(server), { capabilities: askable });
+
+/** A bystander: everything that could reach it is listened to. */
+async function bystander(server: string): Promise<{ heard(): unknown[]; streams: Stream[] }> {
+  const [own, legacy] = await Promise.all([client(server), legacySession(hub.sse(server), { capabilities: askable })]);
+  const streams = [await own.listen(), legacy.stream];
+  return { streams, heard: () => streams.flatMap(questionsIn) };
+}
+
+test('two clients whose calls make one server ask through one pipe: neither is asked, and the server hears why', async () => {
+  const [a, b, other] = await Promise.all([client('crowd'), client('crowd'), bystander('crowd')]);
+  const streams = await Promise.all([a.listen(), b.listen()]);
+  const answers = await Promise.all([
+    a.call('together', { label: 'a', count: 2 }),
+    b.call('together', { label: 'b', count: 2 }),
+  ]);
+  for (const { messages, result } of answers) {
+    expect(messages).toHaveLength(1);
+    const { error } = toldBy(result) as Told;
+    expect(error).toMatchObject({ code: -32603 });
+    expect(error?.message).toContain('to which of several calls it belongs');
+  }
+  expect([...streams.flatMap(questionsIn), ...other.heard()]).toEqual([]);
+});
+
+test('over HTTP, where each call has a stream of its own, each client is asked what its own call asks', async () => {
+  const [a, b, other] = await Promise.all([client('http'), client('http'), bystander('http')]);
+  const calls = await Promise.all(
+    [a, b].map((own, i) => begin(own, 'together', { label: `call ${i}`, count: 2 }, 'the same id')),
+  );
+  const asked = await Promise.all(calls.map((call) => call.asked()));
+  expect(asked.map(({ params }) => params?.['message'])).toEqual(['call 0', 'call 1']);
+  await Promise.all([a, b].map((own, i) => reply(hub.mcp('http'), own, asked[i]?.id, filled(`word ${i}`))));
+  for (const [i, call] of calls.entries()) {
+    expect((await call.told()).result).toEqual(filled(`word ${i}`).result);
+    expect(questionsIn(call.stream)).toHaveLength(1);
+  }
+  expect(other.heard()).toEqual([]);
+});
+
+test.each(['alone', 'http'])('the only call on its way to %s is the one that is asked', async (server) => {
+  const [own, other] = await Promise.all([client(server), bystander(server)]);
+  const call = await begin(own, 'form', { label: 'you?', unrelated: true });
+  const { id, method, params } = await call.asked();
+  expect({ method, message: params?.['message'] }).toEqual({ method: 'elicitation/create', message: 'you?' });
+  expect((await reply(hub.mcp(server), own, id, filled('me'))).status).toBe(202);
+  expect((await call.told()).result).toEqual(filled('me').result);
+  expect(other.heard()).toEqual([]);
+});
+
+test('two calls of one client are no riddle: that client is asked', async () => {
+  const own = await client('crowd');
+  const holding = own.call('hold', { label: 'mine' }, { id: 'held' });
+  const call = await begin(own, 'form', { label: 'which?' });
+  const { id } = await call.asked();
+  await reply(hub.mcp('crowd'), own, id, filled('either'));
+  expect((await call.told()).result).toEqual(filled('either').result);
+  await until(
+    'the call is there',
+    async () => toldBy((await own.call('release', { label: 'mine' })).result) === 'released',
+  );
+  await holding;
+});
+
+test('a call that was given up and may still be worked on counts: nobody else is asked for it', async () => {
+  const [a, b] = await Promise.all([client('deaf'), client('deaf')]);
+  let given = false;
+  void a.call('deaf', {}, { id: 'given up' }).then(() => (given = true));
+  await until('the call is given up', async () => {
+    await a.notify('notifications/cancelled', { requestId: 'given up' });
+    return given;
+  });
+  const refused = await b.call('form', { label: 'for a?' });
+  expect(refused.messages).toHaveLength(1);
+  expect((toldBy(refused.result) as Told).error?.message).toContain('several calls');
+  // The one who gave up is the only one it can be for when nobody else calls.
+  const call = await begin(a, 'form', { label: 'a again' });
+  await reply(hub.mcp('deaf'), a, (await call.asked()).id, filled('yes'));
+  expect((await call.told()).result).toEqual(filled('yes').result);
+});
+
+test('what a server asks after its call is nobody’s', async () => {
+  const [own, other] = await Promise.all([client('background'), bystander('background')]);
+  const listening = await own.listen();
+  await own.call('later', { label: 'too late' });
+  const memory = await until('the server heard', async () => {
+    const { result } = await own.call('remembered');
+    return (toldBy(result) as Told[])[0];
+  });
+  expect(memory.error).toMatchObject({ code: -32603 });
+  expect([...other.heard(), ...questionsIn(listening)]).toEqual([]);
+});
+
+test('what a server asks on no stream of a call is not asked of a client, where the answer would be kept for all', async () => {
+  const own = await client('http');
+  const { result } = await own.call('rootsUnrelated');
+  expect((toldBy(result) as Told).error?.code).toBe(-32603);
+  const call = await begin(own, 'roots');
+  const { id, method } = await call.asked();
+  expect(method).toBe('roots/list');
+  await reply(hub.mcp('http'), own, id, { result: { roots: [{ uri: 'file:///a' }] } });
+  expect((await call.told()).result).toEqual({ roots: [{ uri: 'file:///a' }] });
+});
+
+describe('an answer', () => {
+  test('of another session, with the same id, is taken and thrown away', async () => {
+    const [a, b] = await Promise.all([client('foreign'), client('foreign')]);
+    const call = await begin(a, 'form', { label: 'only a' });
+    const { id } = await call.asked();
+    const forged = await reply(hub.mcp('foreign'), b, id, filled('from b'));
+    expect([forged.status, forged.text]).toEqual([202, '']);
+    // Nor without any session, nor for an id that nobody was given.
+    await reply(hub.mcp('foreign'), { headers: {} }, id, filled('from nobody'));
+    await reply(hub.mcp('foreign'), a, 1, filled('for nothing'));
+    await reply(hub.mcp('foreign'), a, id, filled('from a'));
+    expect((await call.told()).result).toEqual(filled('from a').result);
+  });
+
+  test('counts once, and not after the call is over', async () => {
+    const own = await client('foreign');
+    const first = await begin(own, 'form', { label: 'first' });
+    const { id } = await first.asked();
+    const answers = ['one', 'two'].map((word) => reply(hub.mcp('foreign'), own, id, filled(word)));
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([202, 202]);
+    await first.told();
+    const second = await begin(own, 'form', { label: 'second' });
+    const { id: secondId } = await second.asked();
+    await reply(hub.mcp('foreign'), own, id, filled('for the first'));
+    await reply(hub.mcp('foreign'), own, secondId, filled('for the second'));
+    expect((await second.told()).result).toEqual(filled('for the second').result);
+    expect(secondId).not.toBe(id);
+  });
+});
+
+describe('a connection of its own', () => {
+  test('has all that its server asks go to its session, whenever that is', async () => {
+    const [a, b] = await Promise.all([client('own'), client('own')]);
+    const [heardByA, heardByB] = await Promise.all([a.listen(), b.listen()]);
+    await b.call('remembered');
+    await a.call('later', { label: 'for a' });
+    const { id } = await until('it is asked', () => questionsIn(heardByA)[0]);
+    await reply(hub.mcp('own'), a, id, filled('late'));
+    const memory = await until(
+      'the server heard',
+      async () => (toldBy((await a.call('remembered')).result) as Told[])[0],
+    );
+    expect(memory.result).toEqual(filled('late').result);
+    expect(questionsIn(heardByB)).toEqual([]);
+  });
+
+  test('declares what its own client can be asked; a shared one what some client may be able to', async () => {
+    const able = await session(hub.mcp('own'), { capabilities: { sampling: {}, experimental: { x: {} } } });
+    expect(toldBy((await able.call('capabilities')).result)).toEqual({ sampling: {} });
+    expect(toldBy((await (await client('own')).call('capabilities')).result)).toEqual(askable);
+    const none = await session(hub.mcp('own'));
+    expect(toldBy((await none.call('capabilities')).result)).toEqual({});
+    const shared = await session(hub.mcp('alone'));
+    const { listChanged: _, ...roots } = askable.roots;
+    expect(toldBy((await shared.call('capabilities')).result)).toEqual({ ...askable, roots });
+  });
+
+  test('tells its server that the roots of its client changed, and no other server', async () => {
+    const [a, b] = await Promise.all([client('own'), client('own')]);
+    await Promise.all([a.call('remembered'), b.call('remembered')]);
+    await a.notify('notifications/roots/list_changed');
+    await until(
+      'it is told',
+      async () => JSON.stringify(toldBy((await a.call('remembered')).result)) === '["roots changed"]',
+    );
+    expect(toldBy((await b.call('remembered')).result)).toEqual([]);
+  });
+});
