@@ -22,6 +22,7 @@ export async function searchSaved(asked: AskedSearch, env: Env): Promise<SearchR
   const catalogue = await savedCatalogue(env);
   const index = createSmartIndex(createSearchEngine(await loadLocalEmbedder()));
   index.sync(settings, catalogue);
+  await index.ready();
   return searchReport(
     asked,
     { settings, view: (scope) => view(settings, catalogue, { kind: 'user', username: operator }, scope) },

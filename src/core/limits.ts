@@ -325,6 +325,8 @@ export const limits = {
   searchLinkMs: 30 * 60_000,
   /** How long `toolhub search` waits for a hub; a hosted embedding service behind it may take ten seconds. */
   searchAnswerMs: 30_000,
+  /** How long tools are read into the search index before other work gets its turn. */
+  indexSliceMs: 8,
   /** What the search tool's text says of the servers: each name, each description, all names, and all names with descriptions. Every client pays for it in every conversation. */
   smartServerChars: 400,
   smartAboutChars: 200,

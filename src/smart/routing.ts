@@ -1,20 +1,27 @@
 import type { Catalogue, Item } from '../core/catalogue.ts';
 import type { Settings } from '../core/settings.ts';
 import { type ToolDefinition, type ToolDocument, toolDocument } from './document.ts';
-import type { SearchAnswer, SearchEngine } from './search-engine.ts';
+import type { SearchAnswer, SearchEngine, SearchRequest } from './search-engine.ts';
+import { inSlices } from './slices.ts';
 
 /** The search over everything the servers offer, kept equal to the catalogue. */
 export interface SmartIndex {
-  /** Takes over what changed; texts that are the same as before cost nothing but a look. */
+  /**
+   * Takes over what changed: what is gone at once, the rest in slices, so that nobody waits while thousands of tools are read. A later call takes the place
+   * of one that still runs.
+   */
   sync(settings: Settings, catalogue: Catalogue): void;
-  /** `allowed` are the tools that may be found, as `toolKey` names them: nothing else influences the answer. */
-  search(request: {
-    query: string;
-    context: string | undefined;
-    limit: number;
-    allowed: ReadonlySet<string>;
-    explain?: boolean;
-  }): SearchAnswer;
+  /** Resolves when all is taken over. */
+  ready(): Promise<void>;
+  /** Ends taking over. */
+  stop(): void;
+  /** `allowed` are the tools that may be found, as `toolKey` names them: nothing else influences the answer. The set must not change afterwards. */
+  search(request: IndexRequest): SearchAnswer;
+}
+
+export interface IndexRequest extends Omit<SearchRequest, 'context' | 'allowed'> {
+  readonly context: string | undefined;
+  readonly allowed: ReadonlySet<string>;
 }
 
 /** The key of a server's tool in the index. */
@@ -22,18 +29,74 @@ export function toolKey(server: string, tool: string): string {
   return `${server}\n${tool}`;
 }
 
-export function createSmartIndex(engine: SearchEngine): SmartIndex {
-  /** A tool's document is made once for each wording of it. */
+/** `synced` hears of all tools each time they have been taken over. */
+export function createSmartIndex(
+  engine: SearchEngine,
+  synced: (documents: readonly ToolDocument[]) => void = () => undefined,
+): SmartIndex {
+  const documentOf = createDocumentOf();
+  const work = inSlices();
+
+  function* steps(settings: Settings, catalogue: Catalogue): Generator<void> {
+    const all: ToolDocument[] = [];
+    for (const { server, item, description } of offered(settings, catalogue)) {
+      const document = documentOf(server, item, description);
+      engine.put([document]);
+      all.push(document);
+      yield;
+    }
+    synced(all);
+  }
+
+  return {
+    sync(settings, catalogue) {
+      const keys = new Set<string>();
+      for (const { server, item } of offered(settings, catalogue)) keys.add(toolKey(server.name, item.key));
+      engine.keep(keys);
+      work.start(steps(settings, catalogue));
+    },
+    ready: () => work.done(),
+    stop: () => work.stop(),
+    search: ({ context, ...request }) => engine.search({ ...request, ...(context !== undefined && { context }) }),
+  };
+}
+
+interface About {
+  readonly name: string;
+  readonly description: string | undefined;
+}
+
+interface Offered {
+  readonly server: About;
+  readonly item: Item;
+  /** The operator's words in place of the server's. */
+  readonly description: string | undefined;
+}
+
+/** All tools of enabled servers, also those that are switched off themselves: who may find what is asked at each search. */
+function* offered(settings: Settings, catalogue: Catalogue): Generator<Offered> {
+  for (const [name, offer] of catalogue.offers) {
+    const server = settings.servers.get(name);
+    if (!server?.enabled) continue;
+    const about = { name, description: server.description ?? offer.about.instructions?.slice(0, instructionChars) };
+    for (const item of offer.tools) yield { server: about, item, description: server.tools.get(item.key)?.description };
+  }
+}
+
+/** All tools of enabled servers as documents; those that did not change are the same objects as before. */
+export function createDocuments(): (settings: Settings, catalogue: Catalogue) => ToolDocument[] {
+  const documentOf = createDocumentOf();
+  return (settings, catalogue) =>
+    Array.from(offered(settings, catalogue), ({ server, item, description }) => documentOf(server, item, description));
+}
+
+/** A tool's document is made once for each wording of it. */
+function createDocumentOf() {
   const documents = new WeakMap<
     Item,
     { description: string | undefined; about: string | undefined; document: ToolDocument }
   >();
-
-  function documentOf(
-    server: { name: string; description: string | undefined },
-    item: Item,
-    description: string | undefined,
-  ): ToolDocument {
+  return (server: About, item: Item, description: string | undefined): ToolDocument => {
     const known = documents.get(item);
     if (known && known.description === description && known.about === server.description) return known.document;
     const definition = JSON.parse(item.text) as ToolDefinition;
@@ -41,21 +104,6 @@ export function createSmartIndex(engine: SearchEngine): SmartIndex {
     const document = toolDocument(toolKey(server.name, item.key), server, { ...worded, name: item.key });
     documents.set(item, { description, about: server.description, document });
     return document;
-  }
-
-  function* all(settings: Settings, catalogue: Catalogue): Iterable<ToolDocument> {
-    for (const [name, offer] of catalogue.offers) {
-      const server = settings.servers.get(name);
-      if (!server?.enabled) continue;
-      const about = { name, description: server.description ?? offer.about.instructions?.slice(0, instructionChars) };
-      for (const item of offer.tools) yield documentOf(about, item, server.tools.get(item.key)?.description);
-    }
-  }
-
-  return {
-    sync: (settings, catalogue) => void engine.sync(all(settings, catalogue)),
-    search: ({ query, context, limit, allowed, explain = false }) =>
-      engine.search({ query, limit, allowed, explain, ...(context !== undefined && { context }) }),
   };
 }
 

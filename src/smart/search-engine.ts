@@ -41,6 +41,8 @@ export interface SearchAnswer {
   readonly confident: boolean;
   /** The score that results had to reach. */
   readonly threshold: number;
+  /** How many tools took part: those that were allowed and are in the index. */
+  readonly searched: number;
   /** With `explain`: what speaks for the best result. */
   readonly evidence?: Evidence;
 }
@@ -63,7 +65,7 @@ export interface Explanation {
   readonly server: number;
 }
 
-export interface SearchEngine extends Pick<ToolIndex, 'put' | 'remove' | 'sync' | 'bytes'> {
+export interface SearchEngine extends Pick<ToolIndex, 'put' | 'remove' | 'keep' | 'sync' | 'bytes'> {
   readonly size: number;
   search(request: SearchRequest): SearchAnswer;
 }
@@ -99,12 +101,13 @@ export function createSearchEngine(embedder?: LocalEmbedder, ranking: Ranking = 
 
   function answer(request: SearchRequest, found: TextScores, servers: Float32Array, visible: Visible): SearchAnswer {
     const { scores } = found;
+    const searched = visible.count;
     // The lead is over three more, so that the scores of a search do not depend on its limit.
     const top = topSlots(scores, visible, Math.max(request.limit, 4), slots);
     const ranked = top.slice(0, request.limit);
     const first = ranked[0];
     const best = first === undefined ? 0 : (scores[first] ?? 0);
-    if (first === undefined || best <= 0) return { results: [], dropped: [], confident: false, threshold: 0 };
+    if (first === undefined || best <= 0) return { results: [], dropped: [], confident: false, threshold: 0, searched };
     const evidence = {
       meaning: found.meaning[first] ?? 0,
       words: (found.words[first] ?? 0) / found.reachable,
@@ -130,6 +133,7 @@ export function createSearchEngine(embedder?: LocalEmbedder, ranking: Ranking = 
       dropped: request.explain ? all.filter((result) => result.score < threshold) : [],
       confident: confidence >= confidentFrom,
       threshold,
+      searched,
       ...(request.explain && { evidence }),
     };
   }
@@ -140,6 +144,7 @@ export function createSearchEngine(embedder?: LocalEmbedder, ranking: Ranking = 
     },
     put: (documents) => index.put(documents),
     remove: (keys) => index.remove(keys),
+    keep: (keys) => index.keep(keys),
     sync: (documents) => index.sync(documents),
     bytes: () => index.bytes(),
     search,

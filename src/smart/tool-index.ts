@@ -19,6 +19,8 @@ export interface ToolIndex {
   put(documents: Iterable<ToolDocument>): Changes;
   /** Returns how many of the keys were there. */
   remove(keys: Iterable<string>): number;
+  /** Removes all tools but these; returns how many. */
+  keep(keys: ReadonlySet<string> | ReadonlyMap<string, unknown>): number;
   /** Makes the index equal to `documents`, whatever it held. Of several with one key the last one counts. */
   sync(documents: Iterable<ToolDocument>): Changes;
   /** What all this takes in memory, about. */
@@ -100,6 +102,10 @@ export function createToolIndex(embedder: LocalEmbedder | undefined): ToolIndex 
     return removed;
   }
 
+  function keep(wanted: ReadonlySet<string> | ReadonlyMap<string, unknown>): number {
+    return remove(Array.from(slots.keys()).filter((key) => !wanted.has(key)));
+  }
+
   return {
     slots,
     lexical,
@@ -109,10 +115,11 @@ export function createToolIndex(embedder: LocalEmbedder | undefined): ToolIndex 
     },
     put,
     remove,
+    keep,
     sync(documents) {
       const wanted = new Map<string, ToolDocument>();
       for (const tool of documents) wanted.set(tool.key, tool);
-      const removed = remove(Array.from(slots.keys()).filter((key) => !wanted.has(key)));
+      const removed = keep(wanted);
       return { ...put(wanted.values()), removed };
     },
     bytes: () => lexical.bytes() + (vectors?.bytes() ?? 0) + slots.end * bytesPerTool,

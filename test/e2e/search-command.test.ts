@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { SearchReport } from '../../src/mcp/search-report.ts';
-import { api, keyToken, login, userToken } from '../kit/api.ts';
+import { keyToken, login, userToken } from '../kit/api.ts';
 import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { type SettingsDocument, type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { server, settings } from '../../test/kit/snapshots.ts';
+import type { Catalogue, Offer } from '../core/catalogue.ts';
+import { createSmartIndex, toolKey } from './routing.ts';
+import { createSearchEngine } from './search-engine.ts';
+
+const about = { info: '{}', instructions: undefined, capabilities: [], protocolVersion: '2025-11-25' };
+const tools = (count: number, verb = 'count') =>
+  Array.from({ length: count }, (_, n) => ({
+    key: `${verb}_${n}`,
+    text: JSON.stringify({ name: `${verb}_${n}`, description: `Will ${verb} the sheep of meadow ${n}. `.repeat(20) }),
+  }));
+const offer = (items: Offer['tools']): Offer => ({
+  server: 'farm',
+  about,
+  tools: items,
+  prompts: [],
+  resources: [],
+  templates: [],
+});
+const catalogue = (items: Offer['tools']): Catalogue => ({ version: 1, offers: new Map([['farm', offer(items)]]) });
+const farm = settings({ servers: [server('farm')] });
+
+test('many tools are read bit by bit, others get their turn, and all are there in the end', async () => {
+  const engine = createSearchEngine();
+  const heard: number[] = [];
+  const index = createSmartIndex(engine, (documents) => heard.push(documents.length));
+  index.sync(farm, catalogue(tools(2_000)));
+  expect(engine.size).toBeLessThan(2_000);
+  expect(heard).toEqual([]);
+  let turns = 0;
+  const other = (): void => void (heard.length === 0 && (turns++, setImmediate(other)));
+  other();
+  await index.ready();
+  expect([engine.size, heard]).toEqual([2_000, [2_000]]);
+  expect(turns).toBeGreaterThan(3);
+});
+
+test('what is gone is gone at once, also while the rest is still being read', async () => {
+  const engine = createSearchEngine();
+  const index = createSmartIndex(engine);
+  index.sync(farm, catalogue(tools(2_000)));
+  index.sync(farm, catalogue(tools(3, 'shear')));
+  await index.ready();
+  expect(engine.size).toBe(3);
+  const allowed = new Set(['shear_0', 'shear_1', 'count_0'].map((name) => toolKey('farm', name)));
+  const found = index.search({ query: 'shear the sheep', context: undefined, limit: 10, allowed });
+  expect(found.searched).toBe(2);
+  expect(found.results.map(({ key }) => key).sort()).toEqual([...allowed].slice(0, 2));
+  index.sync(settings({ servers: [{ ...server('farm'), enabled: false }] }), catalogue(tools(3, 'shear')));
+  expect(engine.size).toBe(0);
+});

@@ -1,0 +1,51 @@
+import { limits } from '../core/limits.ts';
+
+/** Long work that lets everybody else in between. */
+export interface Slices {
+  /** Runs the steps for a slice at once and the rest slice by slice; what still runs is given up for it. */
+  start(steps: Iterator<void>): void;
+  /** Gives up what runs. */
+  stop(): void;
+  /** Resolves when nothing runs any more. Rejects with what a step threw. */
+  done(): Promise<void>;
+}
+
+/** Slices of `limits.indexSliceMs`, each as long as what comes in between. `now` is in milliseconds. */
+export function inSlices(now: () => number = () => performance.now()): Slices {
+  let current: Iterator<void> | undefined;
+  let finished = Promise.resolve();
+
+  /** True when there is more to do. */
+  function slice(steps: Iterator<void>): boolean {
+    const end = now() + limits.indexSliceMs;
+    while (now() < end) if (steps.next().done) return false;
+    return true;
+  }
+
+  /** Each slice looks anew whether it is still wanted. */
+  async function rest(steps: Iterator<void>): Promise<void> {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    if (current !== steps) return;
+    current = undefined;
+    if (!slice(steps)) return;
+    current = steps;
+    return rest(steps);
+  }
+
+  return {
+    start(steps) {
+      current = undefined;
+      finished = Promise.resolve();
+      if (!slice(steps)) return;
+      current = steps;
+      finished = rest(steps);
+      // Whoever waits hears of it; nobody has to.
+      finished.catch(() => undefined);
+    },
+    stop: () => void (current = undefined),
+    async done() {
+      await finished;
+      return current && this.done();
+    },
+  };
+}
