@@ -43,7 +43,6 @@ import { openRecords, type Records } from './logs/records.ts';
 import type { DispatchOptions } from './mcp/dispatch.ts';
 import { createDoor } from './mcp/door.ts';
 import { isLoopbackName } from './mcp/guard.ts';
-import { mcpSession } from './mcp/request.ts';
 import type { SettingsBackend } from './settings/backend.ts';
 import { type DataDir, openDataDir } from './settings/data-dir.ts';
 import { settingsFile } from './settings/file.ts';
@@ -89,8 +88,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
       hideSecrets();
       loop.flag();
     },
-    said: (...said) => clients.said(...said),
-    asked: (...asked) => clients.asked(...asked),
+    clients: () => clients,
     address: () => env.installBaseUrl ?? settings.current.system.baseUrl ?? listening,
   });
   const hideSecrets = (): void => {
@@ -99,7 +97,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   hideSecrets();
   const seen = environmentWins(env);
   const views = createViews(() => ({ settings: seen(settings.current), catalogue: pool.catalogue }));
-  const clients = openClients({ views, dataDir }, closers);
+  const clients = openClients({ views, dataDir, settings, pool, leases, host: env.host, log }, closers);
   const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedText, pool, log('hub'));
   closers.add(() => saveCatalogue.close());
   const changes = createChanges((headers) => identity.identify(headers));
@@ -122,8 +120,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   const { tokens, identity } = await openAccess(env, storage, closers);
   const addressOf = clientAddress(env.trustProxy, log('hub'));
   const smart = openSmart(pool, log('search'));
-  const { asks } = clients;
-  const dispatch = openDispatch({ settings, leases, records, smart: smart.options, asks, log: log('gateway') });
+  const dispatch = openDispatch({ settings, leases, records, clients, smart: smart.options, log: log('gateway') });
   const publicUrl = createPublicUrl(env);
   const parts = {
     database,
@@ -154,8 +151,6 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
     views,
     ...clients,
     pageSize: () => settings.current.system.listPageSize,
-    rootsChanged: (sid) => leases.rootsChanged(mcpSession(sid)),
-    sessionEnded: (sid) => leases.endSession(mcpSession(sid)),
     address: addressOf,
     metadataUrl: metadataUrl({ publicUrl, basePath: env.basePath }),
   });

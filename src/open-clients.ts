@@ -1,20 +1,38 @@
 import type { ServerAsk } from './core/asks.ts';
 import type { Closers } from './core/closers.ts';
+import type { LoggerFor } from './core/logger.ts';
+import { isObject } from './core/rpc.ts';
 import { createSealer } from './core/seal.ts';
 import type { Views } from './core/view.ts';
 import { createAnnouncer } from './mcp/announcer.ts';
+import type { DispatchOptions } from './mcp/dispatch.ts';
 import { askSession, createAsks } from './mcp/asks/asks.ts';
 import { createEventLogs } from './mcp/event-log.ts';
-import { sessionOf } from './mcp/request.ts';
+import { isLoopbackName } from './mcp/guard.ts';
+import { createHints } from './mcp/hints.ts';
+import { isAtLeast, wantedLevel } from './mcp/log-level.ts';
+import { createLogLevels } from './mcp/log-levels.ts';
+import { type ClientRequest, mcpSession, sessionOf } from './mcp/request.ts';
 import { createSessions } from './mcp/sessions.ts';
 import { createStreams } from './mcp/stream.ts';
+import { createSubscriptions } from './mcp/subscriptions.ts';
+import { createTasks } from './mcp/tasks.ts';
 import type { DataDir } from './settings/data-dir.ts';
-import type { Tenant } from './upstream/leases.ts';
+import type { SettingsStore } from './settings/store.ts';
+import type { Connection } from './upstream/connection.ts';
+import type { Leases, Tenant } from './upstream/leases.ts';
 import type { Unasked } from './upstream/link.ts';
+import type { Pool } from './upstream/pool.ts';
 
 export interface OpenClients {
   readonly views: Views;
   readonly dataDir: DataDir;
+  readonly settings: Pick<SettingsStore, 'current'>;
+  readonly pool: Pool;
+  readonly leases: Leases;
+  /** The address the hub listens on. */
+  readonly host: string;
+  readonly log: LoggerFor;
 }
 
 /** What a server said that belongs to no request; `tenant` is whose connection it came on, undefined for the one that is there for all. */
@@ -23,8 +41,10 @@ export type Said = (server: string, tenant: Tenant | undefined, ...said: Paramet
 /** What a server asks of the one client whose connection it is, in the middle of none of that client's calls. */
 export type Asked = (tenant: Tenant, ask: ServerAsk) => void;
 
+export type Clients = ReturnType<typeof openClients>;
+
 /** Everything on the side of the clients that outlives a request: sessions, streams and what they are told. */
-export function openClients({ views, dataDir }: OpenClients, closers: Closers) {
+export function openClients({ views, dataDir, settings, pool, leases, host, log }: OpenClients, closers: Closers) {
   const announcer = createAnnouncer(views);
   const streams = createStreams();
   closers.add(() => streams.close());
@@ -33,9 +53,48 @@ export function openClients({ views, dataDir }: OpenClients, closers: Closers) {
   const sessions = createSessions(createSealer(dataDir.secret('hub', 32), 'session'));
   const asks = createAsks(createSealer(dataDir.secret('hub', 32), 'request state'));
   const asked: Asked = (tenant, ask) => askSession(sessions.byId(sessionOf(tenant.session) ?? ''), ask, asks);
-  const said: Said = (server, _tenant, method, message, text) => {
-    if (method === 'notifications/elicitation/complete') asks.elicitations.completed(server, message, text, sessions);
+  const shared = (server: string): Connection | undefined => pool.connection(server);
+  const subscriptions = createSubscriptions({
+    views,
+    connection(server, { principal, session }) {
+      const on = leases.connection(server, { principal, session });
+      return on && { on, own: on !== shared(server) };
+    },
+    log: log('gateway'),
+  });
+  const logLevels = createLogLevels({ views, shared, own: (sid) => leases.ofSession(mcpSession(sid)) });
+  closers.add(() => logLevels.close());
+  const tasks = createTasks();
+  const hints = createHints({
+    settings: () => settings.current,
+    hints: (server) => pool.catalogue.offers.get(server)?.hints,
+    needsCredential: () => settings.current.system.routing.enableBearerAuth ?? !isLoopbackName(host),
+  });
+
+  const said: Said = (server, tenant, method, message, text) => {
+    const params = isObject(message.params) ? message.params : {};
+    if (method === 'notifications/resources/updated' && typeof params['uri'] === 'string') {
+      subscriptions.updated(server, tenant, params['uri'], text);
+    } else if (method === 'notifications/elicitation/complete') {
+      asks.elicitations.completed(server, message, text, sessions);
+    } else if (method === 'notifications/tasks/status') {
+      sessions.byId(tasks.listener(server, message) ?? '')?.send(text);
+    } else if (method === 'notifications/message' && tenant) {
+      // Nobody else is on this connection.
+      const session = sessions.byId(sessionOf(tenant.session) ?? '');
+      if (session && isAtLeast(message, session.logLevel ?? 'debug')) session.send(text);
+    }
   };
+
+  const forRequests = {
+    asks,
+    subscriptions,
+    logLevels,
+    tasks,
+    hints,
+    about: (server: string) => pool.catalogue.offers.get(server)?.about,
+  } satisfies Partial<DispatchOptions>;
+
   return {
     announcer,
     streams,
@@ -44,8 +103,28 @@ export function openClients({ views, dataDir }: OpenClients, closers: Closers) {
     asks,
     asked,
     said,
+    forRequests,
+    /** A request is on its way to a server. */
+    needed: (server: string, request: ClientRequest): void => {
+      const level = request.stateless ? wantedLevel(request) : undefined;
+      if (level !== undefined) logLevels.need(server, level);
+    },
+    /** The connection of a session's own is not what it was. */
+    ownConnection: ({ session }: Tenant, connection: Connection): void => {
+      const sid = sessionOf(session);
+      if (sid !== undefined) logLevels.connected(sid, connection);
+    },
+    /** A session is over: what is kept for it goes. */
+    sessionEnded: (sid: string): void => {
+      eventLogs.endSession(sid);
+      logLevels.endSession(sid);
+      leases.endSession(mcpSession(sid));
+    },
+    rootsChanged: (sid: string): void => leases.rootsChanged(mcpSession(sid)),
     /** Settings or offers changed: everybody is told what is new to them. */
     reconcile() {
+      subscriptions.reconcile();
+      logLevels.reconcile();
       announcer.announce();
     },
   };

@@ -1,13 +1,13 @@
 import type { ActivitySink } from './core/activity.ts';
 import type { Logger } from './core/logger.ts';
 import { activityOf, refusedActivityOf, smartActivityOf } from './mcp/activity.ts';
-import type { Asks } from './mcp/asks/asks.ts';
 import type { DispatchOptions } from './mcp/dispatch.ts';
 import { stateOwner } from './mcp/request.ts';
 import { createSearchUsage } from './mcp/search-usage.ts';
 import type { SmartOptions } from './mcp/smart.ts';
 import type { SettingsStore } from './settings/store.ts';
 import type { Leases } from './upstream/leases.ts';
+import type { Clients } from './open-clients.ts';
 import { version } from './version.ts';
 
 export interface OpenDispatch {
@@ -15,28 +15,31 @@ export interface OpenDispatch {
   readonly leases: Leases;
   readonly records: { readonly activity: ActivitySink };
   readonly smart: SmartOptions;
-  readonly asks: Asks;
+  readonly clients: Clients;
   readonly log: Logger;
 }
 
 /** How requests get to the servers, from MCP clients and from everywhere else, and what is kept of them. */
-export function openDispatch({ settings, leases, records, smart, asks, log }: OpenDispatch): DispatchOptions {
+export function openDispatch({ settings, leases, records, smart, clients, log }: OpenDispatch): DispatchOptions {
   const { activity } = records;
   const searches = createSearchUsage();
   return {
-    connection: (server, request) =>
-      leases.connection(server, {
+    ...clients.forRequests,
+    connection(server, request) {
+      clients.needed(server, request);
+      return leases.connection(server, {
         principal: request.principal,
         session: stateOwner(request),
         abilities: request.session?.facts.abilities,
-      }),
+      });
+    },
     finished(call) {
+      clients.forRequests.tasks.learn(call);
       const record = activityOf(call, settings.current, searches);
       if (record) activity.record(record);
     },
     refused: (call) => activity.record(refusedActivityOf(call, settings.current)),
     smart: { ...smart, used: (use) => activity.record(smartActivityOf(use, settings.current, searches)) },
-    asks,
     version,
     log,
   };

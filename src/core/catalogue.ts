@@ -31,7 +31,7 @@ export interface ServerAbout {
   /** `serverInfo` as JSON text. */
   readonly info: string;
   readonly instructions: string | undefined;
-  /** Names of the capabilities it declared, with the sub-capabilities that are true (`resources.subscribe`). */
+  /** Names of the capabilities it declared, with the sub-capabilities that are true or objects (`resources.subscribe`, `tasks.cancel`). */
   readonly capabilities: readonly string[];
   readonly protocolVersion: string;
 }

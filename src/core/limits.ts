@@ -424,4 +424,24 @@ export const limits = {
   eraDoubtMs: 5_000,
   /** How long a connecting server may take to say that it will tell of changes, before its lists are read without that. */
   listenAnswerMs: 1_000,
+  /** Resources one session or stream may subscribe to, and all of them together; each is also a subscription at its server. */
+  subscriptionsPerSession: 200,
+  subscriptions: 50_000,
+  /** How long the acknowledgement of a stream of changes waits for the servers to agree. */
+  subscribeWaitMs: 2_000,
+  /** What a session holds without a stream or a request, such as subscriptions, is let go after this long. */
+  heldSessionMs: 10 * 60_000,
+  /** Sessions whose wish for log messages is remembered, and for how long; past it the oldest counts as not said. */
+  logWishes: 5_000,
+  logWishMs: 24 * 60 * 60_000,
+  /** How long a client waits for the servers to hear of its wish: a hanging one must not hold it up. */
+  setLevelWaitMs: 500,
+  /** How long after a single request wanted more log messages its server gives them. */
+  logNeedMs: 10 * 60_000,
+  /** Tasks whose server is remembered, of one principal and of all, and for how long when the task itself does not say. */
+  tasksPerPrincipal: 1_000,
+  tasks: 20_000,
+  taskMs: 24 * 60 * 60_000,
+  /** The hub vouches for no list for longer than this: its own settings may change it at any moment. */
+  listTtlMs: 60_000,
 } as const;

@@ -1,13 +1,21 @@
 import { errorText, HubError } from '../core/errors.ts';
+import type { ServerAbout } from '../core/catalogue.ts';
 import type { Principal } from '../core/principal.ts';
 import { errorResponseText, isObject, resultText, rpcErrors, toRpcError } from '../core/rpc.ts';
+import type { View } from '../core/view.ts';
 import { addressedMethods } from './address.ts';
-import { answerList, cacheHints, listOf } from './lists.ts';
-import { setLevel } from './log-level.ts';
-import { relay, type RelayOptions } from './relay.ts';
+import { capabilitiesText } from './capabilities.ts';
+import type { Hints } from './hints.ts';
+import { answerList, listOf } from './lists.ts';
+import { levelAsked } from './log-level.ts';
+import type { LogLevels } from './log-levels.ts';
+import { relay, type RelayOptions, relayTo } from './relay.ts';
 import type { ClientRequest } from './request.ts';
 import { metaKeys, sessionRevisions, statelessRevision } from './revisions.ts';
 import { type SmartOptions, smartCall } from './smart.ts';
+import { subscribe, unsubscribe } from './subscribe.ts';
+import type { Subscriptions } from './subscriptions.ts';
+import { taskMethods, type Tasks } from './tasks.ts';
 
 /** A tool call over HTTP that no server has seen. */
 export interface RefusedCall {
@@ -31,6 +39,13 @@ export interface DispatchOptions extends RelayOptions {
   readonly version: string;
   /** Undefined where the hub has no search: smart endpoints then have no tools that can be called. */
   readonly smart?: SmartOptions;
+  readonly subscriptions: Subscriptions;
+  readonly logLevels: LogLevels;
+  readonly tasks: Tasks;
+  /** What is known of a server of the catalogue. */
+  readonly about: (server: string) => ServerAbout | undefined;
+  /** What caches may do with the lists of a view (2026-07-28, Caching). */
+  readonly hints: Hints;
 }
 
 /** Answers one request, now or later, through its reply. Never throws. */
@@ -47,33 +62,32 @@ function refuse(request: ClientRequest, error: unknown, { log }: DispatchOptions
   if (request.reply.refused) return request.reply.refused(error);
   const { code, message, data } = toRpcError(error);
   request.reply.answer(
-    errorResponseText(
-      request.id,
-      notFoundCode(request, error) ?? code,
-      message,
-      data ?? missingResource(request, error),
-    ),
+    errorResponseText(request.id, notFoundCode(request, error) ?? code, message, data ?? missingUri(request, error)),
     statusOf(request, error),
   );
 }
 
 function handle(request: ClientRequest, options: DispatchOptions): void {
   const list = listOf.get(request.method);
-  if (list) return answerList(request, list.kind, list.member);
+  if (list) return answerList(request, list.kind, list.member, options.hints);
   if (request.view.smart && options.smart && request.method === 'tools/call') {
     const call = smartCall(request, request.view.smart, options.smart);
     if (call instanceof Promise) return void call.catch((error: unknown) => refuse(request, error, options));
     return call && relay(call, options);
   }
   if (addressedMethods.has(request.method)) return relay(request, options);
+  if (taskMethods.has(request.method)) return relayTo(request, options.tasks.addressed(request), options);
   if (request.method === 'server/discover') {
-    return request.reply.answer(resultText(request.id, discoverResult(request, options.version)));
+    return request.reply.answer(resultText(request.id, discoverResult(request, options)));
   }
-  if (request.method === 'logging/setLevel' && !request.stateless) {
-    setLevel(request);
-    return request.reply.answer(resultText(request.id, '{}'));
+  const own = request.stateless ? undefined : sessionMethods.get(request.method);
+  if (own) {
+    void Promise.resolve(own(request, options)).then(
+      () => request.reply.answer(resultText(request.id, '{}')),
+      (error: unknown) => refuse(request, error, options),
+    );
+    return;
   }
-  if (request.method === 'ping' && !request.stateless) return request.reply.answer(resultText(request.id, '{}'));
   const text = errorResponseText(
     request.id,
     rpcErrors.methodNotFound,
@@ -83,47 +97,70 @@ function handle(request: ClientRequest, options: DispatchOptions): void {
   request.reply.answer(text, request.stateless ? 404 : 200);
 }
 
-/** Which resource does not exist (2026-07-28, Resources, Error handling). */
-function missingResource({ method, message: { params } }: ClientRequest, error: unknown): object | undefined {
-  if (method !== 'resources/read' || !(error instanceof HubError) || error.code !== 'not_found') return undefined;
-  return isObject(params) ? { uri: params['uri'] } : undefined;
+/** What the hub does for sessions itself; the answer is an empty result. */
+const sessionMethods: ReadonlyMap<string, (request: ClientRequest, options: DispatchOptions) => Promise<void>> =
+  new Map([
+    ['ping', async () => undefined],
+    ['resources/subscribe', (request, { subscriptions }) => subscribe(request, subscriptions)],
+    ['resources/unsubscribe', async (request) => unsubscribe(request)],
+    ['logging/setLevel', setLevel],
+  ]);
+
+async function setLevel(request: ClientRequest, { logLevels }: DispatchOptions): Promise<void> {
+  const level = levelAsked(request);
+  const { session, principal, scope } = request;
+  if (!session) return;
+  session.setLogLevel(level);
+  await logLevels.set(session.facts.sid, { principal, scope, level });
 }
 
 /** Before 2026-07-28 a resource that does not exist has a code of its own. */
 function notFoundCode(request: ClientRequest, error: unknown): number | undefined {
-  const legacyRead = !request.stateless && request.method === 'resources/read';
-  return legacyRead && error instanceof HubError && error.code === 'not_found' ? rpcErrors.resourceNotFound : undefined;
+  const aboutResource = !request.stateless && resourceMethods.has(request.method);
+  return aboutResource && error instanceof HubError && error.code === 'not_found'
+    ? rpcErrors.resourceNotFound
+    : undefined;
+}
+
+const resourceMethods: ReadonlySet<string> = new Set([
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+]);
+
+/** Which resource it is that is not there (every revision, Resources, Error handling). */
+function missingUri({ method, message }: ClientRequest, error: unknown): { uri: unknown } | undefined {
+  const isMissing = resourceMethods.has(method) && error instanceof HubError && error.code === 'not_found';
+  return isMissing && isObject(message.params) ? { uri: message.params['uri'] } : undefined;
 }
 
 function statusOf(request: ClientRequest, error: unknown): number {
   return request.stateless && error instanceof HubError && error.code === 'invalid_input' ? 400 : 200;
 }
 
-/** The capabilities of every endpoint. What is listed here works. */
-const capabilities = {
-  tools: { listChanged: true },
-  prompts: { listChanged: true },
-  resources: { listChanged: true },
-  completions: {},
-  logging: {},
-};
-
 /** The result of `initialize`, as JSON text. An endpoint of one server speaks with that server's name and instructions. */
-export function initializeResult(view: ClientRequest['view'], revision: string, version: string): string {
+export function initializeResult(
+  view: View,
+  revision: string,
+  { version, about }: Pick<DispatchOptions, 'version' | 'about'>,
+): string {
   const instructions = view.single?.instructions;
   const tail = instructions === undefined ? '' : `,"instructions":${JSON.stringify(instructions)}`;
-  return `{"protocolVersion":"${revision}","capabilities":${JSON.stringify(capabilities)},"serverInfo":${serverInfo(view, version)}${tail}}`;
+  const capabilities = capabilitiesText(view, about, 'session');
+  return `{"protocolVersion":"${revision}","capabilities":${capabilities},"serverInfo":${serverInfo(view, version)}${tail}}`;
 }
 
 /** The result of `server/discover` (2026-07-28, Discovery), as JSON text. */
-function discoverResult(request: ClientRequest, version: string): string {
-  const instructions = request.view.single?.instructions;
+function discoverResult({ view, principal, scope }: ClientRequest, { version, about, hints }: DispatchOptions): string {
+  const instructions = view.single?.instructions;
   const tail = instructions === undefined ? '' : `,"instructions":${JSON.stringify(instructions)}`;
   const versions = JSON.stringify([statelessRevision, ...sessionRevisions]);
-  const meta = `"_meta":{${JSON.stringify(metaKeys.serverInfo)}:${serverInfo(request.view, version)}}`;
-  return `{"supportedVersions":${versions},"capabilities":${JSON.stringify(capabilities)}${tail},"resultType":"complete",${cacheHints},${meta}}`;
+  const meta = `"_meta":{${JSON.stringify(metaKeys.serverInfo)}:${serverInfo(view, version)}}`;
+  const capabilities = capabilitiesText(view, about, 'stateless');
+  const cache = hints.ofHub(principal, scope);
+  return `{"supportedVersions":${versions},"capabilities":${capabilities}${tail},"resultType":"complete",${cache},${meta}}`;
 }
 
-function serverInfo(view: ClientRequest['view'], version: string): string {
+function serverInfo(view: View, version: string): string {
   return view.single?.info ?? JSON.stringify({ name: 'toolhub', title: 'Tool Hub', version });
 }

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { logLines } from '../../test/kit/channel-log.ts';
 import { raw, stream } from '../../test/kit/raw.ts';
+import { clientParts } from '../../test/kit/client-parts.ts';
 import { until } from '../../test/kit/until.ts';
 import { emptyCatalogue } from '../core/catalogue.ts';
 import { anonymous } from '../core/principal.ts';
@@ -47,6 +48,7 @@ async function door(options: Partial<DoorOptions> = {}) {
       announcer,
       streams,
       eventLogs: createEventLogs(),
+      ...clientParts(views),
       pageSize: () => 0,
       connection: () => undefined,
       asks: createAsks(createSealer(randomBytes(32), 'test')),

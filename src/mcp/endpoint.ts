@@ -77,7 +77,7 @@ function begin(visit: Visit, { message, text }: Received, options: EndpointOptio
   const token = options.sessions.begin(visit.principal, visit.scope, revision, abilitiesOf(capabilities));
   const view = options.views.get(visit.principal, visit.scope);
   const reply = new PostReply(visit.res, false, { ...visit.headers, 'mcp-session-id': token });
-  reply.answer(resultText(envelope(text).id ?? 'null', initializeResult(view, revision, options.version)));
+  reply.answer(resultText(envelope(text).id ?? 'null', initializeResult(view, revision, options)));
 }
 
 /** Only 2025-03-26 has batches; every later revision took them out. */
@@ -200,7 +200,6 @@ function end(visit: Visit, options: EndpointOptions): void {
   const facts = options.sessions.find(String(sessionId), visit.principal, visit.scope);
   if (!facts) return sessionGone(visit);
   options.sessions.end(facts);
-  options.eventLogs.endSession(facts.sid);
   options.sessionEnded?.(facts.sid);
   visit.res.writeHead(200, { ...visit.headers, 'content-length': 0 });
   visit.res.end();

@@ -103,7 +103,7 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
     if (message.method === 'initialize') {
       const { protocolVersion: requested, capabilities } = isObject(message.params) ? message.params : {};
       session.introduced(abilitiesOf(capabilities));
-      return stream.send(resultText(id, initializeResult(view, negotiated(requested), options.version)));
+      return stream.send(resultText(id, initializeResult(view, negotiated(requested), options)));
     }
     const reply = streamReply(stream);
     const pageSize = options.pageSize();

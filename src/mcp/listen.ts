@@ -1,8 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { limits } from '../core/limits.ts';
 import { isObject, resultText, type RpcMessage } from '../core/rpc.ts';
 import type { Views } from '../core/view.ts';
 import { type Announcer, type ChangedList, changedMethod } from './announcer.ts';
 import { metaKeys } from './revisions.ts';
 import type { Streams } from './stream.ts';
+import { withSubscription } from './subscribe.ts';
+import type { Subscriptions } from './subscriptions.ts';
 import { refuseStream, type Visit } from './visit.ts';
 
 const filters = {
@@ -11,16 +15,18 @@ const filters = {
   resourcesListChanged: 'resources',
 } as const satisfies Record<string, ChangedList>;
 
+export interface ListenOptions {
+  readonly views: Views;
+  readonly announcer: Announcer;
+  readonly streams: Streams;
+  readonly subscriptions: Subscriptions;
+}
+
 /**
  * `subscriptions/listen` of the stateless revision: the response is a stream of the changes that were asked for, each marked with the id of the request, until
  * the client leaves. It begins with what of the filter is honoured, and ends with the result when it is the hub that ends it.
  */
-export function listen(
-  visit: Visit,
-  message: RpcMessage,
-  id: string,
-  options: { views: Views; announcer: Announcer; streams: Streams },
-): void {
+export function listen(visit: Visit, message: RpcMessage, id: string, options: ListenOptions): void {
   if (options.streams.full) return refuseStream(visit);
   const { res, headers, principal, scope } = visit;
   const params = isObject(message.params) ? message.params : {};
@@ -29,19 +35,83 @@ export function listen(
   const lists = new Set<ChangedList>(honoured.map((name) => filters[name]));
   const meta = `"_meta":{${JSON.stringify(metaKeys.subscriptionId)}:${id}}`;
   const farewell = resultText(id, `{"resultType":"complete",${meta}}`);
-  const stream = options.streams.open(res, headers, () => stopListening(), farewell);
+  const stream = options.streams.open(
+    res,
+    headers,
+    () => {
+      stopListening();
+      resources.end();
+    },
+    farewell,
+  );
+  const early: string[] = [];
+  let acknowledged = false;
+  // Nothing may precede the acknowledgement, and nothing may be lost.
+  const say = (text: string): void => {
+    if (acknowledged) stream.send(text);
+    else if (early.length < limits.subscriptionsPerSession) early.push(text);
+  };
   const stopListening = options.announcer.add({
     principal,
     scope,
     seen: options.views.get(principal, scope),
     tell(kinds) {
       for (const kind of kinds) {
-        if (lists.has(kind)) stream.send(`{"jsonrpc":"2.0","method":"${changedMethod[kind]}","params":{${meta}}}`);
+        if (lists.has(kind)) say(`{"jsonrpc":"2.0","method":"${changedMethod[kind]}","params":{${meta}}}`);
       }
     },
   });
-  const acknowledged = JSON.stringify(Object.fromEntries(honoured.map((name) => [name, true])));
-  stream.send(
-    `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":${acknowledged},${meta}}}`,
+  const resources = subscribeAll(visit, wanted['resourceSubscriptions'], options.subscriptions, (text) =>
+    say(withSubscription(text, id)),
   );
+  const acknowledge = (uris: readonly string[] | undefined): void => {
+    const filter = Object.fromEntries(honoured.map((name) => [name, true]));
+    const notifications = JSON.stringify(uris ? { ...filter, resourceSubscriptions: uris } : filter);
+    stream.send(
+      `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":${notifications},${meta}}}`,
+    );
+    acknowledged = true;
+    for (const text of early.splice(0)) stream.send(text);
+  };
+  if (resources.agreed) void resources.agreed.then(acknowledge);
+  else acknowledge(undefined);
+}
+
+interface Subscribed {
+  /** The resources that servers agreed to tell of, or are still to; undefined when none was asked for. Never rejects. */
+  readonly agreed: Promise<readonly string[]> | undefined;
+  end(): void;
+}
+
+/** Subscribes to each of the resources that can be; the others are left out. A server that takes its time does not hold up the rest. */
+function subscribeAll(
+  { principal, scope }: Visit,
+  asked: unknown,
+  subscriptions: Subscriptions,
+  tell: (text: string) => void,
+): Subscribed {
+  if (!Array.isArray(asked)) return { agreed: undefined, end: () => undefined };
+  const uris = new Set(asked.filter((uri) => typeof uri === 'string').slice(0, limits.subscriptionsPerSession));
+  const refused = new Set<string>();
+  const releases: (() => void)[] = [];
+  let ended = false;
+  const subscriber = { principal, scope, session: '', tell };
+  const adding = [...uris].map(async (uri) => {
+    try {
+      const release = await subscriptions.add(subscriber, uri);
+      if (ended) release();
+      else releases.push(release);
+    } catch {
+      // Not there, not visible, or not told of: left out of what is honoured, all alike (2026-07-28, Acknowledgment).
+      refused.add(uri);
+    }
+  });
+  const done = Promise.race([Promise.all(adding), sleep(limits.subscribeWaitMs, undefined, { ref: false })]);
+  return {
+    agreed: done.then(() => [...uris].filter((uri) => !refused.has(uri))),
+    end() {
+      ended = true;
+      for (const release of releases.splice(0)) release();
+    },
+  };
 }

@@ -2,6 +2,7 @@ import type { ItemKind } from '../core/catalogue.ts';
 import { HubError } from '../core/errors.ts';
 import { isObject } from '../core/rpc.ts';
 import type { ViewList } from '../core/view.ts';
+import type { Hints } from './hints.ts';
 import type { ClientRequest } from './request.ts';
 
 export const listOf: ReadonlyMap<string, { kind: ItemKind; member: string }> = new Map(
@@ -13,36 +14,36 @@ export const listOf: ReadonlyMap<string, { kind: ItemKind; member: string }> = n
   } as const),
 );
 
-/** What a shared cache may do with any answer of the hub (2026-07-28, Caching): nothing, since it depends on who asks. */
-export const cacheHints = '"ttlMs":0,"cacheScope":"private"';
-
 /** Answers a list request from the view: from bytes that are made once per view, unless pages were asked for. Throws HubError for a bad cursor. */
-export function answerList(request: ClientRequest, kind: ItemKind, member: string): void {
-  const list = request.view.lists[kind];
+export function answerList(request: ClientRequest, kind: ItemKind, member: string, hints: Hints): void {
+  const { view, principal, scope, stateless } = request;
+  const list = view.lists[kind];
   const { cursor } = isObject(request.message.params) ? request.message.params : {};
   const offset = cursor === undefined ? 0 : offsetOf(cursor, list);
+  const tail = stateless ? `,"resultType":"complete",${hints.of(kind, view, principal, scope)}` : '';
   const head = `{"jsonrpc":"2.0","id":${request.id},"result":`;
   if (offset === 0 && request.pageSize === 0) {
-    request.reply.answerBytes(head, wholeList(list, member, request.stateless), '}');
+    request.reply.answerBytes(head, wholeList(list, member, tail), '}');
     return;
   }
   const end = request.pageSize === 0 ? list.texts.length : Math.min(list.texts.length, offset + request.pageSize);
   const next = end < list.texts.length ? `,"nextCursor":"${cursorOf(end)}"` : '';
-  request.reply.answer(`${head}${listText(member, list.texts.slice(offset, end), next, request.stateless)}}`);
+  request.reply.answer(`${head}${listText(member, list.texts.slice(offset, end), next + tail)}}`);
 }
 
-const bytes = new WeakMap<ViewList, { session?: Buffer; stateless?: Buffer }>();
+/** Whole lists by what they end with; a list has two or three ends in its life. */
+const bytes = new WeakMap<ViewList, Map<string, Buffer>>();
 
-function wholeList(list: ViewList, member: string, stateless: boolean): Buffer {
-  const kept = bytes.get(list) ?? {};
+function wholeList(list: ViewList, member: string, tail: string): Buffer {
+  const kept = bytes.get(list) ?? new Map<string, Buffer>();
   bytes.set(list, kept);
-  const era = stateless ? 'stateless' : 'session';
-  return (kept[era] ??= Buffer.from(listText(member, list.texts, '', stateless)));
+  const whole = kept.get(tail) ?? Buffer.from(listText(member, list.texts, tail));
+  kept.set(tail, whole);
+  return whole;
 }
 
-function listText(member: string, texts: readonly string[], next: string, stateless: boolean): string {
-  const tail = stateless ? `,"resultType":"complete",${cacheHints}` : '';
-  return `{"${member}":[${texts.join(',')}]${next}${tail}}`;
+function listText(member: string, texts: readonly string[], tail: string): string {
+  return `{"${member}":[${texts.join(',')}]${tail}}`;
 }
 
 function cursorOf(offset: number): string {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { logLines } from '../../test/kit/channel-log.ts';
+import { clientParts } from '../../test/kit/client-parts.ts';
 import { HubError } from '../core/errors.ts';
 import { anonymous } from '../core/principal.ts';
 import { createSealer } from '../core/seal.ts';
@@ -42,6 +43,7 @@ test.each(['answered', 'failed', 'cancelled'])(
           throw new Error('disk full');
         },
         asks: createAsks(createSealer(randomBytes(32), 'test')),
+        ...clientParts({ get: () => view }),
         version: '1',
         log,
       },

@@ -15,7 +15,7 @@ import { createKeepAlive, type KeepAlive } from './keep-alive.ts';
 import { asHubError, Link, type Unasked } from './link.ts';
 import { Listener } from './listener.ts';
 import { meet } from './meet.ts';
-import type { Exchange, Patience } from './pending.ts';
+import type { Answer, Exchange, Patience } from './pending.ts';
 import { initialize } from './protocol.ts';
 import { readOffer, readOneList } from './read-offer.ts';
 import { createRelister, type Relister } from './relister.ts';
@@ -142,6 +142,11 @@ export class Connection {
     return this.#link?.inFlight ?? 0;
   }
 
+  /** Somebody wants to hear of its resources. */
+  get isWatched(): boolean {
+    return this.#watches.uris.length > 0;
+  }
+
   start(): void {
     if (this.#status.kind === 'stopped') void this.#connect();
   }
@@ -205,6 +210,12 @@ export class Connection {
     const { about } = this.#offer ?? {};
     if (about && !about.capabilities.includes('resources.subscribe')) throw cannotWatch(this.server.name);
     await this.#watches.add(uri);
+  }
+
+  /** Asks something of the hub's own. Throws HubError when it is not connected or not answered. */
+  async ask(method: string, params: string | undefined, timeoutMs: number): Promise<Answer> {
+    if (!this.#link) throw new HubError('upstream_unavailable', `Server "${this.server.name}" is not connected.`);
+    return this.#link.ask(method, params, timeoutMs);
   }
 
   unwatch(uri: string): void {

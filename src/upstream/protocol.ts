@@ -132,7 +132,9 @@ export function oneLine(text: string): string {
 export function capabilityNames(capabilities: unknown): string[] {
   if (!isObject(capabilities)) return [];
   return Object.entries(capabilities).flatMap(([name, value]) => {
-    const parts = isObject(value) ? Object.keys(value).filter((part) => value[part] === true) : [];
+    const parts = isObject(value)
+      ? Object.keys(value).filter((part) => value[part] === true || isObject(value[part]))
+      : [];
     return [name, ...parts.map((part) => `${name}.${part}`)];
   });
 }

@@ -1,0 +1,42 @@
+import type { ServerAbout } from '../core/catalogue.ts';
+import { statelessRevision } from '../core/stateless-wire.ts';
+import type { View } from '../core/view.ts';
+
+/** The capabilities of every endpoint. What is listed here works. */
+const always = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { subscribe: true, listChanged: true },
+  completions: {},
+  logging: {},
+};
+
+const extensionPrefix = 'extensions.';
+
+/**
+ * What an endpoint can do, as JSON text: the hub's own part, and what only servers bring. Tasks and extensions are passed on and not translated, so the clients of an era are told of
+ * those that a server of the same era has.
+ */
+export function capabilitiesText(
+  view: View,
+  about: (server: string) => ServerAbout | undefined,
+  era: 'session' | 'stateless',
+): string {
+  const servers = view.servers.flatMap((name) => about(name) ?? []);
+  const names = servers
+    .filter(({ protocolVersion }) => protocolVersion >= statelessRevision === (era === 'stateless'))
+    .flatMap(({ capabilities }) => capabilities);
+  const extensions = names
+    .filter((name) => name.startsWith(extensionPrefix))
+    .map((name) => [name.slice(extensionPrefix.length), {}] as const);
+  return JSON.stringify({
+    ...always,
+    ...(era === 'session' && names.includes('tasks.requests') && { tasks: tasks(names) }),
+    ...(extensions.length > 0 && { extensions: Object.fromEntries(extensions) }),
+  });
+}
+
+/** 2025-11-25, Tasks. Listing them is not offered: a server's list would tell everybody's. */
+function tasks(names: readonly string[]): Record<string, unknown> {
+  return { ...(names.includes('tasks.cancel') && { cancel: {} }), requests: { tools: { call: {} } } };
+}

@@ -1,0 +1,76 @@
+import type { CacheHints, ItemKind } from '../core/catalogue.ts';
+import { limits } from '../core/limits.ts';
+import type { Principal } from '../core/principal.ts';
+import type { Scope } from '../core/scope.ts';
+import type { Settings } from '../core/settings.ts';
+import type { View } from '../core/view.ts';
+
+/**
+ * What clients and caches on the way may do with what the hub lists (2026-07-28, Caching), as the two members of the result. The hub vouches for no longer than every server
+ * of the list does, and calls public only what is the same for all who could ask.
+ */
+export interface Hints {
+  of(kind: ItemKind, view: View, principal: Principal, scope: Scope): string;
+  /** Of what the hub says itself. */
+  ofHub(principal: Principal, scope: Scope): string;
+}
+
+export interface HintOptions {
+  readonly settings: () => Settings;
+  /** What a server said of its lists; undefined when it said nothing. */
+  readonly hints: (server: string) => CacheHints | undefined;
+  /** True when every request needs a credential. */
+  readonly needsCredential: () => boolean;
+}
+
+interface Vouched {
+  readonly ttlMs: number;
+  readonly isPublic: boolean;
+}
+
+export function createHints({ settings, hints, needsCredential }: HintOptions): Hints {
+  const kept = new WeakMap<View, Map<ItemKind, Vouched>>();
+
+  /** What all servers of the list agree on. A server that says nothing vouches for nothing. */
+  function vouched(kind: ItemKind, view: View): Vouched {
+    const known = kept.get(view) ?? new Map<ItemKind, Vouched>();
+    kept.set(view, known);
+    const before = known.get(kind);
+    if (before) return before;
+    const said = view.smart && kind === 'tools' ? [undefined] : view.servers.map((server) => hints(server)?.[kind]);
+    const all = said.length === 0 ? [undefined] : said;
+    const now = {
+      ttlMs: Math.min(limits.listTtlMs, ...all.map((hint) => hint?.ttlMs ?? 0)),
+      isPublic: all.every((hint) => hint?.scope === 'public'),
+    };
+    known.set(kind, now);
+    return now;
+  }
+
+  function isForAll(principal: Principal, scope: Scope): boolean {
+    return principal.kind === 'anonymous' && !needsCredential() && !somebodySeesMore(settings(), scope);
+  }
+
+  return {
+    of(kind, view, principal, scope) {
+      const { ttlMs, isPublic } = vouched(kind, view);
+      return membersText(ttlMs, isPublic && isForAll(principal, scope));
+    },
+    ofHub: (principal, scope) => membersText(0, isForAll(principal, scope)),
+  };
+}
+
+function membersText(ttlMs: number, isPublic: boolean): string {
+  return `"ttlMs":${ttlMs},"cacheScope":"${isPublic ? 'public' : 'private'}"`;
+}
+
+/** True when the endpoint shows something to some that it does not show to a caller without a credential. */
+function somebodySeesMore(settings: Settings, scope: Scope): boolean {
+  const limited = ({ visibility }: { visibility: string | undefined }): boolean =>
+    visibility === 'private' || visibility === 'group';
+  const name = scope.kind === 'named' || scope.kind === 'server' ? scope.name : undefined;
+  const group = settings.groups.find(({ id, name: own }) => id === name || own === name);
+  const names = group?.servers.map((entry) => entry.name) ?? (name === undefined ? undefined : [name]);
+  const servers = [...settings.servers.values()].filter((server) => names?.includes(server.name) ?? true);
+  return (group !== undefined && limited(group)) || servers.some(limited);
+}

@@ -1,0 +1,172 @@
+import { errorText, HubError } from '../core/errors.ts';
+import { limits } from '../core/limits.ts';
+import type { Logger } from '../core/logger.ts';
+import { type Principal, principalId } from '../core/principal.ts';
+import type { Scope } from '../core/scope.ts';
+import type { Views } from '../core/view.ts';
+
+/** The part of a connection to a server that watching needs; `upstream/connection.ts` is one. */
+export interface WatchedConnection {
+  watch(uri: string): Promise<void>;
+  unwatch(uri: string): void;
+}
+
+/** Who wants to hear of a resource. */
+export interface Subscriber {
+  readonly principal: Principal;
+  readonly scope: Scope;
+  /** The session whose own connections count, as `stateOwner` names it; `''` outside of sessions. */
+  readonly session: string;
+  /** A `notifications/resources/updated`, exactly as the server sent it. */
+  tell(text: string): void;
+}
+
+/** Whose connection it is that something came on: a session's own, or `undefined` for the one that is there for all. */
+export type Owner = Pick<Subscriber, 'principal' | 'session'> | undefined;
+
+export interface SubscriptionOptions {
+  readonly views: Views;
+  /** The connection that requests of this subscriber to a server go through, and whether it is its own. Throws HubError when there is no room for one. */
+  readonly connection: (server: string, of: Subscriber) => { on: WatchedConnection; own: boolean } | undefined;
+  readonly log: Logger;
+}
+
+/**
+ * Who wants to hear of changes of which resource (2025-11-25, Resources, Subscriptions; 2026-07-28, Subscriptions). A server is asked once for each resource however
+ * many want to hear of it, and hears when the last one does not any more.
+ */
+export interface Subscriptions {
+  /**
+   * Subscribes, until the function returned is called. Throws HubError `not_found` alike for what is not there and what may not be seen, `too_many`, or what the
+   * server answers.
+   */
+  add(subscriber: Subscriber, uri: string): Promise<() => void>;
+  /** A server says that a resource changed: those hear it who asked for it and whose view still reaches it. */
+  updated(server: string, owner: Owner, uri: string, text: string): void;
+  /** Settings, offers or connections changed: what nobody may see any more is not asked for any more, and what moved is asked for where it is. */
+  reconcile(): void;
+  readonly size: number;
+}
+
+/** Where a resource is asked for. */
+interface Place {
+  readonly server: string;
+  readonly on: WatchedConnection;
+  readonly own: boolean;
+  /** Rejects when the server refused. */
+  watched: Promise<void> | undefined;
+}
+
+interface Subscription {
+  readonly subscriber: Subscriber;
+  readonly uri: string;
+  /** Where it is asked for; undefined while the subscriber may not see it. */
+  place: Place | undefined;
+}
+
+export function createSubscriptions({ views, connection, log }: SubscriptionOptions): Subscriptions {
+  const all = new Set<Subscription>();
+  /** By server and, for connections of their own, by owner. */
+  const heard = new Map<string, Set<Subscription>>();
+
+  function placeOf(subscriber: Subscriber, uri: string): Place | undefined {
+    const server = views.get(subscriber.principal, subscriber.scope).resource(uri)?.server;
+    const found = server === undefined ? undefined : connection(server, subscriber);
+    return found && server !== undefined ? { server, ...found, watched: undefined } : undefined;
+  }
+
+  function keyAt({ server, own }: Place, { subscriber }: Subscription): string {
+    return keyOf(server, own ? subscriber : undefined);
+  }
+
+  /** Asks for it there; what comes from there is heard at once, since the first news may come before the answer. */
+  function enter(subscription: Subscription, place: Place): Promise<void> {
+    subscription.place = place;
+    const key = keyAt(place, subscription);
+    heard.set(key, (heard.get(key) ?? new Set()).add(subscription));
+    place.watched = place.on.watch(subscription.uri);
+    return place.watched;
+  }
+
+  function leave(subscription: Subscription): void {
+    const { place, uri } = subscription;
+    if (!place) return;
+    subscription.place = undefined;
+    const key = keyAt(place, subscription);
+    const there = heard.get(key);
+    there?.delete(subscription);
+    if (there?.size === 0) heard.delete(key);
+    // Only what was agreed to can be taken back.
+    place.watched?.then(
+      () => place.on.unwatch(uri),
+      () => undefined,
+    );
+  }
+
+  async function move(subscription: Subscription, place: Place | undefined): Promise<void> {
+    leave(subscription);
+    try {
+      if (place) await enter(subscription, place);
+    } catch (error) {
+      log.info('changes of a resource can no longer be heard', { uri: subscription.uri, error: errorText(error) });
+    }
+  }
+
+  return {
+    async add(subscriber, uri) {
+      if (all.size >= limits.subscriptions) throw tooMany();
+      const place = placeOf(subscriber, uri);
+      if (!place) throw new HubError('not_found', `Unknown resource: ${uri.slice(0, 300)}`);
+      const subscription: Subscription = { subscriber, uri, place: undefined };
+      all.add(subscription);
+      const end = (): void => {
+        if (all.delete(subscription)) leave(subscription);
+      };
+      try {
+        await enter(subscription, place);
+      } catch (error) {
+        end();
+        throw error;
+      }
+      return end;
+    },
+    updated(server, owner, uri, text) {
+      for (const { subscriber, uri: wanted } of heard.get(keyOf(server, owner)) ?? []) {
+        if (!isWithin(uri, wanted)) continue;
+        const view = views.get(subscriber.principal, subscriber.scope);
+        if (view.resource(wanted)?.server === server && view.resource(uri)?.server === server) subscriber.tell(text);
+      }
+    },
+    reconcile() {
+      for (const subscription of all) {
+        const { subscriber, uri, place } = subscription;
+        try {
+          const now = placeOf(subscriber, uri);
+          if (now?.on !== place?.on || now?.server !== place?.server) void move(subscription, now);
+        } catch (error) {
+          log.debug('resource is watched where it was', { uri, error: errorText(error) });
+        }
+      }
+    },
+    get size() {
+      return all.size;
+    },
+  };
+}
+
+function keyOf(server: string, owner: Owner): string {
+  return owner ? JSON.stringify([server, principalId(owner.principal), owner.session]) : server;
+}
+
+/** What was updated may be a part of what was subscribed to (2025-11-25, `ResourceUpdatedNotification`). */
+function isWithin(uri: string, wanted: string): boolean {
+  if (uri === wanted) return true;
+  if (!uri.startsWith(wanted)) return false;
+  return wanted.endsWith('/') || '/?#'.includes(uri.charAt(wanted.length));
+}
+
+function tooMany(): HubError {
+  return new HubError('too_many', 'Too many resources are subscribed to already. End some subscriptions first.', {
+    retryAfterMs: 10_000,
+  });
+}

@@ -1,0 +1,118 @@
+import { HubError } from '../core/errors.ts';
+import { limits } from '../core/limits.ts';
+import { principalId } from '../core/principal.ts';
+import { isObject, type RpcMessage } from '../core/rpc.ts';
+import type { Target, View } from '../core/view.ts';
+import type { Addressed } from './address.ts';
+import type { FinishedCall } from './relay.ts';
+import type { ClientRequest } from './request.ts';
+
+/** The requests about a task: of 2025-11-25 (Tasks), and of the extension `io.modelcontextprotocol/tasks` of 2026-07-28. */
+export const taskMethods: ReadonlySet<string> = new Set(['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/update']);
+
+/**
+ * Whose task is at which server. A task belongs to the principal whose call made it, for whom it is there as long as the tool that made it is; for everybody else there is no
+ * such task. Kept in memory: a restart of the hub forgets it, as a restart of a server forgets the task.
+ */
+export interface Tasks {
+  /** Looks whether the answer to a call is a task. */
+  learn(call: FinishedCall): void;
+  /** Where a request about a task goes. Throws HubError `invalid_input`, or `not_found` alike for what is not there and what is another's. */
+  addressed(request: ClientRequest): Addressed;
+  /** The session that hears of a task of this server; undefined when none is to. */
+  listener(server: string, message: RpcMessage): string | undefined;
+  readonly size: number;
+}
+
+interface Known {
+  readonly target: Target;
+  readonly owner: string;
+  readonly sid: string | undefined;
+  readonly expiresAt: number;
+}
+
+export function createTasks(now: () => number = Date.now): Tasks {
+  /** By server and id: what one server calls its task says nothing of another's. */
+  const byServer = new Map<string, Known>();
+  /** By owner, then by id. */
+  const byOwner = new Map<string, Map<string, Known>>();
+
+  function forget(id: string, known: Known): void {
+    byServer.delete(keyOf(known.target.server, id));
+    const own = byOwner.get(known.owner);
+    if (own?.get(id) === known) own.delete(id);
+    if (own?.size === 0) byOwner.delete(known.owner);
+  }
+
+  function find(owner: string, id: string): Known | undefined {
+    const known = byOwner.get(owner)?.get(id);
+    if (!known || known.expiresAt > now()) return known;
+    forget(id, known);
+    return undefined;
+  }
+
+  function makeRoom(own: Map<string, Known>): void {
+    const [oldest] = own;
+    if (own.size >= limits.tasksPerPrincipal && oldest) forget(...oldest);
+    const [key, known] = byServer.entries().next().value ?? [];
+    if (byServer.size >= limits.tasks && key !== undefined && known) forget(idOf(key), known);
+  }
+
+  return {
+    learn({ request, target, outcome, answer }) {
+      if (request.method !== 'tools/call' || outcome !== 'ok' || answer?.includes('"taskId"') !== true) return;
+      const task = taskIn(JSON.parse(answer) as unknown);
+      if (!task) return;
+      const owner = principalId(request.principal);
+      // The first server that named it keeps it: another one must not draw its requests to itself.
+      if (find(owner, task.id)) return;
+      const own = byOwner.get(owner) ?? new Map<string, Known>();
+      makeRoom(own);
+      const sid = request.session?.facts.sid;
+      const known = { target, owner, sid, expiresAt: now() + (task.ttlMs ?? limits.taskMs) };
+      byOwner.set(owner, own.set(task.id, known));
+      byServer.set(keyOf(target.server, task.id), known);
+    },
+    addressed({ method, message, principal, view }) {
+      const id = isObject(message.params) ? message.params['taskId'] : undefined;
+      if (typeof id !== 'string') throw new HubError('invalid_input', `${method} needs params.taskId, a string.`);
+      const known = find(principalId(principal), id);
+      if (!known || !isVisible(known.target, view)) {
+        throw new HubError('not_found', `Unknown task: ${id.slice(0, 300)}`);
+      }
+      return { target: known.target, edits: {} };
+    },
+    listener(server, message) {
+      const id = isObject(message.params) ? message.params['taskId'] : undefined;
+      const known = typeof id === 'string' ? byServer.get(keyOf(server, id)) : undefined;
+      return known && known.expiresAt > now() ? known.sid : undefined;
+    },
+    get size() {
+      return byServer.size;
+    },
+  };
+}
+
+/** The task that a result is: a handle in `task` (2025-11-25), or the result itself (`resultType: "task"`). */
+function taskIn(result: unknown): { id: string; ttlMs: number | undefined } | undefined {
+  if (!isObject(result)) return undefined;
+  const task = result['resultType'] === 'task' ? result : result['task'];
+  if (!isObject(task) || typeof task['taskId'] !== 'string') return undefined;
+  const ttl = task['ttlMs'] ?? task['ttl'];
+  // It may be asked for a little longer than it is kept; what then comes is the server's to say.
+  const ttlMs = typeof ttl === 'number' && ttl > 0 ? Math.min(ttl * 2 + 60_000, limits.taskMs) : undefined;
+  return { id: task['taskId'], ttlMs };
+}
+
+function isVisible(target: Target, { lists, smart }: View): boolean {
+  const { targets } = smart?.tools ?? lists.tools;
+  return targets.some(({ server, key }) => server === target.server && key === target.key);
+}
+
+function keyOf(server: string, id: string): string {
+  return `${server}\n${id}`;
+}
+
+function idOf(key: string): string {
+  return key.slice(key.indexOf('\n') + 1);
+}

@@ -1,0 +1,19 @@
+import type { DispatchOptions } from '../../src/mcp/dispatch.ts';
+import { createLogLevels } from '../../src/mcp/log-levels.ts';
+import { createSubscriptions } from '../../src/mcp/subscriptions.ts';
+import { createTasks } from '../../src/mcp/tasks.ts';
+import type { Views } from '../../src/core/view.ts';
+import { logLines } from './channel-log.ts';
+
+type Parts = Pick<DispatchOptions, 'subscriptions' | 'logLevels' | 'tasks' | 'about' | 'hints'>;
+
+/** What a request needs of the client side besides its server, for tests of a part of it: nothing is known of any server. */
+export function clientParts(views: Views): Parts {
+  return {
+    subscriptions: createSubscriptions({ views, connection: () => undefined, log: logLines() }),
+    logLevels: createLogLevels({ views, shared: () => undefined, own: () => [] }),
+    tasks: createTasks(),
+    about: () => undefined,
+    hints: { of: () => '"ttlMs":0,"cacheScope":"private"', ofHub: () => '"ttlMs":0,"cacheScope":"private"' },
+  };
+}
