@@ -4,7 +4,7 @@ import type { Hono } from 'hono';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { createIdentify, type Identify } from './auth/identify.ts';
 import { createLoginLimiter } from './auth/limiter.ts';
-import { createLogin } from './auth/login.ts';
+import { createLogin, type Login } from './auth/login.ts';
 import { createPasswords, type Passwords } from './auth/passwords.ts';
 import { openTokens } from './auth/open-tokens.ts';
 import type { Tokens } from './auth/tokens.ts';
@@ -32,11 +32,12 @@ import { watchHealth } from './http/health.ts';
 import { keysRoutes } from './http/keys.ts';
 import { publicConfigRoutes } from './http/public-config.ts';
 import { metadataUrl, protectedResourceRoutes } from './http/protected-resource.ts';
-import { oauthCallbackRoutes } from './http/oauth-callback.ts';
+import { oauthRoutes } from './http/oauth-routes.ts';
 import { createPublicUrl, hubUrl, type PublicUrl } from './http/public-url.ts';
 import { recordResources } from './http/record-resources.ts';
 import { closeServer, listen } from './http/server.ts';
 import { settingsResources } from './http/settings-resources.ts';
+import { type SignInCookies, signInCookies } from './http/sign-in-cookie.ts';
 import { usersRoutes } from './http/users.ts';
 import { createLog } from './logs/log.ts';
 import { openRecords, type Records } from './logs/records.ts';
@@ -235,26 +236,27 @@ interface ApiParts {
 
 /** Everything but MCP. */
 function buildApp(parts: ApiParts) {
-  const { env, database, records, pool, publicUrl, log } = parts;
+  const { env, settings, passwords, database, records, pool, publicUrl, log } = parts;
+  const login = createLogin({ settings: () => settings.current, passwords, limiter: createLoginLimiter() });
+  const entrances = { login, cookies: signInCookies(publicUrl) };
   const app = createApp({
     basePath: env.basePath,
     health: watchHealth({ servers: () => pool.states(), database, records, version }),
     dashboard: env.disableWeb ? undefined : dashboardRoutes({ ...env, version }),
-    api: buildApi(parts),
+    api: buildApi({ ...parts, ...entrances }),
     log,
   });
-  app.route('/', oauthCallbackRoutes({ ...parts.signIns, log }));
+  app.route('/', oauthRoutes({ ...parts, ...entrances }));
   app.route('/', publicConfigRoutes({ basePath: env.basePath, version }));
   app.route('/', protectedResourceRoutes({ publicUrl, basePath: env.basePath }));
   return app;
 }
 
 /** The management API, a line per resource. */
-function buildApi(parts: ApiParts) {
+function buildApi(parts: ApiParts & { readonly login: Login; readonly cookies: SignInCookies }) {
   const { env, settings, records, passwords, tokens, identity, addressOf, pool, dataDir, views, dispatch, log } = parts;
-  const { signIns } = parts;
+  const { signIns, login, cookies } = parts;
   const current = () => settings.current;
-  const login = createLogin({ settings: current, passwords, limiter: createLoginLimiter() });
   const mount = `${env.basePath}/api`;
   const states = () => pool.states();
   const { allowedOrigins } = env;
@@ -269,7 +271,7 @@ function buildApi(parts: ApiParts) {
       usersRoutes({ settings, passwords, tokens, log }),
       keysRoutes({ settings, log }),
       ...recordResources({ records, settings, identify: identity.identify, log }),
-      ...settingsResources({ settings, pool, states, signIns, dataDir: dataDir.path, log }),
+      ...settingsResources({ settings, pool, states, signIns, cookies, dataDir: dataDir.path, log }),
       ...dashboardResources({ ...parts, host: env.host, hubUrl: hubUrl(parts.publicUrl) }),
       docsRoutes({ mounted: () => api.routes, isOpen, mount, version, web: !env.disableWeb }),
       ...callResources({ views, states, dispatch, allowedOrigins, hubUrl: hubUrl(parts.publicUrl) }),

@@ -1,11 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { isAdmin, isTrusted } from './core/access.ts';
+import { isTrusted } from './core/access.ts';
 import type { Closers } from './core/closers.ts';
 import { errorText } from './core/errors.ts';
 import { limits } from './core/limits.ts';
 import type { LoggerFor } from './core/logger.ts';
-import { createSealer } from './core/seal.ts';
 import type { ServerSettings } from './core/settings.ts';
 import type { Env } from './env.ts';
 import type { LogBook } from './logs/log.ts';
@@ -17,13 +16,13 @@ import type { ChannelEvents } from './upstream/channel.ts';
 import { inheritableEnv } from './upstream/child-env.ts';
 import { openEraMemory } from './upstream/era-memory.ts';
 import { createLeases } from './upstream/leases.ts';
-import { openGrants } from './upstream/oauth/grants.ts';
-import { createSignIns } from './upstream/oauth/sign-ins.ts';
 import { openChannel } from './upstream/open-channel.ts';
 import { endOrphans, ownerMark } from './upstream/orphans.ts';
 import { createPool } from './upstream/pool.ts';
 import { openReaper } from './upstream/reaper.ts';
-import type { Clients } from './open-clients.ts';
+import type { Asked, Said } from './open-clients.ts';
+import type { DatabaseHandle } from './database/supervise.ts';
+import { openSignIns } from './open-sign-ins.ts';
 import { version } from './version.ts';
 
 interface UpstreamStorage {
@@ -31,13 +30,16 @@ interface UpstreamStorage {
   readonly log: LoggerFor;
   readonly dataDir: DataDir;
   readonly settings: SettingsStore;
+  readonly database: DatabaseHandle;
 }
 
 interface UpstreamNeeds {
   /** Something about a server, or a token for it, is not what it was: raise a flag and return. */
   readonly changed: () => void;
-  /** Who hears what servers say and ask of their own accord. */
-  readonly clients: () => Pick<Clients, 'said' | 'asked' | 'ownConnection'>;
+  /** A server said something that belongs to no request. Must be quick. */
+  readonly said: Said;
+  /** A server asks something of a client whose connection it is, in the middle of no call. */
+  readonly asked: Asked;
   /** Where browsers reach the hub, without `BASE_PATH`. */
   readonly address: () => string;
 }
@@ -47,11 +49,6 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
   const { book, log, dataDir } = storage;
   const { changed } = needs;
   const settings = () => storage.settings.current;
-  const grants = await openGrants(
-    join(dataDir.path, 'oauth.sealed'),
-    createSealer(dataDir.secret('hub', 32), 'oauth'),
-    log('hub'),
-  );
   const saved = await loadCatalogue(join(dataDir.path, 'catalogue.json'), log('hub'));
   const eras = await openEraMemory(join(dataDir.path, 'eras.json'), log('hub'));
   closers.add(() => eras.close());
@@ -70,24 +67,20 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     allowedCidrs: settings().system.allowedCidrs ?? [],
   });
   const userAgent = `toolhub/${version}`;
-  const signIns = createSignIns({
-    grants,
+  const { signIns, grants } = await openSignIns(env, storage, {
     publicUrl: needs.address,
     expand: (server) => expanded(server).transport,
     addresses,
-    server: (name) => settings().servers.get(name),
-    manages: (username, server) => server.owner === username || isAdmin(settings(), { kind: 'user', username }),
     userAgent,
-    signedIn(server) {
+    signedIn({ server, holder }) {
       pool.connection(server)?.retryNow();
-      leases.retry(server);
+      leases.retry(server, holder);
     },
+    relist: (server) => pool.connection(server)?.reconnect(),
     changed,
-    log,
   });
   closers.add(() => signIns.close());
   const opener = {
-    credential: signIns.credential,
     expand: (server: ServerSettings) => {
       const { transport, missing } = expanded(server);
       if (missing.length > 0)
@@ -106,7 +99,11 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     log,
   };
   const connecting = {
-    open: (server: ServerSettings, events: ChannelEvents) => openChannel(server, events, opener),
+    open: (server: ServerSettings, events: ChannelEvents, user?: string) =>
+      openChannel(server, events, {
+        ...opener,
+        credential: (wanted, transport) => signIns.credential(wanted, transport, user),
+      }),
     version,
     connectTimeoutMs,
     requestTimeoutMs,
@@ -121,16 +118,16 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     changed,
     saved,
     authorizationUrl: signIns.authorizationUrl,
-    unasked: (server, ...said) => needs.clients().said(server, undefined, ...said),
+    unasked: (server, ...said) => needs.said(server, undefined, ...said),
   });
   closers.add(() => pool.close());
   const leases = createLeases({
     ...connecting,
     settings,
     shared: (server) => pool.connection(server),
-    unasked: (...said) => needs.clients().said(...said),
-    asked: (...asked) => needs.clients().asked(...asked),
-    changed: (...changed) => needs.clients().ownConnection(...changed),
+    refusal: signIns.refusal,
+    unasked: needs.said,
+    asked: needs.asked,
   });
   closers.add(() => leases.close());
   return { pool, leases, signIns, grants, savedText: catalogueText(saved) };

@@ -3,6 +3,7 @@ export const errorTable = {
   invalid_input: { status: 400, rpc: -32602 },
   unauthenticated: { status: 401, rpc: -32001 },
   forbidden: { status: 403, rpc: -32003 },
+  oauth_required: { status: 403, rpc: -32003 },
   not_found: { status: 404, rpc: -32602 },
   conflict: { status: 409, rpc: -32602 },
   too_large: { status: 413, rpc: -32600 },
@@ -24,6 +25,13 @@ export interface Problem {
   message: string;
 }
 
+export interface HubErrorOptions {
+  readonly cause?: unknown;
+  readonly problems?: readonly Problem[];
+  readonly retryAfterMs?: number;
+  readonly authorizationUrl?: string;
+}
+
 /**
  * A failure the hub expected. `message` may be shown to whoever asked; `cause` goes to the log only.
  * Anything thrown that is not a HubError is a bug and must never reach a caller in words.
@@ -34,17 +42,16 @@ export class HubError extends Error {
   readonly problems: readonly Problem[];
   /** When it is worth trying again, in milliseconds from now (`Retry-After`). */
   readonly retryAfterMs: number | undefined;
+  /** With `oauth_required`: the page on which the one who asked can sign in to the server. */
+  readonly authorizationUrl: string | undefined;
 
-  constructor(
-    code: ErrorCode,
-    message: string,
-    options: { cause?: unknown; problems?: readonly Problem[]; retryAfterMs?: number } = {},
-  ) {
+  constructor(code: ErrorCode, message: string, options: HubErrorOptions = {}) {
     super(message, { cause: options.cause });
     this.name = 'HubError';
     this.code = code;
     this.problems = options.problems ?? [];
     this.retryAfterMs = options.retryAfterMs;
+    this.authorizationUrl = options.authorizationUrl;
   }
 
   get status(): number {
@@ -59,8 +66,13 @@ export class HubError extends Error {
 /** The same failure in other words. */
 export function reworded(error: HubError, message: string): HubError {
   if (message === error.message) return error;
-  const { code, cause, problems, retryAfterMs } = error;
-  return new HubError(code, message, { cause, problems, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+  const { code, cause, problems, retryAfterMs, authorizationUrl } = error;
+  return new HubError(code, message, {
+    cause,
+    problems,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(authorizationUrl !== undefined && { authorizationUrl }),
+  });
 }
 
 /** The text of whatever was thrown, for logs. */

@@ -49,8 +49,12 @@ export function errorResponseText(id: string, code: number, message: string, dat
 /** The JSON-RPC error object for whatever was thrown; what is not a HubError says nothing of its insides. */
 export function toRpcError(error: unknown): { code: number; message: string; data?: unknown } {
   if (error instanceof HubError) {
-    const data = error.problems.length > 0 ? { problems: error.problems } : undefined;
-    return { code: error.rpcCode, message: error.message, ...(data && { data }) };
+    const { problems, authorizationUrl } = error;
+    const data = {
+      ...(problems.length > 0 && { problems }),
+      ...(authorizationUrl !== undefined && { authorizationUrl }),
+    };
+    return { code: error.rpcCode, message: error.message, ...(Object.keys(data).length > 0 && { data }) };
   }
   return { code: rpcErrors.internal, message: 'Internal error' };
 }

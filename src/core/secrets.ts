@@ -65,6 +65,7 @@ const plain = new Set([
   'in',
   'issuer',
   'name',
+  'perUser',
   'port',
   'redirectUri',
   'registrationEndpoint',

@@ -90,6 +90,8 @@ export interface OAuthSettings {
   readonly initialAccessToken?: string | undefined;
   /** Whether the hub may register itself (RFC 7591); undefined = yes. */
   readonly dynamicRegistration?: boolean | undefined;
+  /** Each user signs in alone, and uses the server as who they are there; undefined = one sign-in for everybody. */
+  readonly perUser?: boolean | undefined;
 }
 
 export interface ItemSettings {

@@ -1,41 +1,38 @@
-import { createHash } from 'node:crypto';
 import { type Context, Hono } from 'hono';
-import { html, raw } from 'hono/html';
+import { html } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { errorText, HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
-import { homeStyle } from './home-style.ts';
+import { oauthPage } from './oauth-page.ts';
 import { fail } from './reply.ts';
+import type { SignInCookies } from './sign-in-cookie.ts';
 
 export interface OAuthCallbackOptions {
-  /** Finishes a sign-in with what an authorization server sent back; gives the server's name. Throws HubError with what to do. */
-  readonly finish: (query: URLSearchParams) => Promise<string>;
+  /**
+   * Finishes a sign-in with what an authorization server sent back, in the browser that has this secret; gives the server's name. Throws HubError with what to
+   * do.
+   */
+  readonly finish: (query: URLSearchParams, browser: string | undefined) => Promise<string>;
   /** What the hub says of itself to authorization servers; undefined when they could not fetch it. */
   readonly clientDocument: () => object | undefined;
+  readonly cookies: SignInCookies;
   readonly log: Logger;
 }
 
-const policy = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(homeStyle).digest('base64')}'`,
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
 /**
  * Where people come back to after they signed in to a server (SPEC, System; CONTRACT §4, OAuth callback), and the document by which authorization servers
- * know the hub. Open to all and never below `BASE_PATH`: the `state` of an answer is what says that somebody asked for it.
+ * know the hub. Open to all and never below `BASE_PATH`: the `state` of an answer and the cookie say that it was asked for here.
  */
-export function oauthCallbackRoutes({ finish, clientDocument, log }: OAuthCallbackOptions): Hono {
+export function oauthCallbackRoutes({ finish, clientDocument, cookies, log }: OAuthCallbackOptions): Hono {
   const routes = new Hono();
 
   routes.get('/oauth/callback', async (c) => {
     try {
       const { search } = new URL(c.req.url);
       if (search.length > limits.callbackChars) throw new HubError('invalid_input', 'The answer is far too long.');
-      const server = await finish(new URLSearchParams(search));
+      const query = new URLSearchParams(search);
+      const server = await finish(query, cookies.take(c, query.get('state') ?? ''));
       return page(c, 200, `Signed in to ${server}`, 'The hub connects to it now. You can close this window.');
     } catch (error) {
       if (error instanceof HubError) {
@@ -57,29 +54,6 @@ export function oauthCallbackRoutes({ finish, clientDocument, log }: OAuthCallba
   return routes;
 }
 
-/** The address of the page holds the code, so nothing may learn it from here: no script, no picture, no referrer, no cache. */
-function page(c: Context, status: ContentfulStatusCode, title: string, text: string): Response | Promise<Response> {
-  c.header('Content-Security-Policy', policy);
-  c.header('X-Content-Type-Options', 'nosniff');
-  c.header('Referrer-Policy', 'no-referrer');
-  c.header('Cache-Control', 'no-store');
-  return c.html(
-    html`<!doctype html>
-      <html lang="en">
-        <head>
-          <meta charset="utf-8" />
-          <meta name="viewport" content="width=device-width, initial-scale=1" />
-          <meta name="color-scheme" content="light dark" />
-          <title>${title} · Tool Hub</title>
-          ${raw(`<style>${homeStyle}</style>`)}
-        </head>
-        <body>
-          <main>
-            <h1>${title}</h1>
-            <p>${text}</p>
-          </main>
-        </body>
-      </html>`,
-    status,
-  );
+function page(c: Context, status: ContentfulStatusCode, title: string, text: string) {
+  return oauthPage(c, { status, title, content: html`<p>${text}</p>` });
 }

@@ -40,7 +40,10 @@ function failed(c: Context, error: HubError, body: Record<string, unknown>): Res
   if (retryAfterMs !== undefined) c.header('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000))));
   if (error.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
   const errors = error.problems.length > 0 ? { errors: error.problems } : {};
-  return c.json({ ...body, ...errors }, error.status as ContentfulStatusCode);
+  // For programs: a person who has to sign in finds the address in the message too.
+  const signIn =
+    error.authorizationUrl === undefined ? {} : { error: error.code, authorizationUrl: error.authorizationUrl };
+  return c.json({ ...body, ...errors, ...signIn }, error.status as ContentfulStatusCode);
 }
 
 /**

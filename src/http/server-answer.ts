@@ -3,6 +3,7 @@ import type { Catalogue, Item, Offer } from '../core/catalogue.ts';
 import type { Entry } from '../core/document.ts';
 import { HubError } from '../core/errors.ts';
 import type { ServerState } from '../core/hub.ts';
+import { isPerUser } from '../core/per-user.ts';
 import { maskServer } from '../core/secrets.ts';
 import type { ItemSettings, Selection, ServerSettings } from '../core/settings.ts';
 import { tokensOf } from '../core/tokens.ts';
@@ -16,6 +17,8 @@ export interface ServerSources {
   readonly states: () => readonly ServerState[];
   /** The settings document in force. */
   readonly document: () => { readonly mcpServers?: Readonly<Record<string, Readonly<Entry>>> };
+  /** Why a user cannot use a server yet that users sign in to alone. */
+  readonly refusal: (server: ServerSettings, user: string) => HubError | undefined;
 }
 
 /** The server of that name, as far as the caller can know. Throws HubError `not_found`. */
@@ -82,6 +85,7 @@ function frameAnswer(caller: Caller, server: ServerSettings, sources: ServerSour
     ...(isManaged && { sharedWithUsers }),
     enabled,
     ...statusAnswer(server, state, isManaged),
+    ...ownSignIn(caller, server, sources),
   };
 }
 
@@ -127,6 +131,16 @@ function statusAnswer(server: ServerSettings, found: ServerState | undefined, is
     // Whoever signs in there gives the hub their rights.
     ...(isManaged && oauth && { oauth }),
   };
+}
+
+/** What a server that users sign in to alone is to the one who asks, whoever else is signed in. */
+function ownSignIn({ user }: Caller, server: ServerSettings, { refusal }: ServerSources) {
+  if (!isPerUser(server) || !server.enabled || !user) return {};
+  const refused = refusal(server, user.username);
+  const oauth = { perUser: true, signedIn: refused === undefined };
+  if (refused?.authorizationUrl === undefined) return { oauth };
+  const { authorizationUrl, message } = refused;
+  return { status: 'oauth_required', error: message, oauth: { ...oauth, authorizationUrl } };
 }
 
 function aboutOf(offer: Offer | undefined) {

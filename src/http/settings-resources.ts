@@ -16,6 +16,7 @@ import { type ServerRunRoutes, serverRunRoutes } from './server-runs.ts';
 import { type ServerRoutes, serverRoutes } from './servers.ts';
 import { type ServerOAuthRoutes, serverOAuthRoutes } from './server-oauth.ts';
 import { settingsRoutes } from './settings.ts';
+import type { SignInCookies } from './sign-in-cookie.ts';
 
 export interface SettingsResources {
   readonly settings: SettingsStore;
@@ -23,13 +24,14 @@ export interface SettingsResources {
   /** What each server does now; `error` without secrets. */
   readonly states: () => readonly ServerState[];
   readonly dataDir: string;
-  readonly signIns: ServerOAuthRoutes['signIns'];
+  readonly signIns: ServerOAuthRoutes['signIns'] & Pick<ServerRoutes, 'refusal'>;
+  readonly cookies: SignInCookies;
   readonly log: Logger;
 }
 
 /** What is in the settings document besides people and keys. */
 export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
-  const { settings, pool, states, dataDir, signIns, log } = options;
+  const { settings, pool, states, dataDir, signIns, cookies, log } = options;
   const catalogue = () => pool.catalogue;
   const groups: GroupRoutes = {
     change: (edit) => settings.change(edit),
@@ -41,6 +43,7 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
     catalogue,
     states,
     document: () => settings.document,
+    refusal: signIns.refusal,
     restart: (name) => pool.restart(name),
     removeFiles: async (entry) => {
       const { mcpServers } = settings.document;
@@ -53,7 +56,7 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
     groupRoutes(groups),
     groupServerRoutes(groups),
     serverRoutes(servers),
-    serverOAuthRoutes({ settings, signIns, restart: (name) => pool.restart(name), log }),
+    serverOAuthRoutes({ settings, signIns, cookies, restart: (name) => pool.restart(name), log }),
     serverItemRoutes({ settings, catalogue, log }),
     importRoutes({ settings, log }),
     settingsRoutes({ settings, log }),

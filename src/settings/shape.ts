@@ -94,6 +94,7 @@ export const serverShape = z.looseObject({
       authorizationEndpoint: text.optional(),
       tokenEndpoint: text.optional(),
       revocationEndpoint: text.optional(),
+      perUser: flag.optional(),
       dynamicRegistration: z
         .looseObject({
           enabled: flag.optional(),

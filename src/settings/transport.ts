@@ -134,6 +134,7 @@ const oauthMembers = [
   'registrationEndpoint',
   'initialAccessToken',
   'dynamicRegistration',
+  'perUser',
 ] as const satisfies readonly (keyof OAuthSettings)[];
 
 function readOpenApi(

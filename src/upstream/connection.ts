@@ -166,14 +166,20 @@ export class Connection {
     if (this.#status.kind === 'disconnected' || this.#status.kind === 'oauth_required') void this.#connect();
   }
 
-  /** Resolves once the server can be called; throws HubError `upstream_unavailable` when it is not connected and not about to be. */
+  /** Connects anew with what holds now: another credential. What is in flight fails. */
+  reconnect(): void {
+    if (this.#status.kind === 'stopped') return;
+    this.#dropLink(new HubError('upstream_unavailable', `Server "${this.server.name}" is connected anew.`));
+    void this.#connect();
+  }
+
+  /** Resolves once the server can be called; throws HubError `upstream_unavailable` or `oauth_required` when it is not connected and not about to be. */
   async available(waitMs: number): Promise<void> {
     if (this.#status.kind === 'connecting') await this.#statusChange(waitMs);
     const status = this.#status;
     if (status.kind === 'connected') return;
     const name = `Server "${this.server.name}"`;
-    if (status.kind === 'oauth_required')
-      throw new HubError('upstream_unavailable', status.error.message, { cause: status.error });
+    if (status.kind === 'oauth_required') throw status.error;
     if (status.kind !== 'disconnected') {
       const text = `${name} is still connecting. Try again in a moment.`;
       throw new HubError('upstream_unavailable', text, { retryAfterMs: 2_000 });

@@ -1,12 +1,13 @@
-import { userOf } from '../core/access.ts';
 import { type Abilities, noAbilities, type ServerAsk } from '../core/asks.ts';
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger, LoggerFor } from '../core/logger.ts';
 import { type Principal, principalId } from '../core/principal.ts';
 import { rpcErrors } from '../core/rpc.ts';
-import type { Settings } from '../core/settings.ts';
+import type { ServerSettings, Settings } from '../core/settings.ts';
+import type { Channel, ChannelEvents } from './channel.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
+import { isOver, type SignedInTenant, tenantOf } from './lease-tenant.ts';
 import type { Unasked } from './link.ts';
 import type { Home } from './server-asks.ts';
 import { createSlots } from './slots.ts';
@@ -22,8 +23,12 @@ export interface Tenant {
 
 export interface LeaseOptions extends Pick<
   ConnectionOptions,
-  'open' | 'version' | 'connectTimeoutMs' | 'requestTimeoutMs' | 'clean' | 'eras'
+  'version' | 'connectTimeoutMs' | 'requestTimeoutMs' | 'clean' | 'eras'
 > {
+  /** As a connection has it; with `user`, as who this user is over there. */
+  readonly open: (server: ServerSettings, events: ChannelEvents, user: string | undefined) => Channel;
+  /** Why a user cannot use a server yet that users sign in to alone. */
+  readonly refusal?: (server: ServerSettings, user: string) => HubError | undefined;
   readonly startsAtOnce: number;
   readonly log: LoggerFor;
   readonly settings: () => Settings;
@@ -33,8 +38,6 @@ export interface LeaseOptions extends Pick<
   readonly asked?: (tenant: Tenant, ask: ServerAsk) => void;
   /** A server said something to one tenant that belongs to no request. Must be quick. */
   readonly unasked?: (server: string, tenant: Tenant, ...said: Parameters<Unasked>) => void;
-  /** A tenant's connection is not what it was. Called from inside events. */
-  readonly changed?: (tenant: Tenant, connection: Connection) => void;
   readonly bounds?: {
     readonly total: number;
     readonly perPrincipal: number;
@@ -45,22 +48,21 @@ export interface LeaseOptions extends Pick<
 
 /**
  * Connections of their own, for sessions that use a server with `perSessionClient` (CONTRACT §4, Tool call): same server, principal and session, same
- * connection. They are made at the first call and end when they are not used for a while, with the session, or when the server's settings change.
+ * connection; and for users of a server that they sign in to alone (`oauth.perUser`): same server and user, same connection, whatever the session. They are
+ * made at the first call and end when they are not used for a while, with the session, or when the server's settings change.
  */
 export interface Leases {
   /**
    * The connection that calls of this tenant go through; undefined when the server is not there. Throws HubError `too_many` when there is no room and
-   * nothing idle to make some.
+   * nothing idle to make some, and for a server that users sign in to alone `oauth_required` to a user who has to, `unauthenticated` or `forbidden` to who is none.
    */
   connection(server: string, tenant: Tenant): Connection | undefined;
   /** Ends what no longer fits the settings. */
   reconcile(): void;
-  /** Tries again at once to connect to a server: somebody has signed in to it. */
-  retry(server: string): void;
+  /** Tries again at once to connect to a server: somebody has signed in to it, for everybody or as this user. */
+  retry(server: string, user: string | undefined): void;
   /** The roots of a session's client are not what they were. */
   rootsChanged(session: string): void;
-  /** The connections that a session has now, whoever's it is. */
-  ofSession(session: string): Connection[];
   /** The session is over, whoever's it was. */
   endSession(session: string): void;
   readonly size: number;
@@ -71,6 +73,8 @@ interface Lease {
   readonly connection: Connection;
   readonly shared: Connection;
   readonly tenant: Tenant;
+  /** Who it is signed in as, where users sign in alone. */
+  readonly user: string | undefined;
   lastUsedAt: number;
 }
 
@@ -90,15 +94,29 @@ export function createLeases(options: LeaseOptions): Leases {
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
-  function open(key: string, base: Connection, tenant: Tenant): Lease {
-    makeRoom(tenant.principal);
+  function open(key: string, base: Connection, { user, ...tenant }: SignedInTenant): Lease {
+    const oldest = pushedOut(leases, tenant.principal, bounds);
+    if (oldest) end(...oldest);
     const { server } = base;
+    const openAs: ConnectionOptions['open'] = (wanted, events) => options.open(wanted, events, user);
     const log = quieter(options.log(`server:${server.name}`));
-    const changed = (): void => options.changed?.(tenant, connection);
-    const own = { ...options, server, slots, log, ...ofTenant(options, base, tenant), changed };
-    const connection: Connection = new Connection(own);
+    const unasked: Unasked = (...said) => options.unasked?.(server.name, tenant, ...said);
+    const asks = ofOneClient(tenant, options.asked);
+    const own = {
+      ...options,
+      open: openAs,
+      server,
+      slots,
+      log,
+      unasked,
+      ...asks,
+      changed: () => undefined,
+      lists: false,
+      knownTools: () => base.offer?.tools ?? [],
+    };
+    const connection = new Connection(own);
     connection.start();
-    const lease = { connection, shared: base, tenant, lastUsedAt: Date.now() };
+    const lease = { connection, shared: base, tenant, user, lastUsedAt: Date.now() };
     leases.set(key, lease);
     timer ??= setInterval(sweep, bounds.sweepMs).unref();
     return lease;
@@ -111,18 +129,6 @@ export function createLeases(options: LeaseOptions): Leases {
     if (leases.size > 0) return;
     clearInterval(timer);
     timer = undefined;
-  }
-
-  /** Nobody pushes out another principal's session as long as there is room for all. */
-  function makeRoom(principal: Principal): void {
-    const id = principalId(principal);
-    const own = [...leases].filter(([, lease]) => principalId(lease.tenant.principal) === id);
-    const candidates = own.length >= bounds.perPrincipal ? own : leases.size >= bounds.total ? [...leases] : undefined;
-    if (!candidates) return;
-    const oldest = candidates.find(([, lease]) => !isBusy(lease.connection));
-    if (oldest) return end(...oldest);
-    const text = `All ${candidates.length} sessions that may be open at once are busy. Try again in a moment, or use fewer sessions.`;
-    throw new HubError('too_many', text, { retryAfterMs: 5_000 });
   }
 
   function sweep(): void {
@@ -138,10 +144,12 @@ export function createLeases(options: LeaseOptions): Leases {
   }
 
   return {
-    connection(server, tenant) {
+    connection(server, asked) {
       const base = shared(server);
-      if (!base || closed || settings().servers.get(server)?.perSessionClient !== true) return base;
-      const key = JSON.stringify([server, principalId(tenant.principal), tenant.session]);
+      if (!base || closed) return base;
+      const tenant = tenantOf(settings().servers.get(server), asked, options);
+      if (!tenant) return base;
+      const key = JSON.stringify([server, principalId(tenant.principal), tenant.session, tenant.user]);
       let lease = leases.get(key);
       if (lease && lease.shared !== base) {
         end(key, lease);
@@ -154,20 +162,14 @@ export function createLeases(options: LeaseOptions): Leases {
       return lease.connection;
     },
     reconcile() {
-      const now = settings();
-      endWhere(({ shared: base, tenant }) => {
-        const { name } = base.server;
-        const wanted = shared(name) === base && now.servers.get(name)?.perSessionClient === true;
-        // Whoever gets the name of a deleted user must not find that user's sessions.
-        return !wanted || isGone(now, tenant.principal);
-      });
+      const now = { settings: settings(), shared, refusal: options.refusal };
+      endWhere((lease) => isOver(lease, now));
     },
-    retry(server) {
-      for (const { connection } of leases.values()) if (connection.server.name === server) connection.retryNow();
+    retry(server, user) {
+      for (const { connection, user: own } of leases.values())
+        if (connection.server.name === server && own === user) connection.retryNow();
     },
     rootsChanged: (session) => tellRootsChanged(leases.values(), session),
-    ofSession: (session) =>
-      [...leases.values()].filter((lease) => lease.tenant.session === session).map(({ connection }) => connection),
     endSession: (session) => endWhere((lease) => lease.tenant.session === session),
     get size() {
       return leases.size;
@@ -193,24 +195,24 @@ function tellRootsChanged(leases: Iterable<Lease>, session: string): void {
     if (tenant.session === session) connection.notify('notifications/roots/list_changed');
 }
 
-/** What makes a connection one tenant's: what it says and asks is for that tenant, and what the server offers is known from the shared one. */
-function ofTenant(options: LeaseOptions, base: Connection, tenant: Tenant) {
-  const unasked: Unasked = (...said) => options.unasked?.(base.server.name, tenant, ...said);
-  return {
-    unasked,
-    ...ofOneClient(tenant, options.asked),
-    lists: false,
-    knownTools: () => base.offer?.tools ?? [],
-  };
+/** What has to end so that there is room. Nobody pushes out another principal's session as long as there is room for all. */
+function pushedOut(
+  leases: ReadonlyMap<string, Lease>,
+  principal: Principal,
+  { total, perPrincipal }: { readonly total: number; readonly perPrincipal: number },
+): [string, Lease] | undefined {
+  const id = principalId(principal);
+  const own = [...leases].filter(([, lease]) => principalId(lease.tenant.principal) === id);
+  const candidates = own.length >= perPrincipal ? own : leases.size >= total ? [...leases] : undefined;
+  if (!candidates) return undefined;
+  const oldest = candidates.find(([, lease]) => !isBusy(lease.connection));
+  if (oldest) return oldest;
+  const text = `All ${candidates.length} sessions that may be open at once are busy. Try again in a moment, or use fewer sessions.`;
+  throw new HubError('too_many', text, { retryAfterMs: 5_000 });
 }
 
-function isBusy({ status, inFlight, isWatched }: Connection): boolean {
-  return inFlight > 0 || isWatched || status.kind === 'connecting';
-}
-
-function isGone(settings: Settings, principal: Principal): boolean {
-  if (principal.kind === 'user') return userOf(settings, principal) === undefined;
-  return principal.kind === 'key' && !settings.keys.some(({ id, enabled }) => id === principal.id && enabled);
+function isBusy({ status, inFlight }: Connection): boolean {
+  return inFlight > 0 || status.kind === 'connecting';
 }
 
 /** Sessions come and go all day: that they do is no news. */

@@ -3,80 +3,89 @@ import type { Logger } from '../../core/logger.ts';
 import type { OAuthSettings } from '../../core/settings.ts';
 import { type Credential, type Refusal, SignInRequired } from '../credential.ts';
 import type { AddressPolicy } from '../safe-address.ts';
-import type { Attempt, Attempts } from './attempts.ts';
+import { type Attempt, type Attempts, hashOf, newSecret } from './attempts.ts';
 import type { Grants } from './grants.ts';
 import { holdTokens } from './held-tokens.ts';
 import { createInvitation } from './invitation.ts';
-import { type Answer, negotiate, type Prepared } from './negotiation.ts';
+import { type Answer, negotiate } from './negotiation.ts';
 
 export interface AccountOptions {
   readonly server: string;
+  /** The user whose sign-in it is; undefined: everybody's. */
+  readonly holder: string | undefined;
   readonly url: URL;
   /** Origin and path of `url`: all that tokens are sent to. */
   readonly address: string;
   readonly oauth: OAuthSettings;
+  /** Marks how the server is set up, alike in all hubs. */
+  readonly setup: string;
   readonly policy: () => AddressPolicy;
   readonly userAgent: string;
   /** Where answers come to. */
   readonly redirectUri: () => string;
+  /** Where people begin to sign in. */
+  readonly startUrl: () => string;
   /** The hub's document for authorization servers, when they can fetch it. */
   readonly documentUrl: () => string | undefined;
   readonly log: Logger;
-  /** Tokens or the address to open are not what they were. Raise a flag and return. */
+  /** Tokens, or whether somebody has to sign in, are not what they were. Raise a flag and return. */
   readonly changed: () => void;
+  /** Somebody signed in, at this hub or another that shares the sign-ins. */
+  readonly signedIn: () => void;
 }
 
-/** The hub's sign-in to one server, as the server is set up now. */
+/** A sign-in that begins in a browser. */
+export interface Begun {
+  /** The page of the authorization server. */
+  readonly authorizationUrl: string;
+  readonly state: string;
+  /** What the browser has to show when it comes back with the answer to `state`. */
+  readonly browser: string;
+}
+
+/** The hub's sign-in to one server, or that of one user, as the server is set up now. */
 export interface Account {
   /** For one channel. */
   credential(): Credential;
-  /** The address somebody has to open, while the server waits for that. */
-  readonly authorizationUrl: string | undefined;
-  /** A new address to open, asked for by a user. Throws HubError when the server offers no sign-in. */
-  begin(by: string): Promise<string>;
+  readonly isSignedIn: boolean;
+  /** Nothing works until somebody signs in, or more rights are wanted than the last sign-in gave. */
+  readonly isWaiting: boolean;
+  /** Begins a sign-in for the user who asks. Throws HubError when the server offers none. */
+  begin(by: string): Promise<Begun>;
   /** Takes the answer of an attempt of this account. Throws HubError. */
   redeem(attempt: Attempt, answer: Answer): Promise<void>;
-  /** The address that was to be opened is used up. */
-  renewUrl(): void;
   /** Forgets the tokens, with `all` the registration too, and asks the authorization server to do the same. */
   disconnect(all: boolean): Promise<void>;
   close(): void;
 }
 
 export function createAccount(options: AccountOptions, grants: Grants, attempts: Attempts): Account {
-  const { server, address, log } = options;
+  const { server, holder, address, setup, log } = options;
   const negotiation = negotiate(options);
-  const tokens = holdTokens(options, grants, (grant) => negotiation.renew(grant));
-  const invitation = createInvitation(options, negotiation, attempts);
-  let asking: Promise<void> | undefined;
+  const tokens = holdTokens(
+    options,
+    grants,
+    (grant) => negotiation.renew(grant),
+    () => {
+      invitation.end();
+      options.signedIn();
+    },
+  );
+  const invitation = createInvitation(options, { negotiation, tokens, grants });
   let closed = false;
 
-  async function prepare(challenge: string | undefined, heldScope: string | undefined): Promise<Prepared> {
-    const prepared = await negotiation.prepare(challenge, tokens.grant, heldScope);
-    const { client, authority } = prepared;
-    // A registration is worth keeping even if nobody signs in: the next start would make another one.
-    const isNew = client.kind === 'registered' && client !== tokens.grant?.client;
-    if (isNew && !closed && tokens.grant?.tokens === undefined)
-      await tokens.adopt({ server, address, issuer: authority.issuer, resource: authority.resource, client });
-    return prepared;
-  }
-
-  /** Sees to it that somebody can be asked to sign in; once for everybody who is refused. */
-  function ask(challenge: string | undefined, heldScope?: string): Promise<void> {
-    if (invitation.url !== undefined) return Promise.resolve();
-    asking ??= (async () => {
-      const url = await invitation.show(await prepare(challenge, heldScope));
-      log.warn('somebody has to sign in', { at: new URL(url).origin });
-    })().finally(() => {
-      asking = undefined;
-    });
-    return asking;
+  /** `works`: only this request is affected, the connection stays. */
+  function signInRequired(works: boolean, why: string): HubError {
+    const cause = works ? {} : { cause: new SignInRequired() };
+    if (holder !== undefined) return ownSignInRequired(server, why, options.startUrl(), cause);
+    const text = `Server "${server}" ${why}. Its owner and admins find the address to open in the list of servers.`;
+    return new HubError('upstream_unavailable', text, cause);
   }
 
   async function refused({ status, sent, challenge, again }: Refusal, works: boolean): Promise<void> {
     if (status === 403) {
-      await ask(challenge, tokens.grant?.tokens?.scope);
-      throw signInRequired(server, works, 'wants more rights than the last sign-in gave');
+      await invitation.ask(challenge, tokens.grant?.tokens?.scope);
+      throw signInRequired(works, 'wants more rights than the last sign-in gave');
     }
     if (again) {
       if (works)
@@ -84,8 +93,8 @@ export function createAccount(options: AccountOptions, grants: Grants, attempts:
     } else if (await tokens.renew(sent)) {
       return;
     }
-    await ask(challenge);
-    throw signInRequired(server, false, 'needs somebody to sign in');
+    await invitation.ask(challenge);
+    throw signInRequired(false, 'needs somebody to sign in');
   }
 
   return {
@@ -100,25 +109,30 @@ export function createAccount(options: AccountOptions, grants: Grants, attempts:
         refused: (refusal) => refused(refusal, works),
       };
     },
-    get authorizationUrl() {
-      return invitation.url;
+    get isSignedIn() {
+      return tokens.grant?.tokens !== undefined;
+    },
+    get isWaiting() {
+      return invitation.isOpen;
     },
     async begin(by) {
-      // Asked for by a person: whatever was known may be what is wrong.
-      return invitation.for(await prepare(undefined, undefined), by);
+      const prepared = await invitation.prepare();
+      const [state, browser] = [newSecret(), newSecret()];
+      const { url, verifier } = await negotiation.authorizationUrl(prepared, state);
+      if (closed) throw new HubError('conflict', `Server "${server}" was set up anew meanwhile. Begin again.`);
+      await attempts.add(state, { setup, server, holder, by, browser: hashOf(browser), ...prepared, verifier });
+      return { authorizationUrl: url, state, browser };
     },
     async redeem(attempt, answer) {
       const { client, authority } = attempt;
       const got = await negotiation.redeem(attempt, answer);
       if (closed) throw new HubError('conflict', `Server "${server}" was set up anew meanwhile. Begin again.`);
-      invitation.hide();
       const { issuer, resource } = authority;
       await tokens.adopt({ server, address, issuer, resource, client, tokens: got });
     },
-    renewUrl: () => invitation.renew(),
     async disconnect(all) {
       const { grant } = tokens;
-      invitation.hide();
+      invitation.end();
       await tokens.drop(all);
       try {
         if (grant) await negotiation.revoke(grant);
@@ -135,8 +149,13 @@ export function createAccount(options: AccountOptions, grants: Grants, attempts:
   };
 }
 
-/** `works`: only this request is affected, the connection stays. */
-function signInRequired(server: string, works: boolean, why: string): HubError {
-  const text = `Server "${server}" ${why}. Its owner and admins find the address to open in the list of servers.`;
-  return new HubError('upstream_unavailable', text, works ? {} : { cause: new SignInRequired() });
+/** What a user hears who has to sign in alone: they can, and everybody else goes on. */
+export function ownSignInRequired(
+  server: string,
+  why: string,
+  startUrl: string,
+  more: { readonly cause?: unknown } = {},
+): HubError {
+  const text = `Server "${server}" ${why}. Open ${startUrl} in a browser and sign in there, then try again.`;
+  return new HubError('oauth_required', text, { ...more, authorizationUrl: startUrl });
 }

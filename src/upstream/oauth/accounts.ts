@@ -1,58 +1,77 @@
+import { createHash } from 'node:crypto';
 import type { RemoteTransport, ServerSettings } from '../../core/settings.ts';
 import { type Account, createAccount } from './account.ts';
 import type { Attempts } from './attempts.ts';
-import { callbackPath, clientDocumentUrl } from './client-document.ts';
+import { callbackPath, clientDocumentUrl, startUrl } from './client-document.ts';
+import { grantId, type GrantKey } from './grant.ts';
 import type { SignInsOptions } from './sign-ins.ts';
 
-/** The accounts of all servers that were connected or signed in to, each as its server is set up now. */
+/** The accounts of all servers, and of users where they sign in alone, that were used or signed in to, each as its server is set up now. */
 export interface Accounts {
   /** Made when it is not there, and made anew when the server is reached in another way now. */
-  of(server: ServerSettings, transport: RemoteTransport): Account;
-  get(server: string): Account | undefined;
-  names(): string[];
-  forget(server: string): void;
+  of(server: ServerSettings, transport: RemoteTransport, holder: string | undefined): Account;
+  get(key: GrantKey): Account | undefined;
+  keys(): GrantKey[];
+  forget(key: GrantKey): void;
 }
 
-export function createAccounts(options: SignInsOptions, attempts: Attempts): Accounts {
-  const accounts = new Map<string, { readonly account: Account; readonly fingerprint: string }>();
+export function createAccounts(
+  options: SignInsOptions,
+  attempts: Attempts,
+  signedIn: (key: GrantKey) => void,
+): Accounts {
+  const accounts = new Map<string, { readonly key: GrantKey; readonly account: Account; readonly setup: string }>();
 
-  function open(server: ServerSettings, { url: text, oauth = {} }: RemoteTransport): Account {
+  function open(server: ServerSettings, { url: text, oauth = {} }: RemoteTransport, key: GrantKey, setup: string) {
     const { name } = server;
     const url = new URL(text);
     url.username = '';
     url.password = '';
     const about = {
       server: name,
+      holder: key.holder,
       url,
       address: addressOf(text),
       oauth,
+      setup,
       policy: () => options.addresses(options.server(name) ?? server),
       userAgent: options.userAgent,
       redirectUri: () => oauth.redirectUri ?? options.publicUrl() + callbackPath,
+      startUrl: () => startUrl(options.publicUrl(), name),
       documentUrl: () => clientDocumentUrl(options.publicUrl()),
       log: options.log(`server:${name}`),
       changed: options.changed,
+      signedIn: () => signedIn(key),
     };
     return createAccount(about, options.grants, attempts);
   }
 
   return {
-    of(server, transport) {
-      const fingerprint = JSON.stringify([transport.url, transport.oauth]);
-      const known = accounts.get(server.name);
-      if (known?.fingerprint === fingerprint) return known.account;
+    of(server, transport, holder) {
+      const key = { server: server.name, holder };
+      const id = grantId(key);
+      const setup = setupOf(transport);
+      const known = accounts.get(id);
+      if (known?.setup === setup) return known.account;
       known?.account.close();
-      const account = open(server, transport);
-      accounts.set(server.name, { account, fingerprint });
+      const account = open(server, transport, key, setup);
+      accounts.set(id, { key, account, setup });
       return account;
     },
-    get: (server) => accounts.get(server)?.account,
-    names: () => [...accounts.keys()],
-    forget(server) {
-      accounts.get(server)?.account.close();
-      accounts.delete(server);
+    get: (key) => accounts.get(grantId(key))?.account,
+    keys: () => [...accounts.values()].map(({ key }) => key),
+    forget(key) {
+      accounts.get(grantId(key))?.account.close();
+      accounts.delete(grantId(key));
     },
   };
+}
+
+/** Everything that a sign-in depends on, as one mark. */
+export function setupOf({ url, oauth }: RemoteTransport): string {
+  return createHash('sha256')
+    .update(JSON.stringify([url, oauth]))
+    .digest('base64url');
 }
 
 /** All of a server's url that tokens are bound to: on a shared host the path tells whose they are. */

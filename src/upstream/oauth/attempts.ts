@@ -1,31 +1,42 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { limits } from '../../core/limits.ts';
 import type { Authority, OAuthClient } from './grant.ts';
 
-/** A sign-in that somebody was asked for: everything its answer has to fit. */
+/** A sign-in that somebody began: everything its answer has to fit. */
 export interface Attempt {
-  /** Whose sign-in it is: an answer is of no use once the server has been set up anew. */
-  readonly account: object;
+  /** Marks how the server was set up: an answer is of no use once it has been set up anew. */
+  readonly setup: string;
   readonly server: string;
-  /** The user who asked for it; undefined when the hub did. */
-  readonly by: string | undefined;
+  /** The user it is for alone; absent: it is for everybody. */
+  readonly holder?: string | undefined;
+  /** The user who began it. */
+  readonly by: string;
+  /** `hashOf` the secret that the browser in which it began was given: it has to come back from there. */
+  readonly browser: string;
   readonly authority: Authority;
   readonly client: OAuthClient;
   /** The secret half of the PKCE challenge. */
   readonly verifier: string;
 }
 
-/** Sign-ins under way, by their `state`: 256 random bits that work once and for `limits.signInMs`. */
+/** Sign-ins under way, by their `state`: random bits that work once and for `limits.signInMs`. */
 export interface Attempts {
-  newState(): string;
-  add(state: string, attempt: Attempt): void;
+  /** Throws HubError `not_ready` when it cannot be kept where the answer may arrive. */
+  add(state: string, attempt: Attempt): Promise<void>;
   /** The attempt, which is over with this; undefined when there is none, or no longer. */
-  take(state: string): Attempt | undefined;
-  /** Forgets those of one account. */
-  forget(account: object): void;
+  take(state: string): Promise<Attempt | undefined>;
 }
 
-/** `now`: milliseconds since the epoch. */
+/** 256 random bits. */
+export function newSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+export function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('base64url');
+}
+
+/** Those of a hub without replicas, in memory: a restart in these minutes costs a click. `now`: milliseconds since the epoch. */
 export function createAttempts(now: () => number = Date.now): Attempts {
   // In the order they were begun, so the first is the oldest.
   const attempts = new Map<string, { readonly attempt: Attempt; readonly expiresAt: number }>();
@@ -38,21 +49,22 @@ export function createAttempts(now: () => number = Date.now): Attempts {
   }
 
   return {
-    newState: () => randomBytes(32).toString('base64url'),
-    add(state, attempt) {
+    async add(state, attempt) {
       prune();
-      const own = [...attempts].filter(([, other]) => other.attempt.account === attempt.account);
+      const own = [...attempts].filter(([, other]) => isOfSame(other.attempt, attempt));
       for (const [oldest] of own.slice(0, Math.max(0, own.length + 1 - limits.signInsPerServer)))
         attempts.delete(oldest);
       attempts.set(state, { attempt, expiresAt: now() + limits.signInMs });
     },
-    take(state) {
+    async take(state) {
       const found = attempts.get(state);
       attempts.delete(state);
       return found && found.expiresAt > now() ? found.attempt : undefined;
     },
-    forget(account) {
-      for (const [state, { attempt }] of attempts) if (attempt.account === account) attempts.delete(state);
-    },
   };
+}
+
+/** Whoever begins again and again pushes out nobody else's. */
+function isOfSame(a: Attempt, b: Attempt): boolean {
+  return a.server === b.server && a.by === b.by;
 }

@@ -3,7 +3,13 @@ import { isPublicAddress } from '../../core/address.ts';
 
 /** Where the hub's own paths of a sign-in are, below its public address and never below `BASE_PATH`. */
 export const callbackPath = '/oauth/callback';
+export const startPath = '/oauth/sign-in';
 const clientDocumentPath = '/oauth/client-metadata.json';
+
+/** The page on which somebody begins to sign in to a server. It is no secret: whoever opens it says who they are first. */
+export function startUrl(publicUrl: string, server: string): string {
+  return `${publicUrl}${startPath}/${encodeURIComponent(server)}`;
+}
 
 /** What the hub says of itself to authorization servers (RFC 7591 §2). */
 export function clientMetadata(redirectUri: string) {

@@ -28,6 +28,8 @@ export interface OAuthTokens {
 /** What the hub keeps of the sign-in to one server. It is good for this server at this address, this resource and this issuer and for nothing else. */
 export interface Grant {
   readonly server: string;
+  /** The user whose sign-in it is, and for whom alone it is used; absent: everybody's. */
+  readonly holder?: string | undefined;
   /** Origin and path that the tokens may be sent to. */
   readonly address: string;
   /** The authorization server; unknown for tokens from the settings until they are renewed. */
@@ -38,6 +40,18 @@ export interface Grant {
   readonly tokens?: OAuthTokens | undefined;
   /** Marks the tokens of the settings that this began with, or that it replaced: they are not taken twice. */
   readonly imported?: string | undefined;
+  /** Marks what the settings said in place of the authorization server when somebody signed in; the tokens go nowhere else. */
+  readonly endpoints?: string | undefined;
+  /** When somebody signed in, milliseconds since the epoch. */
+  readonly since?: number | undefined;
+}
+
+/** Names one grant among all. */
+export type GrantKey = Pick<Grant, 'server' | 'holder'>;
+
+/** The key as one text. */
+export function grantId({ server, holder }: GrantKey): string {
+  return JSON.stringify(holder === undefined ? [server] : [server, holder]);
 }
 
 /** An authorization server as far as a sign-in to one MCP server needs to know it. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import { failureCode } from './failure.ts';
+import type { OAuthSettings } from '../../core/settings.ts';
 import type { Authority, Grant, OAuthClient, OAuthTokens } from './grant.ts';
 import type { Grants } from './grants.ts';
 import type { AccountOptions } from './account.ts';
@@ -9,11 +10,14 @@ import type { AccountOptions } from './account.ts';
 /** The tokens of one server: at hand without waiting, renewed once for everybody. */
 export interface HeldTokens {
   readonly grant: Grant | undefined;
+  /** `endpoints` of the grants that count with these settings. */
+  readonly endpoints: string | undefined;
   /** The value of `authorization`. Begins to fetch a new token when the old one ends soon. */
   header(): string | undefined;
   pending(): Promise<void> | undefined;
   /** Fetches a new token, unless somebody just did. False when there is no way without a person. Throws HubError when it failed for now. */
   renew(sent: string | undefined): Promise<boolean>;
+  /** Somebody has signed in. */
   adopt(grant: Grant): Promise<void>;
   /** Without `all` the hub's registration with the authorization server stays. */
   drop(all: boolean): Promise<void>;
@@ -28,47 +32,46 @@ export type Renew = (grant: Grant) => Promise<{
   readonly client: OAuthClient;
 }>;
 
-/** Begins with what is kept for this server at this address, or with the tokens of its settings. */
-export function holdTokens(options: AccountOptions, grants: Grants, renewGrant: Renew): HeldTokens {
-  const { server, address, log } = options;
+/** Begins with what is kept for this server at this address, or with the tokens of its settings. `gained`: somebody signed in, at this hub or another. */
+export function holdTokens(options: AccountOptions, grants: Grants, renewGrant: Renew, gained: () => void): HeldTokens {
+  const { server, holder, address, oauth, log } = options;
+  const key = { server, holder };
   const mark = importMark(options);
-  let grant = keptGrant(options, grants.get(server), mark) ?? importedGrant(options, mark);
+  const endpoints = endpointsOf(oauth);
+  const kept = keptGrant(options, grants.get(key), mark);
+  const imported = kept ? undefined : importedGrant(options, mark);
+  let grant = kept ?? imported;
   let header = headerOf(grant);
   let renewing: Promise<boolean> | undefined;
   let closed = false;
   let failed: { readonly error: HubError; readonly until: number } | undefined;
+  const unwatch = grants.watch(key, reload);
 
-  async function keep(next: Grant): Promise<void> {
-    if (closed) return;
+  /** What is stored counts, whoever wrote it. */
+  function reload(): void {
+    const stored = grants.get(key);
+    const next = stored ? keptGrant(options, stored, mark) : grant === imported ? imported : undefined;
+    if (closed || next === grant) return;
+    const isNew = next?.tokens !== undefined && next.since !== grant?.since;
     grant = next;
     header = headerOf(next);
     failed = undefined;
-    const saved = grants.set(next);
+    if (isNew) gained();
     options.changed();
-    await saved;
   }
 
-  /** What is left when the tokens are gone; `imported` stays, so those of the settings do not come back with the next start. */
-  function withoutTokens({ tokens: _tokens, client, ...rest }: Grant, keepsClient: boolean): Grant {
-    return { ...rest, ...(keepsClient && client && { client }) };
+  async function keep(next: Grant): Promise<void> {
+    if (!closed) await grants.set(next);
   }
 
   async function fetchNew(old: Grant): Promise<boolean> {
     try {
-      const { tokens, authority, client } = await renewGrant(old);
-      // Signed in anew or out meanwhile: that counts.
-      if (grant !== old) return grant?.tokens !== undefined;
-      await keep({ ...old, issuer: authority.issuer, resource: authority.resource, client, tokens });
-      log.debug('access token renewed');
-      return true;
+      await grants.replace(old, (current) => renewed(current, renewGrant, options));
+      // As read from the store: a change of the settings may have come between.
+      reload();
+      return grant?.tokens !== undefined;
     } catch (error) {
-      const code = failureCode(error);
       if (grant !== old) return grant?.tokens !== undefined;
-      if (code !== undefined && ends.has(code)) {
-        log.warn('the sign-in has ended', { reason: code });
-        await keep(withoutTokens(old, code === 'invalid_grant'));
-        return false;
-      }
       const failure = error instanceof HubError ? error : new HubError('upstream_failed', 'The token was not renewed.');
       failed = { error: failure, until: Date.now() + limits.tokenRetryMs };
       throw failure;
@@ -97,6 +100,7 @@ export function holdTokens(options: AccountOptions, grants: Grants, renewGrant: 
     get grant() {
       return grant;
     },
+    endpoints,
     header() {
       const renewAt = grant?.tokens?.renewAt;
       if (renewAt !== undefined && Date.now() >= renewAt && !renewing) void renewQuietly();
@@ -112,14 +116,37 @@ export function holdTokens(options: AccountOptions, grants: Grants, renewGrant: 
       if (header !== undefined && header !== sent) return true;
       return renewOnce();
     },
-    adopt: (next) => keep({ ...next, address, ...(mark !== undefined && { imported: mark }) }),
+    adopt: (next) =>
+      keep({ ...next, ...key, address, endpoints, ...(mark !== undefined && { imported: mark }), since: Date.now() }),
     async drop(all) {
-      if (grant) await keep(withoutTokens(grant, !all));
+      if (!grant || closed) return;
+      if (holder === undefined) await keep(withoutTokens(grant, !all));
+      else await grants.delete(key);
     },
     close() {
       closed = true;
+      unwatch();
     },
   };
+}
+
+/** The grant with new tokens, or without any when its refresh token is of no more use. Throws what `renew` throws. */
+async function renewed(old: Grant, renew: Renew, { log, holder }: AccountOptions): Promise<Grant> {
+  try {
+    const { tokens, authority, client } = await renew(old);
+    log.debug('access token renewed');
+    return { ...old, issuer: authority.issuer, resource: authority.resource, client, tokens };
+  } catch (error) {
+    const code = failureCode(error);
+    if (code === undefined || !ends.has(code)) throw error;
+    log.warn('the sign-in has ended', { reason: code, ...(holder !== undefined && { user: holder }) });
+    return withoutTokens(old, code === 'invalid_grant');
+  }
+}
+
+/** What is left when the tokens are gone; `imported` stays, so those of the settings do not come back with the next start. */
+function withoutTokens({ tokens: _tokens, since: _since, client, ...rest }: Grant, keepsClient: boolean): Grant {
+  return { ...rest, ...(keepsClient && client && { client }) };
 }
 
 /** Codes after which the same refresh token will never work again. */
@@ -130,12 +157,26 @@ function headerOf(grant: Grant | undefined): string | undefined {
   return access === undefined ? undefined : `Bearer ${access}`;
 }
 
-/** Never for another address, and not for another client than the settings name. */
-function keptGrant({ address, oauth }: AccountOptions, kept: Grant | undefined, mark: string | undefined) {
-  if (kept?.address !== address) return undefined;
+/** Never for another address, not for another client than the settings name, and not with endpoints that were put in place of those it came from. */
+export function keptGrant(
+  { address, oauth, holder }: Pick<AccountOptions, 'address' | 'oauth' | 'holder'>,
+  kept: Grant | undefined,
+  mark?: string,
+): Grant | undefined {
+  if (kept?.address !== address || kept.endpoints !== endpointsOf(oauth)) return undefined;
   if (mark !== undefined && kept.imported !== mark) return undefined;
   const isOtherClient = oauth.clientId !== undefined && kept.client !== undefined && kept.client.id !== oauth.clientId;
-  return isOtherClient ? undefined : kept;
+  if (isOtherClient) return undefined;
+  // Where users sign in each for themselves, nobody uses what was everybody's.
+  return oauth.perUser === true && holder === undefined ? withoutTokens(kept, true) : kept;
+}
+
+/** Who may change the settings could otherwise have the tokens of others sent wherever they like. */
+function endpointsOf(oauth: OAuthSettings): string | undefined {
+  const { issuer, authorizationEndpoint, tokenEndpoint, revocationEndpoint } = oauth;
+  const named = [issuer, authorizationEndpoint, tokenEndpoint, revocationEndpoint];
+  if (named.every((address) => address === undefined)) return undefined;
+  return createHash('sha256').update(JSON.stringify(named)).digest('hex');
 }
 
 function importedGrant({ server, address, oauth }: AccountOptions, mark: string | undefined): Grant | undefined {
@@ -144,11 +185,12 @@ function importedGrant({ server, address, oauth }: AccountOptions, mark: string 
   // A text that no header can carry is no token.
   const usable = access !== undefined && /^[\x21-\x7e]+$/.test(access);
   const tokens = { ...(usable && { access }), refresh: oauth.refreshToken };
-  return { server, address, imported: mark, tokens };
+  return { server, address, endpoints: endpointsOf(oauth), imported: mark, tokens };
 }
 
-function importMark({ oauth: { accessToken, refreshToken } }: AccountOptions): string | undefined {
-  if (accessToken === undefined && refreshToken === undefined) return undefined;
+/** Undefined where the settings have no tokens, or none that could be anybody's. */
+function importMark({ oauth: { accessToken, refreshToken, perUser } }: AccountOptions): string | undefined {
+  if ((accessToken === undefined && refreshToken === undefined) || perUser === true) return undefined;
   return createHash('sha256')
     .update(JSON.stringify([accessToken, refreshToken]))
     .digest('hex');

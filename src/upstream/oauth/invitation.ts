@@ -1,72 +1,76 @@
-import { errorText, HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import type { AccountOptions } from './account.ts';
-import type { Attempts } from './attempts.ts';
+import type { Grants } from './grants.ts';
+import { type HeldTokens, keptGrant } from './held-tokens.ts';
 import type { Negotiation, Prepared } from './negotiation.ts';
 
-/** The address that somebody is asked to open, for as long as they are asked; never one that is about to expire. */
+/** Whether somebody is asked to sign in, and for what. */
 export interface Invitation {
-  readonly url: string | undefined;
-  /** Shows an address from now on. */
-  show(prepared: Prepared): Promise<string>;
-  /** Replaces an address that is used up. */
-  renew(): void;
-  hide(): void;
-  /** An address for one user, not shown to others. */
-  for(prepared: Prepared, by: string | undefined): Promise<string>;
-  /** Nothing is shown any more, and no answer counts. */
+  readonly isOpen: boolean;
+  /** Sees to it that somebody can be asked; once for everybody who is refused. Throws HubError when the server offers no sign-in. */
+  ask(challenge: string | undefined, heldScope?: string): Promise<void>;
+  /** Finds out how to sign in, with the rights that were asked for; anew, because whatever was known may be what is wrong. Throws HubError. */
+  prepare(): Promise<Prepared>;
+  /** Somebody has, or nobody is to be asked any more. */
+  end(): void;
   close(): void;
 }
 
+export interface InvitationNeeds {
+  readonly negotiation: Pick<Negotiation, 'prepare'>;
+  readonly tokens: Pick<HeldTokens, 'grant' | 'endpoints'>;
+  readonly grants: Grants;
+}
+
 export function createInvitation(
-  { server, log, changed }: AccountOptions,
-  { authorizationUrl }: Pick<Negotiation, 'authorizationUrl'>,
-  attempts: Attempts,
+  options: AccountOptions,
+  { negotiation, tokens, grants }: InvitationNeeds,
 ): Invitation {
-  const account = {};
-  let shown: { readonly prepared: Prepared; readonly url: string } | undefined;
-  let timer: NodeJS.Timeout | undefined;
+  const { server, holder, address, log } = options;
+  let wanted: { readonly challenge: string | undefined; readonly heldScope: string | undefined } | undefined;
+  let asking: Promise<void> | undefined;
   let closed = false;
 
-  async function newUrl(prepared: Prepared, by: string | undefined): Promise<string> {
-    const state = attempts.newState();
-    const { url, verifier } = await authorizationUrl(prepared, state);
-    if (closed) throw new HubError('conflict', `Server "${server}" was set up anew meanwhile. Begin again.`);
-    attempts.add(state, { account, server, by, ...prepared, verifier });
-    return url;
+  async function prepare(challenge: string | undefined, heldScope: string | undefined): Promise<Prepared> {
+    // A registration is the hub's, whoever signs in.
+    const shared =
+      holder === undefined ? tokens.grant : keptGrant({ ...options, holder: undefined }, grants.get({ server }));
+    const held = tokens.grant?.client ? tokens.grant : shared;
+    const prepared = await negotiation.prepare(challenge, held, heldScope);
+    const { client, authority } = prepared;
+    // It is worth keeping even if nobody signs in: the next start would make another one.
+    const isNew = client.kind === 'registered' && client !== held?.client;
+    if (isNew && !closed && shared?.tokens === undefined) {
+      const { issuer, resource } = authority;
+      await grants.set({ ...shared, server, address, endpoints: tokens.endpoints, issuer, resource, client });
+    }
+    return prepared;
   }
 
-  async function show(prepared: Prepared): Promise<string> {
-    const url = await newUrl(prepared, undefined);
-    clearTimeout(timer);
-    shown = { prepared, url };
-    timer = setTimeout(renew, limits.signInMs / 2).unref();
-    changed();
-    return url;
-  }
-
-  function renew(): void {
-    if (!shown) return;
-    show(shown.prepared).catch((error: unknown) => log.debug('no new address to sign in', { error: errorText(error) }));
-  }
-
-  function hide(): void {
-    clearTimeout(timer);
-    shown = undefined;
+  function ask(challenge: string | undefined, heldScope?: string): Promise<void> {
+    if (wanted) return Promise.resolve();
+    asking ??= (async () => {
+      const { authority } = await prepare(challenge, heldScope);
+      wanted = { challenge, heldScope };
+      const { origin } = new URL(authority.metadata.authorization_endpoint);
+      log.warn('somebody has to sign in', { at: origin, ...(holder !== undefined && { user: holder }) });
+      options.changed();
+    })().finally(() => {
+      asking = undefined;
+    });
+    return asking;
   }
 
   return {
-    get url() {
-      return shown?.url;
+    get isOpen() {
+      return wanted !== undefined;
     },
-    show,
-    renew,
-    hide,
-    for: newUrl,
+    ask,
+    prepare: () => prepare(wanted?.challenge, wanted?.heldScope),
+    end() {
+      wanted = undefined;
+    },
     close() {
       closed = true;
-      hide();
-      attempts.forget(account);
     },
   };
 }

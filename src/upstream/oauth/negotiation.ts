@@ -29,6 +29,8 @@ export interface Answer {
   readonly iss: string | undefined;
 }
 
+const discovering = 'finding out how';
+
 /** The official client is large: it is loaded when the first server wants it. */
 const flows = () => import('./flows.ts');
 
@@ -85,7 +87,7 @@ export function negotiate(options: AccountOptions): Negotiation {
         known = authority;
         return { authority, client };
       });
-      return inTime(`${attempt}: finding out how took longer than ${limits.oauthPrepareMs / 1_000} s.`, found);
+      return inTime(`${attempt}: ${discovering} took longer than ${limits.oauthPrepareMs / 1_000} s.`, found);
     },
     async authorizationUrl({ authority, client }, state) {
       const { authorizationUrl, refusalOf } = await flows();
@@ -103,7 +105,9 @@ export function negotiate(options: AccountOptions): Negotiation {
     renew: (grant) =>
       fetching(`Cannot renew the sign-in to server "${server}"`, async (fetch) => {
         const { renew } = await flows();
-        const authority = await authorityOf(grant, fetch);
+        const late = `${discovering} took longer than ${limits.oauthPrepareMs / 1_000} s.`;
+        // A bound that ends before another hub may try: of two that use the same refresh token one loses.
+        const authority = await inTime(late, authorityOf(grant, fetch));
         const client = configured(oauth, options.redirectUri()) ?? grant.client;
         const { tokens } = grant;
         if (!client || tokens?.refresh === undefined)

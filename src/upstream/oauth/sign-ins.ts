@@ -1,17 +1,25 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { HubError } from '../../core/errors.ts';
 import type { LoggerFor } from '../../core/logger.ts';
+import { isPerUser } from '../../core/per-user.ts';
 import type { RemoteTransport, ServerSettings, TransportSettings } from '../../core/settings.ts';
 import type { Credential } from '../credential.ts';
 import type { AddressPolicy } from '../safe-address.ts';
-import type { Account } from './account.ts';
-import { addressOf, createAccounts } from './accounts.ts';
-import { type Attempt, createAttempts } from './attempts.ts';
-import { clientDocument, clientDocumentUrl } from './client-document.ts';
-import { isFailureCode } from './failure.ts';
+import { type Account, type Begun, ownSignInRequired } from './account.ts';
+import { createAccounts, setupOf } from './accounts.ts';
+import { readAnswer, only } from './answer.ts';
+import { type Attempt, type Attempts, hashOf } from './attempts.ts';
+import { clientDocument, clientDocumentUrl, startUrl } from './client-document.ts';
+import type { GrantKey } from './grant.ts';
 import type { Grants } from './grants.ts';
+import { createLeftOvers } from './left-overs.ts';
+import { createListers } from './listers.ts';
 
 export interface SignInsOptions {
   readonly grants: Grants;
+  readonly attempts: Attempts;
+  /** True when other hubs have the same sign-ins; their settings may be a moment ahead of ours. */
+  readonly isShared: boolean;
   /** The hub's address as browsers reach it, without a slash at the end and without `BASE_PATH`. */
   readonly publicUrl: () => string;
   /** The server's transport with its placeholders filled in. Throws HubError when it cannot be used. */
@@ -19,29 +27,36 @@ export interface SignInsOptions {
   readonly addresses: (server: ServerSettings) => AddressPolicy;
   /** The server of that name now. */
   readonly server: (name: string) => ServerSettings | undefined;
-  /** True while this user may manage the server. */
-  readonly manages: (username: string, server: ServerSettings) => boolean;
+  /** True while this user may sign in to the server: for everybody, or where users do so alone, for themselves. */
+  readonly maySignIn: (username: string, server: ServerSettings) => boolean;
   readonly userAgent: string;
-  /** Somebody signed in: what waits for that may go on. */
-  readonly signedIn: (server: string) => void;
-  /** Tokens, or an address to open, are not what they were. Raise a flag and return. */
+  /** Somebody signed in, at this hub or another: what waits for that may go on. */
+  readonly signedIn: (key: GrantKey) => void;
+  /** The server's tools are to be listed with the sign-in of somebody else. */
+  readonly relist: (server: string) => void;
+  /** Tokens, or who has to sign in, are not what they were. Raise a flag and return. */
   readonly changed: () => void;
   readonly log: LoggerFor;
 }
 
 /** The hub as OAuth client of its servers (MCP, Authorization): who is signed in where, and how to sign in. */
 export interface SignIns {
-  /** What one channel to a server authorizes itself with. */
-  readonly credential: (server: ServerSettings, transport: RemoteTransport) => Credential;
-  /** The address somebody has to open before the hub can use the server. */
+  /** What one channel to a server authorizes itself with: as this user, or where everybody shares a sign-in, as that. A server that users sign in to alone lists its tools to one of them. */
+  readonly credential: (server: ServerSettings, transport: RemoteTransport, user?: string) => Credential;
+  /** The page to open before the hub can use the server. */
   readonly authorizationUrl: (server: string) => string | undefined;
-  /** Begins a sign-in for a user: the address to open. Throws HubError `conflict` when the server has no use for one, or why it cannot be begun. */
-  readonly begin: (server: ServerSettings, by: string) => Promise<string>;
-  /** Takes the answer of an authorization server, as its query says it; gives the server's name. Throws HubError with what to do. */
-  readonly finish: (query: URLSearchParams) => Promise<string>;
-  /** Signs out. With `all` the hub forgets its registration there too. */
-  readonly disconnect: (server: ServerSettings, all: boolean) => Promise<void>;
-  /** Forgets what is kept for servers that are gone, or at another address now. */
+  /** For a server that users sign in to alone: why this user cannot use it yet, HubError `oauth_required`, or why nobody can; undefined when they can. */
+  readonly refusal: (server: ServerSettings, user: string) => HubError | undefined;
+  /** Begins a sign-in for a user. Throws HubError `conflict` when the server has no use for one, or why it cannot be begun. */
+  readonly begin: (server: ServerSettings, by: string) => Promise<Begun>;
+  /**
+   * Takes the answer of an authorization server, as its query says it, from the browser with that secret; gives the server's name. Throws HubError with what to
+   * do.
+   */
+  readonly finish: (query: URLSearchParams, browser: string | undefined) => Promise<string>;
+  /** Signs out: this user, or everybody. With `all` the hub forgets its registration there too. */
+  readonly disconnect: (server: ServerSettings, user: string | undefined, all: boolean) => Promise<void>;
+  /** Forgets what is kept for servers and users that are gone, or at another address now. */
   readonly reconcile: () => void;
   /** The hub's document for authorization servers; undefined when they could not fetch it. */
   readonly clientDocument: () => object | undefined;
@@ -49,57 +64,80 @@ export interface SignIns {
 }
 
 export function createSignIns(options: SignInsOptions): SignIns {
-  const { grants, log } = options;
-  const attempts = createAttempts();
-  const accounts = createAccounts(options, attempts);
+  const { grants, attempts, log } = options;
+  const accounts = createAccounts(options, attempts, options.signedIn);
+  const leftOvers = createLeftOvers(options);
+  const listers = createListers({
+    candidates: (server) =>
+      grants.all().filter((grant) => grant.server === server.name && grant.tokens && leftOvers.isGood(grant)),
+    isWaiting: (key) => accounts.get(key)?.isWaiting === true,
+    relist: options.relist,
+  });
+
+  function accountOf(server: ServerSettings, user: string | undefined): Account {
+    const transport = signInTransport(server, options.expand(server));
+    return accounts.of(server, transport, isPerUser(server) ? user : undefined);
+  }
 
   /** The account an answer is for. Throws HubError when it is for none. */
-  function accountFor({ server: name, by }: Attempt): Account {
+  function accountFor({ server: name, holder, by, setup }: Attempt): Account {
     const server = options.server(name);
-    const account = accounts.get(name);
-    if (!server || !account) throw new HubError('not_found', `${refused} The server it was for is gone.`);
-    if (by !== undefined && !options.manages(by, server)) {
-      account.renewUrl();
-      throw new HubError('forbidden', `${refused} Whoever began it may not manage the server any more.`);
-    }
-    return account;
+    if (!server) throw new HubError('not_found', `${refused} The server it was for is gone.`);
+    if (!options.maySignIn(by, server))
+      throw new HubError('forbidden', `${refused} Whoever began it may not sign in to the server any more.`);
+    const transport = signInTransport(server, options.expand(server));
+    if (setupOf(transport) !== setup || isPerUser(server) !== (holder !== undefined))
+      throw new HubError('conflict', `${refused} Server "${name}" was set up anew meanwhile. Begin again.`);
+    return accounts.of(server, transport, holder);
   }
 
   return {
-    credential: (server, transport) => accounts.of(server, transport).credential(),
-    authorizationUrl: (server) => accounts.get(server)?.authorizationUrl,
-    async begin(server, by) {
-      return accounts.of(server, signInTransport(server, options.expand(server))).begin(by);
+    credential(server, transport, user) {
+      const holder = isPerUser(server) ? (user ?? listers.next(server)) : undefined;
+      return accounts.of(server, transport, holder).credential();
     },
-    async finish(query) {
-      const state = only(query, 'state');
-      const attempt = state === undefined ? undefined : attempts.take(state);
-      if (!attempt) throw new HubError('invalid_input', `${refused} It has expired, or was used already. Begin again.`);
-      const account = accountFor(attempt);
+    authorizationUrl(name) {
+      const server = options.server(name);
+      const key = { server: name, holder: server && isPerUser(server) ? listers.current(name) : undefined };
+      return accounts.get(key)?.isWaiting === true ? startUrl(options.publicUrl(), name) : undefined;
+    },
+    refusal(server, user) {
       try {
-        const answer = await readAnswer(query, attempt);
-        await account.redeem(attempt, answer);
+        if (accountOf(server, user).isSignedIn) return undefined;
       } catch (error) {
-        account.renewUrl();
+        if (error instanceof HubError) return error;
         throw error;
       }
-      log(`server:${attempt.server}`).info('signed in', { ...(attempt.by !== undefined && { by: attempt.by }) });
-      options.signedIn(attempt.server);
+      return ownSignInRequired(server.name, `needs ${user} to sign in`, startUrl(options.publicUrl(), server.name));
+    },
+    begin: async (server, by) => accountOf(server, by).begin(by),
+    async finish(query, browser) {
+      const state = only(query, 'state');
+      const attempt = state === undefined ? undefined : await attempts.take(state);
+      if (!attempt) throw new HubError('invalid_input', `${refused} It has expired, or was used already. Begin again.`);
+      if (!isSame(hashOf(browser ?? ''), attempt.browser)) {
+        const where = startUrl(options.publicUrl(), attempt.server);
+        throw new HubError('forbidden', `${refused} It was begun in another browser. Begin here: ${where}`);
+      }
+      const account = accountFor(attempt);
+      await account.redeem(attempt, await readAnswer(query, attempt));
+      log(`server:${attempt.server}`).info('signed in', { by: attempt.by });
       return attempt.server;
     },
-    async disconnect(server, all) {
-      await accounts.of(server, signInTransport(server, options.expand(server))).disconnect(all);
+    async disconnect(server, user, all) {
+      const own = accountOf(server, user);
+      const others = all && isPerUser(server) ? grants.all().filter(({ server: name }) => name === server.name) : [];
+      await own.disconnect(all);
+      for (const { holder } of others) await accountOf(server, holder).disconnect(true);
+      if (others.length > 0) await grants.delete({ server: server.name });
     },
     reconcile() {
-      for (const { server: name, address } of grants.all()) {
-        const server = options.server(name);
-        const now = server && currentAddress(server, options.expand);
-        if (now === address || now === 'unknown') continue;
-        log(`server:${name}`).info('the sign-in is forgotten: the server is gone, or at another address');
-        accounts.forget(name);
-        void grants.delete(name);
+      leftOvers.forget((key) => accounts.forget(key));
+      for (const key of accounts.keys()) {
+        const server = options.server(key.server);
+        if (!server || (key.holder !== undefined && !options.maySignIn(key.holder, server))) accounts.forget(key);
       }
-      for (const name of accounts.names()) if (!options.server(name)) accounts.forget(name);
+      listers.reconcile(options.server);
     },
     clientDocument() {
       const publicUrl = options.publicUrl();
@@ -107,7 +145,8 @@ export function createSignIns(options: SignInsOptions): SignIns {
       return documentUrl === undefined ? undefined : clientDocument(publicUrl, documentUrl);
     },
     async close() {
-      for (const name of accounts.names()) accounts.forget(name);
+      leftOvers.close();
+      for (const key of accounts.keys()) accounts.forget(key);
       await grants.close();
     },
   };
@@ -115,33 +154,9 @@ export function createSignIns(options: SignInsOptions): SignIns {
 
 const refused = 'This sign-in cannot be finished.';
 
-/** The code and the issuer of an answer. Whom it is from is checked before anything else is believed (RFC 9207 §2.4). */
-async function readAnswer(
-  query: URLSearchParams,
-  attempt: Attempt,
-): Promise<{ code: string; iss: string | undefined }> {
-  const { checkIssuer, refusalOf } = await import('./flows.ts');
-  const iss = only(query, 'iss');
-  try {
-    checkIssuer(attempt.authority, iss ?? (query.has('iss') ? '' : undefined));
-  } catch (error) {
-    throw refusalOf(error, `Cannot finish signing in to server "${attempt.server}"`);
-  }
-  const error = only(query, 'error');
-  if (query.has('error')) {
-    const why = error !== undefined && isFailureCode(error) ? ` (${error})` : '';
-    const text = `Signing in to server "${attempt.server}" was refused there${why}. Begin again if that was a mistake.`;
-    throw new HubError('invalid_input', text);
-  }
-  const code = only(query, 'code');
-  if (code === undefined) throw new HubError('invalid_input', `${refused} The answer has no code. Begin again.`);
-  return { code, iss };
-}
-
-/** A parameter that is there once; twice, nobody knows which is meant. */
-function only(query: URLSearchParams, name: string): string | undefined {
-  const values = query.getAll(name);
-  return values.length === 1 && values[0] !== '' ? values[0] : undefined;
+function isSame(a: string, b: string): boolean {
+  const [left, right] = [a, b].map((text) => createHash('sha256').update(text).digest());
+  return left !== undefined && right !== undefined && timingSafeEqual(left, right);
 }
 
 /** Throws HubError `conflict` for a server that nobody can sign in to. */
@@ -154,15 +169,4 @@ function signInTransport({ name }: ServerSettings, transport: TransportSettings)
   if (hasOwn || username !== '' || password !== '')
     throw new HubError('conflict', `${attempt}: its settings have a credential. Remove that first.`);
   return transport;
-}
-
-/** `unknown` while the settings of the server cannot be used. */
-function currentAddress(server: ServerSettings, expand: SignInsOptions['expand']): string | undefined {
-  let transport: TransportSettings;
-  try {
-    transport = expand(server);
-  } catch {
-    return 'unknown';
-  }
-  return 'url' in transport ? addressOf(transport.url) : undefined;
 }

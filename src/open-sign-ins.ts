@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import { isAdmin, reaches } from './core/access.ts';
+import type { LoggerFor } from './core/logger.ts';
+import { isPerUser } from './core/per-user.ts';
+import { createSealer } from './core/seal.ts';
+import type { DatabaseHandle } from './database/supervise.ts';
+import type { Env } from './env.ts';
+import type { DataDir } from './settings/data-dir.ts';
+import type { SettingsStore } from './settings/store.ts';
+import { type Attempts, createAttempts } from './upstream/oauth/attempts.ts';
+import { sharedAttempts } from './upstream/oauth/attempts-in-table.ts';
+import { grantFile } from './upstream/oauth/grant-file.ts';
+import type { Grants } from './upstream/oauth/grants.ts';
+import { openFileGrants } from './upstream/oauth/grants-in-file.ts';
+import { openSharedGrants } from './upstream/oauth/grants-in-table.ts';
+import { sharedSealer } from './upstream/oauth/shared-secret.ts';
+import { createSignIns, type SignIns, type SignInsOptions } from './upstream/oauth/sign-ins.ts';
+
+/** The file of sign-ins in `DATA_DIR`, and what the key it is sealed with is for. */
+export const signInsFile = { name: 'oauth.sealed', purpose: 'oauth' } as const;
+
+interface SignInStorage {
+  readonly dataDir: DataDir;
+  readonly database: DatabaseHandle;
+  readonly settings: SettingsStore;
+  readonly log: LoggerFor;
+}
+
+type Needs = Pick<
+  SignInsOptions,
+  'publicUrl' | 'expand' | 'addresses' | 'userAgent' | 'signedIn' | 'relist' | 'changed'
+>;
+
+/** Signing in to servers. `changed` is not called before this has returned: whoever hears of it is not there yet. */
+export async function openSignIns(
+  env: Env,
+  storage: SignInStorage,
+  needs: Needs,
+): Promise<{ signIns: SignIns; grants: Grants }> {
+  let isOpen = false;
+  const changed = (): void => {
+    if (isOpen) needs.changed();
+  };
+  const settings = () => storage.settings.current;
+  const stores = await openStores(env, storage, changed);
+  const signIns = createSignIns({
+    ...needs,
+    ...stores,
+    changed,
+    server: (name) => settings().servers.get(name),
+    maySignIn(username, server) {
+      const user = { kind: 'user', username } as const;
+      if (isPerUser(server)) return reaches(settings(), user, server);
+      return server.owner === username || isAdmin(settings(), user);
+    },
+    log: storage.log,
+  });
+  isOpen = true;
+  return { signIns, grants: stores.grants };
+}
+
+/** Where sign-ins are kept: in the data folder, or with `DB_URL` in the database for all hubs that share it (decisions/0017). */
+async function openStores(
+  env: Env,
+  { dataDir, database, log }: SignInStorage,
+  changed: () => void,
+): Promise<{ grants: Grants; attempts: Attempts; isShared: boolean }> {
+  const sealer = createSealer(dataDir.secret('hub', 32), signInsFile.purpose);
+  const file = grantFile(join(dataDir.path, signInsFile.name), sealer, log('hub'));
+  if (env.database.kind !== 'postgres')
+    return { grants: await openFileGrants(file, changed), attempts: createAttempts(), isShared: false };
+  const shared = sharedSealer(env.jwtSecret, 'oauth shared');
+  return {
+    grants: await openSharedGrants({ database, sealer: shared, file, log: log('hub'), changed }),
+    attempts: sharedAttempts(database, sharedSealer(env.jwtSecret, 'oauth attempts')),
+    isShared: true,
+  };
+}
