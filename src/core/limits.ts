@@ -393,9 +393,9 @@ export const limits = {
   asksPerSession: 50,
   /** How long a person may take to answer; until then the call that waits for it is not late. */
   askMs: 10 * 60_000,
-  /** Calls that were given up and that the server may go on with, and for how long they count: most end within it or never ask. */
+  /** Calls that were given up and that the server may go on with, and for how long they count: twice what a call may take. */
   abandonedCalls: 1_000,
-  abandonedMs: 5 * 60_000,
+  abandonedMs: 2 * 60_000,
   /** Questions that come within this time go to a stateless client together: it answers them all with one request. */
   askGatherMs: 20,
   /** Rounds of questions in one call of a server that asks by its answers; a form per round is more than anybody fills in. */

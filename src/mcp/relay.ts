@@ -1,4 +1,4 @@
-import { missingFor, type ServerAsk } from '../core/asks.ts';
+import { missingFor, type ServerAsk, unableRefusal } from '../core/asks.ts';
 import { errorText, HubError } from '../core/errors.ts';
 import { type Edits, editObject, memberText } from '../core/json-text.ts';
 import { limits } from '../core/limits.ts';
@@ -108,6 +108,8 @@ class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
   #edits: Edits = {};
   /** Set once its server asked a stateless client something. */
   #parking: Parking | undefined;
+  /** The capabilities without which a stateless client could not be asked what the server wanted to know. */
+  #lacking: Record<string, unknown> | undefined;
   /** The questions that a client with a session is answering, and how often that was. */
   #round: Round | undefined;
   #rounds = 0;
@@ -191,8 +193,13 @@ class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
     const { session, stateless } = this.#request;
     if (session && !this.#over) return askSession(session, ask, asks, this.reply);
     if (!stateless || this.#over) return ask.refuse(nobodyToAsk);
-    const missing = missingFor(ask, abilitiesFor(this.#request));
-    if (missing) return this.#lacks(missing, ask);
+    const abilities = abilitiesFor(this.#request);
+    const missing = missingFor(ask, abilities);
+    if (missing) {
+      // It may do without; if it does not, the client hears what it takes.
+      this.#lacking = { ...this.#lacking, ...missing };
+      return ask.refuse(unableRefusal(ask, abilities));
+    }
     this.#parking ??= asks.parkings.open(this);
     if (this.#parking) this.#parking.add(ask);
     else ask.refuse({ code: rpcErrors.internal, message: 'Too many calls wait for their clients to answer.' });
@@ -253,16 +260,13 @@ class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
     });
   }
 
-  /** The client did not declare what the server needs (2026-07-28, Errors). */
-  #lacks(requiredCapabilities: Record<string, unknown>, { method }: ServerAsk): void {
-    if (!this.#end()) return;
-    const text = `Server "${this.target.server}" needs a client that supports ${method}.`;
-    this.#leave('the client cannot be asked this');
-    this.#tell(() => {
-      this.#report('error', text, undefined);
-      const { reply, id } = this.#request;
-      reply.answer(errorResponseText(id, rpcErrors.missingClientCapability, text, { requiredCapabilities }), 400);
-    });
+  /** The call failed for want of something that the client did not declare (2026-07-28, Errors). */
+  #lacks(requiredCapabilities: Record<string, unknown>): void {
+    const names = Object.keys(requiredCapabilities).join(', ');
+    const text = `Server "${this.target.server}" needs a client that supports ${names}.`;
+    this.#report('error', text, undefined);
+    const { reply, id } = this.#request;
+    reply.answer(errorResponseText(id, rpcErrors.missingClientCapability, text, { requiredCapabilities }), 400);
   }
 
   #deliver(message: RpcMessage, text: string): void {
@@ -270,6 +274,7 @@ class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
     const result = message.result === undefined ? undefined : memberText(text, 'result');
     if (result !== undefined) {
       const toolFailed = isObject(message.result) && message.result['isError'] === true;
+      if (toolFailed && this.#lacking) return this.#lacks(this.#lacking);
       this.#report(toolFailed ? 'tool_error' : 'ok', undefined, result);
       return reply.answer(resultText(id, this.#stamped(message.result, result)));
     }
@@ -279,9 +284,10 @@ class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
         new HubError('upstream_failed', `Server "${this.target.server}" sent an answer without result or error.`),
       );
     }
-    this.#report('error', String(message.error['message']).slice(0, 500), error);
-    if (message.error['code'] === urlElicitationRequired && this.#redirects(message.error)) return;
+    if (this.#lacking) return this.#lacks(this.#lacking);
     const { code } = message.error;
+    if (code === urlElicitationRequired && this.#redirects(message.error)) return;
+    this.#report('error', String(message.error['message']).slice(0, 500), error);
     // 2026-07-28, Streamable HTTP: what the client would have to declare is the client's own mistake.
     const status = this.#request.stateless && code === rpcErrors.missingClientCapability ? 400 : 200;
     reply.answer(`{"jsonrpc":"2.0","id":${id},"error":${this.#errorFor(error, code)}}`, status);
@@ -305,12 +311,12 @@ class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
         this.#options.asks.elicitations.note(server, elicitationId, session.facts.sid);
     if (!stateless || elicitations.length === 0) return false;
     if (abilitiesFor(this.#request).includes('u')) {
-      reply.answer(resultText(id, urlsRequired(error)));
-      return true;
+      const result = urlsRequired(error);
+      this.#report('ok', undefined, result);
+      reply.answer(resultText(id, result));
+    } else {
+      this.#lacks({ elicitation: { url: {} } });
     }
-    const text = `Server "${server}" sends its user to an address, which needs a client that supports it.`;
-    const data = { requiredCapabilities: { elicitation: { url: {} } } };
-    reply.answer(errorResponseText(id, rpcErrors.missingClientCapability, text, data), 400);
     return true;
   }
 
