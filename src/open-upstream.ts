@@ -20,7 +20,7 @@ import { openChannel } from './upstream/open-channel.ts';
 import { endOrphans, ownerMark } from './upstream/orphans.ts';
 import { createPool } from './upstream/pool.ts';
 import { openReaper } from './upstream/reaper.ts';
-import type { Asked, Said } from './open-clients.ts';
+import type { Clients } from './open-clients.ts';
 import type { DatabaseHandle } from './database/supervise.ts';
 import { openSignIns } from './open-sign-ins.ts';
 import { version } from './version.ts';
@@ -36,10 +36,8 @@ interface UpstreamStorage {
 interface UpstreamNeeds {
   /** Something about a server, or a token for it, is not what it was: raise a flag and return. */
   readonly changed: () => void;
-  /** A server said something that belongs to no request. Must be quick. */
-  readonly said: Said;
-  /** A server asks something of a client whose connection it is, in the middle of no call. */
-  readonly asked: Asked;
+  /** Who hears what servers say and ask of their own accord. */
+  readonly clients: () => Pick<Clients, 'said' | 'asked' | 'ownConnection'>;
   /** Where browsers reach the hub, without `BASE_PATH`. */
   readonly address: () => string;
 }
@@ -118,7 +116,7 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     changed,
     saved,
     authorizationUrl: signIns.authorizationUrl,
-    unasked: (server, ...said) => needs.said(server, undefined, ...said),
+    unasked: (server, ...said) => needs.clients().said(server, undefined, ...said),
   });
   closers.add(() => pool.close());
   const leases = createLeases({
@@ -126,8 +124,9 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     settings,
     shared: (server) => pool.connection(server),
     refusal: signIns.refusal,
-    unasked: needs.said,
-    asked: needs.asked,
+    unasked: (...said) => needs.clients().said(...said),
+    asked: (...asked) => needs.clients().asked(...asked),
+    changed: (...changed) => needs.clients().ownConnection(...changed),
   });
   closers.add(() => leases.close());
   return { pool, leases, signIns, grants, savedText: catalogueText(saved) };

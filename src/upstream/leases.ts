@@ -38,6 +38,8 @@ export interface LeaseOptions extends Pick<
   readonly asked?: (tenant: Tenant, ask: ServerAsk) => void;
   /** A server said something to one tenant that belongs to no request. Must be quick. */
   readonly unasked?: (server: string, tenant: Tenant, ...said: Parameters<Unasked>) => void;
+  /** A tenant's connection is not what it was. Called from inside events. */
+  readonly changed?: (tenant: Tenant, connection: Connection) => void;
   readonly bounds?: {
     readonly total: number;
     readonly perPrincipal: number;
@@ -63,6 +65,8 @@ export interface Leases {
   retry(server: string, user: string | undefined): void;
   /** The roots of a session's client are not what they were. */
   rootsChanged(session: string): void;
+  /** The connections that a session has now, whoever's it is. */
+  ofSession(session: string): Connection[];
   /** The session is over, whoever's it was. */
   endSession(session: string): void;
   readonly size: number;
@@ -100,21 +104,9 @@ export function createLeases(options: LeaseOptions): Leases {
     const { server } = base;
     const openAs: ConnectionOptions['open'] = (wanted, events) => options.open(wanted, events, user);
     const log = quieter(options.log(`server:${server.name}`));
-    const unasked: Unasked = (...said) => options.unasked?.(server.name, tenant, ...said);
-    const asks = ofOneClient(tenant, options.asked);
-    const own = {
-      ...options,
-      open: openAs,
-      server,
-      slots,
-      log,
-      unasked,
-      ...asks,
-      changed: () => undefined,
-      lists: false,
-      knownTools: () => base.offer?.tools ?? [],
-    };
-    const connection = new Connection(own);
+    const changed = (): void => options.changed?.(tenant, connection);
+    const own = { ...options, open: openAs, server, slots, log, ...ofTenant(options, base, tenant), changed };
+    const connection: Connection = new Connection(own);
     connection.start();
     const lease = { connection, shared: base, tenant, user, lastUsedAt: Date.now() };
     leases.set(key, lease);
@@ -170,6 +162,8 @@ export function createLeases(options: LeaseOptions): Leases {
         if (connection.server.name === server && own === user) connection.retryNow();
     },
     rootsChanged: (session) => tellRootsChanged(leases.values(), session),
+    ofSession: (session) =>
+      [...leases.values()].filter((lease) => lease.tenant.session === session).map(({ connection }) => connection),
     endSession: (session) => endWhere((lease) => lease.tenant.session === session),
     get size() {
       return leases.size;
@@ -211,8 +205,19 @@ function pushedOut(
   throw new HubError('too_many', text, { retryAfterMs: 5_000 });
 }
 
-function isBusy({ status, inFlight }: Connection): boolean {
-  return inFlight > 0 || status.kind === 'connecting';
+/** What makes a connection one tenant's: what it says and asks is for that tenant, and what the server offers is known from the shared one. */
+function ofTenant(options: LeaseOptions, base: Connection, tenant: Tenant) {
+  const unasked: Unasked = (...said) => options.unasked?.(base.server.name, tenant, ...said);
+  return {
+    unasked,
+    ...ofOneClient(tenant, options.asked),
+    lists: false,
+    knownTools: () => base.offer?.tools ?? [],
+  };
+}
+
+function isBusy({ status, inFlight, isWatched }: Connection): boolean {
+  return inFlight > 0 || isWatched || status.kind === 'connecting';
 }
 
 /** Sessions come and go all day: that they do is no news. */
