@@ -1,0 +1,227 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { eraHttp, type EraOptions, type EraServer, eraStdio } from '../kit/era-server.ts';
+import { rpc } from '../kit/raw.ts';
+import { testHub, type TestHub } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
+
+// How the hub finds out in which era a server speaks, remembers it, and notices when it is otherwise.
+
+const places = {
+  stdio: async (options: EraOptions) => eraStdio(options),
+  http: (options: EraOptions) => eraHttp(options),
+  auto: async (options: EraOptions) => eraHttp(options, { type: undefined }),
+};
+const everywhere = ['stdio', 'http', 'auto'] as const;
+
+const start = async (server: EraServer, folder?: string, more: Record<string, unknown> = {}): Promise<TestHub> =>
+  testHub({
+    mcpServers: { s: { ...server.config, ...more } },
+    ...(folder !== undefined && { folder }),
+    env: { CONNECT_TIMEOUT_MS: '8000' },
+  });
+
+/** Starts a hub, waits for the server, stops it; what the server was asked, and the folder for the next start. */
+async function oneRun(server: EraServer, folder?: string): Promise<{ asked: string[]; folder: string }> {
+  const hub = await start(server, folder);
+  await hub.connected(1);
+  expect(await callSeen(hub)).toBeDefined();
+  await hub.close();
+  return { asked: server.asked().filter(isMeeting), folder: hub.folder };
+}
+
+const isMeeting = (method: string): boolean => method === 'server/discover' || method === 'initialize';
+
+interface Seen {
+  readonly meta?: Record<string, unknown>;
+  readonly headers?: Record<string, string>;
+}
+
+async function callSeen(hub: TestHub): Promise<Seen> {
+  const { result, error } = await rpc(hub.mcp(), 'tools/call', { name: 's-seen', arguments: {} });
+  if (error) throw new Error(error.message);
+  return JSON.parse(result?.content?.[0]?.text ?? '{}') as Seen;
+}
+
+const isNew = ({ meta }: Seen): boolean => meta?.['io.modelcontextprotocol/protocolVersion'] === '2026-07-28';
+
+/** Makes everything that is remembered this much older. */
+function age(folder: string, ms: number): void {
+  const file = join(folder, 'data', 'eras.json');
+  const saved = JSON.parse(readFileSync(file, 'utf8')) as { servers: Record<string, { at: number }> };
+  for (const verdict of Object.values(saved.servers)) verdict.at -= ms;
+  writeFileSync(file, JSON.stringify(saved));
+}
+
+test.each(everywhere)('the era of a server over %s is asked once, and remembered over restarts', async (place) => {
+  const old = await places[place]({ speaks: ['session'] });
+  const first = await oneRun(old);
+  expect(first.asked).toEqual(['server/discover', 'initialize']);
+  expect((await oneRun(old, first.folder)).asked).toEqual(['initialize']);
+  // It may have learned the newer one meanwhile, and would not say so.
+  age(first.folder, 2 * 24 * 60 * 60_000);
+  expect((await oneRun(old, first.folder)).asked).toEqual(['server/discover', 'initialize']);
+
+  const now = await places[place]({ speaks: ['stateless'] });
+  const second = await oneRun(now);
+  expect(second.asked).toEqual(['server/discover']);
+  expect((await oneRun(now, second.folder)).asked).toEqual(['server/discover']);
+});
+
+test.each(everywhere)('a server over %s that speaks both is spoken to without sessions', async (place) => {
+  const server = await places[place]({ speaks: ['session', 'stateless'] });
+  const hub = await start(server);
+  await hub.connected(1);
+  expect(isNew(await callSeen(hub))).toBe(true);
+  expect(server.asked().filter(isMeeting)).toEqual(['server/discover']);
+});
+
+test.each(everywhere)('a server over %s that was replaced between two starts is found out', async (place) => {
+  const server = await places[place]({ speaks: ['session'] });
+  const { folder } = await oneRun(server);
+  server.become({ speaks: ['stateless'] });
+  expect((await oneRun(server, folder)).asked).toEqual(['initialize', 'server/discover']);
+  expect((await oneRun(server, folder)).asked).toEqual(['server/discover']);
+  server.become({ speaks: ['session'] });
+  expect((await oneRun(server, folder)).asked).toEqual(['server/discover', 'initialize']);
+  expect((await oneRun(server, folder)).asked).toEqual(['initialize']);
+});
+
+test('a server that became one of both eras is found out as soon as its version is another', async () => {
+  const server = eraStdio({ speaks: ['session'], info: '1' });
+  const { folder } = await oneRun(server);
+  server.become({ speaks: ['session', 'stateless'], info: '2' });
+  expect((await oneRun(server, folder)).asked).toEqual(['initialize']);
+  expect((await oneRun(server, folder)).asked).toEqual(['server/discover']);
+});
+
+test('a process that is silent at the question is used as it is, and not asked again', async () => {
+  const server = eraStdio({ speaks: ['session'], discover: 'silent' });
+  const { asked, folder } = await oneRun(server);
+  expect(asked).toEqual(['server/discover', 'initialize']);
+  expect(new Set(server.journal().map(({ pid }) => pid)).size).toBe(1);
+  expect((await oneRun(server, folder)).asked).toEqual(['initialize']);
+});
+
+test('a process that ends at the question is started once more, and asked as it likes from then on', async () => {
+  const server = eraStdio({ speaks: ['session'], discover: 'dies' });
+  const starts = () => server.journal().filter(({ event }) => event === 'start').length;
+  const { folder } = await oneRun(server);
+  expect(starts()).toBe(2);
+  expect((await oneRun(server, folder)).asked).toEqual(['initialize']);
+  expect(starts()).toBe(3);
+});
+
+test('a process that ends whatever it is asked is not started twice each time', async () => {
+  const server = eraStdio({ speaks: ['session'], exitAt: 'start' });
+  const hub = await start(server);
+  const starts = () => server.journal().filter(({ event }) => event === 'start').length;
+  await until('it was tried again', () => (hub.hub.servers()[0]?.attempts ?? 0) >= 2);
+  expect(starts()).toBeLessThanOrEqual(3);
+});
+
+test('a process that starts slowly is met in its era, whatever it answers first', async () => {
+  const now = eraStdio({ speaks: ['stateless'], startMs: 3_000 });
+  const old = eraStdio({ speaks: ['session'], startMs: 3_000 });
+  const hub = await testHub({ mcpServers: { now: now.config, old: old.config } });
+  await hub.connected(2);
+  for (const server of [now, old]) expect(new Set(server.journal().map(({ pid }) => pid)).size).toBe(1);
+  const era = async (name: string) =>
+    isNew(
+      JSON.parse(
+        (await rpc(hub.mcp(), 'tools/call', { name, arguments: {} })).result?.content?.[0]?.text ?? '{}',
+      ) as Seen,
+    );
+  expect([await era('now-seen'), await era('old-seen')]).toEqual([true, false]);
+});
+
+test.each([
+  ['a result that is none', { result: { hello: 'world' } }],
+  ['a text', { result: 'yes' }],
+  ['null', { result: null }],
+  ['versions that are no list', { result: { supportedVersions: '2026-07-28' } }],
+  ['only older versions', { result: { supportedVersions: ['2025-11-25'] } }],
+  ['an error of its own', { error: { code: 17, message: 'what?' } }],
+  ['an error that is no object', { error: 'what?' }],
+  [
+    'a refusal of the version that lists older ones',
+    {
+      error: { code: -32022, message: 'Unsupported', data: { supported: ['2025-11-25'], requested: '2026-07-28' } },
+    },
+  ],
+])('a server that answers the question with %s is met with a handshake', async (_, discover) => {
+  const over = {
+    stdio: eraStdio({ speaks: ['session'], discover }),
+    http: await eraHttp({ speaks: ['session'], discover }),
+  };
+  const hub = await testHub({ mcpServers: { stdio: over.stdio.config, http: over.http.config } });
+  await hub.connected(2);
+  for (const server of Object.values(over))
+    expect(server.asked().filter(isMeeting)).toEqual(['server/discover', 'initialize']);
+});
+
+test('a server of a revision to come is refused with its name', async () => {
+  const discover = { result: { supportedVersions: ['2031-01-01'], capabilities: {} } };
+  const server = eraStdio({ speaks: ['stateless'], discover });
+  const hub = await start(server);
+  await until('the reason is told', () => hub.hub.servers()[0]?.error?.includes('2031-01-01'));
+});
+
+test.each([
+  ['answers 404 with a web page', { html: true }],
+  ['never answers the question', { discover: 'silent' }],
+  ['closes the connection at the question', { discover: 'reset' }],
+] as const)('an HTTP server that %s is met with a handshake', async (_, options) => {
+  const server = await eraHttp({ speaks: ['session'], ...options });
+  const hub = await start(server);
+  await hub.connected(1);
+  expect(isNew(await callSeen(hub))).toBe(false);
+});
+
+test.each([
+  [['session'], ['stateless'], true],
+  [['stateless'], ['session'], false],
+] as const)(
+  'an HTTP server that speaks %s and then %s is met anew while the hub runs',
+  async (before, after, isNewThen) => {
+    const server = await eraHttp({ speaks: before });
+    const hub = await start(server);
+    await hub.connected(1);
+    expect(isNew(await callSeen(hub))).toBe(!isNewThen);
+    server.become({ speaks: after });
+    await until('calls work again, in the other era', async () => isNew(await callSeen(hub)) === isNewThen);
+  },
+);
+
+test('the settings can say the era, and then nothing else is tried', async () => {
+  const both = { speaks: ['session', 'stateless'] } as const;
+  const old = await eraHttp(both, { era: 'session' });
+  const now = await eraHttp({ speaks: ['session'] }, { era: 'stateless' });
+  const hub = await testHub({ mcpServers: { s: old.config, now: now.config } });
+  await hub.connected(1);
+  expect(isNew(await callSeen(hub))).toBe(false);
+  expect(old.asked().filter(isMeeting)).toEqual(['initialize']);
+  await until('the reason is told', () =>
+    hub.hub
+      .servers()
+      .find(({ name }) => name === 'now')
+      ?.error?.includes('does not speak MCP 2026-07-28'),
+  );
+  expect(now.asked()).not.toContain('initialize');
+});
+
+test('a memory that cannot be read costs a question', async () => {
+  const server = eraStdio({ speaks: ['session'] });
+  const { folder } = await oneRun(server);
+  writeFileSync(join(folder, 'data', 'eras.json'), '{"version":1,"servers":{"x":7}');
+  expect((await oneRun(server, folder)).asked).toEqual(['server/discover', 'initialize']);
+});
+
+test('what is remembered names neither servers nor their addresses', async () => {
+  const server = await eraHttp({ speaks: ['stateless'] }, { headers: { 'x-key': 'a-secret-key' } });
+  const { folder } = await oneRun(server);
+  const text = readFileSync(join(folder, 'data', 'eras.json'), 'utf8');
+  expect(text).toContain('stateless');
+  expect(text).not.toMatch(/127\.0\.0\.1|secret/);
+});

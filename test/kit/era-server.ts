@@ -1,0 +1,110 @@
+import { fork } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { atEnd } from './at-end.ts';
+import { temporaryFolder } from './hostile.ts';
+import { within } from './until.ts';
+
+type Era = 'session' | 'stateless';
+
+/** What a server of `fixtures/era-server.mjs` speaks, and how it takes the question. */
+export interface EraOptions {
+  readonly speaks: readonly Era[];
+  /** What it does with `server/discover` instead of answering it: an object is the answer (`result` or `error`). HTTP: only where it does not speak without sessions. */
+  readonly discover?: 'silent' | 'dies' | 'reset' | Record<string, unknown>;
+  /** HTTP: requests without sessions get a web page and 404. */
+  readonly html?: boolean;
+  /** The version in its `serverInfo`. */
+  readonly info?: string;
+  /** stdio: nothing is answered earlier than this after its start. */
+  readonly startMs?: number;
+  readonly exitAt?: 'start';
+  /** It knows no `subscriptions/listen`. */
+  readonly noListen?: boolean;
+  /** The header that its tool `näme` wants its region in, without `Mcp-Param-`. */
+  readonly header?: string;
+  /** More tools. */
+  readonly tools?: readonly Record<string, unknown>[];
+}
+
+/** One line of what it saw. */
+export interface EraEntry {
+  readonly pid: number;
+  readonly event: 'start' | 'message' | 'http' | 'left';
+  readonly verb?: string;
+  readonly method?: string;
+  readonly id?: number;
+  readonly params?: Record<string, unknown>;
+  readonly headers?: Record<string, string>;
+  readonly ended?: boolean;
+}
+
+export interface EraServer {
+  /** Its entry in `mcpServers`. */
+  readonly config: Record<string, unknown>;
+  journal(): EraEntry[];
+  /** The methods it was asked, in order, since the last time this was called. */
+  asked(): string[];
+  /** From now on it is another version of itself. */
+  become(options: EraOptions): void;
+  /** HTTP: ends all streams of changes. */
+  cutStreams(): Promise<void>;
+}
+
+const script = fileURLToPath(new URL('fixtures/era-server.mjs', import.meta.url));
+
+/** A server for the hub to start. */
+export function eraStdio(options: EraOptions): EraServer {
+  const { files, ...server } = prepare(options);
+  return { ...server, config: { command: process.execPath, args: [script, 'stdio', ...files] } };
+}
+
+/** A server that listens, until the test ends. */
+export async function eraHttp(options: EraOptions, config: Record<string, unknown> = {}): Promise<EraServer> {
+  const { files, ...server } = prepare(options);
+  const child = fork(script, ['http', ...files], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  atEnd(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  const said = new Promise<string>((resolve) => {
+    child.stdout?.setEncoding('utf8').once('data', (text: string) => resolve(text.trim()));
+  });
+  const url = await within('the start of the server', said, 15_000);
+  return {
+    ...server,
+    config: { type: 'streamable-http', url, ...config },
+    async cutStreams() {
+      await fetch(url, { method: 'PUT', body: '{}' });
+    },
+  };
+}
+
+function prepare(options: EraOptions) {
+  const folder = temporaryFolder();
+  const files = [join(folder, 'options'), join(folder, 'journal')] as const;
+  const become = (next: EraOptions): void => writeFileSync(files[0], JSON.stringify(next));
+  become(options);
+  let told = 0;
+  const journal = (): EraEntry[] =>
+    existsSync(files[1])
+      ? readFileSync(files[1], 'utf8')
+          .split('\n')
+          .filter((line) => line !== '')
+          .map((line) => JSON.parse(line) as EraEntry)
+      : [];
+  return {
+    files,
+    become,
+    journal,
+    asked() {
+      const all = journal().flatMap(({ method }) => method ?? []);
+      const fresh = all.slice(told);
+      told = all.length;
+      return fresh;
+    },
+    cutStreams: async () => undefined,
+  };
+}
