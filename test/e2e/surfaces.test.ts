@@ -8,13 +8,14 @@ import { type TestHub, testHub } from '../kit/test-hub.ts';
 import {
   grant,
   groups,
-  hiddenNames,
   seesGroup,
+  seesNone,
   servers,
   shownTools,
   toolsOf,
   twoUsers,
   type Who,
+  without,
 } from '../kit/two-users.ts';
 import { until } from '../kit/until.ts';
 
@@ -60,16 +61,6 @@ const bearer = (token: string | undefined): Record<string, string> =>
 /** What a tool is called on an MCP endpoint: on that of a server as the server calls it. */
 const exposed = (scope: string, server: string, tool: string) =>
   scope === server || scope === nowhere ? tool : `${server}-${tool}`;
-
-/** Names out of a text, so that two answers about different names can be held against each other. */
-function without(text: string, names: readonly string[]): string {
-  return [...names].sort((a, b) => b.length - a.length).reduce((rest, name) => rest.replaceAll(name, '<name>'), text);
-}
-
-function seesNone(text: string, who: Who, where: string): void {
-  for (const name of hiddenNames(who))
-    expect(text.includes(name), `${where} tells of ${name}: ${text.slice(0, 300)}`).toBe(false);
-}
 
 interface Surface {
   /** Tools as `server/tool`, and everything that was said. */

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { type Hostile, hostileStdio } from './hostile.ts';
 import type { HubOptions } from './test-hub.ts';
 
@@ -124,6 +125,17 @@ export function hiddenNames(who: Who): string[] {
     return [`${server}_off`, ...(granted === 'picked' ? [`${server}_open`, `${server}_ask`, `${server}/doc`] : [])];
   });
   return [...ofServers, ...groups.filter((group) => !seesGroup(who, group)).flatMap(({ id, name }) => [id, name])];
+}
+
+/** Names out of a text, so that two answers about different names can be held against each other. */
+export function without(text: string, names: readonly string[]): string {
+  return [...names].sort((a, b) => b.length - a.length).reduce((rest, name) => rest.replaceAll(name, '<name>'), text);
+}
+
+/** Fails when a text tells of anything that is hidden from somebody. */
+export function seesNone(text: string, who: Who, where: string): void {
+  for (const name of hiddenNames(who))
+    expect(text.includes(name), `${where} tells of ${name}: ${text.slice(0, 300)}`).toBe(false);
 }
 
 /** The hub's settings for this world, and the servers with what they saw. Users: ann, bob. */
