@@ -13,6 +13,8 @@ import { limits } from './limits.ts';
 export interface Target {
   readonly server: string;
   readonly key: string;
+  /** Set for a resource that no list names, of a server that has others hidden: an error of the server must not tell the two apart. */
+  readonly guarded?: boolean;
 }
 
 /** One list as clients get it. `texts` are the items' JSON, exposed names in place; `targets[i]` is where `texts[i]` leads. */
@@ -338,7 +340,8 @@ function unlisted(uri: string, templates: UriList, resolved: Resolved, catalogue
   const server = template?.server ?? onlyWithResources(resolved, catalogue)?.server;
   const member = resolved.members.find((one) => one.server.name === server);
   if (!member) return undefined;
-  const target = { server: member.server.name, key: uri };
+  const hides = member.resources !== 'all' || [...member.server.resources.values()].some(({ enabled }) => !enabled);
+  const target = { server: member.server.name, key: uri, ...(hides && { guarded: true }) };
   const plain = plainUri(uri);
   const isOff = [...member.server.resources].some(
     ([key, { enabled }]) => !enabled && (plainUri(key) === plain || (!template && matchesTemplate(key, uri))),

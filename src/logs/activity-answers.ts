@@ -53,7 +53,7 @@ export function searchStats({ searches, empty, used, usedResults, ranks, first }
   return { searches, empty, used, meanRank: share(ranks), firstShare: share(first) };
 }
 
-/** The values that occur, sorted: what a dashboard offers to filter by. */
+/** The values that occur, sorted: what a dashboard offers to filter by. Not those of refused calls, which may name anything. */
 export interface ActivityChoices {
   readonly servers: readonly string[];
   readonly tools: readonly string[];

@@ -55,7 +55,7 @@ export function createActivityMemory(): ActivityMemory {
         }));
     },
     async choices(mine) {
-      const found = matching(ofUser(mine));
+      const found = matching(ofUser(mine)).filter(({ status }) => status !== 'refused');
       const values = (name: 'server' | 'tool' | 'group' | 'username' | 'keyName'): string[] =>
         [...new Set(found.map((activity) => activity[name] ?? ''))].filter((value) => value !== '').sort();
       return {

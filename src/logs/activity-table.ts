@@ -104,6 +104,7 @@ export function activityTable(database: Database): ActivityAnswers {
       const values = async (column: string): Promise<string[]> => {
         const where = whereOf(mine === undefined ? {} : { mine });
         where.and(`${column} <> ?`, '');
+        where.and('status <> ?', 'refused');
         const rows = await database.query<{ value: string }>(
           `select distinct ${column} as value from toolhub.activity ${where.text()}`,
           where.values,

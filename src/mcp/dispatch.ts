@@ -1,7 +1,7 @@
 import { errorText, HubError } from '../core/errors.ts';
 import type { ServerAbout } from '../core/catalogue.ts';
 import type { Principal } from '../core/principal.ts';
-import { errorResponseText, isObject, resultText, rpcErrors, toRpcError } from '../core/rpc.ts';
+import { errorResponseText, resultText, rpcErrors } from '../core/rpc.ts';
 import type { View } from '../core/view.ts';
 import { addressedMethods } from './address.ts';
 import { capabilitiesText } from './capabilities.ts';
@@ -10,6 +10,7 @@ import { answerList, listOf } from './lists.ts';
 import { levelAsked } from './log-level.ts';
 import type { LogLevels } from './log-levels.ts';
 import { relay, type RelayOptions, relayTo } from './relay.ts';
+import { refusalText } from './refusal.ts';
 import type { ClientRequest } from './request.ts';
 import { metaKeys, sessionRevisions, statelessRevision } from './revisions.ts';
 import { type SmartOptions, smartCall } from './smart.ts';
@@ -60,11 +61,7 @@ export function dispatch(request: ClientRequest, options: DispatchOptions): void
 function refuse(request: ClientRequest, error: unknown, { log }: DispatchOptions): void {
   if (!(error instanceof HubError)) log.error('request failed', { method: request.method, error: errorText(error) });
   if (request.reply.refused) return request.reply.refused(error);
-  const { code, message, data } = toRpcError(error);
-  request.reply.answer(
-    errorResponseText(request.id, notFoundCode(request, error) ?? code, message, data ?? missingUri(request, error)),
-    statusOf(request, error),
-  );
+  request.reply.answer(refusalText(request, error), statusOf(request, error));
 }
 
 function handle(request: ClientRequest, options: DispatchOptions): void {
@@ -112,26 +109,6 @@ async function setLevel(request: ClientRequest, { logLevels }: DispatchOptions):
   if (!session) return;
   session.setLogLevel(level);
   await logLevels.set(session.facts.sid, { principal, scope, level });
-}
-
-/** Before 2026-07-28 a resource that does not exist has a code of its own. */
-function notFoundCode(request: ClientRequest, error: unknown): number | undefined {
-  const aboutResource = !request.stateless && resourceMethods.has(request.method);
-  return aboutResource && error instanceof HubError && error.code === 'not_found'
-    ? rpcErrors.resourceNotFound
-    : undefined;
-}
-
-const resourceMethods: ReadonlySet<string> = new Set([
-  'resources/read',
-  'resources/subscribe',
-  'resources/unsubscribe',
-]);
-
-/** Which resource it is that is not there (every revision, Resources, Error handling). */
-function missingUri({ method, message }: ClientRequest, error: unknown): { uri: unknown } | undefined {
-  const isMissing = resourceMethods.has(method) && error instanceof HubError && error.code === 'not_found';
-  return isMissing && isObject(message.params) ? { uri: message.params['uri'] } : undefined;
 }
 
 function statusOf(request: ClientRequest, error: unknown): number {

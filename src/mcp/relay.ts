@@ -13,6 +13,8 @@ import type { ParkableCall, Parking } from './asks/parking.ts';
 import type { RequestStates, StateContent } from './asks/request-state.ts';
 import { beginRound, type Round } from './asks/round.ts';
 import { elicitationsOf, urlElicitationRequired, urlsRequired } from './asks/url-required.ts';
+import { toldToCaller } from './failure.ts';
+import { refusalText } from './refusal.ts';
 import { wantedLevel, wantsLog } from './log-level.ts';
 import type { Reply } from './reply.ts';
 import type { ClientRequest } from './request.ts';
@@ -184,7 +186,12 @@ class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
   }
 
   failed(error: HubError): void {
-    if (this.#end()) this.#tell(() => this.#refuse(error));
+    this.#fail(toldToCaller(error, this.target.server, this.#connection.status.kind));
+  }
+
+  /** `why` is what the client is told. */
+  #fail(why: HubError): void {
+    if (this.#end()) this.#tell(() => this.#refuse(why));
   }
 
   /** A server of the session era asks the client something: a client with a session is asked, one without finds it in its answer and comes back. */
@@ -247,7 +254,7 @@ class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
     this.#id = undefined;
     const { session } = this.#request;
     const { server } = this.target;
-    const fail = (why: string): void => this.failed(new HubError('upstream_failed', why));
+    const fail = (why: string): void => this.#fail(new HubError('upstream_failed', why));
     if (!session) return fail(`Server "${server}" asks the client something, and nobody can be asked here.`);
     if (++this.#rounds > limits.askRounds) return fail(`Server "${server}" asks again and again.`);
     this.#round = beginRound(result, {
@@ -285,6 +292,8 @@ class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
       );
     }
     if (this.#lacking) return this.#lacks(this.#lacking);
+    // What the server says of a URI nobody lists would tell it from one that is hidden, of which the hub says this.
+    if (this.target.guarded) return this.#refuse(unknownTarget(this.#request));
     const { code } = message.error;
     if (code === urlElicitationRequired && this.#redirects(message.error)) return;
     this.#report('error', String(message.error['message']).slice(0, 500), error);
@@ -294,11 +303,10 @@ class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
   }
 
   #refuse(error: HubError): void {
-    const { code, message, data } = toRpcError(error);
-    this.#report(error.code === 'timeout' ? 'timeout' : 'error', message, undefined);
-    const { reply, id } = this.#request;
+    this.#report(error.code === 'timeout' ? 'timeout' : 'error', error.message, undefined);
+    const { reply } = this.#request;
     if (reply.refused) return reply.refused(error);
-    reply.answer(errorResponseText(id, code, message, data));
+    reply.answer(refusalText(this.#request, error));
   }
 
   /** True when what the server says was answered in the words of the stateless revision. */

@@ -56,6 +56,7 @@ export class Link {
   readonly #hasHeaders: boolean;
   #stateless = false;
   #renewing: Promise<void> | undefined;
+  #lastFailure: string | undefined;
   #open = true;
 
   /** Throws what `options.open` throws. */
@@ -337,11 +338,18 @@ export class Link {
       void this.#sendAfter((this.#renewing ??= this.#renew()), id, pending);
       return;
     }
+    this.#tellFailure(error);
     this.#pending.take(id)?.exchange.failed(error);
     // A server whose answer got lost may not know it.
     this.#asks.abandoned(id, pending);
     // Nothing sent through this channel will be answered before somebody has signed in.
     if (error.cause instanceof SignInRequired) this.#options.lost(error);
+  }
+
+  /** The caller hears less. The same reason again and again would bury what else there is to say. */
+  #tellFailure({ message }: HubError): void {
+    this.#options.log[message === this.#lastFailure ? 'debug' : 'warn']('request failed', { error: message });
+    this.#lastFailure = message;
   }
 
   async #sendAfter(renewing: Promise<void>, id: number, pending: Pending): Promise<void> {

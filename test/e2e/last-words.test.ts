@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest';
+import { api, login, userToken } from '../kit/api.ts';
+import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
 import { rpc } from '../kit/raw.ts';
 import { testHub } from '../kit/test-hub.ts';
 
-// Dying programs print what they were given. Whoever calls their tools is told why they died, and no more.
+// Dying programs print what they were given, and where they are. That is for those who manage the server; who calls its tools hears that it is away.
+
+const env = { LOG_LEVEL: 'info' };
 
 const program = `
   const lines = require('node:readline').createInterface({ input: process.stdin });
@@ -17,17 +21,64 @@ const program = `
   });
 `;
 
-test('a secret that a server prints when it dies reaches no client', async () => {
+test('what a server prints when it dies reaches the log and whoever manages it, and no caller; its secrets reach nobody', async () => {
   const secret = 'key-a1b2c3d4e5f6';
   const hub = await testHub({
-    mcpServers: { s: { command: process.execPath, args: ['-e', program], env: { API_KEY: secret } } },
+    mcpServers: {
+      s: { command: process.execPath, args: ['-e', program], env: { API_KEY: secret }, visibility: 'public' },
+    },
+    env,
   });
   await hub.connected(1);
+  const admin = await login(hub);
+  const ann = await userToken(hub, admin, 'ann');
   const call = () => rpc(hub.mcp(), 'tools/call', { name: 's-die', arguments: {} });
-  const inFlight = await call();
-  expect(inFlight.error?.message).toContain('cannot log in with');
-  const afterwards = await call();
-  expect(afterwards.error?.message).toContain('cannot log in with');
-  for (const { text } of [inFlight, afterwards]) expect(text).not.toContain(secret);
-  expect(JSON.stringify(hub.hub.servers())).not.toContain(secret);
+  const overHttp = () => api(hub, 'POST', '/tools/call/s', { token: ann, body: { toolName: 'die' } });
+  const told = [
+    (await call()).text,
+    (await call()).text,
+    (await overHttp()).text,
+    (await api(hub, 'POST', '/tools/s/die')).text,
+    (await api(hub, 'GET', '/servers/s', { token: ann })).text,
+    (await api(hub, 'GET', '/activities', { token: ann })).text,
+  ];
+  for (const text of told) expect(text).not.toMatch(/cannot log in|exited|said last/);
+  expect(told[0]).toContain('Server \\"s\\" is not connected.');
+  const toManagers = [
+    (await api(hub, 'GET', '/servers/s', { token: admin })).text,
+    (await api(hub, 'GET', '/logs?service=server:s', { token: admin })).text,
+  ];
+  for (const text of toManagers) expect(text).toContain('cannot log in with');
+  for (const text of [...told, ...toManagers, JSON.stringify(hub.hub.servers())]) expect(text).not.toContain(secret);
+});
+
+test('what an HTTP server answers to a failing call, and where it is, is not for callers', async () => {
+  const web = await hostileHttp({ name: 'web' });
+  const hub = await testHub({ mcpServers: { web: web.config }, env });
+  await hub.connected(1);
+  await web.control({ set: { status: 500, body: 'Traceback: /srv/app/main.py' } });
+  const { text, error } = await rpc(hub.mcp(), 'tools/call', { name: 'web-delay', arguments: { tag: 'x' } });
+  expect(error?.message).toBe('Server "web" gave no proper answer. Its owner and admins see why in the log.');
+  expect(text).not.toMatch(/Traceback|127\.0\.0\.1/);
+  const log = await api(hub, 'GET', '/logs?service=server:web', { token: await login(hub) });
+  expect(log.text).toContain('Traceback: /srv/app/main.py');
+});
+
+test('an error of a server does not tell a hidden resource from one that is not there', async () => {
+  const server = hostileStdio({ name: 's', resources: [{ uri: 'x://shown' }, { uri: 'x://hidden' }] });
+  const hub = await testHub({
+    mcpServers: { s: { ...server.config, resources: { 'x://hidden': { enabled: false } } } },
+  });
+  await hub.connected(1);
+  const token = await login(hub);
+  const same = (text: string) => text.replaceAll(/hidden|nowhere/g, '?');
+  const overMcp = async (uri: string) => same((await rpc(hub.mcp(), 'resources/read', { uri })).text);
+  const overHttp = async (uri: string) => {
+    const { status, text } = await api(hub, 'POST', '/resources/read', { token, body: { uri } });
+    return [status, same(text)];
+  };
+  expect(await overMcp('x://nowhere')).toBe(await overMcp('x://hidden'));
+  expect(await overHttp('x://nowhere')).toEqual(await overHttp('x://hidden'));
+  expect(server.received('resources/read').length).toBeGreaterThan(0);
+  expect((await rpc(hub.mcp(), 'resources/read', { uri: 'x://shown' })).result?.contents).toHaveLength(1);
 });

@@ -70,7 +70,7 @@ export function openOpenapi(options: OpenapiOptions, events: ChannelEvents): Cha
   async function answer(id: number, text: string, signal: AbortSignal): Promise<void> {
     try {
       const api = await unlessAborted(loading, signal);
-      const reply = await answerTo({ name, api, http, credentials, maxMessageBytes }, text, signal);
+      const reply = await answerTo({ name, api, http, credentials, maxMessageBytes, log }, text, signal);
       if (finished(id)) events.message(JSON.parse(reply) as RpcMessage, reply, id);
     } catch (error) {
       if (finished(id)) events.failed(id, asHubError(error, log), false);

@@ -1,6 +1,7 @@
 import { HubError } from '../../core/errors.ts';
 import { memberText } from '../../core/json-text.ts';
 import { limits } from '../../core/limits.ts';
+import type { Logger } from '../../core/logger.ts';
 import { errorResponseText, isObject, resultText, rpcErrors, type RpcMessage, toRpcError } from '../../core/rpc.ts';
 import { type Api, sendAuthorized } from './api.ts';
 import type { CredentialSource } from './credentials.ts';
@@ -15,10 +16,14 @@ export interface Serving {
   readonly http: HttpClient;
   readonly credentials: CredentialSource;
   readonly maxMessageBytes: number;
+  readonly log: Logger;
 }
 
 /** Session-era revisions: what this server says is the same in all of them. */
 const revisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+
+const refusedAddress =
+  'The API was not called: it is at an address that this server may not connect to. Its owner and admins see more in the log.';
 
 /** Failures of a call that its caller can mend: they are the result of the tool. */
 const mendable = new Set(['invalid_input', 'forbidden', 'too_large']);
@@ -66,7 +71,7 @@ function page({ pages }: Api, params: unknown): string {
 }
 
 async function call(serving: Serving, id: string, params: string, signal: AbortSignal): Promise<string> {
-  const { api, http, credentials, maxMessageBytes } = serving;
+  const { api, http, credentials, maxMessageBytes, log } = serving;
   const tool: unknown = JSON.parse(memberText(params, 'name') ?? 'null');
   const operation = typeof tool === 'string' ? api.operations.get(tool) : undefined;
   if (operation === undefined) throw new HubError('not_found', `Unknown tool: ${String(tool).slice(0, 200)}`);
@@ -84,6 +89,9 @@ async function call(serving: Serving, id: string, params: string, signal: AbortS
     throw new HubError('too_large', `The answer makes a message of more than ${maxMessageBytes} bytes. Ask for less.`);
   } catch (error) {
     if (!(error instanceof HubError) || !mendable.has(error.code)) throw error;
-    return resultText(id, refusedResult(error.message));
+    if (error.code !== 'forbidden') return resultText(id, refusedResult(error.message));
+    // It names a host inside the network, which is not for every caller.
+    log.warn('call refused', { tool: String(tool), error: error.message });
+    return resultText(id, refusedResult(refusedAddress));
   }
 }
