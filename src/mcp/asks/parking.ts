@@ -88,6 +88,8 @@ class Parked implements Parking {
   /** What waits for an answer, by the key the client knows it by. */
   readonly #asks = new Map<string, ServerAsk>();
   #lastKey = 0;
+  /** What of it the client has seen. */
+  #shown: readonly string[] = [];
   /** The one use of the state that the client was given; undefined while the client is here. */
   #use: string | undefined;
   /** What the client is told when it comes back: the call ended without it. */
@@ -131,9 +133,10 @@ class Parked implements Parking {
       this.#end();
       return this.#told();
     }
-    for (const [key, ask] of this.#asks) {
+    for (const key of this.#shown) {
+      const ask = this.#asks.get(key);
       const answer = Object.hasOwn(parsed, key) && isObject(parsed[key]) ? memberText(text, key) : undefined;
-      if (answer === undefined) continue;
+      if (!ask || answer === undefined) continue;
       this.#asks.delete(key);
       ask.answer('result', answer);
     }
@@ -152,6 +155,7 @@ class Parked implements Parking {
     const { awayMs } = this.#bounds;
     this.#use = randomUUID();
     this.#timer = setTimeout(() => this.#expire(), awayMs).unref();
+    this.#shown = [...this.#asks.keys()];
     const content = { kind: 'parked', id: this.id, use: this.#use } as const;
     const state = this.#states.seal(call.request, call.target, content, awayMs);
     call.suspend(
