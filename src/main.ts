@@ -98,7 +98,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   hideSecrets();
   const seen = environmentWins(env);
   const views = createViews(() => ({ settings: seen(settings.current), catalogue: pool.catalogue }));
-  const clients = openClients({ views, dataDir, settings, pool, leases, host: env.host, log }, closers);
+  const clients = openClients({ env, views, dataDir, settings, pool, leases, log, who: () => identity }, closers);
   const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedText, pool, log('hub'));
   closers.add(() => saveCatalogue.close());
   const changes = createChanges((headers) => identity.identify(headers));
@@ -146,7 +146,6 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
     basePath: env.basePath,
     guard: { loopback, allowedHosts: env.allowedHosts, allowedOrigins: env.allowedOrigins },
     settings: () => settings.current,
-    identify: (headers) => identity.identifyNow(headers) ?? identity.identify(headers),
     other: getRequestListener(app.fetch, { overrideGlobalObjects: false }),
     foreign: (request, why) => refusalText(`${env.basePath}/api`, request, why),
     views,

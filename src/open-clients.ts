@@ -1,11 +1,18 @@
 import type { ServerAsk } from './core/asks.ts';
+import type { Identify } from './auth/identify.ts';
+import { userOf } from './core/access.ts';
 import type { Closers } from './core/closers.ts';
+import { limits } from './core/limits.ts';
 import type { LoggerFor } from './core/logger.ts';
+import type { Principal } from './core/principal.ts';
 import { isObject } from './core/rpc.ts';
 import { createSealer } from './core/seal.ts';
+import type { Settings } from './core/settings.ts';
 import type { Views } from './core/view.ts';
+import type { Env } from './env.ts';
 import { createAnnouncer } from './mcp/announcer.ts';
 import type { DispatchOptions } from './mcp/dispatch.ts';
+import type { DoorOptions, Identified } from './mcp/door.ts';
 import { askSession, createAsks } from './mcp/asks/asks.ts';
 import { createEventLogs } from './mcp/event-log.ts';
 import { isLoopbackName } from './mcp/guard.ts';
@@ -13,8 +20,8 @@ import { createHints } from './mcp/hints.ts';
 import { isAtLeast, wantedLevel } from './mcp/log-level.ts';
 import { createLogLevels } from './mcp/log-levels.ts';
 import { type ClientRequest, mcpSession, sessionOf } from './mcp/request.ts';
-import { createSessions } from './mcp/sessions.ts';
-import { createStreams } from './mcp/stream.ts';
+import { createSessions, type Sessions } from './mcp/sessions.ts';
+import { createStreams, type Streams } from './mcp/stream.ts';
 import { createSubscriptions } from './mcp/subscriptions.ts';
 import { createTasks } from './mcp/tasks.ts';
 import type { DataDir } from './settings/data-dir.ts';
@@ -30,8 +37,9 @@ export interface OpenClients {
   readonly settings: Pick<SettingsStore, 'current'>;
   readonly pool: Pool;
   readonly leases: Leases;
-  /** The address the hub listens on. */
-  readonly host: string;
+  readonly env: Env;
+  /** Who the credential of a request is. */
+  readonly who: () => Identify;
   readonly log: LoggerFor;
 }
 
@@ -44,7 +52,8 @@ export type Asked = (tenant: Tenant, ask: ServerAsk) => void;
 export type Clients = ReturnType<typeof openClients>;
 
 /** Everything on the side of the clients that outlives a request: sessions, streams and what they are told. */
-export function openClients({ views, dataDir, settings, pool, leases, host, log }: OpenClients, closers: Closers) {
+export function openClients(options: OpenClients, closers: Closers) {
+  const { views, dataDir, settings, pool, env, leases, who, log } = options;
   const announcer = createAnnouncer(views);
   const streams = createStreams();
   closers.add(() => streams.close());
@@ -65,10 +74,11 @@ export function openClients({ views, dataDir, settings, pool, leases, host, log 
   const logLevels = createLogLevels({ views, shared, own: (sid) => leases.ofSession(mcpSession(sid)) });
   closers.add(() => logLevels.close());
   const tasks = createTasks();
+  const needsCredential = (): boolean => settings.current.system.routing.enableBearerAuth ?? !isLoopbackName(env.host);
   const hints = createHints({
     settings: () => settings.current,
     hints: (server) => pool.catalogue.offers.get(server)?.hints,
-    needsCredential: () => settings.current.system.routing.enableBearerAuth ?? !isLoopbackName(host),
+    needsCredential,
   });
 
   const said: Said = (server, tenant, method, message, text) => {
@@ -86,6 +96,11 @@ export function openClients({ views, dataDir, settings, pool, leases, host, log 
     }
   };
 
+  const identify: DoorOptions['identify'] = (headers) => who().identifyNow(headers) ?? who().identify(headers);
+  const endWithdrawn = withdrawing({ sessions, streams, settings, identify, needsCredential });
+  const sweeping = setInterval(endWithdrawn, limits.withdrawnSweepMs).unref();
+  closers.add(() => clearInterval(sweeping));
+
   const forRequests = {
     asks,
     subscriptions,
@@ -100,6 +115,7 @@ export function openClients({ views, dataDir, settings, pool, leases, host, log 
     streams,
     eventLogs,
     sessions,
+    identify,
     asks,
     asked,
     said,
@@ -123,9 +139,37 @@ export function openClients({ views, dataDir, settings, pool, leases, host, log 
     rootsChanged: (sid: string): void => leases.rootsChanged(mcpSession(sid)),
     /** Settings or offers changed: everybody is told what is new to them. */
     reconcile() {
+      endWithdrawn();
       subscriptions.reconcile();
       logLevels.reconcile();
       announcer.announce();
     },
   };
+}
+
+interface Withdrawing {
+  readonly sessions: Sessions;
+  readonly streams: Streams;
+  readonly settings: OpenClients['settings'];
+  readonly identify: DoorOptions['identify'];
+  readonly needsCredential: () => boolean;
+}
+
+/** Whoever is not let in any more hears nothing more either. */
+function withdrawing({ sessions, streams, settings, identify, needsCredential }: Withdrawing): () => void {
+  const isOver = (who: Identified): boolean => who === 'bad' || (who === 'none' && needsCredential());
+  return () => {
+    sessions.sweep((principal) =>
+      principal.kind === 'anonymous' ? needsCredential() : isWithdrawn(settings.current, principal),
+    );
+    streams.endWhere((req) => {
+      const who = identify(req.headers);
+      return who instanceof Promise ? who.then(isOver) : isOver(who);
+    });
+  };
+}
+
+function isWithdrawn(settings: Settings, principal: Principal): boolean {
+  if (principal.kind === 'key') return !settings.keys.some(({ id, enabled }) => id === principal.id && enabled);
+  return userOf(settings, principal) === undefined;
 }

@@ -444,4 +444,6 @@ export const limits = {
   taskMs: 24 * 60 * 60_000,
   /** The hub vouches for no list for longer than this: its own settings may change it at any moment. */
   listTtlMs: 60_000,
+  /** Streams are looked through this often for credentials that ended; what the settings say holds at once. */
+  withdrawnSweepMs: 15_000,
 } as const;

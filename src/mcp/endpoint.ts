@@ -8,11 +8,12 @@ import { dispatch, type DispatchOptions, initializeResult } from './dispatch.ts'
 import type { EventLogs } from './event-log.ts';
 import { type Received, readMessages } from './incoming.ts';
 import { listen } from './listen.ts';
+import { wrongParamHeader } from './mirrored-params.ts';
 import { PostReply, type Reply } from './reply.ts';
 import { envelope } from './request.ts';
 import { negotiated, primes, sessionRevisions, statelessRevision } from './revisions.ts';
 import type { LiveSession, SessionFacts, Sessions } from './sessions.ts';
-import { checkStateless, isStateless } from './stateless.ts';
+import { checkStateless, isStateless, mismatch } from './stateless.ts';
 import { openSessionStream } from './session-stream.ts';
 import type { Streams } from './stream.ts';
 import { refuse, type Visit } from './visit.ts';
@@ -103,7 +104,7 @@ function postBatch(visit: Visit, batch: Received[], facts: SessionFacts | undefi
 
 function postStateless(visit: Visit, received: Received, options: EndpointOptions): void {
   const { message, text } = received;
-  const refusal = checkStateless(message, visit.req.headers);
+  const refusal = checkStateless(message, visit.req.headers) ?? checkParams(visit, message, options);
   if (refusal) {
     const body = errorResponseTextFor(text, refusal);
     return new PostReply(visit.res, false, visit.headers).answer(body, 400);
@@ -112,6 +113,12 @@ function postStateless(visit: Visit, received: Received, options: EndpointOption
   if (!isRequest(received)) return accept(marked, [received], undefined, options);
   if (message.method === 'subscriptions/listen') return listen(marked, message, envelope(text).id ?? 'null', options);
   answer(marked, received, { stateless: true, session: undefined, reply: postReply(marked, options) }, options);
+}
+
+function checkParams({ req, principal, scope }: Visit, message: RpcMessage, { views }: EndpointOptions) {
+  if (message.method !== 'tools/call') return undefined;
+  const header = wrongParamHeader(message, req.headers, views.get(principal, scope));
+  return header === undefined ? undefined : mismatch(`${header} must repeat its argument.`);
 }
 
 function errorResponseTextFor(text: string, refusal: { code: number; message: string; data?: unknown }): string {

@@ -145,6 +145,7 @@ function sessionOf({ principal, scope }: Visit, sid: string, stream: Stream): Le
     inFlight,
     stopListening: undefined,
     away: undefined,
+    touchedAt: Infinity,
     holds: new Map(),
     send(text) {
       stream.send(text);

@@ -40,6 +40,8 @@ export interface LiveSession {
   stopListening: (() => void) | undefined;
   /** What its last stream carried, for when the client comes back to it. */
   away: EventLog | undefined;
+  /** When its client last asked for something, milliseconds since the epoch. */
+  touchedAt: number;
   /** What holds the session without a call or a stream: what to do when it ends, by name. */
   readonly holds: Map<string, () => void>;
   /** Sends a message on one of its streams, never two (2025-11-25, Multiple Connections), or keeps it for one to come back to. False: neither is there. */
@@ -60,8 +62,8 @@ export interface Sessions {
   adopt(session: LiveSession): () => void;
   /** The session by its id, as far as it has something going on. */
   byId(sid: string): LiveSession | undefined;
-  /** All that have something going on. */
-  all(): Iterable<LiveSession>;
+  /** Ends those that expired or whose principal is gone, and lets go of what is held for clients that left long ago. */
+  sweep(isGone: (principal: Principal) => boolean): void;
   readonly liveCount: number;
 }
 
@@ -98,6 +100,18 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
     if (live.get(sid) === session) live.delete(sid);
   }
 
+  function end(facts: SessionFacts): void {
+    if (ended.size >= limits.endedSessions) forgetExpired(ended, now());
+    ended.set(facts.sid, facts.expiresAt);
+    logLevels.delete(facts.sid);
+    const session = live.get(facts.sid);
+    live.delete(facts.sid);
+    session?.stopListening?.();
+    for (const release of session?.holds.values() ?? []) release();
+    for (const stream of session?.streams ?? []) stream.end();
+    for (const call of session?.inFlight.values() ?? []) call.cancel('session ended');
+  }
+
   return {
     begin(principal, scope, revision, abilities = noAbilities) {
       const facts = [
@@ -116,21 +130,14 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
       const same = principalId(facts.principal) === principalId(principal) && scopeId(facts.scope) === scopeId(scope);
       return same ? facts : undefined;
     },
-    end(facts) {
-      if (ended.size >= limits.endedSessions) forgetExpired(ended, now());
-      ended.set(facts.sid, facts.expiresAt);
-      logLevels.delete(facts.sid);
-      const session = live.get(facts.sid);
-      live.delete(facts.sid);
-      session?.stopListening?.();
-      for (const release of session?.holds.values() ?? []) release();
-      for (const stream of session?.streams ?? []) stream.end();
-      for (const call of session?.inFlight.values() ?? []) call.cancel('session ended');
-    },
+    end,
     live(facts) {
       const known = live.get(facts.sid);
-      if (known) return known;
-      const session = new Live(facts, logLevels, release);
+      if (known) {
+        known.touchedAt = now();
+        return known;
+      }
+      const session = new Live(facts, { logLevels, release, now: now() });
       live.set(facts.sid, session);
       return session;
     },
@@ -140,7 +147,17 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
       return () => live.delete(sid);
     },
     byId: (sid) => live.get(sid),
-    all: () => live.values(),
+    sweep(isGone) {
+      for (const session of live.values()) {
+        const { facts, streams, inFlight, holds, touchedAt } = session;
+        if (facts.expiresAt <= now() || isGone(facts.principal)) end(facts);
+        else if (streams.size + inFlight.size === 0 && holds.size > 0 && touchedAt < now() - limits.heldSessionMs) {
+          for (const release of holds.values()) release();
+          holds.clear();
+          session.settle({});
+        }
+      }
+    },
     get liveCount() {
       return live.size;
     },
@@ -155,11 +172,16 @@ class Live implements LiveSession {
   readonly holds = new Map<string, () => void>();
   stopListening: (() => void) | undefined;
   away: EventLog | undefined;
+  touchedAt: number;
   readonly #logLevels: Map<string, string>;
   readonly #release: (session: Live) => void;
 
-  constructor(facts: SessionFacts, logLevels: Map<string, string>, release: (session: Live) => void) {
+  constructor(
+    facts: SessionFacts,
+    { logLevels, release, now }: { logLevels: Map<string, string>; release: (session: Live) => void; now: number },
+  ) {
     this.facts = facts;
+    this.touchedAt = now;
     this.#logLevels = logLevels;
     this.#release = release;
   }

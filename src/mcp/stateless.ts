@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isObject, type RpcMessage, rpcErrors } from '../core/rpc.ts';
+import { headerText, namedBy } from '../core/stateless-wire.ts';
 import { metaKeys, sessionRevisions, statelessRevision } from './revisions.ts';
 
 /** A refusal of the stateless revision: HTTP 400 with one of its own error codes. */
@@ -45,32 +46,20 @@ export function checkStateless(message: RpcMessage, headers: IncomingHttpHeaders
 
 /** `Mcp-Method` and `Mcp-Name` mirror the body, so that gateways on the way can route without reading it. */
 function checkMirrors(message: RpcMessage, headers: IncomingHttpHeaders): StatelessRefusal | undefined {
-  if (decodeHeader(headers['mcp-method']) !== message.method) {
+  if (headerText(headers['mcp-method']) !== message.method) {
     return mismatch(`Mcp-Method must be "${String(message.method)}".`);
   }
   const member = typeof message.method === 'string' ? namedBy.get(message.method) : undefined;
   const params = isObject(message.params) ? message.params : {};
-  if (member !== undefined && decodeHeader(headers['mcp-name']) !== params[member]) {
+  if (member !== undefined && headerText(headers['mcp-name']) !== params[member]) {
     return mismatch(`Mcp-Name must be params.${member}.`);
   }
   return undefined;
 }
 
-const namedBy: ReadonlyMap<string, string> = new Map([
-  ['tools/call', 'name'],
-  ['prompts/get', 'name'],
-  ['resources/read', 'uri'],
-]);
-
-function mismatch(message: string): StatelessRefusal {
+/** A header does not repeat the body. */
+export function mismatch(message: string): StatelessRefusal {
   return { code: rpcErrors.headerMismatch, message: `Header mismatch: ${message}` };
-}
-
-/** A header value as meant: what is not plain ASCII travels as `=?base64?…?=`. */
-function decodeHeader(value: string | string[] | undefined): string | undefined {
-  if (typeof value !== 'string') return undefined;
-  const encoded = /^=\?base64\?([A-Za-z0-9+/=]*)\?=$/.exec(value)?.[1];
-  return encoded === undefined ? value : Buffer.from(encoded, 'base64').toString('utf8');
 }
 
 function metaOf(message: RpcMessage): Record<string, unknown> | undefined {

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { limits } from '../core/limits.ts';
 import { dropUnread, frame, primingEvent, streamHeaders } from './reply.ts';
 
@@ -23,6 +23,8 @@ export interface Streams {
   open(res: ServerResponse, headers: Record<string, string>, closed: () => void, farewell?: string): Stream;
   /** True when no more may be opened (`limits.streams`). */
   readonly full: boolean;
+  /** Ends those whose request would not be let in any more. */
+  endWhere(isOver: (req: IncomingMessage) => boolean | Promise<boolean>): void;
   /** Calls `beat` now and then until the function returned is called. */
   onBeat(beat: () => void): () => void;
   /** Ends every stream: the hub stops. */
@@ -30,7 +32,7 @@ export interface Streams {
 }
 
 export function createStreams(): Streams {
-  const streams = new Set<Stream>();
+  const streams = new Map<Stream, IncomingMessage>();
   const beats = new Set<() => void>();
   const timer = setInterval(() => {
     for (const beat of beats) beat();
@@ -71,7 +73,7 @@ export function createStreams(): Streams {
       res.writeHead(200, { ...headers, ...streamHeaders });
       res.flushHeaders();
       dropUnread(res);
-      streams.add(stream);
+      streams.set(stream, res.req);
       const stopBeat = onBeat(() => write(': keep-alive\n\n'));
       res.on('close', () => {
         open = false;
@@ -81,9 +83,16 @@ export function createStreams(): Streams {
       });
       return stream;
     },
+    endWhere(isOver) {
+      for (const [stream, req] of streams) {
+        const over = isOver(req);
+        if (over === true) stream.end();
+        else if (over instanceof Promise) void over.then((late) => late && stream.end());
+      }
+    },
     close() {
       clearInterval(timer);
-      for (const stream of streams) stream.end();
+      for (const stream of streams.keys()) stream.end();
     },
   };
 }

@@ -64,8 +64,9 @@ export function createTasks(now: () => number = Date.now): Tasks {
       const task = taskIn(JSON.parse(answer) as unknown);
       if (!task) return;
       const owner = principalId(request.principal);
-      // The first server that named it keeps it: another one must not draw its requests to itself.
-      if (find(owner, task.id)) return;
+      // The first server that named it keeps it, and so does the first owner: another server must not draw its requests to itself, nor be made to by another client.
+      const taken = byServer.get(keyOf(target.server, task.id));
+      if (find(owner, task.id) || (taken && taken.expiresAt > now())) return;
       const own = byOwner.get(owner) ?? new Map<string, Known>();
       makeRoom(own);
       const sid = request.session?.facts.sid;
@@ -80,7 +81,7 @@ export function createTasks(now: () => number = Date.now): Tasks {
       if (!known || !isVisible(known.target, view)) {
         throw new HubError('not_found', `Unknown task: ${id.slice(0, 300)}`);
       }
-      return { target: known.target, edits: {} };
+      return { target: { server: known.target.server, key: id }, edits: {} };
     },
     listener(server, message) {
       const id = isObject(message.params) ? message.params['taskId'] : undefined;

@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import { beforeAll, expect, test } from 'vitest';
+import { type Hostile, hostileStdio } from '../kit/hostile.ts';
+import { modern, modernMeta, session } from '../kit/sessions.ts';
+import { type SettingsDocument, testHub, type TestHub } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
+
+// A task belongs to whoever made it, at the server that made it; for all others there is no such task (decisions/0020).
+
+const keys = { ann: `mcphub_${'a'.repeat(64)}`, bob: `mcphub_${'b'.repeat(64)}` };
+const hashed = (value: string): string => createHash('sha256').update(value).digest('hex');
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+
+const task = (taskId: string): string => `{"task":{"taskId":"${taskId}","status":"working","ttl":60000,"x-exact":1.0}}`;
+const capabilities = { tools: {}, tasks: { cancel: {}, requests: { tools: { call: {} } } } };
+
+let hub: TestHub;
+let settings: SettingsDocument;
+let first: Hostile;
+let second: Hostile;
+beforeAll(async () => {
+  first = hostileStdio({
+    name: 'first',
+    capabilities,
+    tools: ['work', 'other', 'bobs'],
+    results: {
+      work: task('task-of-first'),
+      other: task('another'),
+      bobs: task('task-of-bob'),
+      'tasks/result task-of-first':
+        '{"content":[],"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"task-of-first"}}}',
+    },
+  });
+  // Claims a task of the same name.
+  second = hostileStdio({ name: 'second', tools: ['steal'], results: { steal: task('task-of-first') } });
+  const key = (id: string, token: string) => ({
+    id,
+    name: id,
+    enabled: true,
+    tokenHash: hashed(token),
+    token,
+    accessType: 'all',
+    allowedGroups: [],
+    allowedServers: [],
+  });
+  settings = {
+    mcpServers: { first: first.config, second: second.config },
+    bearerKeys: [key('ann', keys.ann), key('bob', keys.bob)],
+    systemConfig: { routing: { enableBearerAuth: true } },
+  };
+  hub = await testHub(settings);
+  await hub.connected(2);
+});
+
+const asked = (server: Hostile): number =>
+  ['get', 'result', 'cancel', 'update'].reduce((sum, name) => sum + server.received(`tasks/${name}`).length, 0);
+
+test('is declared where a visible server has them, and only there', async () => {
+  const [has, hasNot] = await Promise.all([
+    session(hub.mcp('first'), bearer(keys.ann)),
+    session(hub.mcp('second'), bearer(keys.ann)),
+  ]);
+  expect(has.initialized.result?.capabilities?.['tasks']).toEqual({ cancel: {}, requests: { tools: { call: {} } } });
+  expect(hasNot.initialized.result?.capabilities?.['tasks']).toBeUndefined();
+});
+
+test('requests about a task go to its server, unchanged, and for nobody else', async () => {
+  const [ann, again, bob] = await Promise.all([
+    session(hub.mcp(), bearer(keys.ann)),
+    session(hub.mcp('first'), bearer(keys.ann)),
+    session(hub.mcp(), bearer(keys.bob)),
+  ]);
+  const unknown = await ann.request('tasks/get', { taskId: 'task-of-first' });
+  expect(unknown.error).toMatchObject({ code: -32602, message: 'Unknown task: task-of-first' });
+  const made = await ann.request('tools/call', { name: 'first-work', arguments: {}, task: { ttl: 60_000 } });
+  expect(made.text).toContain(task('task-of-first'));
+  expect(first.received('tools/call').at(-1)?.params['task']).toEqual({ ttl: 60_000 });
+  for (const own of [ann, again]) {
+    const got = await own.request('tasks/get', { taskId: 'task-of-first', 'x-more': [1] });
+    expect(got.result).toMatchObject({ taskId: 'task-of-first', server: 'first' });
+  }
+  expect(first.received('tasks/get').at(-1)?.params).toEqual({ taskId: 'task-of-first', 'x-more': [1] });
+  const result = await ann.request('tasks/result', { taskId: 'task-of-first' });
+  expect(result.result?.['_meta']).toEqual({ 'io.modelcontextprotocol/related-task': { taskId: 'task-of-first' } });
+  expect((await ann.request('tasks/cancel', { taskId: 'task-of-first' })).error).toBeUndefined();
+
+  const before = asked(first);
+  for (const method of ['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/update']) {
+    const answer = await bob.request(method, { taskId: 'task-of-first' });
+    expect(answer.error, method).toEqual(unknown.error);
+    expect((await ann.request(method, {})).error?.code).toBe(-32602);
+    expect((await ann.request(method, { taskId: { toString: 'x' } })).error?.code).toBe(-32602);
+  }
+  expect((await ann.request('tasks/list', {})).error?.code).toBe(-32601);
+  // Another server that claims the name gets nothing of it, nor does its maker.
+  await ann.call('second-steal');
+  // Nor does a client to whom a server tells the name.
+  await bob.call('first-work');
+  expect((await bob.request('tasks/get', { taskId: 'task-of-first' })).error).toEqual(unknown.error);
+  await ann.request('tasks/get', { taskId: 'task-of-first' });
+  expect(asked(second)).toBe(0);
+  expect(asked(first)).toBe(before + 1);
+});
+
+test('a stateless client asks for its task with the headers of the revision', async () => {
+  await modern(hub.mcp(), 'tools/call', { name: 'first-other', arguments: {} }, bearer(keys.ann));
+  const headers = { ...bearer(keys.ann).headers, 'mcp-name': 'another' };
+  expect((await modern(hub.mcp(), 'tasks/get', { taskId: 'another' }, { headers })).result).toMatchObject({
+    taskId: 'another',
+    resultType: 'complete',
+  });
+  const wrong = await modern(
+    hub.mcp(),
+    'tasks/get',
+    { taskId: 'another' },
+    { ...bearer(keys.ann), meta: modernMeta() },
+  );
+  expect([wrong.status, wrong.error?.code]).toEqual([400, -32020]);
+});
+
+test('its owner’s session hears of it, nobody else’s; and with the tool the task is out of sight', async () => {
+  const [ann, bob] = await Promise.all([session(hub.mcp(), bearer(keys.ann)), session(hub.mcp(), bearer(keys.bob))]);
+  const open = await Promise.all([ann.listen(), bob.listen()]);
+  await bob.call('first-bobs');
+  const status = (taskId: string): string =>
+    JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tasks/status', params: { taskId, status: 'completed' } });
+  await first.control({ emit: status('nobody-has-this') });
+  await first.control({ emit: status('task-of-bob') });
+  await until('bob hears it', () => open[1]?.messages.some(({ method }) => method === 'notifications/tasks/status'));
+  expect(JSON.stringify(open[1]?.messages)).not.toContain('nobody-has-this');
+  expect(open[0]?.messages).toEqual([]);
+
+  hub.write({
+    ...settings,
+    mcpServers: { ...settings.mcpServers, first: { ...first.config, tools: { bobs: { enabled: false } } } },
+  });
+  await until('the task is out of sight', async () => {
+    return (await bob.request('tasks/get', { taskId: 'task-of-bob' })).error?.message === 'Unknown task: task-of-bob';
+  });
+  hub.write(settings);
+  await until(
+    'it is there again',
+    async () => (await bob.request('tasks/get', { taskId: 'task-of-bob' })).error === undefined,
+  );
+});
