@@ -118,6 +118,7 @@ export function openClients(options: OpenClients, closers: Closers) {
     identify,
     asks,
     asked,
+    abilitiesOf: ({ session }: Tenant) => sessions.byId(sessionOf(session) ?? '')?.facts.abilities,
     said,
     forRequests,
     /** A request is on its way to a server. */

@@ -27,11 +27,7 @@ export function openDispatch({ settings, leases, records, smart, clients, log }:
     ...clients.forRequests,
     connection(server, request) {
       clients.needed(server, request);
-      return leases.connection(server, {
-        principal: request.principal,
-        session: stateOwner(request),
-        abilities: request.session?.facts.abilities,
-      });
+      return leases.connection(server, { principal: request.principal, session: stateOwner(request) });
     },
     finished(call) {
       clients.forRequests.tasks.learn(call);

@@ -37,7 +37,7 @@ interface UpstreamNeeds {
   /** Something about a server, or a token for it, is not what it was: raise a flag and return. */
   readonly changed: () => void;
   /** Who hears what servers say and ask of their own accord. */
-  readonly clients: () => Pick<Clients, 'said' | 'asked' | 'ownConnection'>;
+  readonly clients: () => Pick<Clients, 'said' | 'asked' | 'abilitiesOf' | 'ownConnection'>;
   /** Where browsers reach the hub, without `BASE_PATH`. */
   readonly address: () => string;
 }
@@ -126,6 +126,7 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     refusal: signIns.refusal,
     unasked: (...said) => needs.clients().said(...said),
     asked: (...asked) => needs.clients().asked(...asked),
+    abilitiesOf: (tenant) => needs.clients().abilitiesOf(tenant),
     changed: (...changed) => needs.clients().ownConnection(...changed),
   });
   closers.add(() => leases.close());

@@ -17,8 +17,6 @@ export interface Tenant {
   readonly principal: Principal;
   /** Names the session among those of the principal. `''`: all that belongs to no session, possibly of several clients. */
   readonly session: string;
-  /** What the client of the session can be asked. */
-  readonly abilities?: Abilities | undefined;
 }
 
 export interface LeaseOptions extends Pick<
@@ -34,6 +32,8 @@ export interface LeaseOptions extends Pick<
   readonly settings: () => Settings;
   /** The connection that is there for all. It knows what the server offers, and no lease outlives it. */
   readonly shared: (server: string) => Connection | undefined;
+  /** What the client of a tenant's session can be asked; undefined where it is not known, and then it is asked nothing. */
+  readonly abilitiesOf?: (tenant: Tenant) => Abilities | undefined;
   /** A server asks something of one tenant, in the middle of none of its calls. */
   readonly asked?: (tenant: Tenant, ask: ServerAsk) => void;
   /** A server said something to one tenant that belongs to no request. Must be quick. */
@@ -177,11 +177,14 @@ export function createLeases(options: LeaseOptions): Leases {
 }
 
 /** What makes a connection one client's own. */
-function ofOneClient(tenant: Tenant, asked: LeaseOptions['asked']): Pick<ConnectionOptions, 'abilities' | 'home'> {
+function ofOneClient(
+  tenant: Tenant,
+  { asked, abilitiesOf }: LeaseOptions,
+): Pick<ConnectionOptions, 'abilities' | 'home'> {
   if (tenant.session === '') return {};
   const nobody = { code: rpcErrors.methodNotFound, message: 'Nobody can be asked here.' };
   const home: Home = (ask) => (asked ? asked(tenant, ask) : ask.refuse(nobody));
-  return { abilities: tenant.abilities ?? noAbilities, home };
+  return { abilities: abilitiesOf?.(tenant) ?? noAbilities, home };
 }
 
 function tellRootsChanged(leases: Iterable<Lease>, session: string): void {
@@ -210,7 +213,7 @@ function ofTenant(options: LeaseOptions, base: Connection, tenant: Tenant) {
   const unasked: Unasked = (...said) => options.unasked?.(base.server.name, tenant, ...said);
   return {
     unasked,
-    ...ofOneClient(tenant, options.asked),
+    ...ofOneClient(tenant, options),
     lists: false,
     knownTools: () => base.offer?.tools ?? [],
   };
