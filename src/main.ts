@@ -38,6 +38,7 @@ import { recordResources } from './http/record-resources.ts';
 import { closeServer, listen } from './http/server.ts';
 import { settingsResources } from './http/settings-resources.ts';
 import { type SignInCookies, signInCookies } from './http/sign-in-cookie.ts';
+import { smartRoutingRoutes } from './http/smart-routing.ts';
 import { usersRoutes } from './http/users.ts';
 import { createLog } from './logs/log.ts';
 import { openRecords, type Records } from './logs/records.ts';
@@ -49,15 +50,16 @@ import { type DataDir, openDataDir } from './settings/data-dir.ts';
 import { settingsFile } from './settings/file.ts';
 import { firstAdmin } from './settings/first-admin.ts';
 import { sampleSettings } from './settings/sample.ts';
-import { secretValues } from './settings/secret-values.ts';
 import { openSettings, type SettingsStore } from './settings/store.ts';
 import { settingsTable } from './settings/table.ts';
+import type { Embeddings } from './smart/embeddings.ts';
 import { catalogueSaver } from './upstream/catalogue-saver.ts';
 import type { SignIns } from './upstream/oauth/sign-ins.ts';
 import type { Pool } from './upstream/pool.ts';
 import { environmentWins } from './environment-wins.ts';
 import { openClients } from './open-clients.ts';
 import { openDispatch } from './open-dispatch.ts';
+import { secretsOf } from './open-embeddings.ts';
 import { openSmart } from './open-smart.ts';
 import { openUpstream } from './open-upstream.ts';
 import { version } from './version.ts';
@@ -92,9 +94,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
     clients: () => clients,
     address: () => env.installBaseUrl ?? settings.current.system.baseUrl ?? listening,
   });
-  const hideSecrets = (): void => {
-    book.setSecrets([...secretValues(settings.current, env.variables), ...grants.secrets()]);
-  };
+  const hideSecrets = (): void => book.setSecrets([...secretsOf(settings.current, env), ...grants.secrets()]);
   hideSecrets();
   const seen = environmentWins(env);
   const views = createViews(() => ({ settings: seen(settings.current), catalogue: pool.catalogue }));
@@ -120,7 +120,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   const loopback = isLoopbackName(env.host);
   const { tokens, identity } = await openAccess(env, storage, closers);
   const addressOf = clientAddress(env.trustProxy, log('hub'));
-  const smart = openSmart(pool, log('search'));
+  const smart = openSmart({ env, database, pool, log: log('search') }, closers);
   const dispatch = openDispatch({ settings, leases, records, clients, smart: smart.options, log: log('gateway') });
   const publicUrl = createPublicUrl(env);
   const parts = {
@@ -139,6 +139,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
     views,
     dispatch,
     changes,
+    embeddings: smart.embeddings,
   };
   const app = buildApp({ ...parts, log: log('api') });
   const door = createDoor({
@@ -230,6 +231,7 @@ interface ApiParts {
   readonly views: Views;
   readonly dispatch: DispatchOptions;
   readonly changes: Changes;
+  readonly embeddings: Embeddings;
   readonly log: Logger;
 }
 
@@ -240,7 +242,7 @@ function buildApp(parts: ApiParts) {
   const entrances = { login, cookies: signInCookies(publicUrl) };
   const app = createApp({
     basePath: env.basePath,
-    health: watchHealth({ servers: () => pool.states(), database, records, version }),
+    health: watchHealth({ servers: () => pool.states(), database, embeddings: parts.embeddings, records, version }),
     dashboard: env.disableWeb ? undefined : dashboardRoutes({ ...env, version }),
     api: buildApi({ ...parts, ...entrances }),
     log,
@@ -272,6 +274,7 @@ function buildApi(parts: ApiParts & { readonly login: Login; readonly cookies: S
       ...recordResources({ records, settings, identify: identity.identify, log }),
       ...settingsResources({ settings, pool, states, signIns, cookies, dataDir: dataDir.path, log }),
       ...dashboardResources({ ...parts, host: env.host, hubUrl: hubUrl(parts.publicUrl) }),
+      smartRoutingRoutes({ ...parts, states }),
       docsRoutes({ mounted: () => api.routes, isOpen, mount, version, web: !env.disableWeb }),
       ...callResources({ views, states, dispatch, allowedOrigins, hubUrl: hubUrl(parts.publicUrl) }),
     ],

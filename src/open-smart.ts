@@ -1,43 +1,82 @@
+import type { Closers } from './core/closers.ts';
 import { errorText } from './core/errors.ts';
 import type { Logger } from './core/logger.ts';
 import type { Settings } from './core/settings.ts';
 import { createToolArguments } from './core/tool-arguments.ts';
+import type { DatabaseHandle } from './database/supervise.ts';
+import type { Env } from './env.ts';
 import type { SmartOptions } from './mcp/smart.ts';
+import { embeddingWishes, openEmbeddings } from './open-embeddings.ts';
 import { loadLocalEmbedder } from './smart/embedder-local.ts';
+import { builtinThreshold, chooseEmbedding } from './smart/embedding-choice.ts';
+import type { Embeddings } from './smart/embeddings.ts';
 import { createSmartIndex, type SmartIndex, toolKey } from './smart/routing.ts';
-import { createSearchEngine } from './smart/search-engine.ts';
+import { createSearchEngine, type SearchEngine } from './smart/search-engine.ts';
 import type { Pool } from './upstream/pool.ts';
+
+export interface SmartParts {
+  readonly env: Env;
+  readonly database: DatabaseHandle;
+  readonly pool: Pool;
+  readonly log: Logger;
+}
 
 export interface Smart {
   readonly options: SmartOptions;
-  /** Makes the index equal to what the servers offer now. */
+  /** The hosted side of it. */
+  readonly embeddings: Embeddings;
+  /** Makes the index equal to what the servers offer now, and uses the embedder that is wanted now. */
   sync(settings: Settings): void;
   /** Reads the built-in table of word vectors; until then, and should it fail, search goes by words alone and says so. */
   load(settings: () => Settings): Promise<void>;
 }
 
-/** Wires smart routing: the index over the catalogue, and what endpoints ask of it. */
-export function openSmart(pool: Pool, log: Logger): Smart {
-  let index: SmartIndex = createSmartIndex(createSearchEngine());
-  let degraded: string | undefined = 'the built-in embedder is still being read; words alone are searched';
+/** Wires smart routing: the index over the catalogue, the embedding service, and what endpoints ask of both. */
+export function openSmart({ env, database, pool, log }: SmartParts, closers: Closers): Smart {
+  const embeddings = openEmbeddings(database, log, closers);
+  const indexOver = (engine: SearchEngine): SmartIndex =>
+    createSmartIndex(engine, (documents) => embeddings.sync(documents));
   const schemas = createToolArguments();
+  let index = indexOver(createSearchEngine());
+  closers.add(() => index.stop());
+  let threshold: number | undefined;
+  let wordsOnly: string | undefined = 'the built-in embedder is still being read; words alone are searched';
+
+  const search: SmartOptions['search'] = async (request) => {
+    const { hosted, degraded } = await embeddings.ask(request.query, request.allowed);
+    const answer = index.search({ ...request, ...(threshold !== undefined && { threshold }), ...hosted });
+    const reasons = [degraded, wordsOnly].filter((reason) => reason !== undefined);
+    return { ...answer, degraded: reasons.length === 0 ? undefined : reasons.join('; ') };
+  };
+
+  function sync(settings: Settings): void {
+    index.sync(settings, pool.catalogue);
+    const wishes = embeddingWishes(settings, env);
+    threshold = builtinThreshold(wishes);
+    embeddings.use(chooseEmbedding(wishes));
+  }
+
   return {
     options: {
-      search: async (request) => ({ ...index.search(request), degraded }),
+      search,
       key: ({ server, key }) => toolKey(server, key),
       available: (server) => pool.connection(server)?.status.kind === 'connected',
       problems: (toolText, value) => schemas.check(toolText, value),
     },
-    sync: (settings) => index.sync(settings, pool.catalogue),
+    embeddings,
+    sync,
     async load(settings) {
       try {
-        const better = createSmartIndex(createSearchEngine(await loadLocalEmbedder()));
+        const better = indexOver(createSearchEngine(await loadLocalEmbedder()));
         better.sync(settings(), pool.catalogue);
+        await better.ready();
+        index.stop();
         index = better;
-        degraded = undefined;
+        wordsOnly = undefined;
+        sync(settings());
       } catch (error) {
-        degraded = 'the built-in embedder could not be read; words alone are searched';
-        log.warn(degraded, { error: errorText(error) });
+        wordsOnly = 'the built-in embedder could not be read; words alone are searched';
+        log.warn(wordsOnly, { error: errorText(error) });
       }
     },
   };

@@ -1,3 +1,5 @@
+import type { EmbeddingSettings } from './embedding-settings.ts';
+
 /**
  * The operator's settings as the hub uses them: one immutable snapshot, defaults filled in, trusted. The document they
  * come from (`mcp_settings.json`, unknown keys and all) belongs to `settings/`. Shapes follow MCPHub's file.
@@ -165,6 +167,8 @@ export interface SystemSettings {
   readonly serverDescriptionMode?: ServerDescriptionMode | undefined;
   /** Whether the queries of tool searches are kept in the activity log; they are when undefined. */
   readonly storeSearchQueries?: boolean | undefined;
+  /** The embedding service that is wanted for the search; undefined = none. */
+  readonly embedding?: EmbeddingSettings | undefined;
   /** The address of the hub as browsers reach it (`install.baseUrl`), without a slash at the end. */
   readonly baseUrl?: string | undefined;
   /** Whether arguments and results of calls are kept in the activity log. */

@@ -16,13 +16,15 @@ const server = (status: ServerStatus, name = 'private-server'): ServerState => (
 });
 
 const none = { waiting: 0, dropped: 0 };
+const builtin = { provider: 'builtin', state: 'ready', vectors: 'builtin' } as const;
 
 function open(options: Partial<AppOptions> & Partial<HealthFacts> = {}) {
-  const { servers = [], problem, database = { state: 'off' }, logs = none, activity = none, ...rest } = options;
+  const { servers = [], problem, database = { state: 'off' }, logs = none, activity = none, ...others } = options;
+  const { smartRouting = builtin, ...rest } = others;
   const logged: { message: string; fields: LogFields | undefined }[] = [];
   const write = (message: string, fields?: LogFields) => void logged.push({ message, fields });
   const log: Logger = { debug: write, info: write, warn: write, error: write };
-  const records = { database, logs, activity };
+  const records = { database, smartRouting, logs, activity };
   const health = () => assessHealth({ servers, ...records, version: '1.2.3', startedAt: 1_000, now: 62_500, problem });
   return {
     app: createApp({
@@ -50,6 +52,7 @@ describe('GET /health', () => {
       timestamp: '1970-01-01T00:01:02.500Z',
       servers: { total: 2, connected: 2, disconnected: 0 },
       database: { state: 'off' },
+      smartRouting: builtin,
       logs: { waiting: 0, dropped: 0 },
       activity: { waiting: 0, dropped: 0 },
     });
@@ -68,6 +71,18 @@ describe('GET /health', () => {
       logs: { waiting: 7, dropped: 2 },
     });
     expect(text).not.toContain('db.internal');
+  });
+
+  test('is degraded, and still 200, while the embedding service fails', async () => {
+    const smartRouting = { provider: 'openai', state: 'degraded', vectors: 'memory' } as const;
+    const { app } = open({ smartRouting });
+    const response = await app.request('/health');
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({
+      status: 'degraded',
+      message: 'The embedding service is not available; the tool search goes on without it',
+      smartRouting,
+    });
   });
 
   test('says which database is there and whether it keeps embeddings', async () => {

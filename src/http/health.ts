@@ -4,6 +4,7 @@ import type { DatabaseHandle, DatabaseState } from '../database/supervise.ts';
 import type { ActivityLog } from '../logs/activity.ts';
 import type { LogStore } from '../logs/log-store.ts';
 import type { WriteCounts } from '../logs/writer.ts';
+import type { Embeddings, EmbeddingsBrief } from '../smart/embeddings.ts';
 
 /** The body of `GET /health` (CONTRACT §4). */
 export interface Health {
@@ -18,6 +19,8 @@ export interface Health {
   readonly servers: { readonly total: number; readonly connected: number; readonly disconnected: number };
   /** `vectors`: embeddings are kept in it. `off` is a choice, `down` is not. */
   readonly database: { readonly state: DatabaseState['state']; readonly kind?: string; readonly vectors?: boolean };
+  /** Which embedder the tool search uses, whether it can, and where vectors are compared: in memory where the database cannot. */
+  readonly smartRouting: EmbeddingsBrief;
   /** What was to be kept and is not in the database. */
   readonly logs: Unwritten;
   readonly activity: Unwritten;
@@ -29,6 +32,7 @@ export type Unwritten = Pick<WriteCounts, 'waiting' | 'dropped'>;
 export interface HealthFacts {
   readonly servers: readonly ServerState[];
   readonly database: DatabaseState;
+  readonly smartRouting: EmbeddingsBrief;
   readonly logs: Unwritten;
   readonly activity: Unwritten;
   readonly version: string;
@@ -41,7 +45,7 @@ export interface HealthFacts {
 
 /** Servers or a database that are down degrade the hub: it serves without them (CONTRACT §4, Health). */
 export function assessHealth(facts: HealthFacts): Health {
-  const { servers, database, logs, activity, version, startedAt, now, problem } = facts;
+  const { servers, database, smartRouting, logs, activity, version, startedAt, now, problem } = facts;
   const enabled = servers.filter(({ status }) => status !== 'disabled');
   const total = enabled.length;
   const connected = enabled.filter(({ status }) => status === 'connected').length;
@@ -50,7 +54,9 @@ export function assessHealth(facts: HealthFacts): Health {
       ? 'Some enabled MCP servers are not ready'
       : database.state === 'down'
         ? 'The database is not available; the hub serves without it'
-        : undefined;
+        : smartRouting.state === 'degraded'
+          ? 'The embedding service is not available; the tool search goes on without it'
+          : undefined;
   return {
     status: problem !== undefined ? 'unhealthy' : degraded === undefined ? 'healthy' : 'degraded',
     message: problem ?? degraded ?? 'All enabled MCP servers are ready',
@@ -63,6 +69,7 @@ export function assessHealth(facts: HealthFacts): Health {
         ? { state: 'ready', kind: database.kind, vectors: database.hasVector }
         : // Why it is down may name the machine it is on.
           { state: database.state },
+    smartRouting,
     logs: { waiting: logs.waiting, dropped: logs.dropped },
     activity: { waiting: activity.waiting, dropped: activity.dropped },
   };
@@ -71,17 +78,19 @@ export function assessHealth(facts: HealthFacts): Health {
 export interface HealthSources {
   readonly servers: () => readonly ServerState[];
   readonly database: Pick<DatabaseHandle, 'state'>;
+  readonly embeddings: Pick<Embeddings, 'brief'>;
   readonly records: { readonly logs: Pick<LogStore, 'counts'>; readonly activity: Pick<ActivityLog, 'counts'> };
   readonly version: string;
 }
 
 /** Gives the health of this moment; the hub starts now. */
-export function watchHealth({ servers, database, records, version }: HealthSources): () => Health {
+export function watchHealth({ servers, database, embeddings, records, version }: HealthSources): () => Health {
   const startedAt = Date.now();
   return () =>
     assessHealth({
       servers: servers(),
       database: database.state(),
+      smartRouting: embeddings.brief(),
       logs: records.logs.counts(),
       activity: records.activity.counts(),
       version,

@@ -10,6 +10,7 @@ import type { Path, Report } from './report.ts';
 import { found, newReport, notAccepted } from './report.ts';
 import { readServer } from './server.ts';
 import { systemShape } from './shape.ts';
+import { embeddingSettings } from './smart-routing.ts';
 
 export { groupInput, groupName, serverName, serverShape } from './shape.ts';
 
@@ -84,6 +85,7 @@ function readSystem(value: unknown, report: Report): { system: SystemSettings; l
       listPageSize,
       progressiveDisclosure: smartRouting.progressiveDisclosure,
       serverDescriptionMode: smartRouting.serverDescriptionMode,
+      embedding: part?.data.smartRouting && embeddingSettings(smartRouting),
       storeSearchQueries: activityLog.storeSearchQueries,
       allowedCidrs: network.allowedCidrs,
       storeToolPayload: activityLog.storeToolPayload ?? false,

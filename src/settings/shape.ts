@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { limits } from '../core/limits.ts';
 import type { Path } from './report.ts';
 import { found, shown } from './report.ts';
+import { smartRoutingShape } from './smart-routing.ts';
 
 /**
  * The fields of `mcp_settings.json` (reference §4.1, §4.2), each optional, unknown ones passed over. They say what a field may be; what fields mean
@@ -188,13 +189,7 @@ export const systemShape = z.looseObject({
   network: z.looseObject({ allowedCidrs: texts.optional() }).optional(),
   activityLog: z.looseObject({ storeToolPayload: flag.optional(), storeSearchQueries: flag.optional() }).optional(),
   install: z.looseObject({ baseUrl: text.optional() }).optional(),
-  smartRouting: z
-    .looseObject({
-      enabled: flag.optional(),
-      progressiveDisclosure: flag.optional(),
-      serverDescriptionMode: z.enum(['names', 'full']).optional(),
-    })
-    .optional(),
+  smartRouting: smartRoutingShape.optional(),
 });
 
 /** Rule for names of new servers; what a file already calls a server is only warned about. */

@@ -39,10 +39,12 @@ export async function embedTools(hashes: readonly string[], run: EmbedRun): Prom
     const claimed = batch.filter((hash) => mine.has(hash));
     others ||= claimed.length < batch.length;
     if (claimed.length === 0) continue;
-    const left = await embedBatch(claimed, run);
-    queue.unshift(...left);
-    if (left.length > 0) most = Math.max(1, Math.floor(claimed.length / 2));
-    progress(claimed.length - left.length);
+    const { embedded, again } = await embedBatch(claimed, run);
+    if (again) {
+      queue.unshift(...claimed);
+      most = Math.max(1, Math.floor(claimed.length / 2));
+    }
+    progress(embedded);
     if (service.pacingMs > 0 && queue.length > 0)
       await sleep(service.pacingMs, undefined, { signal: stopped }).catch(() => {});
   }
@@ -67,8 +69,13 @@ function take(queue: string[], { text, hosted }: EmbedRun, most: number): string
   return batch;
 }
 
-/** Returns what is to be tried again in smaller batches. */
-async function embedBatch(batch: readonly string[], run: EmbedRun): Promise<readonly string[]> {
+interface Outcome {
+  readonly embedded: number;
+  /** The batch is to be tried again in smaller ones. */
+  readonly again?: boolean;
+}
+
+async function embedBatch(batch: readonly string[], run: EmbedRun): Promise<Outcome> {
   const { store } = run;
   const { service, breaker, embedder, stopped } = run.hosted;
   try {
@@ -93,25 +100,25 @@ async function embedBatch(batch: readonly string[], run: EmbedRun): Promise<read
     if (bad.size > 0) await store.release(service.space, [...bad.keys()]);
     breaker.worked();
     run.saved(good.keys());
-    return [];
+    return { embedded: good.size };
   } catch (error) {
     if (!(error instanceof HubError)) throw error;
     await store.release(service.space, batch).catch(() => {});
-    if (error.code === 'cancelled' || error.code === 'not_ready') return [];
+    if (error.code === 'cancelled' || error.code === 'not_ready') return { embedded: 0 };
     // Too many at once, or one of them is too long: smaller requests find out.
-    if (batch.length > 1 && (error.code === 'invalid_input' || error.code === 'timeout')) return batch;
+    if (batch.length > 1 && (error.code === 'invalid_input' || error.code === 'timeout'))
+      return { embedded: 0, again: true };
     const [hash] = batch;
     if (error.code === 'invalid_input' && hash !== undefined) {
-      await embedShortened(hash, error, run);
-      return [];
+      return { embedded: (await embedShortened(hash, error, run)) ? 1 : 0 };
     }
     breaker.failed(error);
-    return [];
+    return { embedded: 0 };
   }
 }
 
-/** A single text that is refused is mostly too long by the model's own count. */
-async function embedShortened(hash: string, first: HubError, run: EmbedRun): Promise<void> {
+/** A single text that is refused is mostly too long by the model's own count. True when it was embedded at last. */
+async function embedShortened(hash: string, first: HubError, run: EmbedRun): Promise<boolean> {
   const { embedder, breaker, stopped } = run.hosted;
   let text = run.text(hash) ?? '';
   let last = first;
@@ -119,21 +126,29 @@ async function embedShortened(hash: string, first: HubError, run: EmbedRun): Pro
     text = text.slice(0, text.length / 2);
     try {
       const [vector] = await embedder.embed([text], limits.embeddingBatchMs, stopped);
-      if (!(vector instanceof Float32Array)) return run.refused(hash, vector?.refused ?? 'there is no vector');
+      if (!(vector instanceof Float32Array)) {
+        run.refused(hash, vector?.refused ?? 'there is no vector');
+        return false;
+      }
       run.checkSize(vector);
       await saveUntilKept(new Map([[hash, vector]]), run);
       breaker.worked();
-      return run.saved([hash]);
+      run.saved([hash]);
+      return true;
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
-      if (error.code === 'cancelled' || error.code === 'not_ready') return;
-      if (error.code !== 'invalid_input') return breaker.failed(error);
+      if (error.code === 'cancelled' || error.code === 'not_ready') return false;
+      if (error.code !== 'invalid_input') {
+        breaker.failed(error);
+        return false;
+      }
       last = error;
     }
   }
   const said = last.cause === undefined ? '' : `: ${errorText(last.cause)}`;
   run.log.warn('The embedding service refuses a tool', { reason: `${last.message}${said}` });
   run.refused(hash, last.message);
+  return false;
 }
 
 /** Halving ends here: what is refused at this length is not refused for its length. */

@@ -7,13 +7,21 @@ import type { EmbeddingChoice, EmbeddingService } from './embedding-choice.ts';
 import { type Found, HostedIndex, type HostedState } from './hosted-index.ts';
 import type { Pauses } from './hosted-service.ts';
 import type { Similarities } from './score-text.ts';
-import type { VectorStore } from './vector-store.ts';
+import type { SpaceContents, VectorStore } from './vector-store.ts';
 
 export interface HostedAnswer {
   /** Undefined: the search has to do without. */
   readonly hosted?: { readonly similarities: Similarities; readonly threshold: number; readonly background: number };
   /** Why the search has to do without all or some of it; undefined when it has not, or no service is wanted. */
   readonly degraded?: string;
+}
+
+export interface EmbeddingsBrief {
+  readonly provider: string;
+  /** `degraded`: the built-in index answers in place of the service. */
+  readonly state: 'ready' | 'indexing' | 'degraded';
+  /** Where vectors are compared. */
+  readonly vectors: 'builtin' | VectorStore['place'];
 }
 
 export interface EmbeddingsStatus {
@@ -27,6 +35,8 @@ export interface EmbeddingsStatus {
   readonly problem: string | undefined;
   /** Where vectors are compared. */
   readonly place: VectorStore['place'];
+  /** Servers with their tools, and how many of those the search in use has a vector for. */
+  readonly servers: readonly { readonly name: string; readonly tools: number; readonly embedded: number }[];
 }
 
 export interface EmbeddingsOptions {
@@ -69,6 +79,7 @@ export class Embeddings {
     this.#next = undefined;
     this.#end(current);
     this.#end(next);
+    for (const look of this.#waiting) look();
   }
 
   /** Takes over what the tools are now. */
@@ -102,6 +113,18 @@ export class Embeddings {
     this.#next?.flag();
   }
 
+  /** The little that everybody may know, at no cost. */
+  brief(): EmbeddingsBrief {
+    const choice = this.#choice;
+    const { place } = this.#options.store;
+    if (choice.kind === 'builtin') return { provider: 'builtin', state: 'ready', vectors: 'builtin' };
+    if (choice.kind === 'unusable') return { provider: choice.provider, state: 'degraded', vectors: 'builtin' };
+    const { provider } = choice.service;
+    if (this.#current?.fails ?? true) return { provider, state: 'degraded', vectors: place };
+    const complete = !this.#next && this.#current?.complete === true;
+    return { provider, state: complete ? 'ready' : 'indexing', vectors: place };
+  }
+
   status(): EmbeddingsStatus {
     const choice = this.#choice;
     const state = this.#current?.state();
@@ -114,7 +137,13 @@ export class Embeddings {
       next: this.#next && { service: this.#next.service, state: this.#next.state() },
       problem: choice.kind === 'unusable' ? choice.why : (state?.problem?.reason ?? (state && problem)),
       place,
+      servers: this.#servers(state),
     };
+  }
+
+  /** What is kept of vectors, of all models. Rejects with HubError `not_ready`. */
+  contents(): Promise<readonly SpaceContents[]> {
+    return this.#options.store.contents();
   }
 
   /** Embeds all tools anew. Throws HubError `conflict` while that is under way. */
@@ -146,6 +175,16 @@ export class Embeddings {
     this.#end(this.#current);
     this.#end(this.#next);
     await Promise.all(this.#closing);
+  }
+
+  #servers(state: HostedState | undefined): EmbeddingsStatus['servers'] {
+    const missing = new Set(state?.missing);
+    const servers = new Map<string, { name: string; tools: number; embedded: number }>();
+    for (const { key, server: name } of this.#documents) {
+      const { tools, embedded } = servers.get(name) ?? { tools: 0, embedded: 0 };
+      servers.set(name, { name, tools: tools + 1, embedded: embedded + (missing.has(key) ? 0 : 1) });
+    }
+    return [...servers.values()];
   }
 
   #useService(service: EmbeddingService): void {

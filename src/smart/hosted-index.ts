@@ -38,6 +38,11 @@ export class HostedIndex {
     return this.#hosted.service;
   }
 
+  /** The service is not asked at the moment. */
+  get fails(): boolean {
+    return this.#hosted.breaker.reason !== undefined;
+  }
+
   /** Everything that can be embedded is. */
   get complete(): boolean {
     return this.#looked && this.#coverage.complete();

@@ -2,6 +2,7 @@ import { limits } from '../core/limits.ts';
 import { clausesOf } from './clauses.ts';
 import { confidenceOf, confidentFrom, type Evidence } from './confidence.ts';
 import type { LocalEmbedder } from './embedder-local.ts';
+import { aboveBackground } from './hosted-scale.ts';
 import type { Visible } from './lexical.ts';
 import {
   addClause,
@@ -28,6 +29,8 @@ export interface SearchRequest {
   readonly threshold?: number;
   /** Cosines by a hosted embedder, used in place of the built-in one's; tools it has not seen may be missing. */
   readonly similarities?: Similarities;
+  /** The cosine that the hosted embedder gives to texts which have nothing to do with each other. */
+  readonly background?: number;
   /** Adds to each result where its score comes from, and lists what the threshold cut off. */
   readonly explain?: boolean;
 }
@@ -109,13 +112,13 @@ export function createSearchEngine(embedder?: LocalEmbedder, ranking: Ranking = 
     const best = first === undefined ? 0 : (scores[first] ?? 0);
     if (first === undefined || best <= 0) return { results: [], dropped: [], confident: false, threshold: 0, searched };
     const evidence = {
-      meaning: found.meaning[first] ?? 0,
+      meaning: meaningOf(found.meaning, first, visible, request),
       words: (found.words[first] ?? 0) / found.reachable,
       grams: found.grams[first] ?? 0,
       terms: found.terms,
       lead: leadOf(top.slice(0, 4).map((slot) => scores[slot] ?? 0)),
     };
-    const confidence = confidenceOf(evidence, embedder !== undefined);
+    const confidence = confidenceOf(evidence, embedder !== undefined || request.similarities !== undefined);
     const threshold = confidence * (request.threshold ?? (request.similarities ? 0.85 : 0.6));
     const all = ranked.map((slot): SearchResult => {
       const score = confidence * ((scores[slot] ?? 0) / best);
@@ -150,6 +153,16 @@ export function createSearchEngine(embedder?: LocalEmbedder, ranking: Ranking = 
     search,
   };
 }
+
+/** How near the best tool is to the query, on the scale of the built-in embedder. */
+function meaningOf(cosines: Float32Array, first: number, { mask }: Visible, request: SearchRequest): number {
+  const best = cosines[first] ?? 0;
+  if (!request.similarities) return best;
+  const visible = cosines.slice(0, mask.length).filter((_, slot) => mask[slot] === 1);
+  return aboveBackground(best, visible, request.background ?? usualBackground);
+}
+
+const usualBackground = 0.25;
 
 /** How far the scores after the first are behind it, on average and as a share of it. */
 function leadOf([first = 0, ...others]: readonly number[]): number {

@@ -6,6 +6,7 @@ import { keys, login, users } from './people.ts';
 import { activity, logs } from './records.ts';
 import { servers } from './servers.ts';
 import { documents, settings } from './settings.ts';
+import { smartRouting } from './smart-routing.ts';
 
 /** The whole management API, in the order a reader wants it. */
 export const subjects: readonly Subject[] = [
@@ -18,6 +19,7 @@ export const subjects: readonly Subject[] = [
   logs,
   activity,
   settings,
+  smartRouting,
   dashboard,
   documents,
 ];

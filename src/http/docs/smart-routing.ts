@@ -1,0 +1,74 @@
+import { count, flag, listOf, number, object, type Schema, type Subject, text, texts } from './operation.ts';
+
+const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] });
+const time = orNull({ type: 'string', format: 'date-time' });
+
+const performance = object({
+  enabled: flag,
+  config: object({
+    provider: {
+      type: 'string',
+      description: '`builtin`, `openai`, `azure_openai`, or what the settings ask for in vain.',
+    },
+    model: orNull(text),
+    configuredDimensions: orNull(count),
+    threshold: { ...orNull(number), description: 'Share of the best score that results must reach.' },
+  }),
+  database: object({ connected: flag, healthy: flag, lastError: orNull(text) }),
+  vectorStore: object({
+    available: flag,
+    place: { enum: ['builtin', 'database', 'memory'] },
+    totalRows: count,
+    toolRows: count,
+    serverRows: count,
+    distinctServers: count,
+    dimensions: orNull(count),
+    byModel: listOf(object({ model: text, toolCount: count, serverCount: count })),
+    byServer: listOf(object({ serverName: text, toolCount: count })),
+    oldestUpdatedAt: time,
+    newestUpdatedAt: time,
+  }),
+  coverage: object({
+    connectedServers: count,
+    indexedServers: count,
+    missingIndexServerCount: count,
+    missingIndexServers: texts,
+    tools: count,
+    embeddedTools: count,
+    refusals: { ...texts, description: 'Why the service refused tools.' },
+  }),
+  service: object({
+    state: { enum: ['builtin', 'working', 'degraded'] },
+    problem: orNull(text),
+    since: time,
+    nextTrialAt: time,
+  }),
+  next: orNull(object({ model: text, tools: count, embeddedTools: count, problem: orNull(text) })),
+  reindexing: flag,
+});
+
+const reindexed = object({
+  syncedServers: count,
+  failedServers: count,
+  totalTools: count,
+  results: listOf(object({ serverName: text, toolCount: count, ok: flag }, { error: text })),
+  reindexing: { ...flag, description: 'It takes longer than this answer could wait, and goes on.' },
+});
+
+export const smartRouting: Subject = {
+  name: 'Smart routing',
+  operations: {
+    'GET /smart-routing/performance': {
+      summary: 'Which embedder the search uses, and how much of the tools it covers',
+      admin: true,
+      answer: { data: performance },
+    },
+    'POST /smart-routing/reindex': {
+      summary: 'Embed all tools anew',
+      description:
+        'What was there answers until it is done; the log of service `search` has the progress. 409 while it runs, or while another model is indexed.',
+      admin: true,
+      answer: { data: reindexed },
+    },
+  },
+};

@@ -1,0 +1,58 @@
+import type { Closers } from './core/closers.ts';
+import type { Logger } from './core/logger.ts';
+import type { Settings } from './core/settings.ts';
+import type { DatabaseHandle } from './database/supervise.ts';
+import type { Env } from './env.ts';
+import { expandText } from './settings/placeholders.ts';
+import { secretValues } from './settings/secret-values.ts';
+import { embeddingSettings } from './settings/smart-routing.ts';
+import type { EmbeddingWishes } from './smart/embedding-choice.ts';
+import { Embeddings } from './smart/embeddings.ts';
+import { createVectorStore } from './smart/vectors-kept.ts';
+
+/** The hosted side of the search, with its vectors in the hub's database. */
+export function openEmbeddings(database: DatabaseHandle, log: Logger, closers: Closers): Embeddings {
+  const embeddings = new Embeddings({
+    store: createVectorStore(database),
+    log,
+    // Other hubs have less to do then.
+    saved: () => void database.attempt((open) => open.notify(channel, '')),
+  });
+  closers.add(() => embeddings.close());
+  closers.add(database.onChange(({ state }) => state === 'ready' && embeddings.flag()));
+  closers.add(database.listen(channel, () => embeddings.flag()));
+  return embeddings;
+}
+
+const channel = 'embeddings';
+
+/** What is wanted of the embedding service: the environment where it speaks, else the settings, with `${VAR}` filled in. */
+export function embeddingWishes({ system }: Settings, { smart, variables }: Env): EmbeddingWishes {
+  const given = system.embedding ?? embeddingSettings({});
+  const filled = <T extends object>(texts: T): T => {
+    const fill = (value: unknown): unknown =>
+      typeof value === 'string' ? expandText(value, [variables], new Set()).trim() : value;
+    return Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, fill(value)])) as T;
+  };
+  return {
+    ...over(smart, filled(given)),
+    openai: over(smart.openai, filled(given.openai)),
+    azure: over(smart.azure, filled(given.azure)),
+  };
+}
+
+/** The members of `then`, where `first` does not say otherwise. */
+function over<T extends object>(first: { readonly [K in keyof T]?: unknown }, then: T): T {
+  const entries = Object.entries(then).map(([name, value]) => [name, first[name as keyof T] ?? (value as unknown)]);
+  return Object.fromEntries(entries) as T;
+}
+
+/** What no log may show of the settings and the environment. */
+export function secretsOf(settings: Settings, env: Env): string[] {
+  const { openai, azure } = embeddingWishes(settings, env);
+  const keys = [openai.apiKey, azure.apiKey].filter((key) => key !== undefined && key.length >= shortestKey);
+  return [...secretValues(settings, env.variables), ...(keys as string[])];
+}
+
+/** What is shorter is a stand-in ("ollama", "none") for services that want none, and hiding it would tear holes into other words. */
+const shortestKey = 12;
