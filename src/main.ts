@@ -5,6 +5,7 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { createIdentify, type Identify } from './auth/identify.ts';
 import { createLoginLimiter } from './auth/limiter.ts';
 import { createLogin, type Login } from './auth/login.ts';
+import { logFailures } from './auth/login-log.ts';
 import { createPasswords, type Passwords } from './auth/passwords.ts';
 import { openTokens } from './auth/open-tokens.ts';
 import type { Tokens } from './auth/tokens.ts';
@@ -238,7 +239,8 @@ interface ApiParts {
 /** Everything but MCP. */
 function buildApp(parts: ApiParts) {
   const { env, settings, passwords, database, records, pool, publicUrl, log } = parts;
-  const login = createLogin({ settings: () => settings.current, passwords, limiter: createLoginLimiter() });
+  const limiter = createLoginLimiter();
+  const login = logFailures(createLogin({ settings: () => settings.current, passwords, limiter }), log);
   const entrances = { login, cookies: signInCookies(publicUrl) };
   const app = createApp({
     basePath: env.basePath,

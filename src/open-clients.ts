@@ -97,9 +97,12 @@ export function openClients(options: OpenClients, closers: Closers) {
   };
 
   const identify: DoorOptions['identify'] = (headers) => who().identifyNow(headers) ?? who().identify(headers);
-  const endWithdrawn = withdrawing({ sessions, streams, settings, identify, needsCredential });
-  const sweeping = setInterval(endWithdrawn, limits.withdrawnSweepMs).unref();
-  closers.add(() => clearInterval(sweeping));
+  const withdrawn = withdrawing({ sessions, streams, settings, identify, needsCredential });
+  const timers = [
+    setInterval(withdrawn.endSessions, limits.withdrawnSweepMs).unref(),
+    setInterval(withdrawn.endStreams, limits.streamCredentialMs).unref(),
+  ];
+  closers.add(() => timers.forEach((timer) => clearInterval(timer)));
 
   const forRequests = {
     asks,
@@ -140,7 +143,8 @@ export function openClients(options: OpenClients, closers: Closers) {
     rootsChanged: (sid: string): void => leases.rootsChanged(mcpSession(sid)),
     /** Settings or offers changed: everybody is told what is new to them. */
     reconcile() {
-      endWithdrawn();
+      withdrawn.endSessions();
+      withdrawn.endStreams();
       subscriptions.reconcile();
       logLevels.reconcile();
       announcer.announce();
@@ -157,16 +161,20 @@ interface Withdrawing {
 }
 
 /** Whoever is not let in any more hears nothing more either. */
-function withdrawing({ sessions, streams, settings, identify, needsCredential }: Withdrawing): () => void {
+function withdrawing({ sessions, streams, settings, identify, needsCredential }: Withdrawing) {
   const isOver = (who: Identified): boolean => who === 'bad' || (who === 'none' && needsCredential());
-  return () => {
-    sessions.sweep((principal) =>
-      principal.kind === 'anonymous' ? needsCredential() : isWithdrawn(settings.current, principal),
-    );
-    streams.endWhere((req) => {
-      const who = identify(req.headers);
-      return who instanceof Promise ? who.then(isOver) : isOver(who);
-    });
+  return {
+    endSessions(): void {
+      sessions.sweep((principal) =>
+        principal.kind === 'anonymous' ? needsCredential() : isWithdrawn(settings.current, principal),
+      );
+    },
+    endStreams(): void {
+      streams.endWhere((req) => {
+        const who = identify(req.headers);
+        return who instanceof Promise ? who.then(isOver) : isOver(who);
+      });
+    },
   };
 }
 

@@ -293,7 +293,7 @@ export const limits = {
   formBytes: 8 * 1024 * 1024,
   /** Entries that one request for the log may ask for; at their longest that is an answer of 40 MB. */
   logPageMost: 10_000,
-  /** How soon a log stream ends after the credential it was opened with. */
+  /** How soon a stream, of the log or of an MCP endpoint, ends after the credential it was opened with. */
   streamCredentialMs: 1_000,
   /** One request to an authorization server, and all it takes until somebody can be asked to sign in: well within `CONNECT_TIMEOUT_MS`. */
   oauthRequestMs: 10_000,
@@ -444,6 +444,6 @@ export const limits = {
   taskMs: 24 * 60 * 60_000,
   /** The hub vouches for no list for longer than this: its own settings may change it at any moment. */
   listTtlMs: 60_000,
-  /** Streams are looked through this often for credentials that ended; what the settings say holds at once. */
+  /** Sessions are looked through this often for what has ended; what the settings say holds at once. */
   withdrawnSweepMs: 15_000,
 } as const;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LogEntry } from '../../src/core/log-entry.ts';
-import { api, login } from '../kit/api.ts';
+import { api, login, userToken } from '../kit/api.ts';
 import { hostileStdio } from '../kit/hostile.ts';
 import { testHub } from '../kit/test-hub.ts';
 
@@ -33,4 +33,17 @@ test('every change of a group is in the log with who made it; what was refused i
     ...Array<string>(5).fill(changed),
     'group deleted group=dev2 by=admin',
   ]);
+});
+
+test('a login that fails is in the log, with who and from where, for admins, and the password nowhere', async () => {
+  const hub = await testHub({ mcpServers: {}, env: { LOG_LEVEL: 'info', TRUST_PROXY: 'true' } });
+  const admin = await login(hub);
+  const ann = await userToken(hub, admin, 'ann');
+  const body = { username: 'ann', password: 'canary-of-a-password' };
+  const headers = { 'x-forwarded-for': '203.0.113.9' };
+  expect((await api(hub, 'POST', '/auth/login', { body, headers })).status).toBe(401);
+  const failures = async (token: string) => (await api(hub, 'GET', '/logs?q=login%20failed', { token })).text;
+  expect(await failures(admin)).toMatch(/login failed.*ann.*203\.0\.113\.9/);
+  expect(await failures(ann)).not.toContain('203.0.113.9');
+  expect((await api(hub, 'GET', '/logs', { token: admin })).text).not.toContain('canary-of-a-password');
 });

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { hash } from '@node-rs/argon2';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { api, login } from '../kit/api.ts';
 import { hostileStdio } from '../kit/hostile.ts';
 import { raw, rpc, stream } from '../kit/raw.ts';
 import { legacySession, modern, modernRequest, session } from '../kit/sessions.ts';
@@ -265,7 +266,7 @@ describe('access that is withdrawn', () => {
     expect((await raw(legacy.endpoint, { headers, body: { jsonrpc: '2.0', id: 1, method: 'ping' } })).status).toBe(401);
   });
 
-  test('leaves open streams, if it leaves them open, with nothing more to hear', async () => {
+  test('ends the streams that were opened with it, and no others', async () => {
     const own = await testHub(settings);
     await own.connected(3);
     const headers = bearer(keys.servers);
@@ -285,15 +286,32 @@ describe('access that is withdrawn', () => {
       'the key is refused',
       async () => (await rpc(own.mcp('open'), 'tools/list', {}, { headers })).status === 401,
     );
-    await until('they heard that their lists are empty, or ended', () =>
-      streams.every((one) => one.ended() || one.messages.some((message) => message.method?.endsWith('list_changed'))),
-    );
+    await until('they have ended', () => streams.every((one) => one.ended()), 5_000);
+    expect(heard.ended()).toBe(false);
     await other.call('open-grow', { tool: 'nothing_for_them' });
     await heard.message('the change', (message) => message.method === 'notifications/tools/list_changed');
     for (const one of streams) {
       const changes = one.messages.filter((message) => message.method === 'notifications/tools/list_changed');
       expect(changes.length).toBeLessThanOrEqual(1);
     }
+  });
+
+  test('ends the streams of a user who logs out, and of anonymous where they are welcome no more', async () => {
+    const own = await testHub({ mcpServers: {}, systemConfig: { routing: { enableBearerAuth: false } } });
+    const [admin, token] = [await login(own), await login(own)];
+    const listening = async (headers: Record<string, string>) => (await session(own.mcp(), { headers })).listen();
+    const [theirs, others, anybodys] = [
+      await listening(bearer(token)),
+      await listening(bearer(admin)),
+      await listening({}),
+    ];
+    await api(own, 'POST', '/auth/logout', { token });
+    await until('theirs has ended', () => theirs.ended(), 5_000);
+    expect([others.ended(), anybodys.ended()]).toEqual([false, false]);
+    const closed = { routing: { enableBearerAuth: true } };
+    await api(own, 'PUT', '/system-config', { token: admin, body: closed });
+    await until('that of anybody has ended', () => anybodys.ended(), 5_000);
+    expect(others.ended()).toBe(false);
   });
 
   test('a server that becomes private disappears for those who may not see it, in the middle of their session', async () => {
