@@ -6,6 +6,11 @@ import {
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport as SseV1 } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import { atEnd } from './at-end.ts';
 
 /** Every official client the hub promises to serve: version of the library, transport, and for v2 the era it negotiates. */
@@ -43,28 +48,58 @@ export interface CallResult {
   isError?: boolean | undefined;
 }
 
+/** How a client answers what servers ask. */
+export interface Answers {
+  elicit(params: Record<string, unknown>): ElicitResult | Promise<ElicitResult>;
+  sample(params: Record<string, unknown>): {
+    role: 'assistant';
+    model: string;
+    content: { type: 'text'; text: string };
+  };
+  roots(): { roots: { uri: string; name?: string }[] };
+}
+
+export interface ElicitResult {
+  action: 'accept' | 'decline' | 'cancel';
+  content?: Record<string, string | number | boolean | string[]>;
+}
+
+const everything = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: { listChanged: true } };
+
 /** Connects one official client to a scope of the hub, the way its users do: `connect('v1 sse', hub.url, 'my-group')`. */
 export async function connect(
   kind: ClientKind,
   hubUrl: string,
   scope = '',
   headers: Record<string, string> = {},
+  answers?: Answers,
 ): Promise<AnyClient> {
   const path = scope === '' ? '' : `/${scope}`;
   const http = new URL(`${hubUrl}/mcp${path}`);
   const sse = new URL(`${hubUrl}/sse${path}`);
   const client = kind.startsWith('v1')
-    ? await connectV1(kind, kind === 'v1 sse' ? sse : http, headers)
-    : await connectV2(kind, kind === 'v2 sse' ? sse : http, headers);
+    ? await connectV1(kind, kind === 'v1 sse' ? sse : http, headers, answers)
+    : await connectV2(kind, kind === 'v2 sse' ? sse : http, headers, answers);
   atEnd(() => client.close());
   return client;
 }
 
-async function connectV1(kind: ClientKind, url: URL, headers: Record<string, string>): Promise<AnyClient> {
+async function connectV1(
+  kind: ClientKind,
+  url: URL,
+  headers: Record<string, string>,
+  answers: Answers | undefined,
+): Promise<AnyClient> {
   let changes = 0;
   const client = new ClientV1(who, {
+    ...(answers && { capabilities: everything }),
     listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => void changes++ } },
   });
+  if (answers) {
+    client.setRequestHandler(ElicitRequestSchema, async ({ params }) => ({ ...(await answers.elicit(params)) }));
+    client.setRequestHandler(CreateMessageRequestSchema, async ({ params }) => answers.sample(params));
+    client.setRequestHandler(ListRootsRequestSchema, async () => answers.roots());
+  }
   const transport =
     kind === 'v1 sse' ? new SseV1(url, { requestInit: { headers } }) : new HttpV1(url, { requestInit: { headers } });
   await client.connect(transport);
@@ -87,12 +122,23 @@ async function connectV1(kind: ClientKind, url: URL, headers: Record<string, str
   };
 }
 
-async function connectV2(kind: ClientKind, url: URL, headers: Record<string, string>): Promise<AnyClient> {
+async function connectV2(
+  kind: ClientKind,
+  url: URL,
+  headers: Record<string, string>,
+  answers: Answers | undefined,
+): Promise<AnyClient> {
   let changes = 0;
   const client = new ClientV2(who, {
+    ...(answers && { capabilities: everything }),
     versionNegotiation: { mode: kind === 'v2 stateless' ? { pin: '2026-07-28' } : 'legacy' },
     listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => void changes++ } },
   });
+  if (answers) {
+    client.setRequestHandler('elicitation/create', async ({ params }) => ({ ...(await answers.elicit(params)) }));
+    client.setRequestHandler('sampling/createMessage', async ({ params }) => answers.sample(params));
+    client.setRequestHandler('roots/list', async () => answers.roots());
+  }
   await client.connect(
     kind === 'v2 sse' ? new SseV2(url, { requestInit: { headers } }) : new HttpV2(url, { requestInit: { headers } }),
   );
