@@ -122,7 +122,7 @@ describe('a malformed variable stops the start with its name, the value and what
     ['ALLOWED_ORIGINS', 'https://a.example/path', '"https://a.example/path"', 'origins like'],
     ['ALLOWED_HOSTS', 'https://a.example', '"https://a.example"', 'host names like'],
     ['OPENAI_API_BASE_URL', 'ftp://x', '"ftp://x"', 'http://'],
-    ['SMART_ROUTING_EMBEDDING_PROVIDER', 'llama', '"llama"', 'openai or azure_openai'],
+    ['SMART_ROUTING_EMBEDDING_PROVIDER', 'llama', '"llama"', 'openai, azure_openai or builtin'],
   ])('%s=%s', (name, value, found, allowed) => {
     const message = refusal({ [name]: value });
     expect(message.split('\n')).toHaveLength(1);

@@ -42,7 +42,7 @@ export interface Env {
 /** The embedding service, as far as the environment says (reference §3.5); it wins over `systemConfig.smartRouting`. */
 export interface SmartEnv {
   readonly enabled: boolean | undefined;
-  readonly provider: 'openai' | 'azure_openai' | undefined;
+  readonly provider: 'openai' | 'azure_openai' | 'builtin' | undefined;
   readonly encodingFormat: 'auto' | 'float' | 'base64' | undefined;
   readonly basePacingDelayMs: number | undefined;
   readonly progressiveDisclosure: boolean | undefined;
@@ -109,10 +109,11 @@ const schema = z.object({
   ALLOWED_HOSTS: list('host names like hub.example.com or hub.example.com:3000, separated by commas', hostAndPort),
   INSTALL_BASE_URL: webUrl.optional(),
   SMART_ROUTING_ENABLED: flag.optional(),
-  SMART_ROUTING_EMBEDDING_PROVIDER: oneOf('openai or azure_openai', {
+  SMART_ROUTING_EMBEDDING_PROVIDER: oneOf('openai, azure_openai or builtin', {
     openai: 'openai',
     azure_openai: 'azure_openai',
     azure: 'azure_openai',
+    builtin: 'builtin',
   } as const).optional(),
   SMART_ROUTING_EMBEDDING_ENCODING_FORMAT: oneOf('auto, float or base64', {
     auto: 'auto',

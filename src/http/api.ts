@@ -54,7 +54,7 @@ const logStream: Routes[number] = [['GET'], /^\/logs\/stream$/];
 
 /** First parts of paths of the management API, which no group or server of that name opens to anybody; its id, or the routes without a scope, do for it. */
 const managed =
-  '(?!(?:activities|auth|cloud|cost|credentials|docs|groups|logs|market|mcp|mcpb|oauth|openapi|prompts|registry|resources|servers|settings|templates|users)/)';
+  '(?!(?:activities|auth|cloud|cost|credentials|docs|groups|logs|market|mcp|mcpb|oauth|openapi|prompts|registry|resources|servers|settings|smart-routing|templates|users)/)';
 
 /** OpenAPI-style execution and the documents that describe it. Their failures are `{error, message}`. */
 const openApi: Routes = [

@@ -32,6 +32,7 @@ export async function embedTools(hashes: readonly string[], run: EmbedRun): Prom
   const progress = reporter(log, service.model, queue.length);
   let most: number = limits.embeddingBatch;
   let others = false;
+  let refusals = 0;
   while (queue.length > 0 && !stopped.aborted && !breaker.reason) {
     const batch = take(queue, run, most);
     if (batch.length === 0) continue;
@@ -39,12 +40,15 @@ export async function embedTools(hashes: readonly string[], run: EmbedRun): Prom
     const claimed = batch.filter((hash) => mine.has(hash));
     others ||= claimed.length < batch.length;
     if (claimed.length === 0) continue;
-    const { embedded, again } = await embedBatch(claimed, run);
+    const { embedded, again, refusal } = await embedBatch(claimed, run);
     if (again) {
       queue.unshift(...claimed);
       most = Math.max(1, Math.floor(claimed.length / 2));
     }
     progress(embedded);
+    // One after the other is refused: then it is not the texts.
+    refusals = embedded > 0 ? 0 : refusals + (refusal ? 1 : 0);
+    if (refusal && refusals === mostRefusals) breaker.failed(refusal);
     if (service.pacingMs > 0 && queue.length > 0)
       await sleep(service.pacingMs, undefined, { signal: stopped }).catch(() => {});
   }
@@ -73,6 +77,8 @@ interface Outcome {
   readonly embedded: number;
   /** The batch is to be tried again in smaller ones. */
   readonly again?: boolean;
+  /** Why the only text of the batch was refused. */
+  readonly refusal?: HubError;
 }
 
 async function embedBatch(batch: readonly string[], run: EmbedRun): Promise<Outcome> {
@@ -110,15 +116,15 @@ async function embedBatch(batch: readonly string[], run: EmbedRun): Promise<Outc
       return { embedded: 0, again: true };
     const [hash] = batch;
     if (error.code === 'invalid_input' && hash !== undefined) {
-      return { embedded: (await embedShortened(hash, error, run)) ? 1 : 0 };
+      return await embedShortened(hash, error, run);
     }
     breaker.failed(error);
     return { embedded: 0 };
   }
 }
 
-/** A single text that is refused is mostly too long by the model's own count. True when it was embedded at last. */
-async function embedShortened(hash: string, first: HubError, run: EmbedRun): Promise<boolean> {
+/** A single text that is refused is mostly too long by the model's own count. */
+async function embedShortened(hash: string, first: HubError, run: EmbedRun): Promise<Outcome> {
   const { embedder, breaker, stopped } = run.hosted;
   let text = run.text(hash) ?? '';
   let last = first;
@@ -128,19 +134,19 @@ async function embedShortened(hash: string, first: HubError, run: EmbedRun): Pro
       const [vector] = await embedder.embed([text], limits.embeddingBatchMs, stopped);
       if (!(vector instanceof Float32Array)) {
         run.refused(hash, vector?.refused ?? 'there is no vector');
-        return false;
+        return { embedded: 0 };
       }
       run.checkSize(vector);
       await saveUntilKept(new Map([[hash, vector]]), run);
       breaker.worked();
       run.saved([hash]);
-      return true;
+      return { embedded: 1 };
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
-      if (error.code === 'cancelled' || error.code === 'not_ready') return false;
+      if (error.code === 'cancelled' || error.code === 'not_ready') return { embedded: 0 };
       if (error.code !== 'invalid_input') {
         breaker.failed(error);
-        return false;
+        return { embedded: 0 };
       }
       last = error;
     }
@@ -148,7 +154,7 @@ async function embedShortened(hash: string, first: HubError, run: EmbedRun): Pro
   const said = last.cause === undefined ? '' : `: ${errorText(last.cause)}`;
   run.log.warn('The embedding service refuses a tool', { reason: `${last.message}${said}` });
   run.refused(hash, last.message);
-  return false;
+  return { embedded: 0, refusal: last };
 }
 
 /** Halving ends here: what is refused at this length is not refused for its length. */
@@ -168,6 +174,8 @@ async function saveUntilKept(vectors: ReadonlyMap<string, Float32Array>, { store
 }
 
 const savePauseMs = 1_000;
+/** Texts refused one after the other until the service counts as failing. */
+const mostRefusals = 3;
 
 /** Progress for the log: the beginning, each tenth of a longer run, the end. */
 function reporter(log: Logger, model: string, total: number): (more: number) => void {

@@ -212,6 +212,20 @@ describe('a service that fails', () => {
   });
 });
 
+test('a service that refuses every text is found out after a few, not after all of them', async () => {
+  const service = await embeddingService();
+  service.fail(400);
+  const { embeddings } = setUp({ queryMs: 10_000, firstMs: 60_000, mostMs: 60_000 });
+  embeddings.sync(
+    Array.from({ length: 300 }, (_, i) =>
+      tool(`tool_${i}`, `Does number ${i}, and what it does is told at length: ${'so and so '.repeat(20)}`),
+    ),
+  );
+  embeddings.use(chosen(service.url));
+  expect(await until('it is known', () => embeddings.status().problem)).toMatch(/refused the text \(400\)/);
+  expect(service.requests.length).toBeLessThan(40);
+});
+
 describe('what services take', () => {
   const many = Array.from({ length: 300 }, (_, i) => tool(`tool_${i}`, `Does number ${i}`));
 

@@ -19,7 +19,7 @@ export class HostedIndex {
   #dimensions: number | undefined;
   #looked = false;
   #closed = false;
-  #timer: NodeJS.Timeout | undefined;
+  #nextLook: { readonly at: number; readonly timer: NodeJS.Timeout } | undefined;
 
   constructor(options: HostedOptions) {
     this.#options = options;
@@ -119,7 +119,7 @@ export class HostedIndex {
   /** Ends what is under way. Idempotent. */
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#timer);
+    clearTimeout(this.#nextLook?.timer);
     await Promise.all([this.#hosted.close(), this.#loop.close()]);
   }
 
@@ -196,11 +196,17 @@ export class HostedIndex {
     this.#lookIn(limits.embeddingOthersMs);
   }
 
+  /** The sooner of two looks makes the later one superfluous: each says when the next has to be. */
   #lookIn(ms: number): void {
-    clearTimeout(this.#timer);
-    if (this.#closed) return;
-    this.#timer = setTimeout(() => this.#loop.flag(), ms);
-    this.#timer.unref();
+    const at = Date.now() + ms;
+    if (this.#closed || (this.#nextLook !== undefined && this.#nextLook.at <= at)) return;
+    clearTimeout(this.#nextLook?.timer);
+    const timer = setTimeout(() => {
+      this.#nextLook = undefined;
+      this.#loop.flag();
+    }, ms);
+    timer.unref();
+    this.#nextLook = { at, timer };
   }
 }
 
