@@ -34,6 +34,8 @@ export interface Env {
   readonly allowedHosts: readonly string[];
   /** The address clients should use, when it is not the one listened on. No slash at the end. */
   readonly installBaseUrl: string | undefined;
+  /** Where the dashboard's choice of servers comes from. No slash at the end. */
+  readonly registryUrl: string;
   readonly smart: SmartEnv;
   /** Everything, for `${VAR}` and child processes, without the hub's own secrets (`JWT_SECRET`, `ADMIN_PASSWORD`, `DB_URL`). */
   readonly variables: Readonly<Record<string, string>>;
@@ -108,6 +110,7 @@ const schema = z.object({
   ),
   ALLOWED_HOSTS: list('host names like hub.example.com or hub.example.com:3000, separated by commas', hostAndPort),
   INSTALL_BASE_URL: webUrl.optional(),
+  MCP_REGISTRY_URL: webUrl.default('https://registry.modelcontextprotocol.io'),
   SMART_ROUTING_ENABLED: flag.optional(),
   SMART_ROUTING_EMBEDDING_PROVIDER: oneOf('openai, azure_openai or builtin', {
     openai: 'openai',
@@ -189,6 +192,7 @@ function toEnv(v: z.output<typeof schema>, variables: Record<string, string>): E
     allowedOrigins: v.ALLOWED_ORIGINS,
     allowedHosts: v.ALLOWED_HOSTS,
     installBaseUrl: v.INSTALL_BASE_URL,
+    registryUrl: v.MCP_REGISTRY_URL,
     smart: {
       enabled: v.SMART_ROUTING_ENABLED,
       provider: v.SMART_ROUTING_EMBEDDING_PROVIDER,

@@ -275,7 +275,7 @@ function buildApi(parts: ApiParts & { readonly login: Login; readonly cookies: S
       keysRoutes({ settings, log }),
       ...recordResources({ records, settings, identify: identity.identify, log }),
       ...settingsResources({ settings, pool, states, signIns, cookies, dataDir: dataDir.path, log }),
-      ...dashboardResources({ ...parts, host: env.host, hubUrl: hubUrl(parts.publicUrl) }),
+      ...dashboardResources({ ...parts, ...env, hubUrl: hubUrl(parts.publicUrl) }),
       smartRoutingRoutes({ ...parts, states }),
       docsRoutes({ mounted: () => api.routes, isOpen, mount, version, web: !env.disableWeb }),
       ...callResources({ views, states, dispatch, allowedOrigins, hubUrl: hubUrl(parts.publicUrl) }),

@@ -446,4 +446,7 @@ export const limits = {
   listTtlMs: 60_000,
   /** Sessions are looked through this often for what has ended; what the settings say holds at once. */
   withdrawnSweepMs: 15_000,
+  /** An answer of the MCP registry: 30 servers are some 100 kB. */
+  registryAnswerMs: 8_000,
+  registryAnswerBytes: 4 * 1024 * 1024,
 } as const;

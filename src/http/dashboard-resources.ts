@@ -5,18 +5,21 @@ import { isLoopbackName } from '../mcp/guard.ts';
 import type { ApiEnv } from './caller.ts';
 import type { Changes } from './changes.ts';
 import { connectRoutes } from './connect.ts';
+import { registryRoutes } from './registry.ts';
 
 export interface DashboardResources {
   readonly changes: Pick<Changes, 'routes'>;
   readonly views: Views;
   /** Where the hub listens. */
   readonly host: string;
+  /** The MCP registry, without a slash at the end. */
+  readonly registryUrl: string;
   readonly hubUrl: (c: Context) => string;
 }
 
 /** What pages ask besides what everybody asks. */
-export function dashboardResources({ changes, views, host, hubUrl }: DashboardResources): Hono<ApiEnv>[] {
+export function dashboardResources({ changes, views, host, registryUrl, hubUrl }: DashboardResources): Hono<ApiEnv>[] {
   // Not set is on, beyond loopback.
   const keyRequired = ({ system }: Settings) => system.routing.enableBearerAuth ?? !isLoopbackName(host);
-  return [changes.routes, connectRoutes({ views, hubUrl, keyRequired })];
+  return [changes.routes, connectRoutes({ views, hubUrl, keyRequired }), registryRoutes({ registryUrl })];
 }

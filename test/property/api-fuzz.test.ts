@@ -339,7 +339,7 @@ const cut: Answer = { status: 413, type: 'application/json', text: '{"success":f
 /** OpenAPI-style execution and its documents, whose failures are `{error, message}`; the path as it was meant by the time it arrived. */
 const isBare = (path: string) => /\/tools\/[^/]+\/[^/]+$|\/openapi\.(?:json|yaml)$/.test(path);
 /** Answers that are no envelope when they are good. */
-const isDocument = (path: string) => isBare(path) || /^\/docs|\/export$|\/stream$/.test(path);
+const isDocument = (path: string) => isBare(path) || /^\/docs|\/export$|\/(?:stream|events)$/.test(path);
 
 function judge(method: string, sent: Sent, { status, type, text }: Answer): void {
   const where = `${method} ${sent.path.slice(0, 300)}: ${status} ${text.slice(0, 400)}`;

@@ -1,4 +1,4 @@
-import { count, flag, listOf, object, type Subject, text } from './operation.ts';
+import { anyObject, count, flag, listOf, object, type Subject, text } from './operation.ts';
 
 const cost = object({ tools: count, tokens: count });
 
@@ -27,6 +27,12 @@ export const dashboard: Subject = {
           cost: object({ all: cost, smart: cost }),
         }),
       },
+    },
+    'GET /registry/servers': {
+      summary: 'Servers of the MCP registry, thirty at a time',
+      description: '503 when the registry (`MCP_REGISTRY_URL`) cannot be reached from the machine of the hub.',
+      query: { search: text, cursor: text },
+      answer: { data: object({ servers: listOf(anyObject) }, { nextCursor: text }) },
     },
   },
 };

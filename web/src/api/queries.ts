@@ -1,6 +1,6 @@
 import { QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
-import { ApiError, get, pathOf } from './client.ts';
-import type { Group, GroupServer, Key, Me, ServerDetails, ServerSummary, User } from './types.ts';
+import { ApiError, get, pathOf, queryOf } from './client.ts';
+import type { Connect, Group, GroupServer, Key, Me, ServerDetails, ServerSummary, User } from './types.ts';
 
 /** What the pages read. Everything here is asked for again when the hub says that something has changed (`live.ts`). */
 
@@ -61,3 +61,16 @@ export const keysQuery = queryOptions({
   queryKey: ['keys'],
   queryFn: ({ signal }) => get<readonly Key[]>('/auth/keys', signal),
 });
+
+export interface ConnectScope {
+  readonly group?: string;
+  readonly server?: string;
+  readonly smart?: boolean;
+}
+
+export const connectQuery = ({ group, server, smart }: ConnectScope) =>
+  queryOptions({
+    queryKey: ['connect', group, server, smart],
+    queryFn: ({ signal }) =>
+      get<Connect>(`/connect${queryOf({ group, server, smart: smart ? 'true' : undefined })}`, signal),
+  });

@@ -190,4 +190,36 @@ export interface Connect {
   /** Clients need an access key; the texts say YOUR_ACCESS_KEY in its place. */
   readonly keyRequired: boolean;
   readonly clients: readonly Snippet[];
+  /** What a client is told before it asks anything: with all tools listed, and with searching. */
+  readonly cost: { readonly all: Cost; readonly smart: Cost };
+}
+
+export interface Cost {
+  readonly tools: number;
+  readonly tokens: number;
+}
+
+/** What an import would do, or has done. */
+export interface ImportAnswer {
+  readonly format: string;
+  readonly servers: readonly ImportedServer[];
+  readonly notes: readonly { readonly path: string; readonly message: string }[];
+  readonly problems: readonly { readonly path: string; readonly message: string }[];
+}
+
+export interface ImportedServer {
+  readonly name: string;
+  readonly status: 'created' | 'ready' | 'exists' | 'invalid';
+  readonly message: string;
+  readonly config: JsonObject;
+  readonly requiredConfig: readonly RequiredConfig[];
+}
+
+export interface RequiredConfig {
+  readonly key: string;
+  readonly title: string;
+  readonly type: 'string' | 'number' | 'boolean' | 'directory' | 'file';
+  readonly description: string;
+  readonly sensitive: boolean;
+  readonly default?: string | number | boolean | readonly string[];
 }

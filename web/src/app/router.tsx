@@ -18,7 +18,7 @@ import { Shell } from './shell.tsx';
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: Crashed });
 
 /** What stands after `?`, as texts. */
-type Search<K extends string> = { [P in K]?: string };
+type Search<K extends string> = { [P in K]?: string | undefined };
 
 function texts<K extends string>(...keys: readonly K[]) {
   return (search: Readonly<Record<string, unknown>>): Search<K> => {

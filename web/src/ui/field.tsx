@@ -2,10 +2,12 @@ import { type ComponentProps, type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { cx } from '../lib/cx.ts';
 
-export const inputClass = cx(
-  'w-full min-h-9 rounded-md border border-edge bg-raised px-2.5 py-1.5 text-sm text-ink shadow-xs pointer-coarse:text-base',
+const controlClass = cx(
+  'min-h-9 rounded-md border border-edge bg-raised px-2.5 py-1.5 text-sm text-ink shadow-xs pointer-coarse:text-base',
   'aria-invalid:border-bad disabled:opacity-60 focus-visible:outline-offset-0',
 );
+
+export const inputClass = cx(controlClass, 'w-full');
 
 interface FieldProps {
   readonly label: ReactNode;
@@ -78,7 +80,7 @@ type SelectProps = ComponentProps<'select'> & {
 /** The browser's own: it is the one every reader and every phone knows. */
 export function Select({ options, className, ...rest }: SelectProps) {
   return (
-    <select className={cx(inputClass, 'w-auto pr-7', className)} {...rest}>
+    <select className={cx(controlClass, 'max-w-full pr-7', className)} {...rest}>
       {options.map(({ value, label }) => (
         <option key={value} value={value}>
           {label}

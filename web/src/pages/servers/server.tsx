@@ -1,7 +1,166 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { ChevronLeft, FlaskConical, LogIn, RotateCw, Trash2 } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { Page } from '../../ui/page.tsx';
+import { ApiError } from '../../api/client.ts';
+import { serverQuery } from '../../api/queries.ts';
+import type { ServerDetails } from '../../api/types.ts';
+import { NotFound } from '../../app/dead-ends.tsx';
+import { boot } from '../../boot.ts';
+import { Button, buttonClass, IconButton } from '../../ui/button.tsx';
+import { Failure } from '../../ui/failure.tsx';
+import { Loading, Page } from '../../ui/page.tsx';
+import { Switch } from '../../ui/switch.tsx';
+import { TabPanel, Tabs } from '../../ui/tabs.tsx';
+import { ConnectPanel } from '../groups/connect.tsx';
+import { useDeleteServer, useReloadServer, useSignIn, useToggleServer } from './actions.ts';
+import { Configuration } from './configuration.tsx';
+import { Prompts, Resources } from './items.tsx';
+import { LogTail } from './log-tail.tsx';
+import { Status, Timing } from './status.tsx';
+import { ToolList } from './tool-list.tsx';
+
+const route = getRouteApi('/shell/servers/$name');
 
 export function ServerPage() {
+  const { name } = route.useParams();
+  const server = useQuery(serverQuery(name));
+  if (server.error instanceof ApiError && server.error.status === 404) return <NotFound />;
+  if (server.data) return <Shown key={name} server={server.data} />;
+  return (
+    <Page title={name}>
+      {server.error ? <Failure error={server.error} retry={() => void server.refetch()} /> : <Loading rows={6} />}
+    </Page>
+  );
+}
+
+function Shown({ server }: { readonly server: ServerDetails }) {
   const { t } = useTranslation();
-  return <Page title={t('nav.servers')}>{null}</Page>;
+  const { name, description, status } = server;
+  return (
+    <Page
+      title={name}
+      heading={
+        <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
+          <Link to="/servers" aria-label={t('nav.servers')} className="text-soft hover:text-ink -ml-1 rounded-md">
+            <ChevronLeft size={20} aria-hidden />
+          </Link>
+          {name}
+          <Status status={status} />
+        </span>
+      }
+      lead={description}
+      actions={<Actions server={server} />}
+    >
+      <Trouble server={server} />
+      <Content server={server} />
+    </Page>
+  );
+}
+
+function Actions({ server: { name, enabled, status, configRestricted } }: { readonly server: ServerDetails }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const toggle = useToggleServer();
+  const reload = useReloadServer();
+  const signIn = useSignIn();
+  const remove = useDeleteServer(() => void navigate({ to: '/servers' }));
+  const changeable = configRestricted !== true && !boot.readonly;
+  return (
+    <>
+      {changeable && status === 'oauth_required' && (
+        <Button look="primary" icon={LogIn} busy={signIn.isPending} onClick={() => signIn.mutate(name)}>
+          {t('servers.signIn')}
+        </Button>
+      )}
+      <Link to="/tools" search={{ server: name }} className={buttonClass()}>
+        <FlaskConical size={15} aria-hidden />
+        {t('servers.play')}
+      </Link>
+      {changeable && (
+        <>
+          <Button icon={RotateCw} disabled={!enabled} onClick={() => reload.mutate(name)}>
+            {t('servers.reload')}
+          </Button>
+          <IconButton icon={Trash2} label={t('common.delete')} onClick={() => void remove(name)} />
+          <Switch
+            label={t('servers.enable', { name })}
+            checked={enabled}
+            onChange={(next) => toggle.mutate({ name, enabled: next })}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+/** Why it does not work, and what to do; nothing when it does. */
+function Trouble({ server }: { readonly server: ServerDetails }) {
+  const { t } = useTranslation();
+  const { name, status, error, configRestricted } = server;
+  if (status === 'connected') return null;
+  return (
+    <section aria-label={t(`servers.state.${status}`)} className="panel overflow-hidden">
+      <div className="flex flex-col gap-1 p-4">
+        {error !== null && <p className="text-bad text-sm font-medium break-words">{error}</p>}
+        <p className="text-soft text-sm">
+          {t(`servers.fix.${status}`)} <Timing {...server} />
+        </p>
+      </div>
+      {status === 'disconnected' && configRestricted !== true && <LogTail server={name} lines={12} />}
+    </section>
+  );
+}
+
+function Content({ server }: { readonly server: ServerDetails }) {
+  const { t } = useTranslation();
+  const { name, tools, prompts, resources, resourceTemplates } = server;
+  const { tab = 'tools' } = route.useSearch();
+  const navigate = useNavigate({ from: '/servers/$name' });
+  const allResources = [...resources, ...resourceTemplates];
+  const tabs = [
+    { value: 'tools', label: labelOf(t('servers.tabs.tools'), tools.length) },
+    { value: 'prompts', label: labelOf(t('servers.tabs.prompts'), prompts.length) },
+    { value: 'resources', label: labelOf(t('servers.tabs.resources'), allResources.length) },
+    { value: 'config', label: t('servers.tabs.config') },
+    { value: 'log', label: t('servers.tabs.log') },
+    { value: 'connect', label: t('servers.tabs.connect') },
+  ];
+  return (
+    <Tabs
+      label={name}
+      value={tab}
+      tabs={tabs}
+      onChange={(value) => void navigate({ search: { tab: value }, replace: true })}
+    >
+      <TabPanel value="tools">
+        <ToolList server={server} />
+      </TabPanel>
+      <TabPanel value="prompts">
+        <Prompts server={server} />
+      </TabPanel>
+      <TabPanel value="resources">
+        <Resources server={server} resources={allResources} />
+      </TabPanel>
+      <TabPanel value="config">
+        <Configuration key={name} server={server} />
+      </TabPanel>
+      <TabPanel value="log">
+        <div className="panel">
+          <LogTail server={name} lines={200} />
+        </div>
+      </TabPanel>
+      <TabPanel value="connect">
+        <ConnectPanel scope={{ server: name }} />
+      </TabPanel>
+    </Tabs>
+  );
+}
+
+function labelOf(name: string, number: number) {
+  return (
+    <>
+      {name} <span className="text-soft tabular-nums">{number}</span>
+    </>
+  );
 }

@@ -1,7 +1,108 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { Plus, Server } from 'lucide-react';
+import { lazy, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Page } from '../../ui/page.tsx';
+import { serversQuery, useMe } from '../../api/queries.ts';
+import type { ServerSummary } from '../../api/types.ts';
+import { boot } from '../../boot.ts';
+import { Button } from '../../ui/button.tsx';
+import { Failure } from '../../ui/failure.tsx';
+import { Select } from '../../ui/field.tsx';
+import { Empty, Loading, Page } from '../../ui/page.tsx';
+import { SearchBox } from '../../ui/search-box.tsx';
+import { VirtualList } from '../../ui/virtual-list.tsx';
+import { ServerRow } from './server-row.tsx';
+import { statuses } from './status.tsx';
+
+const route = getRouteApi('/shell/servers');
+const AddServer = lazy(() => import('./add-server.tsx').then(({ AddServer }) => ({ default: AddServer })));
 
 export function Servers() {
   const { t } = useTranslation();
-  return <Page title={t('nav.servers')}>{null}</Page>;
+  const navigate = useNavigate({ from: '/servers' });
+  const { add } = route.useSearch();
+  const openAdd = (way?: string) => void navigate({ search: (old) => ({ ...old, add: way }) });
+  const button = !boot.readonly && (
+    <Button look="primary" icon={Plus} onClick={() => openAdd('form')}>
+      {t('servers.add')}
+    </Button>
+  );
+  return (
+    <Page title={t('nav.servers')} lead={t('servers.lead')} actions={button}>
+      <List onAdd={() => openAdd('form')} />
+      {add !== undefined && (
+        <Suspense>
+          <AddServer way={add} onWay={openAdd} onClose={() => openAdd()} />
+        </Suspense>
+      )}
+    </Page>
+  );
+}
+
+function List({ onAdd }: { readonly onAdd: () => void }) {
+  const { t } = useTranslation();
+  const me = useMe();
+  const servers = useQuery(serversQuery);
+  const { q = '', status = '' } = route.useSearch();
+  const navigate = useNavigate({ from: '/servers' });
+  if (servers.error) return <Failure error={servers.error} retry={() => void servers.refetch()} />;
+  if (!servers.data) return <Loading rows={5} />;
+  if (servers.data.length === 0) {
+    return (
+      <div className="panel">
+        <Empty
+          icon={Server}
+          title={t('servers.emptyTitle')}
+          text={t(me.isAdmin ? 'servers.emptyText' : 'servers.emptyUser')}
+        >
+          {!boot.readonly && (
+            <Button look="primary" icon={Plus} onClick={onAdd}>
+              {t('servers.add')}
+            </Button>
+          )}
+        </Empty>
+      </div>
+    );
+  }
+  const found = servers.data.filter((server) => matches(server, q) && (status === '' || server.status === status));
+  const narrow = (part: { q?: string; status?: string }) =>
+    void navigate({ search: (old) => ({ ...old, ...part }), replace: true });
+  return (
+    <>
+      <div className="flex flex-wrap gap-2">
+        <SearchBox className="max-w-80 flex-1" label={t('servers.search')} value={q} onChange={(q) => narrow({ q })} />
+        <Select
+          aria-label={t('servers.status')}
+          value={status}
+          onChange={(event) => narrow({ status: event.target.value })}
+          options={[
+            { value: '', label: t('servers.anyStatus') },
+            ...statuses.map((value) => ({ value, label: t(`servers.state.${value}`) })),
+          ]}
+        />
+      </div>
+      <div className="panel">
+        {found.length === 0 ? (
+          <Empty title={t('common.nothingFound')}>
+            <Button onClick={() => narrow({ q: '', status: '' })}>{t('common.clearFilters')}</Button>
+          </Empty>
+        ) : (
+          <VirtualList
+            label={t('nav.servers')}
+            items={found}
+            keyOf={({ name }) => name}
+            height={68}
+            render={(server) => <ServerRow server={server} />}
+          />
+        )}
+      </div>
+    </>
+  );
+}
+
+function matches({ name, description = '' }: ServerSummary, q: string): boolean {
+  const words = q.toLowerCase().split(/\s+/);
+  const text = `${name} ${description}`.toLowerCase();
+  return words.every((word) => text.includes(word));
 }

@@ -1,0 +1,81 @@
+// A hub with something on every page, for pictures and for a look at the dashboard while it is made.
+import { resolve } from 'node:path';
+
+export const password = 'correct horse';
+
+const official = (name, ...args) => ({
+  command: process.execPath,
+  args: [resolve(`node_modules/@modelcontextprotocol/server-${name}/dist/index.js`), ...args],
+});
+
+export function demoSettings(folder) {
+  return {
+    mcpServers: {
+      everything: { ...official('everything'), description: 'Shows every feature of the protocol' },
+      memory: { ...official('memory'), description: 'A knowledge graph that remembers', visibility: 'public' },
+      files: { ...official('filesystem', folder), description: 'Reads and writes below one folder' },
+      tickets: {
+        type: 'streamable-http',
+        url: 'http://127.0.0.1:9/mcp',
+        description: 'The ticket system',
+        headers: { Authorization: 'Bearer secret-of-tickets' },
+      },
+      archive: { ...official('memory'), enabled: false, description: 'What was before' },
+    },
+    groups: [
+      {
+        id: '5b0a8a1e-7c1c-4e6d-9d52-0f2f1f0c7a01',
+        name: 'writing',
+        description: 'What writers need',
+        servers: ['memory', { name: 'files', tools: ['read_text_file', 'write_file', 'list_directory'] }],
+      },
+      {
+        id: '5b0a8a1e-7c1c-4e6d-9d52-0f2f1f0c7a02',
+        name: 'support',
+        description: 'Answering customers',
+        servers: ['tickets', 'memory'],
+      },
+    ],
+  };
+}
+
+/** Logs in as admin, makes users, keys and calls; the access token. */
+export async function makeTraffic(url) {
+  const post = async (path, body, token) => {
+    const response = await fetch(`${url}/api${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) },
+      body: JSON.stringify(body),
+    });
+    return response.json();
+  };
+  const { token } = await post('/auth/login', { username: 'admin', password });
+  for (let wait = 0; wait < 100; wait++) {
+    const { servers } = await (await fetch(`${url}/health`)).json();
+    if (servers.connected >= 3) break;
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  await post('/users', { username: 'ann', password: 'password of ann', groups: ['writing'] }, token);
+  await post(
+    '/users',
+    { username: 'ben', password: 'password of ben', role: 'admin', email: 'ben@example.com' },
+    token,
+  );
+  await post('/auth/keys', { name: 'laptop', accessType: 'all' }, token);
+  await post('/auth/keys', { name: 'writers', accessType: 'groups', allowedGroups: ['writing'] }, token);
+  const ann = await post('/auth/login', { username: 'ann', password: 'password of ann' });
+  const calls = [
+    { server: 'everything', toolName: 'echo', arguments: { message: 'hello' } },
+    { server: 'everything', toolName: 'get-sum', arguments: { a: 2, b: 3 } },
+    { server: 'memory', toolName: 'read_graph', arguments: {} },
+    { server: 'memory', toolName: 'search_nodes', arguments: { query: 'notes' } },
+    { server: 'files', toolName: 'read_text_file', arguments: { path: '/nowhere' } },
+    { server: 'files', toolName: 'list_allowed_directories', arguments: {} },
+  ];
+  for (let round = 0; round < 6; round++) {
+    for (const { server, ...call } of calls.slice(0, 2 + (round % 5))) {
+      await post(`/tools/call/${server}`, call, server === 'memory' ? ann.token : token);
+    }
+  }
+  return token;
+}

@@ -1,0 +1,97 @@
+// Pictures of every page for the documents: node scripts/screenshots.mjs [folder] [page …]. Needs Chromium and a build.
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { chromium } from 'playwright-core';
+import { demoSettings, makeTraffic, password } from './demo-hub.mjs';
+
+const [target = 'docs/images', ...wanted] = process.argv.slice(2);
+const pages = {
+  login: '/login',
+  overview: '/',
+  servers: '/servers',
+  'server-add': '/servers?add=form',
+  server: '/servers/everything',
+  'server-down': '/servers/tickets',
+  groups: '/groups',
+  group: '/groups/writing',
+  playground: '/tools?server=everything&tool=get-sum',
+  smart: '/smart?q=create%20a%20note',
+  activity: '/activity',
+  logs: '/logs',
+  users: '/users',
+  keys: '/keys',
+  settings: '/settings',
+  'settings-transfer': '/settings?tab=transfer',
+  account: '/account',
+};
+const shapes = {
+  desktop: { width: 1280, height: 800 },
+  phone: { width: 390, height: 844 },
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'screenshots-'));
+writeFileSync(join(folder, 'mcp_settings.json'), JSON.stringify(demoSettings(folder)));
+const hub = spawn(process.execPath, [resolve('dist/cli.js'), 'serve'], {
+  cwd: folder,
+  env: {
+    PATH: process.env.PATH,
+    HOME: folder,
+    PORT: '0',
+    SETTINGS_PATH: join(folder, 'mcp_settings.json'),
+    DATA_DIR: join(folder, 'data'),
+    DB_URL: 'off',
+    LOG_FORMAT: 'json',
+    ADMIN_PASSWORD: password,
+  },
+});
+try {
+  const url = await addressOf(hub);
+  const token = await makeTraffic(url);
+  const browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu'],
+  });
+  mkdirSync(target, { recursive: true });
+  for (const [shape, viewport] of Object.entries(shapes)) {
+    for (const colorScheme of ['light', 'dark']) {
+      const context = await browser.newContext({
+        viewport,
+        colorScheme,
+        reducedMotion: 'reduce',
+        locale: 'en-GB',
+        deviceScaleFactor: 1,
+      });
+      await context.addInitScript((value) => localStorage.setItem('toolhub.token', value), token);
+      const page = await context.newPage();
+      for (const [name, path] of Object.entries(pages)) {
+        if (wanted.length > 0 && !wanted.includes(name)) continue;
+        await page.goto(`${url}${path}`);
+        await page.getByRole('heading').first().waitFor();
+        await page.waitForTimeout(700);
+        await page.screenshot({ path: join(target, `${name}-${shape}-${colorScheme}.png`) });
+      }
+      await context.close();
+    }
+  }
+  await browser.close();
+} finally {
+  hub.kill('SIGTERM');
+  await new Promise((done) => hub.once('exit', done));
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function addressOf(child) {
+  return new Promise((found, failed) => {
+    let text = '';
+    const read = (chunk) => {
+      text += chunk;
+      const match = /https?:\/\/127\.0\.0\.1:\d+/.exec(text);
+      if (match) found(match[0]);
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    child.once('exit', () => failed(new Error(text)));
+  });
+}

@@ -1,0 +1,319 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { api, login, passwordOf, userToken } from '../kit/api.ts';
+import { atEnd } from '../kit/at-end.ts';
+import { type Hostile, hostileStdio, temporaryFolder } from '../kit/hostile.ts';
+import { type TestHub, testHub } from '../kit/test-hub.ts';
+import { zip } from '../kit/zip.ts';
+import { visit, violations } from './kit.ts';
+
+// The servers: how they are, how they come, change and go.
+
+let hub: TestHub;
+let admin: string;
+let mortal: Hostile;
+/** While this file is there, `mortal` does not start. */
+let death: string;
+const many = 10_000;
+const prompts = [{ name: 'greet', description: 'Says hello' }];
+const resources = [{ uri: 'note://one', name: 'One' }];
+
+beforeAll(async () => {
+  mortal = hostileStdio({ tools: ['echo'] });
+  death = join(temporaryFolder(), 'death');
+  const { args, ...own } = mortal.config as { command: string; args: string[] };
+  const script = `test -e '${death}' && { echo 'my last words' >&2; exit 3; }; exec "$0" "$@"`;
+  const registry = createServer((request, response) => {
+    const { searchParams } = new URL(request.url ?? '', 'http://x');
+    const server = {
+      name: 'io.example/notes',
+      description: `Found by ${searchParams.get('search')}`,
+      remotes: [
+        { type: 'streamable-http', url: 'https://notes.example.com/mcp', headers: [{ name: 'Authorization' }] },
+      ],
+    };
+    response.end(JSON.stringify({ servers: [{ server }], metadata: { count: 1 } }));
+  });
+  await new Promise<void>((listening) => registry.listen(0, '127.0.0.1', listening));
+  atEnd(() => new Promise<void>((closed) => registry.close(() => closed())));
+  const { port } = registry.address() as AddressInfo;
+  hub = await testHub({
+    mcpServers: {
+      alpha: { ...hostileStdio({ tools: ['echo', 'add'], prompts, resources }).config, description: 'The first one' },
+      mortal: { ...own, command: 'sh', args: ['-c', script, own.command, ...args] },
+      many: { ...hostileStdio({ tools: many }).config },
+      gone: {
+        type: 'streamable-http',
+        url: 'http://127.0.0.1:9/mcp',
+        headers: { Authorization: 'Bearer hidden words' },
+      },
+    },
+    env: { MCP_REGISTRY_URL: `http://127.0.0.1:${port}` },
+  });
+  await hub.connected(3);
+  admin = await login(hub);
+  await userToken(hub, admin, 'ann', { servers: ['alpha'] });
+});
+
+const ann = { username: 'ann', password: passwordOf('ann') };
+
+describe('the list', () => {
+  test('shows states, is narrowed by words and state, and keeps that in its address', async () => {
+    const page = await visit(hub, '/servers');
+    const list = page.getByRole('list', { name: 'Servers' });
+    await list.getByText('The first one').waitFor();
+    await list.getByText('connection refused').waitFor();
+    await list.getByText('2 of 2 tools').waitFor();
+    await page.getByLabel('Status').selectOption('disconnected');
+    await list.getByText('The first one').waitFor({ state: 'detached' });
+    await page.waitForURL(/status=disconnected/);
+    await page.getByRole('searchbox').fill('nothing like it');
+    await page.getByRole('button', { name: 'Clear the filters' }).click();
+    await list.getByText('The first one').waitFor();
+  });
+
+  test('is switched at once, and back when the hub refuses', async () => {
+    const page = await visit(hub, '/servers', { expected: /403/ });
+    const toggle = page.getByRole('switch', { name: 'Enable alpha' });
+    await toggle.click();
+    await page.getByRole('list', { name: 'Servers' }).getByText('Disabled').waitFor();
+    await toggle.click();
+    await hub.connected(3);
+    await page.route('**/servers/alpha/toggle', (route) =>
+      route.fulfill({ status: 403, json: { success: false, message: 'Not today.' } }),
+    );
+    await toggle.click();
+    await page.getByText('Not today.').waitFor();
+    await expect.poll(() => toggle.getAttribute('aria-checked')).toBe('true');
+  });
+
+  test('says what to do where there is none', async () => {
+    const empty = await testHub({ mcpServers: {} });
+    const page = await visit(empty, '/servers');
+    await page.getByText('No server yet').waitFor();
+    await page.getByRole('button', { name: 'Add a server' }).last().click();
+    await page.getByRole('dialog').waitFor();
+  });
+});
+
+describe('a server', () => {
+  test('that dies while its page is open says so, with its last words, and comes back by itself', async () => {
+    const page = await visit(hub, '/servers/mortal');
+    await page.getByText('Connected', { exact: true }).waitFor();
+    writeFileSync(death, '');
+    await mortal.control({ exit: 1 });
+    await page.getByRole('region', { name: 'Disconnected' }).waitFor();
+    await page.getByText('my last words').first().waitFor();
+    await page.getByText(/Next attempt/).waitFor();
+    rmSync(death);
+    await page.getByText('Connected', { exact: true }).waitFor({ timeout: 20_000 });
+  });
+
+  test('has tools that are switched and described, and 10 000 of them scroll', async () => {
+    const page = await visit(hub, '/servers/alpha');
+    await page.getByRole('switch', { name: 'Enable echo' }).click();
+    await page.getByText('1 of 2 on').waitFor();
+    await page.getByRole('button', { name: /^add/ }).click();
+    await page.getByLabel('Description of add').fill('Adds two numbers, my words');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('own words').waitFor();
+    await page.getByRole('region', { name: 'Input schema: add' }).waitFor();
+    await page.getByRole('button', { name: "Back to the server's words" }).click();
+    await page.getByText('own words').waitFor({ state: 'detached' });
+    await page.getByRole('switch', { name: 'Enable echo' }).click();
+    await page.getByText('2 of 2 on').waitFor();
+
+    await page.goto(`${hub.url}/servers/many`);
+    await page.getByText('10,000 of 10,000 on').waitFor();
+    expect(await page.getByRole('listitem').count()).toBeLessThan(80);
+    await page.keyboard.press('End');
+    await page
+      .getByRole('listitem')
+      .filter({ has: page.locator('code') })
+      .last()
+      .waitFor();
+    await page.getByRole('searchbox').fill('9999');
+    await page.waitForURL(/q=9999/);
+  });
+
+  test('shows prompts, resources, its log and how to connect to it alone', async () => {
+    const page = await visit(hub, '/servers/alpha?tab=prompts');
+    await page.getByText('Says hello').waitFor();
+    await page.getByRole('tab', { name: /Resources/ }).click();
+    await page.getByText('note://one').waitFor();
+    await page.getByRole('tab', { name: 'Log', exact: true }).click();
+    await page.getByRole('link', { name: 'Open in the log' }).waitFor();
+    await page.getByRole('tab', { name: 'Connect' }).click();
+    await page.getByText(`${hub.url}/mcp/alpha`).first().waitFor();
+    await page.getByRole('tab', { name: 'VS Code' }).click();
+    await page.getByRole('link', { name: 'Add to VS Code' }).waitFor();
+  });
+
+  test('is changed without its secrets being shown or lost, and mistakes stand at their fields', async () => {
+    const page = await visit(hub, '/servers/gone?tab=config', { expected: /400/ });
+    const url = page.getByLabel('URL');
+    expect(await page.content()).not.toContain('hidden words');
+    await url.fill('no address');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(() => url.getAttribute('aria-invalid')).toBe('true');
+    await url.fill('http://127.0.0.1:10/mcp');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    const { mcpServers } = JSON.parse(await stored(hub));
+    expect(mcpServers.gone).toMatchObject({
+      url: 'http://127.0.0.1:10/mcp',
+      headers: { Authorization: 'Bearer hidden words' },
+    });
+  });
+
+  test('is renamed and deleted, the latter only when one means it', async () => {
+    await api(hub, 'POST', '/servers', {
+      token: admin,
+      body: { name: 'odd.name-1', config: { url: 'http://127.0.0.1:9/mcp' } },
+    });
+    // What has just gone may be asked for once more.
+    const page = await visit(hub, '/servers', { expected: /404/ });
+    await page.getByRole('link', { name: 'odd.name-1' }).click();
+    await page.getByRole('tab', { name: 'Configuration' }).click();
+    await page.getByLabel('New name').fill('other.name');
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByRole('heading', { name: /other.name/, level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+    await page.waitForURL(/\/servers$/);
+    expect((await api(hub, 'GET', '/servers/other.name', { token: admin })).status).toBe(404);
+  });
+
+  test('of somebody else shows a user what may be used, and nothing to change', async () => {
+    const page = await visit(hub, '/servers/alpha?tab=config', { as: ann, expected: /404/ });
+    await page.getByText('Its configuration is for admin').waitFor();
+    expect(await page.getByRole('switch').count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0);
+    await page.goto(`${hub.url}/servers/many`);
+    await page.getByText('There is no such page').waitFor();
+  });
+});
+
+describe('a new server', () => {
+  test('is added by form, and its mistakes stand at their fields', async () => {
+    const page = await visit(hub, '/servers', { expected: /4\d\d/ });
+    await page.getByRole('button', { name: 'Add a server' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('bad/name');
+    await page.getByLabel('How is it reached?').selectOption('streamable-http');
+    await page.getByLabel('URL').fill('http://127.0.0.1:9/mcp');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await expect.poll(() => page.getByLabel('Name', { exact: true }).getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('Name', { exact: true }).fill('by-hand');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('heading', { name: /by-hand/, level: 1 }).waitFor();
+  });
+
+  test('is pasted as JSON or TOML, looked at, and added as far as one wants', async () => {
+    const page = await visit(hub, '/servers?add=paste');
+    const text = page.getByLabel('What another client or a README says');
+    await text.fill('[mcp_servers.from-codex]\nurl = "http://127.0.0.1:9/mcp"\n');
+    await page.getByRole('button', { name: 'Look at it' }).click();
+    await page.getByRole('checkbox', { name: 'Take from-codex' }).waitFor();
+    await text.fill(
+      JSON.stringify({
+        mcpServers: {
+          'from-json': { url: 'http://127.0.0.1:9/a' },
+          unwanted: { url: 'http://127.0.0.1:9/b' },
+          alpha: { command: 'x' },
+        },
+      }),
+    );
+    await page.getByRole('button', { name: 'Look at it' }).click();
+    await page.getByText('There is a server of that name already.').waitFor();
+    await page.getByRole('checkbox', { name: 'Take unwanted' }).uncheck();
+    await page.getByRole('button', { name: 'Add 1 servers' }).click();
+    await page.getByRole('link', { name: 'from-json' }).waitFor();
+    expect(await page.getByRole('link', { name: 'unwanted' }).count()).toBe(0);
+  });
+
+  test('is a bundle that is dropped, with the values it asks for as a form', async () => {
+    const manifest = {
+      manifest_version: '0.3',
+      name: 'bundled',
+      version: '1.0.0',
+      description: 'x',
+      author: { name: 'x' },
+      server: {
+        type: 'node',
+        entry_point: 'index.js',
+        mcp_config: { command: 'node', args: ['${__dirname}/index.js'], env: { KEY: '${user_config.key}' } },
+      },
+      user_config: {
+        key: {
+          type: 'string',
+          title: 'Key of the service',
+          description: 'From its website',
+          sensitive: true,
+          required: true,
+        },
+      },
+    };
+    const path = join(hub.folder, 'bundled.mcpb');
+    writeFileSync(
+      path,
+      zip([
+        { name: 'manifest.json', data: JSON.stringify(manifest) },
+        { name: 'index.js', data: 'process.stdin.resume();' },
+      ]),
+    );
+    const page = await visit(hub, '/servers?add=bundle');
+    await page.locator('input[type=file]').setInputFiles(path);
+    await page.getByLabel('Key of the service').fill('open sesame');
+    await page.getByRole('button', { name: 'Save and start' }).click();
+    await page.getByText('“bundled” is added.').waitFor();
+    expect(JSON.parse(await stored(hub)).mcpServers.bundled.env).toEqual({ KEY: 'open sesame' });
+  });
+
+  test('comes from the registry, through the hub, into the form', async () => {
+    const page = await visit(hub, '/servers?add=registry');
+    await page.getByLabel('Search the MCP registry').fill('notes');
+    await page.getByText('Found by notes').waitFor();
+    await page.getByRole('button', { name: 'Use io.example/notes' }).click();
+    await expect.poll(() => page.getByLabel('URL').inputValue()).toBe('https://notes.example.com/mcp');
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('notes');
+  });
+
+  test('does without the registry when that is away', async () => {
+    const lonely = await testHub({ mcpServers: {}, env: { MCP_REGISTRY_URL: 'http://127.0.0.1:9' } });
+    const page = await visit(lonely, '/servers?add=registry', { expected: /503/ });
+    await page.getByText('The registry cannot be reached').waitFor();
+  });
+});
+
+describe('readers of screens', () => {
+  test.each([
+    '/servers',
+    '/servers/alpha',
+    '/servers/alpha?tool=echo',
+    '/servers/gone?tab=config',
+    '/servers/alpha?tab=connect',
+    '/servers?add=form',
+    '/servers?add=paste',
+  ])('find nothing wrong at %s', async (path) => {
+    for (const dark of [false, true]) {
+      const page = await visit(hub, path, { dark });
+      await page.getByRole('heading').first().waitFor();
+      await page
+        .getByText(path.includes('add=') ? 'Cancel' : path === '/servers' ? 'The first one' : 'Configuration')
+        .first()
+        .waitFor();
+      expect(await violations(page)).toEqual([]);
+    }
+  });
+});
+
+/** The settings file. */
+async function stored({ settingsPath }: TestHub): Promise<string> {
+  const { readFile } = await import('node:fs/promises');
+  return readFile(settingsPath, 'utf8');
+}

@@ -1,0 +1,215 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { api, keyToken, login, userToken } from '../kit/api.ts';
+import { atEnd } from '../kit/at-end.ts';
+import { hostileStdio } from '../kit/hostile.ts';
+import { type TestHub, testHub } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
+
+// What the dashboard asks besides what everybody asks: /events, /connect, /registry/servers, /servers?items=count.
+
+let hub: TestHub;
+let registry: Server;
+let answer: RequestListener;
+const tokens: Record<string, string> = {};
+
+beforeAll(async () => {
+  registry = createServer((request, response) => answer(request, response));
+  await new Promise<void>((listening) => registry.listen(0, '127.0.0.1', listening));
+  atEnd(() => new Promise<void>((closed) => registry.close(() => closed())));
+  const { port } = registry.address() as AddressInfo;
+  hub = await testHub({
+    mcpServers: {
+      alpha: { ...hostileStdio({ tools: ['echo', 'add', 'env'] }).config, visibility: 'private' },
+      beta: { ...hostileStdio({ tools: ['echo'] }).config, visibility: 'private' },
+    },
+    groups: [
+      { id: 'g1', name: 'dev', servers: [{ name: 'alpha', tools: ['echo'] }], owner: 'admin' },
+      { id: 'g2', name: 'secret', servers: ['beta'], owner: 'admin', visibility: 'private' },
+    ],
+    env: { MCP_REGISTRY_URL: `http://127.0.0.1:${port}` },
+  });
+  await hub.connected(2);
+  tokens['admin'] = await login(hub);
+  tokens['user'] = await userToken(hub, tokens['admin'], 'ann', { groups: ['dev'] });
+  tokens['key'] = await keyToken(hub, tokens['admin'], { accessType: 'all' });
+});
+
+const routes = ['/events', '/connect', '/registry/servers', '/servers?items=count'];
+
+test.each(routes)('GET %s is for nobody without a credential', async (path) => {
+  expect((await api(hub, 'GET', path)).status).toBe(401);
+  expect((await api(hub, 'GET', path, { token: 'not one of ours' })).status).toBe(401);
+});
+
+describe('GET /servers?items=count', () => {
+  test('has numbers in place of items, and for a user only what the user may call', async () => {
+    const all = (await api(hub, 'GET', '/servers?items=count', { token: tokens['admin'] })).body.data as Summary[];
+    expect(all.map(({ name, managed, tools }) => [name, managed, tools.total, tools.enabled])).toEqual([
+      ['alpha', true, 3, 3],
+      ['beta', true, 1, 1],
+    ]);
+    expect(all[0]?.tools.tokens).toBeGreaterThan(20);
+    const own = (await api(hub, 'GET', '/servers?items=count', { token: tokens['user'] })).body.data as Summary[];
+    expect(own.map(({ name, managed, tools }) => [name, managed, tools.total])).toEqual([['alpha', false, 1]]);
+  });
+
+  test('counts what is switched off as such', async () => {
+    const toggle = (enabled: boolean) =>
+      api(hub, 'POST', '/servers/alpha/tools/env/toggle', { token: tokens['admin'], body: { enabled } });
+    await toggle(false);
+    const [alpha] = (await api(hub, 'GET', '/servers?items=count', { token: tokens['admin'] })).body.data as Summary[];
+    expect(alpha?.tools).toMatchObject({ total: 3, enabled: 2 });
+    await toggle(true);
+  });
+
+  test('is a page when one is asked for, and nothing else than count', async () => {
+    const page = await api(hub, 'GET', '/servers?items=count&page=2&limit=1', { token: tokens['admin'] });
+    expect((page.body.data as Summary[]).map(({ name }) => name)).toEqual(['beta']);
+    expect((await api(hub, 'GET', '/servers?items=all', { token: tokens['admin'] })).status).toBe(400);
+  });
+});
+
+interface Summary {
+  name: string;
+  managed: boolean;
+  tools: { total: number; enabled: number; tokens: number };
+}
+
+interface Connect {
+  url: string;
+  keyRequired: boolean;
+  clients: { client: string; text: string }[];
+  cost: Record<'all' | 'smart', { tools: number; tokens: number }>;
+}
+
+describe('GET /connect', () => {
+  const connect = async (query: string, who = 'admin') => {
+    const { status, body } = await api(hub, 'GET', `/connect${query}`, { token: tokens[who] });
+    return { status, message: body.message, ...(body.data as Connect) };
+  };
+
+  test('has the address of everything, of a group by name or id, of a server, and of their search', async () => {
+    const url = async (query: string) => (await connect(query)).url.slice(hub.url.length);
+    expect(await url('')).toBe('/mcp');
+    expect(await url('?group=dev')).toBe('/mcp/dev');
+    expect(await url('?group=g1')).toBe('/mcp/dev');
+    expect(await url('?server=beta')).toBe('/mcp/beta');
+    expect(await url('?smart=true')).toBe('/mcp/%24smart');
+    expect(await url('?group=dev&smart=true')).toBe('/mcp/%24smart/dev');
+  });
+
+  test('has a text for each client, with that address in it, and no key where none is asked for', async () => {
+    const { url, keyRequired, clients } = await connect('?group=dev');
+    expect(keyRequired).toBe(false);
+    expect(clients.map(({ client }) => client)).toEqual(
+      expect.arrayContaining(['claude-code', 'cursor', 'vscode', 'codex']),
+    );
+    for (const { client, text } of clients) expect([client, text.includes(url)]).toEqual([client, true]);
+    expect(JSON.stringify(clients)).not.toContain('YOUR_ACCESS_KEY');
+  });
+
+  test('says what it costs, of what the caller sees there', async () => {
+    expect((await connect('')).cost.all.tools).toBe(4);
+    expect((await connect('?group=dev')).cost.all.tools).toBe(1);
+    expect((await connect('', 'user')).cost.all.tools).toBe(1);
+    const { all, smart } = (await connect('?server=alpha')).cost;
+    expect(all.tokens).toBeGreaterThan(20);
+    expect(smart.tools).toBe(2);
+  });
+
+  test('knows nothing of what the caller does not see', async () => {
+    for (const query of ['?group=secret', '?server=beta', '?group=g2']) {
+      const hidden = await connect(query, 'user');
+      const missing = await connect(query.replace(/=.*/, '=nope'), 'user');
+      expect(hidden.status).toBe(404);
+      expect(hidden.message?.replace(/secret|beta|g2/, 'nope')).toBe(missing.message);
+    }
+  });
+});
+
+describe('GET /registry/servers', () => {
+  test('is a page of the registry, in the form of older ones and of newer ones', async () => {
+    const asked: string[] = [];
+    answer = (request, response) => {
+      asked.push(request.url ?? '');
+      const servers = [
+        { server: { name: 'a/new' }, _meta: {} },
+        { name: 'b/old' },
+        'no server',
+        { server: { title: 'nameless' } },
+      ];
+      response.end(JSON.stringify({ servers, metadata: { nextCursor: 'more' } }));
+    };
+    const { status, body } = await api(hub, 'GET', '/registry/servers?search=a%26b&cursor=c', {
+      token: tokens['user'],
+    });
+    expect([status, body.data]).toEqual([200, { servers: [{ name: 'a/new' }, { name: 'b/old' }], nextCursor: 'more' }]);
+    expect(asked).toEqual(['/v0/servers?version=latest&limit=30&search=a%26b&cursor=c']);
+  });
+
+  test.each<[string, RequestListener]>([
+    ['fails', (_request, response) => void response.writeHead(500).end('no')],
+    ['answers nonsense', (_request, response) => void response.end('<html>')],
+    ['answers too much', (_request, response) => void response.end('x'.repeat(5 * 1024 * 1024))],
+    ['breaks off', (request) => request.socket.destroy()],
+  ])('is 503 when the registry %s', async (_what, listener) => {
+    answer = listener;
+    const { status, body } = await api(hub, 'GET', '/registry/servers', { token: tokens['admin'] });
+    expect([status, body.message]).toEqual([503, expect.stringContaining('cannot be reached')]);
+  });
+
+  test('is not for keys, and not asked for more than a word or two', async () => {
+    expect((await api(hub, 'GET', '/registry/servers', { token: tokens['key'] })).status).toBe(403);
+    const long = await api(hub, 'GET', `/registry/servers?search=${'x'.repeat(2_000)}`, { token: tokens['admin'] });
+    expect(long.status).toBe(400);
+  });
+});
+
+describe('GET /events', () => {
+  /** Frames as they come, until it is closed. */
+  async function listen(token: string) {
+    const stop = new AbortController();
+    const response = await fetch(`${hub.url}/api/events`, {
+      headers: { Authorization: `Bearer ${token}` },
+      signal: stop.signal,
+    });
+    let text = '';
+    let ended = false;
+    const reading = (async () => {
+      for await (const chunk of response.body ?? []) text += Buffer.from(chunk as Uint8Array).toString();
+    })();
+    reading.catch(() => undefined).finally(() => (ended = true));
+    return {
+      response,
+      changes: () => text.split('"changed"').length - 1,
+      text: () => text,
+      ended: () => ended,
+      close: () => stop.abort(),
+    };
+  }
+
+  test('says that something has changed, to everybody, and not what', async () => {
+    const listeners = await Promise.all(['admin', 'user', 'key'].map((who) => listen(tokens[who] ?? '')));
+    for (const { response } of listeners) expect(response.headers.get('content-type')).toBe('text/event-stream');
+    await until('the streams are open', () => listeners.every(({ text }) => text().includes(': open')));
+    await api(hub, 'PUT', '/groups/secret', { token: tokens['admin'], body: { description: 'hush' } });
+    await until('all have heard', () => listeners.every(({ changes }) => changes() > 0));
+    for (const { text, close } of listeners) {
+      expect(text()).not.toMatch(/hush|secret|beta/);
+      close();
+    }
+  });
+
+  test('ends with the credential it was opened with', async () => {
+    const token = await login(hub);
+    const { ended } = await listen(token);
+    await api(hub, 'POST', '/auth/logout', { token });
+    await until('the stream has ended', ended);
+  });
+
+  test('is not opened by asking for its head', async () => {
+    expect((await api(hub, 'HEAD', '/events', { token: tokens['admin'] })).status).toBe(200);
+  });
+});

@@ -1,0 +1,119 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { ExternalLink } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { connectQuery, type ConnectScope } from '../../api/queries.ts';
+import type { Connect, Snippet } from '../../api/types.ts';
+import { count, percent, short } from '../../lib/format.ts';
+import { storage } from '../../lib/storage.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { buttonClass } from '../../ui/button.tsx';
+import { Code, Copyable } from '../../ui/copy.tsx';
+import { Failure } from '../../ui/failure.tsx';
+import { Select } from '../../ui/field.tsx';
+import { Loading, Panel } from '../../ui/page.tsx';
+import { TabPanel, Tabs } from '../../ui/tabs.tsx';
+
+/** The endpoint of a group, of a server or of everything, with what each client wants to have pasted. */
+export function ConnectPanel({ scope, title }: { readonly scope: ConnectScope; readonly title?: string }) {
+  const { t } = useTranslation();
+  const [smart, setSmart] = useState(false);
+  const connect = useQuery(connectQuery({ ...scope, smart }));
+  const choice = scope.server === undefined && (
+    <Select
+      aria-label={t('connect.mode')}
+      value={smart ? 'smart' : 'all'}
+      onChange={(event) => setSmart(event.target.value === 'smart')}
+      options={[
+        { value: 'all', label: t('connect.all') },
+        { value: 'smart', label: t('connect.smart') },
+      ]}
+    />
+  );
+  return (
+    <Panel title={title ?? t('connect.title')} actions={choice}>
+      {connect.error ? (
+        <Failure error={connect.error} retry={() => void connect.refetch()} />
+      ) : connect.data ? (
+        <Connecting connect={connect.data} smart={smart} compare={scope.server === undefined} />
+      ) : (
+        <Loading rows={3} />
+      )}
+    </Panel>
+  );
+}
+
+interface ConnectingProps {
+  readonly connect: Connect;
+  readonly smart: boolean;
+  /** With the cost of searching beside that of listing. */
+  readonly compare: boolean;
+}
+
+function Connecting({ connect: { url, keyRequired, clients, cost }, smart, compare }: ConnectingProps) {
+  const { t } = useTranslation();
+  const [client, setClient] = useState(storage.get('client') ?? '');
+  const shown = smart ? cost.smart : cost.all;
+  const saved = cost.all.tokens > 0 ? 1 - cost.smart.tokens / cost.all.tokens : 0;
+  const chosen = clients.some((each) => each.client === client) ? client : (clients[0]?.client ?? '');
+  return (
+    <div className="flex flex-col gap-4">
+      <div className="flex flex-col gap-1.5">
+        <Copyable text={url} label={t('connect.endpoint')} />
+        <p className="text-soft flex flex-wrap items-center gap-2 text-xs">
+          {t('connect.cost', { tools: count(shown.tools), tokens: short(shown.tokens) })}
+          {compare && saved > 0.05 && smart && (
+            <Badge tone="good">{t('connect.saves', { share: percent(saved) })}</Badge>
+          )}
+          {compare && saved > 0.05 && !smart && (
+            <span>
+              {t('connect.smart')}: ≈ {short(cost.smart.tokens)}
+            </span>
+          )}
+        </p>
+      </div>
+      {keyRequired && (
+        <p className="bg-accent-wash rounded-md px-3 py-2 text-sm">
+          {t('connect.key')}{' '}
+          <Link to="/keys" className="text-accent-ink underline">
+            {t('connect.makeKey')}
+          </Link>
+        </p>
+      )}
+      <Tabs
+        label={t('connect.title')}
+        value={chosen}
+        onChange={(next) => {
+          storage.set('client', next);
+          setClient(next);
+        }}
+        tabs={clients.map((each) => ({ value: each.client, label: each.title }))}
+      >
+        {clients.map((each) => (
+          <TabPanel key={each.client} value={each.client}>
+            <ClientSnippet snippet={each} />
+          </TabPanel>
+        ))}
+      </Tabs>
+    </div>
+  );
+}
+
+function ClientSnippet({ snippet: { title, where, text, installUrl } }: { readonly snippet: Snippet }) {
+  const { t } = useTranslation();
+  return (
+    <div className="flex flex-col gap-3">
+      <p className="text-soft text-sm break-words">{t('connect.where', { where })}</p>
+      <Code label={t('connect.snippet', { client: title })} text={text} />
+      {installUrl !== undefined && (
+        <div>
+          <a href={installUrl} className={buttonClass('primary')}>
+            <ExternalLink size={15} aria-hidden />
+            {t('connect.install', { client: title })}
+          </a>
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,126 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ask } from '../../api/client.ts';
+import { useMe } from '../../api/queries.ts';
+import { useAction } from '../../lib/action.ts';
+import { problemAt } from '../../lib/problems.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog, DialogBody, DialogFooter } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { TabPanel, Tabs } from '../../ui/tabs.tsx';
+import { AddBundle } from './add-bundle.tsx';
+import { AddFromRegistry } from './add-from-registry.tsx';
+import { AddPasted } from './add-pasted.tsx';
+import { configOf, type Draft, emptyDraft } from './config.ts';
+import { Problems } from './configuration.tsx';
+import { fieldPaths, ServerFields } from './server-fields.tsx';
+
+interface AddServerProps {
+  /** `form`, `paste`, `bundle` or `registry`. */
+  readonly way: string;
+  readonly onWay: (way: string) => void;
+  readonly onClose: () => void;
+}
+
+/** What is in the form: by hand, or filled in from the registry. */
+export interface NewServer {
+  readonly name: string;
+  readonly draft: Draft;
+}
+
+export function AddServer({ way, onWay, onClose }: AddServerProps) {
+  const { t } = useTranslation();
+  const me = useMe();
+  const [server, setServer] = useState<NewServer>({
+    name: '',
+    draft: me.isAdmin ? emptyDraft : { ...emptyDraft, type: 'streamable-http' },
+  });
+  const ways = me.isAdmin ? (['form', 'paste', 'bundle', 'registry'] as const) : (['form', 'registry'] as const);
+  const shown = ways.find((each) => each === way) ?? 'form';
+  return (
+    <Dialog open wide title={t('servers.add')} onClose={onClose}>
+      <Tabs
+        label={t('servers.add')}
+        value={shown}
+        onChange={onWay}
+        tabs={ways.map((value) => ({ value, label: t(`servers.ways.${value}`) }))}
+        className="flex min-h-0 flex-1 flex-col"
+        listClass="px-5 pt-1"
+      >
+        <TabPanel value={shown} className="flex min-h-0 flex-1 flex-col">
+          {shown === 'form' && <AddByHand server={server} onChange={setServer} onClose={onClose} />}
+          {shown === 'paste' && <AddPasted onClose={onClose} />}
+          {shown === 'bundle' && <AddBundle onClose={onClose} />}
+          {shown === 'registry' && (
+            <AddFromRegistry
+              programs={me.isAdmin}
+              onTake={(taken) => {
+                setServer(taken);
+                onWay('form');
+              }}
+            />
+          )}
+        </TabPanel>
+      </Tabs>
+    </Dialog>
+  );
+}
+
+interface AddByHandProps {
+  readonly server: NewServer;
+  readonly onChange: (server: NewServer) => void;
+  readonly onClose: () => void;
+}
+
+function AddByHand({ server: { name, draft }, onChange, onClose }: AddByHandProps) {
+  const { t } = useTranslation();
+  const me = useMe();
+  const navigate = useNavigate();
+  const add = useAction({
+    run: () => ask('/servers', { method: 'POST', body: { name, config: configOf(draft) } }),
+    done: () => {
+      toast.good(t('servers.form.added', { name: name.trim() }));
+      onClose();
+      void navigate({ to: '/servers/$name', params: { name: name.trim() } });
+    },
+    quiet: true,
+  });
+  return (
+    <form
+      className="flex min-h-0 flex-1 flex-col"
+      onSubmit={(event) => {
+        event.preventDefault();
+        add.mutate();
+      }}
+    >
+      <DialogBody>
+        <TextField
+          label={t('servers.form.name')}
+          hint={t('servers.form.nameHint')}
+          error={problemAt(add.error, 'name')}
+          required
+          autoFocus
+          autoCapitalize="none"
+          spellCheck={false}
+          value={name}
+          onChange={(event) => onChange({ name: event.target.value, draft })}
+        />
+        <ServerFields
+          draft={draft}
+          onChange={(next) => onChange({ name, draft: next })}
+          error={add.error}
+          programs={me.isAdmin}
+        />
+        <Problems error={add.error} known={fieldPaths} />
+      </DialogBody>
+      <DialogFooter>
+        <Button onClick={onClose}>{t('common.cancel')}</Button>
+        <Button look="primary" type="submit" busy={add.isPending}>
+          {t('common.add')}
+        </Button>
+      </DialogFooter>
+    </form>
+  );
+}

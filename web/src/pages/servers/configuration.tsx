@@ -1,0 +1,201 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ask, pathOf } from '../../api/client.ts';
+import { queryClient, serverQuery, useMe } from '../../api/queries.ts';
+import type { JsonObject, ServerDetails } from '../../api/types.ts';
+import { boot } from '../../boot.ts';
+import { useAction } from '../../lib/action.ts';
+import { otherProblems, problemAt } from '../../lib/problems.ts';
+import { Button } from '../../ui/button.tsx';
+import { Code } from '../../ui/copy.tsx';
+import { FormError } from '../../ui/failure.tsx';
+import { TextAreaField, TextField } from '../../ui/field.tsx';
+import { Panel } from '../../ui/page.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { configOf, type Draft, draftOf } from './config.ts';
+import { fieldPaths, ServerFields } from './server-fields.tsx';
+
+/** The configuration of a server, as a form or as JSON, and its name. */
+export function Configuration({ server }: { readonly server: ServerDetails }) {
+  const { t } = useTranslation();
+  const { name, owner, config, configRestricted } = server;
+  if (configRestricted === true) {
+    return (
+      <Panel>
+        <p className="text-soft text-sm">{t('servers.restricted', { owner })}</p>
+      </Panel>
+    );
+  }
+  if (boot.readonly) return <Code label={t('servers.tabs.config')} text={JSON.stringify(config, null, 2)} />;
+  return (
+    <div className="grid items-start gap-5 lg:grid-cols-[3fr_2fr]">
+      <Panel title={t('servers.tabs.config')}>
+        {/* Somebody else's change makes the form anew; one's own comes back the same. */}
+        <Form key={JSON.stringify(config)} server={server} />
+      </Panel>
+      <div className="flex flex-col gap-5">
+        <Panel title={t('servers.rename')}>
+          <Rename name={name} />
+        </Panel>
+        <About server={server} />
+      </div>
+    </div>
+  );
+}
+
+function Form({ server: { name, type, config } }: { readonly server: ServerDetails }) {
+  const { t } = useTranslation();
+  const me = useMe();
+  const [draft, setDraft] = useState<Draft>(() => draftOf(config, type));
+  const [json, setJson] = useState<string>();
+  const save = useAction<JsonObject>({
+    run: (next) => ask(`/servers${pathOf(name)}`, { method: 'PUT', body: { config: next } }),
+    done: () => toast.good(t('common.saved')),
+    quiet: true,
+  });
+  const parsed = json === undefined ? undefined : objectIn(json);
+  const submit = () => {
+    if (json === undefined) save.mutate(configOf(draft));
+    else if (parsed?.value) save.mutate(parsed.value);
+  };
+  return (
+    <form
+      className="flex flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      {json === undefined ? (
+        <ServerFields draft={draft} onChange={setDraft} error={save.error} programs={me.isAdmin} />
+      ) : (
+        <TextAreaField
+          code
+          label={t('servers.form.jsonLabel')}
+          hint={t('servers.form.jsonHint')}
+          error={parsed?.why === undefined ? undefined : t('servers.form.jsonBad', { why: parsed.why })}
+          rows={16}
+          value={json}
+          onChange={(event) => setJson(event.target.value)}
+        />
+      )}
+      <Problems error={save.error} known={json === undefined ? fieldPaths : []} />
+      <div className="flex flex-wrap gap-2">
+        <Button look="primary" type="submit" busy={save.isPending}>
+          {t('common.save')}
+        </Button>
+        <Button
+          look="quiet"
+          onClick={() => {
+            if (json === undefined) setJson(JSON.stringify(configOf(draft), null, 2));
+            else {
+              if (parsed?.value) setDraft(draftOf(parsed.value, draft.type));
+              setJson(undefined);
+            }
+          }}
+        >
+          {t(json === undefined ? 'servers.form.json' : 'servers.form.asForm')}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** The failure as a whole, and what it says of values that have no field. */
+export function Problems({ error, known }: { readonly error: unknown; readonly known: readonly string[] }) {
+  const others = otherProblems(error, known);
+  if (error === null || error === undefined) return null;
+  return (
+    <div className="flex flex-col gap-1">
+      <FormError error={error} />
+      {others.length > 1 && (
+        <ul className="text-bad list-disc pl-6 text-xs">
+          {others.map((text) => (
+            <li key={text}>{text}</li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+export function objectIn(text: string): { readonly value?: JsonObject; readonly why?: string } {
+  try {
+    const value = JSON.parse(text) as unknown;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { value: value as JsonObject };
+    return { why: 'not an object' };
+  } catch (error) {
+    return { why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function Rename({ name }: { readonly name: string }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const [next, setNext] = useState(name);
+  const rename = useAction({
+    run: () => ask(`/servers${pathOf(name)}`, { method: 'PUT', body: { newName: next } }),
+    done: () => {
+      // Nobody of that name is there to be asked again.
+      queryClient.removeQueries({ queryKey: serverQuery(name).queryKey });
+      toast.good(t('servers.renamed'));
+      void navigate({ to: '/servers/$name', params: { name: next.trim() }, search: { tab: 'config' }, replace: true });
+    },
+    quiet: true,
+  });
+  return (
+    <form
+      className="flex flex-col gap-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        rename.mutate();
+      }}
+    >
+      <TextField
+        label={t('servers.newName')}
+        error={problemAt(rename.error, 'newName')}
+        required
+        value={next}
+        onChange={(event) => setNext(event.target.value)}
+      />
+      {problemAt(rename.error, 'newName') === undefined && <FormError error={rename.error} />}
+      <div>
+        <Button type="submit" disabled={next.trim() === name || next.trim() === ''} busy={rename.isPending}>
+          {t('servers.rename')}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function About({ server }: { readonly server: ServerDetails }) {
+  const { t } = useTranslation();
+  const { owner, type, version, protocolVersion, instructions } = server;
+  const facts = [
+    [t('servers.owner'), owner],
+    [t('servers.type'), type],
+    [t('servers.version'), version],
+    [t('servers.protocol'), protocolVersion],
+  ] as const;
+  return (
+    <Panel>
+      <dl className="grid grid-cols-[auto_1fr] gap-x-5 gap-y-1.5 text-sm">
+        {facts.map(([label, value]) =>
+          value === undefined ? null : (
+            <div key={label} className="contents">
+              <dt className="text-soft">{label}</dt>
+              <dd className="min-w-0 break-words">{value}</dd>
+            </div>
+          ),
+        )}
+      </dl>
+      {instructions !== undefined && (
+        <>
+          <h3 className="text-soft mt-4 mb-1 text-xs font-medium">{t('servers.instructions')}</h3>
+          <p className="max-h-48 overflow-y-auto text-xs break-words whitespace-pre-wrap">{instructions}</p>
+        </>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,170 @@
+import { useTranslation } from 'react-i18next';
+import { problemAt } from '../../lib/problems.ts';
+import { Check, SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
+import { KeyValues } from '../../ui/key-values.tsx';
+import { type Draft, transports } from './config.ts';
+
+interface FieldsProps {
+  readonly draft: Draft;
+  readonly onChange: (draft: Draft) => void;
+  readonly error: unknown;
+  /** Who is no admin adds remote servers only. */
+  readonly programs: boolean;
+}
+
+/** Paths that a field here speaks of; what the hub says of others stands above the buttons. */
+export const fieldPaths = [
+  'name',
+  'newName',
+  'config.type',
+  'config.command',
+  'config.args',
+  'config.url',
+  'config.openapi.url',
+  'config.description',
+  'config.visibility',
+  'config.sharedWithUsers',
+  'config.options.timeout',
+];
+
+export function ServerFields({ draft, onChange, error, programs }: FieldsProps) {
+  const { t } = useTranslation();
+  const set = (part: Partial<Draft>) => onChange({ ...draft, ...part });
+  const at = (path: string) => problemAt(error, `config.${path}`);
+  const shown = transports.filter((type) => programs || type !== 'stdio');
+  return (
+    <>
+      <SelectField
+        label={t('servers.form.type')}
+        error={at('type')}
+        value={draft.type}
+        onChange={(event) => set({ type: shown.find((type) => type === event.target.value) ?? draft.type })}
+        options={shown.map((value) => ({ value, label: t(`servers.form.${value}`) }))}
+      />
+      <Reach draft={draft} set={set} at={at} />
+      <TextField
+        label={t('servers.form.description')}
+        hint={t('servers.form.descriptionHint')}
+        error={at('description')}
+        optional
+        value={draft.description}
+        onChange={(event) => set({ description: event.target.value })}
+      />
+      <details>
+        <summary className="text-soft rounded-sm text-sm font-medium">{t('servers.form.more')}</summary>
+        <div className="mt-3 flex flex-col gap-4">
+          <More draft={draft} set={set} at={at} />
+        </div>
+      </details>
+    </>
+  );
+}
+
+interface PartProps {
+  readonly draft: Draft;
+  readonly set: (part: Partial<Draft>) => void;
+  readonly at: (path: string) => string | undefined;
+}
+
+/** How the hub gets to it: what to start, or where it is. */
+function Reach({ draft, set, at }: PartProps) {
+  const { t } = useTranslation();
+  if (draft.type === 'stdio') {
+    return (
+      <>
+        <TextField
+          label={t('servers.form.command')}
+          hint={t('servers.form.commandHint')}
+          error={at('command')}
+          required
+          spellCheck={false}
+          autoCapitalize="none"
+          value={draft.command}
+          onChange={(event) => set({ command: event.target.value })}
+        />
+        <TextAreaField
+          code
+          label={t('servers.form.args')}
+          hint={t('servers.form.argsHint')}
+          error={at('args')}
+          optional
+          rows={3}
+          value={draft.args}
+          onChange={(event) => set({ args: event.target.value })}
+        />
+        <KeyValues
+          label={t('servers.form.env')}
+          rows={draft.env}
+          onChange={(env) => set({ env })}
+          errorOf={(key) => at(`env.${key}`)}
+        />
+      </>
+    );
+  }
+  const isApi = draft.type === 'openapi';
+  return (
+    <>
+      <TextField
+        label={t(isApi ? 'servers.form.apiUrl' : 'servers.form.url')}
+        hint={isApi ? undefined : t('servers.form.urlHint')}
+        error={at(isApi ? 'openapi.url' : 'url')}
+        required
+        inputMode="url"
+        spellCheck={false}
+        autoCapitalize="none"
+        placeholder="https://"
+        value={isApi ? draft.apiUrl : draft.url}
+        onChange={(event) => set(isApi ? { apiUrl: event.target.value } : { url: event.target.value })}
+      />
+      <KeyValues
+        label={t('servers.form.headers')}
+        rows={draft.headers}
+        onChange={(headers) => set({ headers })}
+        errorOf={(key) => at(`headers.${key}`)}
+      />
+    </>
+  );
+}
+
+function More({ draft, set, at }: PartProps) {
+  const { t } = useTranslation();
+  const visibilities = [
+    { value: '', label: t('servers.form.vis.default') },
+    ...(['private', 'group', 'public'] as const).map((value) => ({ value, label: t(`servers.form.vis.${value}`) })),
+  ];
+  return (
+    <>
+      <SelectField
+        label={t('servers.form.visibility')}
+        error={at('visibility')}
+        value={draft.visibility}
+        onChange={(event) => set({ visibility: event.target.value })}
+        options={visibilities}
+      />
+      {draft.visibility === 'group' && (
+        <TextAreaField
+          label={t('servers.form.shared')}
+          hint={t('servers.form.sharedHint')}
+          error={at('sharedWithUsers')}
+          rows={3}
+          value={draft.shared}
+          onChange={(event) => set({ shared: event.target.value })}
+        />
+      )}
+      <TextField
+        label={t('servers.form.timeout')}
+        error={at('options.timeout')}
+        optional
+        inputMode="numeric"
+        placeholder="60000"
+        value={draft.timeout}
+        onChange={(event) => set({ timeout: event.target.value.replace(/\D/g, '') })}
+      />
+      <Check
+        label={t('servers.form.perSession')}
+        checked={draft.perSession}
+        onChange={(event) => set({ perSession: event.target.checked })}
+      />
+    </>
+  );
+}

@@ -1,0 +1,74 @@
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ask, pathOf } from '../../api/client.ts';
+import type { Tool } from '../../api/types.ts';
+import { useAction } from '../../lib/action.ts';
+import { toast } from '../../ui/toast.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Code } from '../../ui/copy.tsx';
+import { TextAreaField } from '../../ui/field.tsx';
+
+interface ToolDetailsProps {
+  readonly server: string;
+  readonly tool: Tool;
+  readonly changeable: boolean;
+}
+
+/** The whole of a tool: its words, which can be replaced, and its schemas. */
+export function ToolDetails({ server, tool, changeable }: ToolDetailsProps) {
+  const { t } = useTranslation();
+  const { originalName, title, description, inputSchema, outputSchema, annotations } = tool;
+  const parts = [
+    ['servers.input', inputSchema],
+    ['servers.output', outputSchema],
+    ['servers.annotations', annotations],
+  ] as const;
+  return (
+    <div className="flex flex-col gap-3 py-3 sm:pl-6">
+      {title !== undefined && <p className="text-sm font-medium">{title}</p>}
+      {changeable ? (
+        <Description key={description} server={server} tool={tool} />
+      ) : (
+        <p className="text-sm break-words whitespace-pre-wrap">{description}</p>
+      )}
+      {parts.map(([label, value]) =>
+        value === undefined ? null : (
+          <div key={label}>
+            <p className="text-soft mb-1 text-xs font-medium">{t(label)}</p>
+            <Code label={`${t(label)}: ${originalName}`} text={JSON.stringify(value, null, 2)} />
+          </div>
+        ),
+      )}
+    </div>
+  );
+}
+
+function Description({ server, tool }: { readonly server: string; readonly tool: Tool }) {
+  const { t } = useTranslation();
+  const { originalName, description, hasDescriptionOverride } = tool;
+  const [text, setText] = useState(description);
+  const path = `/servers${pathOf(server)}/tools${pathOf(originalName)}/description`;
+  const done = () => toast.good(t('common.saved'));
+  const save = useAction({ run: () => ask(path, { method: 'PUT', body: { description: text } }), done });
+  const reset = useAction({ run: () => ask(path, { method: 'DELETE' }), done });
+  return (
+    <div className="flex flex-col gap-2">
+      <TextAreaField
+        label={t('servers.descriptionOf', { name: originalName })}
+        rows={Math.min(10, 2 + Math.ceil(text.length / 100))}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <div className="flex flex-wrap gap-2">
+        <Button disabled={text === description} busy={save.isPending} onClick={() => save.mutate()}>
+          {t('common.save')}
+        </Button>
+        {hasDescriptionOverride && (
+          <Button look="quiet" busy={reset.isPending} onClick={() => reset.mutate()}>
+            {t('servers.reset')}
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
