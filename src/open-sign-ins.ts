@@ -53,6 +53,7 @@ export async function openSignIns(
       if (isPerUser(server)) return reaches(settings(), user, server);
       return server.owner === username || isAdmin(settings(), user);
     },
+    userSince: (username) => settings().users.find((user) => user.username === username)?.createdAt,
     log: storage.log,
   });
   isOpen = true;

@@ -142,6 +142,12 @@ function checkRights(
   if (JSON.stringify(passedHeaders(after)) !== JSON.stringify(passedHeaders(before))) {
     throw new HubError('forbidden', `${attempt}: only admins decide which headers of requests are passed on.`);
   }
+  if (JSON.stringify(othersSignIn(after)) !== JSON.stringify(othersSignIn(before))) {
+    throw new HubError(
+      'forbidden',
+      `${attempt}: only admins decide that each user signs in alone (oauth.perUser), and to what.`,
+    );
+  }
   // Deleting a server deletes the folder it names here.
   if (JSON.stringify(after['bundle']) !== JSON.stringify(before['bundle'])) {
     throw new HubError('forbidden', `${attempt}: only an uploaded bundle says where it is unpacked.`);
@@ -168,6 +174,13 @@ function privateAddress(draft: Draft, config: Entry): string | undefined {
 function passedHeaders(config: Entry): unknown[] {
   const api = isObject(config['openapi']) ? config['openapi'] : {};
   return [config['passthroughHeaders'] ?? [], api['passthroughHeaders'] ?? []];
+}
+
+/** All that says where other users are sent to sign in, and where what they get there goes. */
+function othersSignIn(config: Entry): unknown {
+  const oauth = isObject(config['oauth']) ? config['oauth'] : {};
+  if (oauth['perUser'] !== true) return undefined;
+  return [oauth, config['url'], config['serverUrl'], config['httpUrl'], config['headers']];
 }
 
 function checkOwner(draft: Draft, by: Editor, owner: string, attempt: string): void {

@@ -4,6 +4,7 @@ import type { ServerState } from '../core/hub.ts';
 import { invalid } from '../core/input.ts';
 import { editObject, memberText } from '../core/json-text.ts';
 import { limits } from '../core/limits.ts';
+import { isPerUser } from '../core/per-user.ts';
 import { rpcErrors } from '../core/rpc.ts';
 import type { Scope } from '../core/scope.ts';
 import type { ToolArguments } from '../core/tool-arguments.ts';
@@ -90,7 +91,7 @@ export function createCalls({ views, toolArguments, states, dispatch }: CallsOpt
     const found = located(view, kind, at);
     if (found) return { view, ...found };
     const state = view.servers.includes(at.server) ? states().find(({ name }) => name === at.server) : undefined;
-    if (state && state.status !== 'connected') throw unavailable(state);
+    if (state && state.status !== 'connected') throw unavailable(state, caller);
     const what = kind === 'tools' ? 'tool' : 'prompt';
     throw new HubError(
       'not_found',
@@ -147,7 +148,14 @@ function traceMeta(traceparent = ''): string {
   return isTrace ? `,"_meta":{"traceparent":"${traceparent}"}` : '';
 }
 
-function unavailable({ name, status, nextRetryAt }: ServerState): HubError {
+function unavailable({ name, status, nextRetryAt, oauth }: ServerState, { settings, user }: Caller): HubError {
+  const server = settings.servers.get(name);
+  // Where users sign in alone, the one who asks can be the first.
+  if (status === 'oauth_required' && oauth && user && server && isPerUser(server)) {
+    const { authorizationUrl } = oauth;
+    const text = `Nobody has signed in to server "${name}" yet. Open ${authorizationUrl} in a browser and sign in there, then try again.`;
+    return new HubError('oauth_required', text, { authorizationUrl });
+  }
   const retryAfterMs = nextRetryAt === undefined ? 2_000 : Math.max(1_000, Date.parse(nextRetryAt) - Date.now());
   const what = status === 'connecting' ? 'is still connecting' : 'is not connected';
   return new HubError('upstream_unavailable', `Server "${name}" ${what}. Try again in a moment.`, { retryAfterMs });

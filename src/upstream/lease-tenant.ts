@@ -30,7 +30,10 @@ export function tenantOf(
 
 /** Whether somebody's connection to a server is of no more use with the settings of now. */
 export function isOver(
-  lease: { readonly shared: Connection; readonly tenant: Tenant; readonly user: string | undefined },
+  lease: Readonly<Record<'connection' | 'shared', Connection>> & {
+    readonly tenant: Tenant;
+    readonly user: string | undefined;
+  },
   now: Pick<LeaseOptions, 'shared'> & {
     readonly settings: Settings;
     readonly refusal: LeaseOptions['refusal'] | undefined;
@@ -42,8 +45,9 @@ export function isOver(
   if (!server || now.shared(name) !== lease.shared || isPerUser(server) !== (user !== undefined)) return true;
   // Whoever gets the name of a deleted user must not find that user's sessions.
   if (isGone(now.settings, tenant.principal)) return true;
-  // Signed out is out, also of what was connected before.
-  return user === undefined ? !server.perSessionClient : now.refusal?.(server, user) !== undefined;
+  if (user === undefined) return !server.perSessionClient;
+  // Signed out is out, also of what was connected before. A call under way is about to hear it in better words, or was answered before.
+  return now.refusal?.(server, user) !== undefined && lease.connection.inFlight === 0;
 }
 
 function isGone(settings: Settings, principal: Principal): boolean {

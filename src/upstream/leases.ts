@@ -129,6 +129,12 @@ export function createLeases(options: LeaseOptions): Leases {
       if (isBusy(lease.connection)) lease.lastUsedAt = now;
       else if (now - lease.lastUsedAt >= bounds.idleMs) end(key, lease);
     }
+    // What was at work when its user signed out.
+    endWhere(isOverNow);
+  }
+
+  function isOverNow(lease: Lease): boolean {
+    return isOver(lease, { settings: settings(), shared, refusal: options.refusal });
   }
 
   function endWhere(over: (lease: Lease) => boolean): void {
@@ -154,8 +160,7 @@ export function createLeases(options: LeaseOptions): Leases {
       return lease.connection;
     },
     reconcile() {
-      const now = { settings: settings(), shared, refusal: options.refusal };
-      endWhere((lease) => isOver(lease, now));
+      endWhere(isOverNow);
     },
     retry(server, user) {
       for (const { connection, user: own } of leases.values())

@@ -35,6 +35,8 @@ export interface OAuthSwitches {
 }
 
 interface Issued {
+  /** Who signed in over here: the cookie `account` of their browser. */
+  readonly account: string;
   readonly client: string;
   readonly scope: string;
   readonly resource: string | null;
@@ -56,9 +58,13 @@ export interface OAuthFixture {
   readonly asked: string[];
   /** Everything that must never be seen outside: tokens, codes, secrets. */
   readonly secrets: string[];
-  readonly calls: { readonly token: string; readonly text: unknown }[];
+  readonly calls: { readonly token: string; readonly account: string; readonly text: unknown }[];
+  /** Whose token each request had that asked for the list of tools. */
+  readonly listings: string[];
   /** All access tokens stop being good. */
   expireAll(): void;
+  /** All tokens of somebody stop being good, refresh tokens too. */
+  endSignInOf(account: string): void;
   /** A client that was registered by hand. */
   addClient(id: string, secret: string): void;
   /** Tokens given outside of any flow. */
@@ -81,7 +87,8 @@ export async function oauthFixture(switches: OAuthSwitches = {}): Promise<OAuthF
     refusals: [] as (string | undefined)[],
     asked: [] as string[],
     secrets: [] as string[],
-    calls: [] as { token: string; text: unknown }[],
+    calls: [] as { token: string; account: string; text: unknown }[],
+    listings: [] as string[],
   };
   const secret = (kind: string) => {
     const text = `canary-${kind}-${randomBytes(18).toString('hex')}`;
@@ -176,6 +183,7 @@ export async function oauthFixture(switches: OAuthSwitches = {}): Promise<OAuthF
       if (switches.deny === undefined) {
         const code = secret('code');
         codes.set(code, {
+          account: /(?:^|;\s*)account=([^;]*)/.exec(req.headers.cookie ?? '')?.[1] ?? 'nobody',
           client: id,
           scope: query.get('scope') ?? '',
           resource: query.get('resource'),
@@ -242,8 +250,9 @@ export async function oauthFixture(switches: OAuthSwitches = {}): Promise<OAuthF
         res.setHeader('www-authenticate', `Bearer ${asked}`);
         return json(res, 403, {});
       }
-      fixture.calls.push({ token: token ?? '', text: message.params?.arguments?.text });
+      fixture.calls.push({ token: token ?? '', account: about.account, text: message.params?.arguments?.text });
     }
+    if (message.method === 'tools/list') fixture.listings.push(about.account);
     return json(res, 200, { jsonrpc: '2.0', id: message.id, result: resultOf(message.method, message.params) });
   });
 
@@ -252,11 +261,15 @@ export async function oauthFixture(switches: OAuthSwitches = {}): Promise<OAuthF
     url: `${guarded.origin}/mcp`,
     issuer: authority.origin,
     expireAll: () => access.clear(),
+    endSignInOf(account) {
+      for (const tokens of [access, refresh])
+        for (const [token, about] of tokens) if (about.account === account) tokens.delete(token);
+    },
     addClient(id, given) {
       fixture.secrets.push(given);
       clients.set(id, { secret: given, redirectUris: undefined });
     },
-    issue: (scope = 'mail:read') => issue({ client: 'by-hand', scope, resource: null }),
+    issue: (scope = 'mail:read') => issue({ account: 'by-hand', client: 'by-hand', scope, resource: null }),
     async close() {
       await Promise.all([authority.close(), guarded.close()]);
     },

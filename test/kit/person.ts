@@ -8,7 +8,7 @@ export interface Page {
   readonly url: string;
 }
 
-/** Somebody with a browser of their own: it keeps cookies, follows redirects, and fills in the hub's sign-in page. Over at authorization servers they are signed in already. */
+/** Somebody with a browser of their own: it keeps cookies, follows redirects, and fills in the hub's sign-in page. Over at authorization servers they are signed in already, under the same name. */
 export interface Person {
   /** Opens an address; where the hub asks who they are, they say it. */
   open(url: string): Promise<Page>;
@@ -22,7 +22,10 @@ export interface Person {
 
 const mostRedirects = 10;
 
-export function person(username = 'admin', password = username === 'admin' ? 'correct horse' : passwordOf(username)): Person {
+export function person(
+  username = 'admin',
+  password = username === 'admin' ? 'correct horse' : passwordOf(username),
+): Person {
   // By host, as browsers do, which do not look at the port.
   const jar = new Map<string, Map<string, string>>();
 
@@ -42,7 +45,7 @@ export function person(username = 'admin', password = username === 'admin' ? 'co
   }
 
   async function request(url: string, init: RequestInit = {}): Promise<Response> {
-    const cookie = cookiesFor(url);
+    const cookie = [`account=${username}`, cookiesFor(url)].filter((part) => part !== '').join('; ');
     const headers = { ...(init.headers as Record<string, string>), ...(cookie !== '' && { cookie }) };
     const answer = await fetch(url, { ...init, headers, redirect: 'manual' });
     keep(url, answer.headers.getSetCookie());
@@ -58,7 +61,8 @@ export function person(username = 'admin', password = username === 'admin' ? 'co
         ? await request(url, { method: 'POST', body: form, headers: { origin: new URL(url).origin } })
         : await request(url);
       const location = answer.headers.get('location');
-      const asksWho = form === undefined && answer.status === 200 && new URL(url).pathname.startsWith('/oauth/sign-in/');
+      const asksWho =
+        form === undefined && answer.status === 200 && new URL(url).pathname.startsWith('/oauth/sign-in/');
       form = asksWho ? new URLSearchParams({ username, password }) : undefined;
       if (asksWho) await answer.text();
       else if (location === null) return { url, answer };

@@ -13,6 +13,8 @@ export interface AccountOptions {
   readonly server: string;
   /** The user whose sign-in it is; undefined: everybody's. */
   readonly holder: string | undefined;
+  /** When the holder was made a user of the hub, as the settings say it. */
+  readonly holderSince: () => string | undefined;
   readonly url: URL;
   /** Origin and path of `url`: all that tokens are sent to. */
   readonly address: string;
@@ -32,6 +34,8 @@ export interface AccountOptions {
   readonly changed: () => void;
   /** Somebody signed in, at this hub or another that shares the sign-ins. */
   readonly signedIn: () => void;
+  /** Somebody signed out, at another hub. */
+  readonly signedOut: () => void;
 }
 
 /** A sign-in that begins in a browser. */
@@ -62,15 +66,13 @@ export interface Account {
 export function createAccount(options: AccountOptions, grants: Grants, attempts: Attempts): Account {
   const { server, holder, address, setup, log } = options;
   const negotiation = negotiate(options);
-  const tokens = holdTokens(
-    options,
-    grants,
-    (grant) => negotiation.renew(grant),
-    () => {
+  const tokens = holdTokens(options, grants, (grant) => negotiation.renew(grant), {
+    gained() {
       invitation.end();
       options.signedIn();
     },
-  );
+    lost: options.signedOut,
+  });
   const invitation = createInvitation(options, { negotiation, tokens, grants });
   let closed = false;
 

@@ -15,11 +15,7 @@ export interface Accounts {
   forget(key: GrantKey): void;
 }
 
-export function createAccounts(
-  options: SignInsOptions,
-  attempts: Attempts,
-  signedIn: (key: GrantKey) => void,
-): Accounts {
+export function createAccounts(options: SignInsOptions, attempts: Attempts): Accounts {
   const accounts = new Map<string, { readonly key: GrantKey; readonly account: Account; readonly setup: string }>();
 
   function open(server: ServerSettings, { url: text, oauth = {} }: RemoteTransport, key: GrantKey, setup: string) {
@@ -30,6 +26,7 @@ export function createAccounts(
     const about = {
       server: name,
       holder: key.holder,
+      holderSince: () => (key.holder === undefined ? undefined : options.userSince(key.holder)),
       url,
       address: addressOf(text),
       oauth,
@@ -41,7 +38,9 @@ export function createAccounts(
       documentUrl: () => clientDocumentUrl(options.publicUrl()),
       log: options.log(`server:${name}`),
       changed: options.changed,
-      signedIn: () => signedIn(key),
+      signedIn: () => options.signedIn(key),
+      // With whose sign-in tools are listed that users sign in to alone is seen to elsewhere (listers).
+      signedOut: () => (key.holder === undefined ? options.relist(name) : undefined),
     };
     return createAccount(about, options.grants, attempts);
   }

@@ -42,6 +42,8 @@ export interface Grant {
   readonly imported?: string | undefined;
   /** Marks what the settings said in place of the authorization server when somebody signed in; the tokens go nowhere else. */
   readonly endpoints?: string | undefined;
+  /** When the holder was made a user of the hub, as the settings say it: the next one of that name is somebody else. */
+  readonly holderSince?: string | undefined;
   /** When somebody signed in, milliseconds since the epoch. */
   readonly since?: number | undefined;
 }

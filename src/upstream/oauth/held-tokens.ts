@@ -25,6 +25,13 @@ export interface HeldTokens {
   close(): void;
 }
 
+export interface HeldTokensEvents {
+  /** Somebody signed in, at this hub or another. */
+  readonly gained: () => void;
+  /** The tokens are gone, and no request of this hub was refused for it: another hub has signed out, or heard that they have ended. */
+  readonly lost: () => void;
+}
+
 /** Fetches new tokens for a grant. Throws HubError. */
 export type Renew = (grant: Grant) => Promise<{
   readonly tokens: OAuthTokens;
@@ -32,8 +39,13 @@ export type Renew = (grant: Grant) => Promise<{
   readonly client: OAuthClient;
 }>;
 
-/** Begins with what is kept for this server at this address, or with the tokens of its settings. `gained`: somebody signed in, at this hub or another. */
-export function holdTokens(options: AccountOptions, grants: Grants, renewGrant: Renew, gained: () => void): HeldTokens {
+/** Begins with what is kept for this server at this address, or with the tokens of its settings. */
+export function holdTokens(
+  options: AccountOptions,
+  grants: Grants,
+  renewGrant: Renew,
+  { gained, lost }: HeldTokensEvents,
+): HeldTokens {
   const { server, holder, address, oauth, log } = options;
   const key = { server, holder };
   const mark = importMark(options);
@@ -42,9 +54,16 @@ export function holdTokens(options: AccountOptions, grants: Grants, renewGrant: 
   const imported = kept ? undefined : importedGrant(options, mark);
   let grant = kept ?? imported;
   let header = headerOf(grant);
-  let renewing: Promise<boolean> | undefined;
   let closed = false;
-  let failed: { readonly error: HubError; readonly until: number } | undefined;
+  let dropping = false;
+  const renewal = createRenewal(
+    () => grant,
+    async (old) => {
+      await grants.replace(old, (current) => renewed(current, renewGrant, options));
+      // As read from the store: a change of the settings may have come between.
+      reload();
+    },
+  );
   const unwatch = grants.watch(key, reload);
 
   /** What is stored counts, whoever wrote it. */
@@ -52,11 +71,13 @@ export function holdTokens(options: AccountOptions, grants: Grants, renewGrant: 
     const stored = grants.get(key);
     const next = stored ? keptGrant(options, stored, mark) : grant === imported ? imported : undefined;
     if (closed || next === grant) return;
+    const wasIn = grant?.tokens !== undefined;
     const isNew = next?.tokens !== undefined && next.since !== grant?.since;
     grant = next;
     header = headerOf(next);
-    failed = undefined;
+    renewal.forgive();
     if (isNew) gained();
+    if (wasIn && !next?.tokens && !renewal.isRunning && !dropping) lost();
     options.changed();
   }
 
@@ -64,33 +85,9 @@ export function holdTokens(options: AccountOptions, grants: Grants, renewGrant: 
     if (!closed) await grants.set(next);
   }
 
-  async function fetchNew(old: Grant): Promise<boolean> {
-    try {
-      await grants.replace(old, (current) => renewed(current, renewGrant, options));
-      // As read from the store: a change of the settings may have come between.
-      reload();
-      return grant?.tokens !== undefined;
-    } catch (error) {
-      if (grant !== old) return grant?.tokens !== undefined;
-      const failure = error instanceof HubError ? error : new HubError('upstream_failed', 'The token was not renewed.');
-      failed = { error: failure, until: Date.now() + limits.tokenRetryMs };
-      throw failure;
-    }
-  }
-
-  /** One request for everybody who waits. */
-  function renewOnce(): Promise<boolean> {
-    if (!grant?.tokens?.refresh) return Promise.resolve(false);
-    if (failed && failed.until > Date.now()) return Promise.reject(failed.error);
-    renewing ??= fetchNew(grant).finally(() => {
-      renewing = undefined;
-    });
-    return renewing;
-  }
-
   /** Nobody has to know yet: whoever is refused hears it. */
   function renewQuietly(): Promise<void> {
-    return renewOnce().then(
+    return renewal.once().then(
       () => undefined,
       (error: unknown) => log.debug('access token not renewed', { error: error instanceof Error ? error.message : '' }),
     );
@@ -103,7 +100,7 @@ export function holdTokens(options: AccountOptions, grants: Grants, renewGrant: 
     endpoints,
     header() {
       const renewAt = grant?.tokens?.renewAt;
-      if (renewAt !== undefined && Date.now() >= renewAt && !renewing) void renewQuietly();
+      if (renewAt !== undefined && Date.now() >= renewAt && !renewal.isRunning) void renewQuietly();
       return header;
     },
     pending() {
@@ -114,18 +111,74 @@ export function holdTokens(options: AccountOptions, grants: Grants, renewGrant: 
     },
     async renew(sent) {
       if (header !== undefined && header !== sent) return true;
-      return renewOnce();
+      return renewal.once();
     },
     adopt: (next) =>
-      keep({ ...next, ...key, address, endpoints, ...(mark !== undefined && { imported: mark }), since: Date.now() }),
+      keep({
+        ...next,
+        ...key,
+        address,
+        endpoints,
+        ...(mark !== undefined && { imported: mark }),
+        holderSince: options.holderSince(),
+        since: Date.now(),
+      }),
     async drop(all) {
       if (!grant || closed) return;
+      dropping = true;
       if (holder === undefined) await keep(withoutTokens(grant, !all));
       else await grants.delete(key);
+      dropping = false;
     },
     close() {
       closed = true;
       unwatch();
+    },
+  };
+}
+
+interface Renewal {
+  readonly isRunning: boolean;
+  /** One request for everybody who waits. False when there is no way without a person. Throws HubError when it failed for now. */
+  once(): Promise<boolean>;
+  /** What failed is not held against the next. */
+  forgive(): void;
+}
+
+function createRenewal(current: () => Grant | undefined, replace: (old: Grant) => Promise<void>): Renewal {
+  let running: Promise<boolean> | undefined;
+  let failed: { readonly error: HubError; readonly until: number } | undefined;
+
+  async function run(old: Grant): Promise<boolean> {
+    try {
+      await replace(old);
+    } catch (error) {
+      // Signed in anew or out meanwhile: that counts.
+      if (current() === old) {
+        const failure =
+          error instanceof HubError ? error : new HubError('upstream_failed', 'The token was not renewed.');
+        failed = { error: failure, until: Date.now() + limits.tokenRetryMs };
+        throw failure;
+      }
+    }
+    return current()?.tokens !== undefined;
+  }
+
+  return {
+    get isRunning() {
+      return running !== undefined;
+    },
+    once() {
+      const grant = current();
+      if (!grant?.tokens?.refresh) return Promise.resolve(false);
+      if (failed && failed.until > Date.now()) return Promise.reject(failed.error);
+      running ??= run(grant).finally(() => {
+        running = undefined;
+      });
+      return running;
+    },
+    forgive() {
+      failed = undefined;
     },
   };
 }

@@ -18,12 +18,13 @@ export function createLeftOvers(options: SignInsOptions): LeftOvers {
   const { grants, log } = options;
   let settleTimer: NodeJS.Timeout | undefined;
 
-  function isGood({ server: name, holder, address }: Grant): boolean {
+  function isGood({ server: name, holder, holderSince, address }: Grant): boolean {
     const server = options.server(name);
     if (!server) return false;
     const now = currentAddress(server, options.expand);
     if (now !== address && now !== 'unknown') return false;
-    return holder === undefined || (isPerUser(server) && options.maySignIn(holder, server));
+    if (holder === undefined) return true;
+    return isPerUser(server) && options.maySignIn(holder, server) && options.userSince(holder) === holderSince;
   }
 
   /** Where one sign-in was everybody's and users sign in alone now, nobody has a use for it. */

@@ -29,10 +29,12 @@ export interface SignInsOptions {
   readonly server: (name: string) => ServerSettings | undefined;
   /** True while this user may sign in to the server: for everybody, or where users do so alone, for themselves. */
   readonly maySignIn: (username: string, server: ServerSettings) => boolean;
+  /** When this user was made, as the settings say it: tells two of one name apart that were never there together. */
+  readonly userSince: (username: string) => string | undefined;
   readonly userAgent: string;
   /** Somebody signed in, at this hub or another: what waits for that may go on. */
   readonly signedIn: (key: GrantKey) => void;
-  /** The server's tools are to be listed with the sign-in of somebody else. */
+  /** The server is to be connected anew: the sign-in it was connected with is gone, or its tools are to be listed with another. */
   readonly relist: (server: string) => void;
   /** Tokens, or who has to sign in, are not what they were. Raise a flag and return. */
   readonly changed: () => void;
@@ -65,7 +67,7 @@ export interface SignIns {
 
 export function createSignIns(options: SignInsOptions): SignIns {
   const { grants, attempts, log } = options;
-  const accounts = createAccounts(options, attempts, options.signedIn);
+  const accounts = createAccounts(options, attempts);
   const leftOvers = createLeftOvers(options);
   const listers = createListers({
     candidates: (server) =>
@@ -103,7 +105,9 @@ export function createSignIns(options: SignInsOptions): SignIns {
     },
     refusal(server, user) {
       try {
-        if (accountOf(server, user).isSignedIn) return undefined;
+        const isSignedIn = accountOf(server, user).isSignedIn;
+        const grant = grants.get({ server: server.name, holder: user });
+        if (isSignedIn && grant && leftOvers.isGood(grant)) return undefined;
       } catch (error) {
         if (error instanceof HubError) return error;
         throw error;
