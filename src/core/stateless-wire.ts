@@ -44,5 +44,7 @@ export function headerText(value: string | string[] | undefined): string | undef
   if (typeof value !== 'string') return undefined;
   const encoded = /^=\?base64\?(.*)\?=$/.exec(value)?.[1];
   if (encoded === undefined) return value;
-  return /^[A-Za-z0-9+/]*={0,2}$/.test(encoded) ? Buffer.from(encoded, 'base64').toString('utf8') : undefined;
+  return base64.test(encoded) ? Buffer.from(encoded, 'base64').toString('utf8') : undefined;
 }
+
+const base64 = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/;

@@ -1,5 +1,6 @@
 // Runs the official conformance suite through the hub: every kind of server behind it, both revisions in front of it.
 //   npm run conformance [-- <endpoint>] [<revision>]      for example: npm run conformance -- http-old 2026-07-28
+// Exits with 77 where the suite is not there and cannot be installed.
 // Fails on a failure that baseline/<endpoint>.<revision>.yml does not name, and on a line there that no longer fails. Results: .test-results/conformance/
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,9 +21,15 @@ const more = {
   '2026-07-28': ['json-schema-2020-12', 'http-header-validation', 'http-custom-header-server-validation'],
 };
 
+/** Where an endpoint is, unless it is called like its server or group. */
+const paths = { smart: '$smart/group' };
+
 /** Scenarios that call a tool or a prompt by its own name, which only the endpoint of a single server knows. */
 const byName =
   /^tools-call-|^elicitation-|^prompts-get-|^input-required-result-(?!unsupported)|^json-schema|^http-custom/;
+
+/** Exit code when there is no suite to run: neither passed nor failed. */
+const cannotRun = 77;
 
 const results = fileURLToPath(new URL('../../.test-results/conformance/', import.meta.url));
 
@@ -31,15 +38,16 @@ const opened = [];
 process.exitCode = 1;
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void closeAll().finally(() => process.exit(1)));
 try {
-  process.exitCode = (await run()) ? 0 : 1;
+  const green = await run();
+  process.exitCode = green === undefined ? cannotRun : green ? 0 : 1;
 } finally {
   await closeAll();
 }
 
 async function run() {
-  installSuite();
+  if (!installSuite()) return undefined;
   const hub = await startParties();
-  const runs = ['stdio-old', 'stdio-new', 'http-old', 'http-new', 'group']
+  const runs = ['stdio-old', 'stdio-new', 'http-old', 'http-new', 'group', 'smart']
     .flatMap((endpoint) => revisions.map((revision) => ({ endpoint, revision })))
     .filter((one) => given.every((word) => one.endpoint === word || one.revision === word));
   if (runs.length === 0) throw new Error(`Nothing to run for: ${given.join(' ')}`);
@@ -50,7 +58,7 @@ async function run() {
     const name = `${endpoint.padEnd(10)} ${revision}`;
     const scored = judged(endpoint, scoredScenarios(revision));
     const other = judged(endpoint, more[revision]);
-    const checks = await runSuite(`${hub.url}/mcp/${endpoint}`, revision, join(results, `${endpoint}.${revision}`));
+    const checks = await runSuite(`${hub.url}/mcp/${paths[endpoint] ?? endpoint}`, revision, join(results, `${endpoint}.${revision}`));
     const verdict = judge(checks, [...scored, ...other], baseline(endpoint, revision));
     report(name, verdict);
     lines.push(
@@ -64,7 +72,7 @@ async function run() {
 }
 
 function judged(endpoint, scenarios) {
-  return endpoint === 'group' ? scenarios.filter((scenario) => !byName.test(scenario)) : scenarios;
+  return endpoint === 'group' || endpoint === 'smart' ? scenarios.filter((scenario) => !byName.test(scenario)) : scenarios;
 }
 
 function passed(scenarios, verdict) {
