@@ -9,7 +9,8 @@ import { checkPort } from './checks/port.ts';
 import { checkServers } from './checks/servers.ts';
 import { checkSettings, type PreparedServer } from './checks/settings.ts';
 import { checkVariables } from './checks/variables.ts';
-import { openProbes } from './probe.ts';
+import { noLog, openProbes } from './probe.ts';
+import { readStoredSignIns, type StoredSignIns } from './stored-sign-ins.ts';
 
 export interface Findings {
   readonly checks: readonly Check[];
@@ -35,20 +36,21 @@ export async function examine(overrides: Record<string, string>): Promise<Findin
     checkDiskSpace(env.dataDir),
   ]);
   const commands = await checkCommands(settings.servers, path);
-  const servers = await tryServers(settings.servers, env);
+  const signIns = await readStoredSignIns(env.dataDir, noLog);
+  const servers = await tryServers(settings.servers, env, signIns);
   const checks = [
     node,
     ...machine,
     ...settings.checks,
     ...checkVariables(settings.servers),
     ...commands,
-    ...servers.map(withoutSecrets(settings.secrets)),
+    ...servers.map(withoutSecrets([...settings.secrets, ...signIns.secrets])),
   ];
   return { checks, misconfigured: settings.invalid };
 }
 
-async function tryServers(servers: readonly PreparedServer[], env: Env): Promise<Check[]> {
-  const probes = openProbes(env, servers);
+async function tryServers(servers: readonly PreparedServer[], env: Env, signIns: StoredSignIns): Promise<Check[]> {
+  const probes = openProbes(env, servers, signIns);
   try {
     return await checkServers(servers, probes.probe);
   } finally {

@@ -9,9 +9,10 @@ import { probeServer } from '../upstream/probe.ts';
 import { openReaper } from '../upstream/reaper.ts';
 import { version } from '../version.ts';
 import type { Offer } from './checks/servers.ts';
+import type { StoredSignIns } from './stored-sign-ins.ts';
 
 const silent = (): void => {};
-const log: Logger = { debug: silent, info: silent, warn: silent, error: silent };
+export const noLog: Logger = { debug: silent, info: silent, warn: silent, error: silent };
 
 /** What decides how far a server is trusted, as in `checks/settings.ts`. */
 export interface Vouched {
@@ -24,6 +25,7 @@ export interface Vouched {
 export function openProbes(
   env: Env,
   servers: readonly Vouched[],
+  signIns?: Pick<StoredSignIns, 'credential'>,
 ): {
   probe: (server: ServerSettings) => Promise<Offer>;
   close: () => Promise<void>;
@@ -37,13 +39,14 @@ export function openProbes(
       allowPrivateAddresses: trusts(server),
       allowedCidrs: known.get(server.name)?.allowedCidrs ?? [],
     }),
+    ...(signIns && { credential: signIns.credential }),
     inheritedEnv: inheritableEnv(env.variables),
     owner: ownerMark(env.dataDir),
     reaper,
     connectTimeoutMs: env.connectTimeoutMs,
     requestTimeoutMs: env.requestTimeoutMs,
     userAgent: `toolhub/${version}`,
-    log: () => log,
+    log: () => noLog,
   };
   return {
     probe: (server) =>
@@ -51,7 +54,7 @@ export function openProbes(
         open: (wanted, events) => openChannel(wanted, events, opener),
         version,
         timeoutMs: env.connectTimeoutMs,
-        log,
+        log: noLog,
       }),
     close: () => reaper.close(),
   };
