@@ -9,9 +9,9 @@ export interface Coverage {
   hashes(): string[];
   hashOf(key: string): string | undefined;
   text(hash: string): string | undefined;
-  /** Takes over what the tools are now. */
-  sync(documents: readonly ToolDocument[]): void;
-  /** Texts are read to another length from now on. */
+  /** Takes over what the tools are now, a step for each and the last for all: until then everything is as it was. */
+  sync(documents: readonly ToolDocument[]): Generator<void>;
+  /** Texts are read to another length from the next `sync` on. */
   readAnew(readable: (text: string) => string): void;
   has(hash: string): boolean;
   /** Hashes of which it is not known that they have a vector. */
@@ -41,7 +41,6 @@ export interface Coverage {
 }
 
 export function createCoverage(space: string, readable: (text: string) => string): Coverage {
-  let documents: readonly ToolDocument[] = [];
   let hashed = hasher(space, readable);
   let tools = new Map<string, string>();
   let texts = new Map<string, string>();
@@ -50,17 +49,19 @@ export function createCoverage(space: string, readable: (text: string) => string
   const refused = new Map<string, { why: string; until: number }>();
   let redo: Set<string> | undefined;
 
-  function sync(now: readonly ToolDocument[]): void {
-    documents = now;
-    tools = new Map();
-    texts = new Map();
+  function* sync(documents: readonly ToolDocument[]): Generator<void> {
+    const [keys, read] = [new Map<string, string>(), new Map<string, string>()];
     for (const tool of documents) {
       const { hash, text } = hashed(tool);
-      tools.set(tool.key, hash);
-      texts.set(hash, text);
+      keys.set(tool.key, hash);
+      read.set(hash, text);
+      yield;
     }
+    tools = keys;
+    texts = read;
     for (const set of [present, refused, redo ?? new Set<string>()])
       for (const hash of set.keys()) if (!texts.has(hash)) set.delete(hash);
+    settle([]);
   }
 
   function settle(hashes: Iterable<string>): void {
@@ -78,13 +79,9 @@ export function createCoverage(space: string, readable: (text: string) => string
     hashes: () => [...texts.keys()],
     hashOf: (key) => tools.get(key),
     text: (hash) => texts.get(hash),
-    sync(now) {
-      sync(now);
-      settle([]);
-    },
+    sync,
     readAnew(next) {
       hashed = hasher(space, next);
-      sync(documents);
     },
     has: (hash) => present.has(hash),
     unknown: () => [...texts.keys()].filter((hash) => doubted || !present.has(hash)),
@@ -126,7 +123,7 @@ export function createCoverage(space: string, readable: (text: string) => string
     forgive: () => refused.clear(),
     missing: () => [...tools].flatMap(([key, hash]) => (present.has(hash) ? [] : [key])),
     refusals: () => [...new Set(Array.from(refused.values(), ({ why }) => why))],
-    complete: () => [...texts.keys()].every((hash) => present.has(hash) || refused.has(hash)),
+    complete: () => present.size + [...refused.keys()].filter((hash) => !present.has(hash)).length >= texts.size,
   };
 }
 

@@ -7,6 +7,7 @@ import type { ToolDocument } from './document.ts';
 import { type EmbedRun, embedTools } from './embed-tools.ts';
 import type { EmbeddingService } from './embedding-choice.ts';
 import { type HostedService, openHostedService, type Pauses } from './hosted-service.ts';
+import { inSlices, inTurns } from './slices.ts';
 import type { VectorStore } from './vector-store.ts';
 
 /** The tools in one space: their vectors by a hosted service, kept equal to the catalogue in the background. */
@@ -15,9 +16,12 @@ export class HostedIndex {
   readonly #space: string;
   readonly #coverage: Coverage;
   readonly #loop: Loop;
+  readonly #work = inSlices();
+  #documents: readonly ToolDocument[] = [];
   #hosted: HostedService;
   #dimensions: number | undefined;
   #looked = false;
+  #takingOver = false;
   #closed = false;
   #nextLook: { readonly at: number; readonly timer: NodeJS.Timeout } | undefined;
 
@@ -45,13 +49,13 @@ export class HostedIndex {
 
   /** Everything that can be embedded is. */
   get complete(): boolean {
-    return this.#looked && this.#coverage.complete();
+    return this.#looked && !this.#takingOver && this.#coverage.complete();
   }
 
   /** Takes over what the tools are now; what has no vector yet is embedded soon. */
   sync(documents: readonly ToolDocument[]): void {
-    this.#coverage.sync(documents);
-    this.#loop.flag();
+    this.#documents = documents;
+    this.#work.start(this.#takeOver());
   }
 
   /** Another way to the same space: a new key, a new pace. What failed before is tried at once. */
@@ -59,8 +63,11 @@ export class HostedIndex {
     const before = this.#hosted;
     this.#hosted = this.#open(service);
     void before.close();
-    if (service.maxTokens !== before.service.maxTokens) this.#coverage.readAnew(this.#hosted.embedder.readable);
     this.#coverage.forgive();
+    if (service.maxTokens !== before.service.maxTokens) {
+      this.#coverage.readAnew(this.#hosted.embedder.readable);
+      this.#work.start(this.#takeOver());
+    }
     this.#loop.flag();
   }
 
@@ -83,16 +90,19 @@ export class HostedIndex {
   /** Cosines of tools with the query, by key. Rejects with HubError when the service or the vectors cannot be used. */
   async similarities(query: string, allowed: ReadonlySet<string>): Promise<Found> {
     if (!this.#looked) throw new HubError('not_ready', 'the vectors of the tools are still being read');
-    const keys = new Map<string, string[]>();
-    for (const key of allowed) {
+    const hashes = new Map<string, string>();
+    await inTurns(allowed, (key) => {
       const hash = this.#coverage.hashOf(key);
-      if (hash !== undefined && this.#coverage.has(hash)) keys.set(hash, [...(keys.get(hash) ?? []), key]);
-    }
+      if (hash !== undefined && this.#coverage.has(hash)) hashes.set(key, hash);
+    });
     const similarities = new Map<string, number>();
-    if (keys.size > 0) {
+    if (hashes.size > 0) {
       const vector = await this.#hosted.queries.of(query);
-      const found = await this.#options.store.similarities(this.#space, vector, [...keys.keys()]);
-      for (const [hash, cosine] of found) for (const key of keys.get(hash) ?? []) similarities.set(key, cosine);
+      const found = await this.#options.store.similarities(this.#space, vector, [...new Set(hashes.values())]);
+      await inTurns(hashes, ([key, hash]) => {
+        const cosine = found.get(hash);
+        if (cosine !== undefined) similarities.set(key, cosine);
+      });
     }
     return { similarities, missing: allowed.size - similarities.size };
   }
@@ -119,6 +129,7 @@ export class HostedIndex {
   /** Ends what is under way. Idempotent. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#work.stop();
     clearTimeout(this.#nextLook?.timer);
     await Promise.all([this.#hosted.close(), this.#loop.close()]);
   }
@@ -145,8 +156,16 @@ export class HostedIndex {
     throw new HubError('upstream_failed', `the embedding service gave ${sizes}; ${advice}`);
   }
 
+  *#takeOver(): Generator<void> {
+    this.#takingOver = true;
+    yield* this.#coverage.sync(this.#documents);
+    this.#takingOver = false;
+    this.#loop.flag();
+  }
+
   /** One look at what is missing, and the work that follows from it. */
   async #pass(): Promise<void> {
+    await this.#work.done();
     if (this.#closed) return;
     await this.#look();
     const todo = this.#coverage.todo();

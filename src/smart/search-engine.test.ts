@@ -188,3 +188,18 @@ test('similarities of a hosted embedder decide, and tools it has not seen are st
     engineOf(visible).search({ query, limit: 10, similarities }),
   );
 });
+
+test('a set that was asked with before finds what the index holds now', () => {
+  const engine = engineOf(office.slice(0, 1));
+  const allowed = new Set(office.map(({ key }) => key));
+  const ask = () => engine.search({ query: 'search or send an e-mail', limit: 10, allowed, threshold: 0 });
+  expect(keys(ask())).toEqual(['mail/send_message']);
+  engine.put(office.slice(1, 2));
+  expect(ask()).toEqual(
+    engineOf(office.slice(0, 2)).search({ query: 'search or send an e-mail', limit: 10, threshold: 0 }),
+  );
+  engine.remove(['mail/send_message']);
+  expect([keys(ask()), ask().searched]).toEqual([['mail/search_inbox'], 1]);
+  engine.put([tool('shop', 'new'), ...office.slice(0, 1)]);
+  expect(keys(ask()).sort()).toEqual(['mail/search_inbox', 'mail/send_message']);
+});

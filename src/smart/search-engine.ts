@@ -23,7 +23,7 @@ export interface SearchRequest {
   readonly context?: string;
   /** How many results at most. */
   readonly limit: number;
-  /** Keys that may be found; all when absent. What it leaves out has no influence whatever on the answer. */
+  /** Keys that may be found; all when absent. What it leaves out has no influence whatever on the answer. A set must not change after it was given. */
   readonly allowed?: Allowed;
   /** Results below this share of the best score are left out; 0.6 when absent, 0.85 with `similarities`. */
   readonly threshold?: number;

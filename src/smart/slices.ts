@@ -49,3 +49,16 @@ export function inSlices(now: () => number = () => performance.now()): Slices {
     },
   };
 }
+
+/** Does something with each of many, and lets everybody else in now and then. A few are done at once. */
+export async function inTurns<T>(items: Iterable<T>, each: (item: T) => void): Promise<void> {
+  let done = 0;
+  for (const item of items) {
+    each(item);
+    done += 1;
+    if (done % itemsInATurn === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Each some microseconds. */
+const itemsInATurn = 2_000;

@@ -24,6 +24,7 @@ export interface Slots {
   readonly resting: number;
   /** To be called when the index has forgotten all resting slots. */
   wake(): void;
+  /** What is made of a set is remembered until tools come or go: it must not change after it was given, nor must the answer. */
   visible(allowed: Allowed): Visible;
 }
 
@@ -36,6 +37,8 @@ export function createSlots(): Slots {
   let serverOf = new Uint32Array(256);
   let resting: number[] = [];
   let free: number[] = [];
+  /** What was made of sets since tools last came or went. */
+  let masks = new WeakMap<ReadonlySet<string>, Visible>();
 
   function next(): number {
     const again = free.pop();
@@ -74,6 +77,7 @@ export function createSlots(): Slots {
     keys: () => slotOf.keys(),
     take(key, hash, server) {
       const slot = next();
+      masks = new WeakMap();
       slotOf.set(key, slot);
       keys[slot] = key;
       hashes[slot] = hash;
@@ -82,6 +86,7 @@ export function createSlots(): Slots {
       return slot;
     },
     release(slot) {
+      masks = new WeakMap();
       slotOf.delete(keys[slot] ?? '');
       keys[slot] = '';
       hashes[slot] = '';
@@ -95,7 +100,10 @@ export function createSlots(): Slots {
     },
     visible(allowed) {
       if (!allowed) return { mask: alive.slice(0, keys.length), count: slotOf.size };
-      return maskOf(allowed, slotOf, new Uint8Array(keys.length));
+      if (typeof allowed === 'function') return maskOf(allowed, slotOf, new Uint8Array(keys.length));
+      const known = masks.get(allowed) ?? maskOf(allowed, slotOf, new Uint8Array(keys.length));
+      masks.set(allowed, known);
+      return known;
     },
   };
 }

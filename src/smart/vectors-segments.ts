@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limits } from '../core/limits.ts';
+import { inTurns } from './slices.ts';
 import { createVectors, type Vectors } from './vectors-memory.ts';
 
 /**
@@ -72,13 +73,13 @@ export function createVectorMemory(rows: number = limits.vectorSegmentRows): Vec
     },
     async similarities(query, hashes) {
       const wanted = new Map<Segment, string[]>();
-      for (const hash of hashes) {
+      await inTurns(hashes, (hash) => {
         const segment = places.get(hash)?.segment;
-        if (segment?.vectors.dimensions !== query.length) continue;
+        if (segment?.vectors.dimensions !== query.length) return;
         const of = wanted.get(segment);
         if (of) of.push(hash);
         else wanted.set(segment, [hash]);
-      }
+      });
       const found = new Map<string, number>();
       for (const [segment, hashes] of wanted) {
         if (found.size > 0) await nextTurn();
