@@ -95,6 +95,16 @@ export function missingFor(
   }
 }
 
+/** Capabilities that say what both say. */
+export function bothCapabilities(
+  some: Record<string, unknown> = {},
+  more: Record<string, unknown>,
+): Record<string, unknown> {
+  const of = (name: string): object => (isObject(some[name]) ? some[name] : {});
+  const added = Object.entries(more).map(([name, value]) => [name, { ...of(name), ...(isObject(value) && value) }]);
+  return { ...some, ...(Object.fromEntries(added) as Record<string, unknown>) };
+}
+
 /** The answer to a server that asks what its client cannot: no such method, or (2025-11-25) parameters that the client did not declare. */
 export function unableRefusal(
   { method, params }: Pick<ServerAsk, 'method' | 'params'>,

@@ -391,6 +391,8 @@ export const limits = {
   /** Questions of one server to clients that wait for their answers, and those that wait at one client's session: nobody reads more. */
   asksPerConnection: 1_000,
   asksPerSession: 50,
+  /** All that one server's open questions may hold, images for a model included: as much as one message of it. */
+  asksChars: 64 * 1024 * 1024,
   /** How long a person may take to answer; until then the call that waits for it is not late. */
   askMs: 10 * 60_000,
   /** Calls that were given up and that the server may go on with, and for how long they count: twice what a call may take. */

@@ -1,21 +1,22 @@
-import { missingFor, type ServerAsk, unableRefusal } from '../core/asks.ts';
+import { bothCapabilities, missingFor, type ServerAsk, unableRefusal } from '../core/asks.ts';
 import { errorText, HubError } from '../core/errors.ts';
 import { type Edits, editObject, memberText } from '../core/json-text.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors, toRpcError } from '../core/rpc.ts';
-import { metaKeys, namedBy, type RequestFacts, statelessRevision } from '../core/stateless-wire.ts';
+import { metaKeys, type RequestFacts, statelessRevision } from '../core/stateless-wire.ts';
 import type { Target } from '../core/view.ts';
 import { type Addressed, addressed, unknownTarget } from './address.ts';
 import { type Asks, askSession, nobodyToAsk } from './asks/asks.ts';
-import { abilitiesFor, capabilitiesFor } from './asks/client-of.ts';
+import { stateIn, withoutRounds } from './asks/carried.ts';
+import { abilitiesFor } from './asks/client-of.ts';
 import type { ParkableCall, Parking } from './asks/parking.ts';
-import type { RequestStates, StateContent } from './asks/request-state.ts';
 import { beginRound, type Round } from './asks/round.ts';
 import { elicitationsOf, urlElicitationRequired, urlsRequired } from './asks/url-required.ts';
 import { toldToCaller } from './failure.ts';
 import { refusalText } from './refusal.ts';
-import { wantedLevel, wantsLog } from './log-level.ts';
+import { factsOf } from './facts.ts';
+import { wantsLog } from './log-level.ts';
 import type { Reply } from './reply.ts';
 import type { ClientRequest } from './request.ts';
 import type { Cancellable } from './sessions.ts';
@@ -82,13 +83,6 @@ export function relayTo(request: ClientRequest, { target, edits }: Addressed, op
   const own = state ? { ...edits, requestState: JSON.stringify(state.state) } : edits;
   if (connection.status.kind === 'connected') exchange.start(own);
   else void exchange.startWhenAvailable(own);
-}
-
-/** What a stateless client brings back of an earlier round. Throws HubError `invalid_input` for what it was not given for this. */
-function stateIn(request: ClientRequest, target: Target, states: RequestStates): StateContent | undefined {
-  const { params } = request.message;
-  if (!request.stateless || !isObject(params) || params['requestState'] === undefined) return undefined;
-  return states.open(params['requestState'], request, target);
 }
 
 /** Under what a call is found again by `notifications/cancelled`. */
@@ -204,7 +198,7 @@ class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
     const missing = missingFor(ask, abilities);
     if (missing) {
       // It may do without; if it does not, the client hears what it takes.
-      this.#lacking = { ...this.#lacking, ...missing };
+      this.#lacking = bothCapabilities(this.#lacking, missing);
       return ask.refuse(unableRefusal(ask, abilities));
     }
     this.#parking ??= asks.parkings.open(this);
@@ -330,8 +324,7 @@ class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
 
   #paramsFor(id: number, own: Edits): string {
     const { params = '{}', message, stateless } = this.#request;
-    // A server of the session era asks by itself, and knows nothing of what it might have been told before.
-    const edits = stateless && !this.#isStateless && hasRounds(message.params) ? { ...own, ...noRounds } : own;
+    const edits = withoutRounds(this.#request, own, this.#isStateless);
     if (!isObject(message.params) || !isObject(message.params['_meta'])) return editObject(params, edits);
     const meta = memberText(params, '_meta') ?? '{}';
     const token = memberText(meta, 'progressToken');
@@ -399,23 +392,9 @@ class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
   }
 }
 
-/** What a stateless server is to know of a request besides what is in it. */
-function factsOf(request: ClientRequest, { key }: Target): RequestFacts {
-  const { method, message } = request;
-  const args = method === 'tools/call' && isObject(message.params) ? message.params['arguments'] : undefined;
-  const named = namedBy.has(method) && { name: key };
-  return { capabilities: capabilitiesFor(request), logLevel: wantedLevel(request), ...named, args };
-}
-
 function isInputRequired(result: unknown): boolean {
   return isObject(result) && result['resultType'] === 'input_required';
 }
-
-function hasRounds(params: unknown): boolean {
-  return isObject(params) && (params['inputResponses'] !== undefined || params['requestState'] !== undefined);
-}
-
-const noRounds: Edits = { inputResponses: null, requestState: null };
 
 /** `_meta` keys that speak of the hop between client and hub; a session-era server would take them for its own. */
 const hopByHop: Readonly<Record<string, null>> = {

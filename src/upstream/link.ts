@@ -166,7 +166,7 @@ export class Link {
     this.#open = false;
     this.#streams.clear();
     this.#pending.failAll(error);
-    this.#asks.close();
+    this.#asks.forget();
     await this.#channel.close();
   }
 
@@ -222,7 +222,7 @@ export class Link {
     this.#open = false;
     this.#options.lost(error);
     this.#pending.failAll(error);
-    this.#asks.close();
+    this.#asks.forget();
   }
 
   /** Runs what an event brings. Whatever is wrong with one message of one server must not end the process, which serves all the others. */
@@ -364,6 +364,7 @@ export class Link {
   async #renew(): Promise<void> {
     try {
       this.#channel.forgetSession();
+      this.#asks.forget();
       await this.#options.renewSession();
     } finally {
       this.#renewing = undefined;

@@ -193,7 +193,7 @@ describe('a question ends', () => {
     one.asks.cancelled({ requestId: 7, reason: 'no' });
     one.asks.cancelled({ requestId: 'unknown' });
     one.asks.cancelled(undefined);
-    one.asks.close();
+    one.asks.forget();
     expect(why).toEqual(['no', 'the server is gone']);
     expect(one.written).toEqual([]);
   });

@@ -25,6 +25,7 @@ interface Open {
   readonly ask: ServerAsk;
   /** The requests that it may belong to, all of one client; it ends with the last of them. Undefined where it is the client's as such. */
   readonly holders: Set<number> | undefined;
+  readonly chars: number;
 }
 
 /**
@@ -34,6 +35,10 @@ interface Open {
 export class ServerAsks {
   readonly #options: ServerAsksOptions;
   readonly #open = new Map<string, Open>();
+  /** Characters of all that is open. */
+  #chars = 0;
+  /** What reaches nobody is told to the operator once; a server may ask a thousand times a second. */
+  #warned = false;
   /** Requests that nobody waits for any more and the server may still be at work on: an ask may be theirs. */
   readonly #abandoned = new Map<number, { readonly asker: string | undefined; readonly until: number }>();
 
@@ -54,16 +59,20 @@ export class ServerAsks {
     const refuse = ({ code, message }: AskRefusal): void => this.#options.write(errorResponseText(id, code, message));
     // Of two with the same id the answer to one would be taken for the other's.
     if (this.#open.has(keyOf(message.id))) return refuse(unknown('The id of this request is in use.'));
-    if (this.#open.size >= limits.asksPerConnection)
+    if (this.#open.size >= limits.asksPerConnection || this.#chars + text.length > limits.asksChars)
       return refuse(unknown('Too many requests of this server wait for an answer.'));
     const found = this.#find(message, relatedTo);
     if (typeof found === 'string') {
-      this.#options.log.warn('request of the server not delivered', { method, reason: found });
+      this.#options.log[this.#warned ? 'debug' : 'warn']('request of the server not delivered', {
+        method,
+        reason: found,
+      });
+      this.#warned = true;
       return refuse(unknown(found));
     }
     const params = isObject(message.params) ? message.params : {};
     const parsed = { server: this.#options.server, method, params, paramsText: memberText(text, 'params') };
-    const ask = this.#openAsk(id, keyOf(message.id), parsed, found.length > 0 ? found : undefined);
+    const ask = this.#openAsk(id, keyOf(message.id), { ...parsed, chars: text.length }, found);
     const newest = found.at(-1);
     if (newest) newest.pending.exchange.asked?.(ask);
     else if (this.#options.home) this.#options.home(ask);
@@ -104,12 +113,13 @@ export class ServerAsks {
     if (typeof id === 'number') this.#abandoned.delete(id);
   }
 
-  /** The channel is gone, and nothing can be answered through it. */
-  close(): void {
-    const all = [...this.#open.values()];
-    this.#open.clear();
+  /** The channel is gone, or the server has forgotten us: what it asked, nobody waits for. */
+  forget(): void {
     this.#abandoned.clear();
-    for (const { ask } of all) ask.withdrawn?.('the server is gone');
+    for (const [key, open] of this.#open) {
+      this.#close(key, open);
+      open.ask.withdrawn?.('the server is gone');
+    }
   }
 
   /** The requests it may belong to, all of one client, oldest first; none for a client as such; or why it cannot be told. */
@@ -146,8 +156,8 @@ export class ServerAsks {
   #openAsk(
     id: string,
     key: string,
-    parsed: Pick<ServerAsk, 'server' | 'method' | 'params' | 'paramsText'>,
-    candidates: Candidate[] | undefined,
+    { chars, ...parsed }: Pick<ServerAsk, 'server' | 'method' | 'params' | 'paramsText'> & { readonly chars: number },
+    candidates: readonly Candidate[],
   ): ServerAsk {
     const { write } = this.#options;
     const close = (): boolean => {
@@ -168,14 +178,17 @@ export class ServerAsks {
       },
       withdrawn: undefined,
     };
-    this.#open.set(key, { ask, holders: candidates && new Set(candidates.map(({ id }) => id)) });
-    for (const candidate of candidates ?? []) this.#options.pending.hold(candidate.id);
+    const ids = candidates.map(({ id }) => id);
+    this.#open.set(key, { ask, holders: ids.length > 0 ? new Set(ids) : undefined, chars });
+    this.#chars += chars;
+    for (const candidate of ids) this.#options.pending.hold(candidate);
     return ask;
   }
 
   /** Takes it out, and lets the deadlines of its calls go on. */
-  #close(key: string, { holders }: Open): true {
+  #close(key: string, { holders, chars }: Open): true {
     this.#open.delete(key);
+    this.#chars -= chars;
     for (const id of holders ?? []) this.#options.pending.release(id);
     return true;
   }
