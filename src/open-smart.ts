@@ -45,7 +45,8 @@ export function openSmart({ env, database, pool, log }: SmartParts, closers: Clo
   const search: SmartOptions['search'] = async (request) => {
     const { hosted, degraded } = await embeddings.ask(request.query, request.allowed);
     const answer = index.search({ ...request, ...(threshold !== undefined && { threshold }), ...hosted });
-    const reasons = [degraded, wordsOnly].filter((reason) => reason !== undefined);
+    const unread = answer.searched < request.allowed.size ? stillRead : undefined;
+    const reasons = [degraded, wordsOnly, unread].filter((reason) => reason !== undefined);
     return { ...answer, degraded: reasons.length === 0 ? undefined : reasons.join('; ') };
   };
 
@@ -81,3 +82,5 @@ export function openSmart({ env, database, pool, log }: SmartParts, closers: Clo
     },
   };
 }
+
+const stillRead = 'some of the tools are still being read into the index';

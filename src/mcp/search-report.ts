@@ -3,7 +3,8 @@ import type { Scope } from '../core/scope.ts';
 import type { Settings } from '../core/settings.ts';
 import type { SmartView, View } from '../core/view.ts';
 import type { Explanation } from '../smart/search-engine.ts';
-import { callable, type Scored, type SmartOptions } from './smart.ts';
+import { type Searchable, searchable } from './searchable.ts';
+import type { Scored, SmartOptions } from './smart.ts';
 
 /** A search by somebody who wants to know how it works, and not to call what it finds. */
 export interface AskedSearch {
@@ -62,8 +63,8 @@ export async function searchReport(
 ): Promise<SearchReport> {
   const { query, context, limit, explain } = asked;
   const within = view({ kind: 'smart', group: asked.group }).smart;
-  const places = within ? callable(within, options) : new Map<string, number>();
-  const found = await options.search({ query, context, limit, explain, allowed: new Set(places.keys()) });
+  const { places, allowed }: Searchable = within ? searchable(within, options) : nothing;
+  const found = await options.search({ query, context, limit, explain, allowed });
   const tools = (scored: readonly Scored[]): ReportedTool[] =>
     scored.map((one) => ({ ...toolAt(within, places.get(one.key)), ...scoreOf(one) }));
   const below = tools(found.dropped ?? []).map((tool): DroppedTool => ({ ...tool, reason: 'threshold' }));
@@ -93,14 +94,16 @@ export async function searchReport(
     for (const [index, target] of all?.tools.targets.entries() ?? [])
       add(inGroup.has(options.key(target)) ? 'unavailable' : 'not_in_group', toolAt(all, index));
     if (known.size === 0) return [];
-    const allowed = new Set([...places.keys(), ...known.keys()]);
-    const wide = await options.search({ query, context, limit, explain, allowed });
+    const widened = new Set([...allowed, ...known.keys()]);
+    const wide = await options.search({ query, context, limit, explain, allowed: widened });
     return wide.results.flatMap(({ key, explanation }) => {
       const tool = known.get(key);
       return tool ? [{ ...tool, ...(explanation && { channels: roundedAll(explanation) }) }] : [];
     });
   }
 }
+
+const nothing: Searchable = { places: new Map(), allowed: new Set() };
 
 function toolAt(view: SmartView | undefined, index = -1): Omit<ReportedTool, 'score'> {
   const target = view?.tools.targets[index] ?? { server: '', key: '' };

@@ -6,6 +6,7 @@ import { searchGuideline } from '../core/smart-tools.ts';
 import type { SmartView, Target } from '../core/view.ts';
 import type { Explanation } from '../smart/search-engine.ts';
 import type { ClientRequest } from './request.ts';
+import { searchable } from './searchable.ts';
 
 /** What smart routing needs of the rest of the hub. */
 export interface SmartOptions {
@@ -109,12 +110,12 @@ async function search(given: Record<string, unknown>, view: SmartView, options: 
   if (context !== undefined && typeof context !== 'string') return failure('"context" must be a text.');
   if (typeof limit !== 'number' || !Number.isInteger(limit))
     return failure('"limit" must be an integer from 1 to 100.');
-  const places = callable(view, options);
+  const { places, allowed } = searchable(view, options);
   const found = await options.search({
     query,
     context,
     limit: Math.min(100, Math.max(1, limit)),
-    allowed: new Set(places.keys()),
+    allowed,
   });
   const tools = found.results.map(({ key, score }) => {
     const index = places.get(key) ?? -1;
@@ -139,15 +140,6 @@ async function search(given: Record<string, unknown>, view: SmartView, options: 
     return target ? [{ target, score }] : [];
   });
   return { content: { tools, metadata }, isError: false, use: { search: { query, results } } };
-}
-
-/** Where each tool stands that can be called now, by its key in the index. */
-export function callable(view: SmartView, options: Pick<SmartOptions, 'key' | 'available'>): Map<string, number> {
-  const places = new Map<string, number>();
-  for (const [index, target] of view.tools.targets.entries()) {
-    if (options.available(target.server)) places.set(options.key(target), index);
-  }
-  return places;
 }
 
 function shown(view: SmartView, index: number): Record<string, unknown> {
