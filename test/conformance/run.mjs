@@ -58,7 +58,11 @@ async function run() {
     const name = `${endpoint.padEnd(10)} ${revision}`;
     const scored = judged(endpoint, scoredScenarios(revision));
     const other = judged(endpoint, more[revision]);
-    const checks = await runSuite(`${hub.url}/mcp/${paths[endpoint] ?? endpoint}`, revision, join(results, `${endpoint}.${revision}`));
+    const checks = await runSuite(
+      `${hub.url}/mcp/${paths[endpoint] ?? endpoint}`,
+      revision,
+      join(results, `${endpoint}.${revision}`),
+    );
     const verdict = judge(checks, [...scored, ...other], baseline(endpoint, revision));
     report(name, verdict);
     lines.push(
@@ -72,7 +76,9 @@ async function run() {
 }
 
 function judged(endpoint, scenarios) {
-  return endpoint === 'group' || endpoint === 'smart' ? scenarios.filter((scenario) => !byName.test(scenario)) : scenarios;
+  return endpoint === 'group' || endpoint === 'smart'
+    ? scenarios.filter((scenario) => !byName.test(scenario))
+    : scenarios;
 }
 
 function passed(scenarios, verdict) {

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { atEnd } from '../../test/kit/at-end.ts';
+import { limits } from '../core/limits.ts';
+import { createEventLogs } from './event-log.ts';
+
+function logs(now?: () => number) {
+  const all = createEventLogs(now);
+  atEnd(() => all.close());
+  return all;
+}
+
+const places = (all: ReturnType<typeof logs>, sid: string, id: string): number[] | undefined => {
+  const found = all.find(sid, id);
+  return found?.log.after(found.place).map(({ place }) => place);
+};
+
+test('what came after an event is found by its id, in its own session and stream alone', () => {
+  const all = logs();
+  const [a, b] = [all.begin('one', 'p'), all.begin('one', 'g')];
+  const ids = ['x', 'y', 'z'].map((text) => a.add(text));
+  b.add('of another stream');
+  expect(new Set([...ids, b.id]).size).toBe(4);
+  expect(places(all, 'one', ids[0] ?? '')).toEqual([2, 3]);
+  expect(places(all, 'one', `${ids[0]}.and.what.a.stream.adds`)).toEqual([2, 3]);
+  expect(places(all, 'two', ids[0] ?? '')).toBeUndefined();
+  for (const id of ['', 'p', 'p.1', `${a.name}`, `${a.name}.`, `${a.name}.-1`, `${a.name}.1x`, `x${ids[0]}`]) {
+    expect(places(all, 'one', id), id).toBeUndefined();
+  }
+  expect(places(all, 'one', `${a.name}.999`)).toEqual([]);
+});
+
+test('ids are never given twice, not even by another hub', () => {
+  const names = Array.from({ length: 50 }, () => logs().begin('one', 'g').name);
+  expect(new Set(names).size).toBe(50);
+});
+
+test('one stream, one session and all together have bounds; the youngest event always stays', () => {
+  const all = logs();
+  const busy = all.begin('busy', 'p');
+  for (let i = 0; i < limits.replayEvents + 10; i++) busy.add('x');
+  expect(busy.events).toHaveLength(limits.replayEvents);
+  expect(busy.events.at(-1)?.place).toBe(limits.replayEvents + 10);
+
+  const half = 'x'.repeat(limits.replaySessionBytes / 2);
+  const [first, second] = [all.begin('large', 'p'), all.begin('large', 'p')];
+  for (const log of [first, second]) for (let i = 0; i < 3; i++) log.add(half);
+  expect(first.bytes + second.bytes).toBeLessThanOrEqual(limits.replaySessionBytes);
+  expect(second.events.at(-1)?.place).toBe(3);
+  second.add('x'.repeat(limits.replaySessionBytes + 1));
+  expect(second.events.map(({ place }) => place)).toEqual([4]);
+  expect(busy.events).toHaveLength(limits.replayEvents);
+
+  for (let i = 0; i < 40; i++) all.begin(`session ${i}`, 'p').add(half);
+  expect(all.bytes).toBeLessThanOrEqual(limits.replayBytes);
+  expect(busy.events).toEqual([]);
+});
+
+test('what is dropped, and what belongs to a session that ended, takes no room', () => {
+  const all = logs();
+  const [a, b, c] = [all.begin('one', 'p'), all.begin('one', 'p'), all.begin('two', 'p')];
+  for (const log of [a, b, c]) log.add('12345');
+  all.drop(a);
+  all.drop(a);
+  expect(all.bytes).toBe(10);
+  all.endSession('one');
+  expect(all.bytes).toBe(5);
+  expect(all.find('one', b.id)).toBeUndefined();
+  expect(all.find('two', c.id)).toBeDefined();
+});

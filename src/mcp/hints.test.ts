@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import type { CacheHints } from '../core/catalogue.ts';
+import { limits } from '../core/limits.ts';
+import { anonymous } from '../core/principal.ts';
+import type { Settings } from '../core/settings.ts';
+import type { View } from '../core/view.ts';
+import { createHints } from './hints.ts';
+
+type Visibility = 'public' | 'private' | 'group' | undefined;
+
+function hintsFor(options: { hints: (CacheHints | undefined)[]; visibility?: Visibility; credential?: boolean }) {
+  const names = options.hints.map((_, i) => `s${i}`);
+  const settings = {
+    servers: new Map(names.map((name) => [name, { name, visibility: options.visibility }])),
+    groups: [{ id: 'g', name: 'g', visibility: undefined, servers: names.map((name) => ({ name })) }],
+  } as unknown as Settings;
+  const hints = createHints({
+    settings: () => settings,
+    hints: (server) => options.hints[names.indexOf(server)],
+    needsCredential: () => options.credential ?? false,
+  });
+  const view = { servers: names } as unknown as View;
+  const of = (principal = anonymous as Parameters<typeof hints.of>[2]): string =>
+    hints.of('tools', view, principal, { kind: 'named', name: 'g' });
+  return { of, ofHub: () => hints.ofHub(anonymous, { kind: 'named', name: 'g' }) };
+}
+
+const open = { tools: { ttlMs: 5_000, scope: 'public' } } as const;
+
+test('a list may be kept for as long as the least patient of its servers says, and never longer than the hub vouches', () => {
+  expect(hintsFor({ hints: [open, { tools: { ttlMs: 3_000, scope: 'public' } }] }).of()).toContain('"ttlMs":3000');
+  expect(hintsFor({ hints: [{ tools: { ttlMs: 9e9, scope: 'public' } }] }).of()).toContain(
+    `"ttlMs":${limits.listTtlMs},`,
+  );
+  for (const silent of [[open, undefined], [open, { prompts: open.tools }], []]) {
+    expect(hintsFor({ hints: silent }).of()).toBe('"ttlMs":0,"cacheScope":"private"');
+  }
+});
+
+test('a list is public only where it is the same for all who could ask', () => {
+  expect(hintsFor({ hints: [open, open] }).of()).toBe('"ttlMs":5000,"cacheScope":"public"');
+  for (const [what, text] of [
+    ['one list is private', hintsFor({ hints: [open, { tools: { ttlMs: 5_000, scope: 'private' } }] }).of()],
+    ['a credential is needed', hintsFor({ hints: [open], credential: true }).of()],
+    ['a server is private', hintsFor({ hints: [open], visibility: 'private' }).of()],
+    ['a server is for a group', hintsFor({ hints: [open], visibility: 'group' }).of()],
+    ['somebody asks by name', hintsFor({ hints: [open] }).of({ kind: 'user', username: 'ann' })],
+  ]) {
+    expect(text, what).toContain('"cacheScope":"private"');
+  }
+  expect(hintsFor({ hints: [open] }).ofHub()).toBe('"ttlMs":0,"cacheScope":"public"');
+});

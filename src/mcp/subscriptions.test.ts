@@ -1,0 +1,131 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { logLines } from '../../test/kit/channel-log.ts';
+import { HubError } from '../core/errors.ts';
+import { anonymous, type Principal } from '../core/principal.ts';
+import type { View, Views } from '../core/view.ts';
+import { createSubscriptions } from './subscriptions.ts';
+
+/** A server that counts, as `Watches` would: what is taken back more often than it was agreed to is a mistake. */
+function countingServer() {
+  const counts = new Map<string, number>();
+  return {
+    counts,
+    refuses: false,
+    async watch(uri: string) {
+      await Promise.resolve();
+      if (this.refuses) throw new HubError('invalid_input', 'refused');
+      counts.set(uri, (counts.get(uri) ?? 0) + 1);
+    },
+    unwatch(uri: string) {
+      const left = (counts.get(uri) ?? 0) - 1;
+      if (left < 0) throw new Error(`${uri} is taken back once too often`);
+      counts.set(uri, left);
+    },
+  };
+}
+
+const settled = async (): Promise<void> => {
+  for (let i = 0; i < 10; i++) await Promise.resolve();
+};
+
+type Step = ['add' | 'end' | 'move' | 'hide' | 'restart' | 'refuse', number];
+
+test('whatever comes and goes in whatever order, a server is asked for exactly what is wanted of it', async () => {
+  const kinds = fc.constantFrom<Step[0]>('add', 'end', 'move', 'hide', 'restart', 'refuse');
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(kinds, fc.nat(3)), { maxLength: 40 }), fc.boolean(), async (steps, hurried) => {
+      const servers = { a: countingServer(), b: countingServer() };
+      const retired: ReturnType<typeof countingServer>[] = [];
+      const at: ('a' | 'b' | undefined)[] = ['a', 'a', 'b', 'b'];
+      const view = {
+        resource: (uri: string) => {
+          const server = at[Number(uri)];
+          return server && { server, key: uri };
+        },
+      } as unknown as View;
+      const views: Views = { get: () => view };
+      const subscriptions = createSubscriptions({
+        views,
+        connection: (server) => ({ on: servers[server as 'a' | 'b'], own: false }),
+        log: logLines(),
+      });
+      const ends: (() => void)[] = [];
+      const wanted: { uri: string; told: string[] }[] = [];
+      for (const [kind, n] of steps) {
+        const uri = String(n);
+        if (kind === 'add') {
+          const one = { uri, told: [] as string[] };
+          const adding = subscriptions
+            .add(
+              { principal: anonymous, scope: { kind: 'all' }, session: '', tell: (text) => one.told.push(text) },
+              uri,
+            )
+            .then(
+              (end) => {
+                wanted.push(one);
+                ends.push(() => {
+                  end();
+                  wanted.splice(wanted.indexOf(one), 1);
+                });
+              },
+              () => undefined,
+            );
+          if (!hurried) await adding;
+        } else if (kind === 'end') {
+          ends.splice(n, 1)[0]?.();
+        } else if (kind === 'move') {
+          at[n] = at[n] === 'a' ? 'b' : 'a';
+          subscriptions.reconcile();
+        } else if (kind === 'hide') {
+          at[n] = undefined;
+          subscriptions.reconcile();
+        } else if (kind === 'restart') {
+          retired.push(servers.a);
+          servers.a = countingServer();
+          subscriptions.reconcile();
+        } else {
+          servers.b.refuses = !servers.b.refuses;
+        }
+      }
+      await settled();
+      for (const name of ['a', 'b'] as const) {
+        for (const uri of ['0', '1', '2', '3']) {
+          const here = at[Number(uri)] === name ? wanted.filter((one) => one.uri === uri).length : 0;
+          const asked = servers[name].counts.get(uri) ?? 0;
+          // What a server refused it is not asked for.
+          if (name === 'a') expect(asked, `${uri} at ${name}`).toBe(here);
+          else expect(asked, `${uri} at ${name}`).toBeLessThanOrEqual(here);
+        }
+      }
+      for (const server of retired) expect([...server.counts.values()].every((count) => count === 0)).toBe(true);
+      for (const end of ends.splice(0)) end();
+      await settled();
+      expect([...servers.a.counts.values(), ...servers.b.counts.values()].every((count) => count === 0)).toBe(true);
+      expect(subscriptions.size).toBe(0);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('news of a connection of one’s own are for its owner alone', async () => {
+  const users: Principal[] = [
+    { kind: 'user', username: 'ann' },
+    { kind: 'user', username: 'bob' },
+  ];
+  const view = { resource: (uri: string) => ({ server: 's', key: uri }) } as unknown as View;
+  const subscriptions = createSubscriptions({
+    views: { get: () => view },
+    connection: () => ({ on: countingServer(), own: true }),
+    log: logLines(),
+  });
+  const told: string[] = [];
+  const tenants = users.flatMap((principal) => ['mcp 1', 'mcp 2'].map((session) => ({ principal, session })));
+  for (const [i, tenant] of tenants.entries()) {
+    await subscriptions.add({ ...tenant, scope: { kind: 'all' }, tell: (text) => told.push(`${i}: ${text}`) }, 'x://1');
+  }
+  subscriptions.updated('s', tenants[1], 'x://1', 'news');
+  subscriptions.updated('s', undefined, 'x://1', 'of the connection for all');
+  subscriptions.updated('t', tenants[2], 'x://1', 'of another server');
+  expect(told).toEqual(['1: news']);
+});
