@@ -76,9 +76,18 @@ export class PendingTable {
     patience: Patience,
   ): Pending {
     const startedAt = performance.now();
-    const deadline = startedAt + patience.timeoutMs;
-    const held = { asks: 0, heldSince: 0, heldMs: 0 };
-    const pending = { exchange, text, headers, patience, startedAt, deadline, resent: false, ...held };
+    const pending: Pending = {
+      exchange,
+      text,
+      headers,
+      patience,
+      startedAt,
+      deadline: startedAt + patience.timeoutMs,
+      resent: false,
+      asks: 0,
+      heldSince: 0,
+      heldMs: 0,
+    };
     this.#waiting.set(id, pending);
     this.#timer ??= setInterval(() => this.#sweep(), limits.deadlineTickMs);
     return pending;
