@@ -2,7 +2,7 @@ import { limits } from '../core/limits.ts';
 import { clausesOf } from './clauses.ts';
 import { confidenceOf, confidentFrom, type Evidence } from './confidence.ts';
 import type { LocalEmbedder } from './embedder-local.ts';
-import { aboveBackground } from './hosted-scale.ts';
+import { above, backgroundOf } from './hosted-scale.ts';
 import type { Visible } from './lexical.ts';
 import {
   addClause,
@@ -112,11 +112,12 @@ export function createSearchEngine(embedder?: LocalEmbedder, ranking: Ranking = 
     const best = first === undefined ? 0 : (scores[first] ?? 0);
     if (first === undefined || best <= 0) return { results: [], dropped: [], confident: false, threshold: 0, searched };
     const evidence = {
-      meaning: meaningOf(found.meaning, first, visible, request),
+      meaning: found.meaning[first] ?? 0,
       words: (found.words[first] ?? 0) / found.reachable,
       grams: found.grams[first] ?? 0,
       terms: found.terms,
       lead: leadOf(top.slice(0, 4).map((slot) => scores[slot] ?? 0)),
+      ...(request.similarities && hostedEvidence(found.meaning, top, visible, request.background)),
     };
     const confidence = confidenceOf(evidence, embedder !== undefined || request.similarities !== undefined);
     const threshold = confidence * (request.threshold ?? (request.similarities ? 0.85 : 0.6));
@@ -154,12 +155,18 @@ export function createSearchEngine(embedder?: LocalEmbedder, ranking: Ranking = 
   };
 }
 
-/** How near the best tool is to the query, on the scale of the built-in embedder. */
-function meaningOf(cosines: Float32Array, first: number, { mask }: Visible, request: SearchRequest): number {
-  const best = cosines[first] ?? 0;
-  if (!request.similarities) return best;
+/** What speaks for the best tool by the cosines of a hosted embedder, on the scale of the built-in one. */
+function hostedEvidence(
+  cosines: Float32Array,
+  top: readonly number[],
+  { mask }: Visible,
+  prior = usualBackground,
+): Pick<Evidence, 'meaning' | 'lead'> {
   const visible = cosines.slice(0, mask.length).filter((_, slot) => mask[slot] === 1);
-  return aboveBackground(best, visible, request.background ?? usualBackground);
+  const background = backgroundOf(visible, prior);
+  const best = top.slice(0, 4).map((slot) => above(background, cosines[slot] ?? 0));
+  const [meaning = 0] = best;
+  return { meaning, lead: meaning === 0 ? 0 : Math.max(0, leadOf(best)) };
 }
 
 const usualBackground = 0.25;
