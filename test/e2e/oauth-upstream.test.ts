@@ -198,6 +198,7 @@ test.each([
   ['metadata about another resource', { resource: 'https://evil.example/mcp' }],
   ['no metadata at all', { silent: true }],
   ['no way to register', { noRegistration: true }],
+  ['metadata without end', { padding: 1024 * 1024 }],
 ])('a server with %s says why nobody can sign in to it, and nobody is asked to', async (_what, switches) => {
   const fixture = await oauthFixture(switches);
   const { hub, admin } = await guardedHub(fixture);

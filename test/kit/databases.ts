@@ -37,7 +37,11 @@ export async function emptyDatabase(kind: keyof typeof places): Promise<Database
   handles.set(kind, opening);
   const handle = await opening;
   const open = await handle.whenReady(patienceMs);
-  await open.tx((tx) => tx.script('truncate toolhub.logs, toolhub.activity, toolhub.revocations, toolhub.settings'));
+  await open.tx((tx) =>
+    tx.script(
+      'truncate toolhub.logs, toolhub.activity, toolhub.revocations, toolhub.settings, toolhub.oauth_tokens, toolhub.sign_ins',
+    ),
+  );
   return handle;
 }
 

@@ -14,6 +14,8 @@ export interface OAuthSwitches {
   metadataUrl?: string;
   /** Where the protected resource metadata redirect to. */
   redirectMetadata?: string;
+  /** Metadata have so many bytes besides. */
+  padding?: number;
   /** No metadata of any kind. */
   silent?: boolean;
   /** What the token endpoint answers instead of doing its work. */
@@ -160,6 +162,7 @@ export async function oauthFixture(switches: OAuthSwitches = {}): Promise<OAuthF
         code_challenge_methods_supported: ['S256'],
         token_endpoint_auth_methods_supported: ['none', 'client_secret_basic'],
         authorization_response_iss_parameter_supported: true,
+        ...(switches.padding !== undefined && { padding: 'x'.repeat(switches.padding) }),
       });
     }
     if (path === 'POST /register' && !switches.noRegistration) {

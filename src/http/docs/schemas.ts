@@ -80,6 +80,14 @@ export const schemas: Readonly<Record<string, Schema>> = {
       protocolVersion: text,
       config: { type: 'object', description: 'Only with a single server. Secrets are masked as "••••".' },
       configRestricted: flag,
+      oauth: object(
+        {},
+        {
+          authorizationUrl: { type: 'string', format: 'uri', description: 'Where to sign in, for who can.' },
+          perUser: { type: 'boolean', description: 'Each user signs in alone.' },
+          signedIn: { type: 'boolean', description: 'With `perUser`: whether you are.' },
+        },
+      ),
     },
   ),
   BatchResult: object({ name: text, success: flag, message: text }),

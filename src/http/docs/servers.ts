@@ -61,10 +61,12 @@ export const servers: Subject = {
     'POST /servers/:name/reload': { summary: 'Connect a server anew', answer: server },
     'POST /servers/:name/oauth/authorize': {
       summary: 'Begin to sign in to a server',
+      description: 'Sets a cookie: the sign-in ends in the browser that sent this.',
       answer: { data: object({ authorizationUrl: { type: 'string', format: 'uri' } }) },
     },
     'POST /servers/:name/oauth/disconnect': {
       summary: 'Sign out of a server',
+      description: 'With `perUser` you alone; `all` then signs out everybody.',
       body: { type: 'application/json', schema: object({}, { scope: signOut }) },
       bodyOptional: true,
       answer: { data: object({ name: text, scope: signOut }) },
