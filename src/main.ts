@@ -148,7 +148,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
     basePath: env.basePath,
     guard: { loopback, allowedHosts: env.allowedHosts, allowedOrigins: env.allowedOrigins },
     settings: () => settings.current,
-    other: getRequestListener(app.fetch, { overrideGlobalObjects: false }),
+    other: getRequestListener(app.fetch, { overrideGlobalObjects: false, autoCleanupIncoming: false }),
     foreign: (request, why) => refusalText(`${env.basePath}/api`, request, why),
     views,
     ...clients,

@@ -99,8 +99,8 @@ export function openClients(options: OpenClients, closers: Closers) {
   const identify: DoorOptions['identify'] = (headers) => who().identifyNow(headers) ?? who().identify(headers);
   const withdrawn = withdrawing({ sessions, streams, settings, identify, needsCredential });
   const timers = [
-    setInterval(withdrawn.endSessions, limits.withdrawnSweepMs).unref(),
-    setInterval(withdrawn.endStreams, limits.streamCredentialMs).unref(),
+    setInterval(() => withdrawn.endSessions(), limits.withdrawnSweepMs).unref(),
+    setInterval(() => withdrawn.endStreams(), limits.streamCredentialMs).unref(),
   ];
   closers.add(() => timers.forEach((timer) => clearInterval(timer)));
 

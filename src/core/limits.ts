@@ -446,6 +446,9 @@ export const limits = {
   taskMs: 24 * 60 * 60_000,
   /** The hub vouches for no list for longer than this: its own settings may change it at any moment. */
   listTtlMs: 60_000,
+  /** The rest of a body that was refused is read away this far and this long, so that its sender finds the answer. */
+  strayBodyBytes: 256 * 1024 * 1024,
+  strayBodyMs: 60_000,
   /** Sessions are looked through this often for what has ended; what the settings say holds at once. */
   withdrawnSweepMs: 15_000,
   /** An answer of the MCP registry: 30 servers are some 100 kB. */

@@ -4,6 +4,7 @@ import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import { type ApiEnv, callerOf, type CallerOptions } from './caller.ts';
 import { answerErrors, failBare } from './reply.ts';
+import { bodyChunks } from './unread.ts';
 
 export interface ApiOptions extends CallerOptions {
   /** Where the API is mounted: `${BASE_PATH}/api`. */
@@ -122,13 +123,14 @@ export async function jsonBodyText(request: Request, fallback?: string): Promise
  * The body of a request as it is. Throws HubError `too_large` past `limits.apiBodyBytes`. Not the middleware of Hono: that makes a new request of one whose
  * length is not announced, which the requests of the Node adapter do not allow.
  */
-export async function bodyText({ headers, body }: Request): Promise<string> {
+export async function bodyText(request: Request): Promise<string> {
   const most = limits.apiBodyBytes;
   const tooLarge = () => new HubError('too_large', `The body is larger than ${most} bytes.`);
-  if (Number(headers.get('content-length') ?? 0) > most) throw tooLarge();
+  // Looked at before the body is: one that was never touched is read away by the server.
+  if (Number(request.headers.get('content-length') ?? 0) > most) throw tooLarge();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of body ?? []) {
+  for await (const chunk of bodyChunks(request.body)) {
     size += chunk.length;
     if (size > most) throw tooLarge();
     chunks.push(chunk);

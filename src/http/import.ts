@@ -8,6 +8,7 @@ import { invalid, parseInput } from '../core/input.ts';
 import { isObject } from '../core/rpc.ts';
 import type { Logger } from '../core/logger.ts';
 import { checkServer } from '../settings/check-server.ts';
+import { isTooDeep } from '../settings/read.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import { bodyText, jsonBody } from './api.ts';
 import { adviceAsSent, placeOf, problemsAsSent } from './as-sent.ts';
@@ -33,6 +34,7 @@ export function importRoutes({ settings, log }: ImportRoutes): Hono<ApiEnv> {
     const dryRun = flagOf(c.req.query(), 'dryRun');
     const { text, names } = await pasted(c.req.raw);
     const parsed = parseClientConfig(text);
+    if (isTooDeep(parsed)) throw tooDeep();
     const { format, notes, problems } = parsed;
     if (parsed.servers.length === 0) throw nothingFound(parsed);
     const chosen = parsed.servers.filter(({ name }) => names?.includes(name) ?? true);
@@ -88,7 +90,12 @@ async function pasted(request: Request): Promise<{ text: string; names?: readonl
   if (/^text\/plain\b/i.test(request.headers.get('content-type') ?? '')) return { text: await bodyText(request) };
   const body = await jsonBody(request);
   if (isObject(body) && 'text' in body) return parseInput(importInput, body, 'Cannot import the servers');
+  if (isTooDeep(body)) throw tooDeep();
   return { text: JSON.stringify(body) };
+}
+
+function tooDeep(): HubError {
+  return invalid('Cannot import the servers', [{ path: '', message: 'it is nested too deeply to be settings' }]);
 }
 
 function nothingFound({ problems }: ClientConfig) {

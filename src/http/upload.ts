@@ -8,6 +8,7 @@ import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import { diskError, errnoOf } from '../disk/disk-error.ts';
+import { bodyChunks } from './unread.ts';
 
 /** A form with one file, which lies on the disk. */
 export interface Upload {
@@ -34,7 +35,6 @@ export async function withUpload<T>(
   place: UploadPlace,
   use: (upload: Upload) => Promise<T>,
 ): Promise<T> {
-  const { body } = request;
   const type = request.headers.get('content-type') ?? '';
   if (!/^multipart\/form-data\s*;.*boundary=/i.test(type)) {
     throw new HubError('wrong_type', 'The upload must be multipart/form-data with a boundary, as curl -F sends it.');
@@ -44,7 +44,7 @@ export async function withUpload<T>(
   const file = join(place.folder, `${place.prefix}${randomBytes(8).toString('hex')}`);
   try {
     await mkdir(place.folder, { recursive: true, mode: 0o700 }).catch(diskFault(place.folder));
-    const form = await receive(body, type, file, place);
+    const form = await receive(request.body, type, file, place);
     return await use({ file, ...form });
   } finally {
     await rm(file, { force: true });
@@ -96,7 +96,7 @@ async function receive(body: Request['body'], type: string, file: string, { fold
   parser.on('filesLimit', () => refuse(invalidForm('it has more than one file')));
   parser.on('fieldsLimit', () => refuse(invalidForm(`it has more than ${limits.formFields} fields`)));
   try {
-    const source = body === null ? Readable.from([]) : Readable.fromWeb(body as never);
+    const source = Readable.from(bodyChunks(body), { objectMode: false });
     await pipeline(source, parser, { signal: stop.signal });
     await written;
   } catch (error) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isDeeperThan } from '../core/json-depth.ts';
 import { isObject } from '../core/rpc.ts';
 import { limits } from '../core/limits.ts';
 import type { Path, Report } from './report.ts';
@@ -68,17 +69,7 @@ export function isApiDocument(path: Path): boolean {
   return path.length === 4 && path[0] === 'mcpServers' && path[2] === 'openapi' && path[3] === 'schema';
 }
 
-/** True when something in the document lies deeper than `limits.settingsDepth`. Iterative, because a deep document is the point. */
+/** True when something in the document lies deeper than `limits.settingsDepth`. */
 export function isTooDeep(document: unknown): boolean {
-  let level: unknown[] = [document];
-  for (let depth = 0; depth <= limits.settingsDepth; depth++) {
-    const next: unknown[] = [];
-    for (const value of level) {
-      if (typeof value !== 'object' || value === null) continue;
-      for (const member of Object.values(value)) if (typeof member === 'object' && member !== null) next.push(member);
-    }
-    if (next.length === 0) return false;
-    level = next;
-  }
-  return true;
+  return isDeeperThan(document, limits.settingsDepth);
 }
