@@ -23,9 +23,8 @@ test('what came after an event is found by its id, in its own session and stream
   expect(places(all, 'one', ids[0] ?? '')).toEqual([2, 3]);
   expect(places(all, 'one', `${ids[0]}.and.what.a.stream.adds`)).toEqual([2, 3]);
   expect(places(all, 'two', ids[0] ?? '')).toBeUndefined();
-  for (const id of ['', 'p', 'p.1', `${a.name}`, `${a.name}.`, `${a.name}.-1`, `${a.name}.1x`, `x${ids[0]}`]) {
-    expect(places(all, 'one', id), id).toBeUndefined();
-  }
+  const strange = ['', 'p', 'p.1', a.name, `${a.name}.`, `${a.name}.-1`, `${a.name}.1x`, `x${ids[0]}`];
+  expect(strange.filter((id) => places(all, 'one', id) !== undefined)).toEqual([]);
   expect(places(all, 'one', `${a.name}.999`)).toEqual([]);
 });
 

@@ -21,13 +21,14 @@ export class EventLog {
   readonly name: string;
   /** Set for the stream of an answer: goes on with it. */
   resume: Resume | undefined;
-  /** Set for a stream of a session's own: ends the connection that carries it. */
-  leave: (() => void) | undefined;
-  readonly events: SentEvent[] = [];
+  /** Set for a stream of a session's own: the connection that carries it. */
+  carrier: { end(): void } | undefined;
   bytes = 0;
   /** When something was last added, milliseconds since the epoch. */
   touchedAt: number;
   readonly #store: Store;
+  /** Made with the first event: most streams never carry one. */
+  #kept: SentEvent[] | undefined;
   #place = 0;
 
   constructor(store: Store, sid: string, name: string) {
@@ -53,6 +54,20 @@ export class EventLog {
   skip(): string {
     this.#place++;
     return this.id;
+  }
+
+  get events(): readonly SentEvent[] {
+    return this.#kept ?? [];
+  }
+
+  /** For the store. */
+  push(event: SentEvent): void {
+    (this.#kept ??= []).push(event);
+  }
+
+  /** For the store. */
+  shift(): SentEvent | undefined {
+    return this.#kept?.shift();
   }
 
   after(place: number): readonly SentEvent[] {
@@ -120,7 +135,7 @@ class Store {
     this.#ofSession.set(log.sid, own);
     this.#logs.set(log.name, log);
     own.add(log);
-    log.events.push(event);
+    log.push(event);
     log.touchedAt = this.now();
     this.#weigh(log, event.text.length);
     if (log.events.length > limits.replayEvents) this.#forgetOldest(log);
@@ -133,8 +148,7 @@ class Store {
   }
 
   drop(log: EventLog): void {
-    this.#weigh(log, -log.bytes);
-    log.events.length = 0;
+    while (this.#forgetOldest(log)) {}
     this.#logs.delete(log.name);
     const own = this.#ofSession.get(log.sid);
     own?.delete(log);
@@ -153,7 +167,7 @@ class Store {
   /** False when there is nothing more to forget. */
   #forgetOldest(log: EventLog | undefined): boolean {
     if (!log) return false;
-    const event = log.events.shift();
+    const event = log.shift();
     if (event) this.#weigh(log, -event.text.length);
     return event !== undefined;
   }

@@ -47,21 +47,13 @@ function begin(visit: Visit, session: LiveSession, { lastId, found }: Before, op
   const log = found?.log ?? options.eventLogs.begin(sid, 'g');
   const now = options.views.get(principal, scope);
   // The same stream on two connections would carry each message twice.
-  log.leave?.();
-  const leave = (): void => stream.end();
-  log.leave = leave;
-  const stream = options.streams.open(visit.res, visit.headers, () => {
-    if (log.leave === leave) session.away = log;
+  log.carrier?.end();
+  const stream: Stream = options.streams.open(visit.res, visit.headers, () => {
+    if (log.carrier === stream) session.away = log;
     session.settle({ stream: resumable });
   });
-  const resumable: Stream = {
-    ...stream,
-    get open() {
-      return stream.open;
-    },
-    send: (text) => stream.send(text, `${log.add(text)}.${seenIn(options.views.get(principal, scope))}`),
-    news: (text) => stream.send(text, `${log.skip()}.${seenIn(options.views.get(principal, scope))}`),
-  };
+  log.carrier = stream;
+  const resumable = new ResumableStream(stream, log, () => seenIn(options.views.get(principal, scope)));
   session.away = undefined;
   session.streams.add(resumable);
   session.stopListening ??= listenFor(session, options);
@@ -70,8 +62,43 @@ function begin(visit: Visit, session: LiveSession, { lastId, found }: Before, op
     stream.send(event.text, `${log.name}.${event.place}.${seenOf(lastId) ?? ''}`);
   }
   if (lastId === undefined) return;
-  for (const list of changedSince(seenOf(lastId), now)) {
-    resumable.news(changedText(list));
+  for (const list of changedSince(seenOf(lastId), now)) resumable.news(changedText(list));
+}
+
+/** Gives each message an id to come back to. */
+class ResumableStream implements Stream {
+  readonly #stream: Stream;
+  readonly #log: EventLog;
+  readonly #seen: () => string;
+
+  constructor(stream: Stream, log: EventLog, seen: () => string) {
+    this.#stream = stream;
+    this.#log = log;
+    this.#seen = seen;
+  }
+
+  get open(): boolean {
+    return this.#stream.open;
+  }
+
+  send(text: string): void {
+    this.#stream.send(text, `${this.#log.add(text)}.${this.#seen()}`);
+  }
+
+  news(text: string): void {
+    this.#stream.send(text, `${this.#log.skip()}.${this.#seen()}`);
+  }
+
+  prime(id: string): void {
+    this.#stream.prime(id);
+  }
+
+  event(name: string, data: string): void {
+    this.#stream.event(name, data);
+  }
+
+  end(): void {
+    this.#stream.end();
   }
 }
 

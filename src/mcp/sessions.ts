@@ -149,11 +149,11 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
     byId: (sid) => live.get(sid),
     sweep(isGone) {
       for (const session of live.values()) {
-        const { facts, streams, inFlight, holds, touchedAt } = session;
+        const { facts, streams, inFlight, touchedAt } = session;
         if (facts.expiresAt <= now() || isGone(facts.principal)) end(facts);
-        else if (streams.size + inFlight.size === 0 && holds.size > 0 && touchedAt < now() - limits.heldSessionMs) {
-          for (const release of holds.values()) release();
-          holds.clear();
+        else if (streams.size + inFlight.size === 0 && touchedAt < now() - limits.heldSessionMs) {
+          for (const release of session.holds.values()) release();
+          session.holds.clear();
           session.settle({});
         }
       }
@@ -169,7 +169,7 @@ class Live implements LiveSession {
   readonly facts: SessionFacts;
   readonly streams = new Set<Stream>();
   readonly inFlight = new Map<string, Cancellable>();
-  readonly holds = new Map<string, () => void>();
+  #holds: Map<string, () => void> | undefined;
   stopListening: (() => void) | undefined;
   away: EventLog | undefined;
   touchedAt: number;
@@ -195,6 +195,11 @@ class Live implements LiveSession {
     this.#logLevels.set(this.facts.sid, level);
   }
 
+  /** Made when it is first looked at: most sessions hold nothing. */
+  get holds(): Map<string, () => void> {
+    return (this.#holds ??= new Map());
+  }
+
   send(text: string): boolean {
     return sendOn(this, text);
   }
@@ -206,7 +211,7 @@ class Live implements LiveSession {
     if (this.streams.size > 0) return;
     this.stopListening?.();
     this.stopListening = undefined;
-    if (this.inFlight.size === 0 && this.holds.size === 0) this.#release(this);
+    if (this.inFlight.size === 0 && (this.#holds?.size ?? 0) === 0) this.#release(this);
   }
 }
 

@@ -32,10 +32,11 @@ export interface Streams {
 }
 
 export function createStreams(): Streams {
-  const streams = new Map<Stream, IncomingMessage>();
+  const streams = new Set<HttpStream>();
   const beats = new Set<() => void>();
   const timer = setInterval(() => {
     for (const beat of beats) beat();
+    for (const stream of streams) stream.beat();
   }, limits.streamKeepAliveMs).unref();
 
   function onBeat(beat: () => void): () => void {
@@ -49,50 +50,85 @@ export function createStreams(): Streams {
       return streams.size >= limits.streams;
     },
     open(res, headers, closed, farewell) {
-      let open = true;
-      const write = (chunk: string): void => {
-        if (!open) return;
-        // Looked at before, not after: one message may be larger than what may pile up.
-        if (res.writableLength > limits.streamBacklogBytes) res.destroy();
-        else res.write(chunk);
-      };
-      const stream: Stream = {
-        send: (text, id) => write(frame(text, id)),
-        news: (text) => write(frame(text)),
-        prime: (id) => write(primingEvent(id)),
-        event: (name, data) => write(`event: ${name}\ndata: ${data}\n\n`),
-        end() {
-          if (farewell !== undefined) write(frame(farewell));
-          open = false;
-          res.end();
-        },
-        get open() {
-          return open;
-        },
-      };
+      const stream = new HttpStream(res, farewell);
       res.writeHead(200, { ...headers, ...streamHeaders });
       res.flushHeaders();
       dropUnread(res);
-      streams.set(stream, res.req);
-      const stopBeat = onBeat(() => write(': keep-alive\n\n'));
+      streams.add(stream);
       res.on('close', () => {
-        open = false;
+        stream.gone();
         streams.delete(stream);
-        stopBeat();
         closed();
       });
       return stream;
     },
     endWhere(isOver) {
-      for (const [stream, req] of streams) {
-        const over = isOver(req);
+      for (const stream of streams) {
+        const over = isOver(stream.req);
         if (over === true) stream.end();
         else if (over instanceof Promise) void over.then((late) => late && stream.end());
       }
     },
     close() {
       clearInterval(timer);
-      for (const stream of streams.keys()) stream.end();
+      for (const stream of streams) stream.end();
     },
   };
+}
+
+/** A class, because there is one for each client that listens, and a closure for each of its methods would be what most of it costs. */
+class HttpStream implements Stream {
+  readonly #res: ServerResponse;
+  readonly #farewell: string | undefined;
+  #open = true;
+
+  constructor(res: ServerResponse, farewell: string | undefined) {
+    this.#res = res;
+    this.#farewell = farewell;
+  }
+
+  get open(): boolean {
+    return this.#open;
+  }
+
+  get req(): IncomingMessage {
+    return this.#res.req;
+  }
+
+  send(text: string, id?: string): void {
+    this.#write(frame(text, id));
+  }
+
+  news(text: string): void {
+    this.#write(frame(text));
+  }
+
+  prime(id: string): void {
+    this.#write(primingEvent(id));
+  }
+
+  event(name: string, data: string): void {
+    this.#write(`event: ${name}\ndata: ${data}\n\n`);
+  }
+
+  beat(): void {
+    this.#write(': keep-alive\n\n');
+  }
+
+  end(): void {
+    if (this.#open && this.#farewell !== undefined) this.#write(frame(this.#farewell));
+    this.#open = false;
+    this.#res.end();
+  }
+
+  gone(): void {
+    this.#open = false;
+  }
+
+  #write(chunk: string): void {
+    if (!this.#open) return;
+    // Looked at before, not after: one message may be larger than what may pile up.
+    if (this.#res.writableLength > limits.streamBacklogBytes) this.#res.destroy();
+    else this.#res.write(chunk);
+  }
 }
