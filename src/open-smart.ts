@@ -12,6 +12,7 @@ import { builtinThreshold, chooseEmbedding } from './smart/embedding-choice.ts';
 import type { Embeddings } from './smart/embeddings.ts';
 import { createSmartIndex, type SmartIndex, toolKey } from './smart/routing.ts';
 import { createSearchEngine, type SearchEngine } from './smart/search-engine.ts';
+import { createTurns } from './smart/turns.ts';
 import type { Pool } from './upstream/pool.ts';
 
 export interface SmartParts {
@@ -36,6 +37,7 @@ export function openSmart({ env, database, pool, log }: SmartParts, closers: Clo
   const embeddings = openEmbeddings(database, log, closers);
   const indexOver = (engine: SearchEngine): SmartIndex =>
     createSmartIndex(engine, (documents) => embeddings.sync(documents));
+  const turns = createTurns();
   const schemas = createToolArguments();
   let index = indexOver(createSearchEngine());
   closers.add(() => index.stop());
@@ -44,7 +46,9 @@ export function openSmart({ env, database, pool, log }: SmartParts, closers: Clo
 
   const search: SmartOptions['search'] = async (request) => {
     const { hosted, degraded } = await embeddings.ask(request.query, request.allowed);
-    const answer = index.search({ ...request, ...(threshold !== undefined && { threshold }), ...hosted });
+    const answer = await turns.run(() =>
+      index.search({ ...request, ...(threshold !== undefined && { threshold }), ...hosted }),
+    );
     const unread = answer.searched < request.allowed.size ? stillRead : undefined;
     const reasons = [degraded, wordsOnly, unread].filter((reason) => reason !== undefined);
     return { ...answer, degraded: reasons.length === 0 ? undefined : reasons.join('; ') };

@@ -327,6 +327,8 @@ export const limits = {
   searchAnswerMs: 30_000,
   /** How long tools are read into the search index before other work gets its turn. */
   indexSliceMs: 8,
+  /** How long searches of many clients are answered before other work gets its turn. */
+  searchTurnMs: 8,
   /** What the search tool's text says of the servers: each name, each description, all names, and all names with descriptions. Every client pays for it in every conversation. */
   smartServerChars: 400,
   smartAboutChars: 200,
