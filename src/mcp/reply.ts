@@ -40,7 +40,7 @@ export interface Resumable {
 
 /**
  * The answer to a POST: plain JSON, or an event stream from the moment something has to precede it. A stream that gave out an id outlives its connection for
- * `limits.resumeGraceMs`: leaving is not cancelling where one can come back (2025-11-25, Sending Messages; decisions/0020).
+ * `limits.resumeGraceMs`: leaving is not cancelling where one can come back (2025-11-25, Sending Messages; decisions/0021).
  */
 export class PostReply implements Reply {
   gone: (() => void) | undefined;

@@ -5,7 +5,7 @@ import { modern, modernMeta, session } from '../kit/sessions.ts';
 import { testHub, type TestHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// Who hears what a server logs, and from which severity on it logs at all (CONTRACT §5; decisions/0020).
+// Who hears what a server logs, and from which severity on it logs at all (CONTRACT §5; decisions/0021).
 
 const note = (level: string, data: string): string =>
   JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level, data } });

@@ -5,7 +5,7 @@ import { modern, modernMeta, session } from '../kit/sessions.ts';
 import { type SettingsDocument, testHub, type TestHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// A task belongs to whoever made it, at the server that made it; for all others there is no such task (decisions/0020).
+// A task belongs to whoever made it, at the server that made it; for all others there is no such task (decisions/0021).
 
 const keys = { ann: `mcphub_${'a'.repeat(64)}`, bob: `mcphub_${'b'.repeat(64)}` };
 const hashed = (value: string): string => createHash('sha256').update(value).digest('hex');
