@@ -409,6 +409,7 @@ export const limits = {
   /** Calls that wait, without a connection, for a stateless client to come back with its answers: each holds a request open at its server. */
   parkedCalls: 1_000,
   parkedPerPrincipal: 100,
+  parkedChars: 128 * 1024 * 1024,
   /** How long the state that a server gave a stateless client is good for, whatever the server itself says: nobody fills in a form for longer. */
   requestStateMs: 24 * 60 * 60_000,
   /** The id that a server gives an elicitation: ours have 36 characters. */

@@ -131,10 +131,7 @@ class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
 
   get task(): string | undefined {
     const { method, message } = this.#request;
-    if (!method.startsWith('tasks/')) return undefined;
-    const own = this.#edits['taskId'];
-    const id: unknown =
-      typeof own === 'string' ? JSON.parse(own) : isObject(message.params) ? message.params['taskId'] : undefined;
+    const id = method === 'tasks/result' && isObject(message.params) ? message.params['taskId'] : undefined;
     return typeof id === 'string' ? id : undefined;
   }
 

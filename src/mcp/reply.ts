@@ -73,6 +73,8 @@ export class PostReply implements Reply {
 
   ask(text: string): boolean {
     if (!this.#startStream()) return false;
+    // Who does not read cannot answer.
+    if (this.#attached && this.#res.writableLength > limits.notifyBacklogBytes) return false;
     this.#event(text);
     return true;
   }

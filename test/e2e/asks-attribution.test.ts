@@ -134,6 +134,25 @@ test('what a server asks on no stream of a call is not asked of a client, where 
   expect((await call.told()).result).toEqual({ roots: [{ uri: 'file:///a' }] });
 });
 
+test('what a server asks for a task is for the client that fetches its result, whoever else calls', async () => {
+  const [a, b, other] = await Promise.all([client('crowd'), client('crowd'), bystander('crowd')]);
+  const holding = b.call('hold', { label: 'busy' });
+  const { result } = await a.call('task', { label: 'mine' });
+  expect(result).toMatchObject({ task: { taskId: 'task-mine' } });
+  const fetching = await a.begin('tasks/result', { taskId: 'task-mine' }, { id: 'fetch' });
+  const asked = await fetching.message('it is asked', ({ method }) => method === 'elicitation/create');
+  expect(asked.params?.['message']).toBe('task-mine');
+  await reply(hub.mcp('crowd'), a, asked.id, filled('done'));
+  const answer = await fetching.message('the result', ({ id }) => id === 'fetch');
+  expect((toldBy(answer.result) as Told).result).toEqual(filled('done').result);
+  await until(
+    'b’s call is there',
+    async () => toldBy((await a.call('release', { label: 'busy' })).result) === 'released',
+  );
+  expect((await holding).messages).toHaveLength(1);
+  expect(other.heard()).toEqual([]);
+});
+
 describe('an answer', () => {
   test('of another session, with the same id, is taken and thrown away', async () => {
     const [a, b] = await Promise.all([client('foreign'), client('foreign')]);

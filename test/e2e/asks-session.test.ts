@@ -220,7 +220,7 @@ test('whoever is no client, or has no session, is not asked, and the server is t
   expect((toldBy(JSON.parse(rest.text)) as Told).error?.code).toBe(-32601);
 });
 
-test('the end of an elicitation by address is told to whom was sent there, and to nobody else', async () => {
+test('the end of an elicitation by address is told once, to whom was sent there and to nobody else', async () => {
   const [own, other] = await Promise.all([client('http'), client('http')]);
   const [heard, unheard] = await Promise.all([own.listen(), other.listen()]);
   const call = await begin(own, 'address', { label: 'mine' });
@@ -230,6 +230,7 @@ test('the end of an elicitation by address is told to whom was sent there, and t
   await call.told();
   const refused = await other.call('signIn', { label: 'theirs' });
   expect(refused.error).toMatchObject({ code: -32042, data: { elicitations: [{ elicitationId: 'e-theirs' }] } });
+  await own.call('finish', { label: 'mine' });
   await own.call('finish', { label: 'mine' });
   await other.call('finish', { label: 'theirs' });
   await own.call('finish', { label: 'nobody’s' });

@@ -60,7 +60,7 @@ function anAsk(method: AskMethod = 'elicitation/create', params?: Record<string,
 }
 
 function parkings(bounds: Partial<ParkingBounds> = {}) {
-  return createParkings(states, { total: 3, perPrincipal: 2, awayMs: 60_000, gatherMs: 1, ...bounds });
+  return createParkings(states, { total: 3, perPrincipal: 2, chars: 1_000, awayMs: 60_000, gatherMs: 1, ...bounds });
 }
 
 const stateOf = ({ requestState }: Round): StateContent & { kind: 'parked' } => {
@@ -92,6 +92,13 @@ test('so many calls may wait, of one caller and of all', () => {
   expect(by('cy')).toBeUndefined();
   third?.over(() => undefined);
   expect(by('cy')).toBeDefined();
+});
+
+test('what waiting calls hold together is bounded', () => {
+  const all = parkings();
+  expect(all.open(aCall(request({ arguments: 'x'.repeat(900) })).call)).toBeDefined();
+  expect(all.open(aCall(request({ arguments: 'x'.repeat(90) })).call)).toBeUndefined();
+  expect(all.open(aCall(request({ arguments: 'x' })).call)).toBeDefined();
 });
 
 test('a call that ends while its client is away tells it when it is back, or nobody', async () => {

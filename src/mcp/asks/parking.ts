@@ -44,6 +44,8 @@ export interface Parkings {
 export interface ParkingBounds {
   readonly total: number;
   readonly perPrincipal: number;
+  /** What all of them together may hold. */
+  readonly chars: number;
   /** How long a client may stay away. */
   readonly awayMs: number;
   readonly gatherMs: number;
@@ -52,6 +54,7 @@ export interface ParkingBounds {
 const defaults: ParkingBounds = {
   total: limits.parkedCalls,
   perPrincipal: limits.parkedPerPrincipal,
+  chars: limits.parkedChars,
   awayMs: limits.askMs,
   gatherMs: limits.askGatherMs,
 };
@@ -62,8 +65,12 @@ export function createParkings(states: RequestStates, bounds: ParkingBounds = de
     open(call) {
       const id = principalId(call.request.principal);
       let own = 0;
-      for (const { call } of parked.values()) if (principalId(call.request.principal) === id) own++;
-      if (parked.size >= bounds.total || own >= bounds.perPrincipal) return undefined;
+      let chars = charsOf(call);
+      for (const { call } of parked.values()) {
+        if (principalId(call.request.principal) === id) own++;
+        chars += charsOf(call);
+      }
+      if (parked.size >= bounds.total || own >= bounds.perPrincipal || chars > bounds.chars) return undefined;
       const one = new Parked(call, states, bounds, (gone) => parked.delete(gone));
       parked.set(one.id, one);
       return one;
@@ -196,6 +203,10 @@ function requestText({ method, params, paramsText }: ServerAsk): string {
     ...(meta !== undefined && { _meta: editObject(meta, { progressToken: null }) }),
   };
   return `{"method":"${method}","params":${editObject(paramsText, edits)}}`;
+}
+
+function charsOf({ request }: ParkableCall): number {
+  return request.params?.length ?? 0;
 }
 
 /** What makes a retry the same call as the one before; its target is bound by the state. */
