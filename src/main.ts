@@ -312,6 +312,7 @@ function hubOf(env: Env, { url, settings, pool, adminPassword, closers }: Built)
     mcpUrl: `${url}/mcp`,
     settingsPath: resolve(env.settingsPath),
     firstStart: settings.firstStart,
+    keyRequired: settings.current.system.routing.enableBearerAuth ?? !isLoopbackName(env.host),
     ...(adminPassword !== undefined && { adminPassword }),
     ...(!isLoopbackName(env.host) && { exposure: exposure(settings.current) }),
     servers: () => pool.states(),

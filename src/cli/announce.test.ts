@@ -10,6 +10,7 @@ function hubWith(servers: ServerState[][], more: Partial<Hub> = {}): Hub {
     mcpUrl: 'http://127.0.0.1:3000/mcp',
     settingsPath: '/srv/mcp_settings.json',
     firstStart: false,
+    keyRequired: false,
     servers: () => rounds[Math.min(round, rounds.length - 1)] ?? [],
     settled: () => {
       round++;
@@ -35,6 +36,14 @@ describe('the start-up banner', () => {
     expect(text).toContain('claude mcp add --transport http toolhub http://127.0.0.1:3000/mcp');
     expect(text).toContain('open http://127.0.0.1:3000/');
     expect(text).toContain('No servers yet');
+  });
+
+  test('shows where an access key goes, and where to make one, on a hub that asks for it', () => {
+    const text = (web: boolean) => bannerLines(hubWith([], { keyRequired: true }), { ...place, web }).join('\n');
+    expect(text(true)).toContain('--header "Authorization: Bearer YOUR_ACCESS_KEY"');
+    expect(text(true)).toContain('make at http://127.0.0.1:3000/ as');
+    expect(text(false)).toContain('make at POST http://127.0.0.1:3000/api/auth/keys as');
+    expect(bannerLines(hubWith([]), place).join('\n')).not.toContain('YOUR_ACCESS_KEY');
   });
 
   test('fits on a screen even at its longest', () => {

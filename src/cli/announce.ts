@@ -54,9 +54,11 @@ function jsonAnnouncer(env: Pick<Env, 'dataDir'>): Announcer {
 
 /** What stands on the terminal once the hub is up; the servers follow below, one line each. */
 export function bannerLines(hub: Hub, place: { dataDir: string; web: boolean }): string[] {
-  const { url, mcpUrl, settingsPath, firstStart, adminPassword, exposure = [] } = hub;
+  const { url, mcpUrl, settingsPath, firstStart, adminPassword, keyRequired, exposure = [] } = hub;
   const servers = hub.servers();
-  const [snippet] = allSnippets({ name: 'toolhub', url: mcpUrl });
+  const token = keyRequired ? 'YOUR_ACCESS_KEY' : undefined;
+  const [snippet] = allSnippets({ name: 'toolhub', url: mcpUrl, token });
+  const keyPlace = place.web ? `${url}/` : `POST ${url}/api/auth/keys`;
   const others = place.web ? `open ${url}/` : 'see docs/connect-clients.md';
   return [
     '',
@@ -74,6 +76,7 @@ export function bannerLines(hub: Hub, place: { dataDir: string; web: boolean }):
       : ['', '  Others can reach this address. Without a key they can:', ...exposure.map((line) => `  ! ${line}`)]),
     '',
     `  ${snippet?.title ?? ''}:  ${snippet?.text ?? ''}`,
+    ...(keyRequired ? [`  YOUR_ACCESS_KEY is one that you make at ${keyPlace} as a user who logged in`] : []),
     `  Cursor, VS Code, Codex, Claude Desktop and others:  ${others}`,
     '',
     servers.length === 0 ? '  No servers yet: add some to the settings file, the hub sees it by itself.' : '  Servers',
