@@ -385,7 +385,7 @@ export const limits = {
   /** Vectors compared in memory before other requests get their turn: some 2 ms where there is no SIMD. */
   vectorSegmentRows: 1_024,
   /** Vectors read from or written to the database in one statement. */
-  vectorRows: 256,
+  vectorRows: 64,
   /** The wait of `POST /smart-routing/reindex` for the end of it; a longer one goes on in the background. */
   reindexAnswerMs: 25_000,
   /** One search in the vectors of the database: 50 000 of 1 536 numbers take a second in the embedded one. */

@@ -138,8 +138,10 @@ describe('a service that fails', () => {
     expect(answer.degraded).toMatch(/the built-in index answers/);
     expect(embeddings.status().problem).toMatch(why);
     service.fail(undefined);
-    // Who says "in an hour" is believed.
-    if (typeof fault === 'object') return;
+    const nextTrialMs = (embeddings.status().state?.problem?.nextTrialAt ?? 0) - Date.now();
+    const asksForLong = typeof fault === 'object' && fault.headers?.['retry-after'] !== undefined;
+    expect(nextTrialMs > 5 * 60_000).toBe(asksForLong);
+    if (asksForLong) return;
     await until('it is used again', async () => (await ask(embeddings)).hosted !== undefined);
     expect(embeddings.status().problem).toBeUndefined();
     expect(logged.filter(({ level }) => level === 'warn')).toHaveLength(1);

@@ -179,7 +179,9 @@ describe('what cannot be used is refused, and nothing changes', () => {
 test('no key is shown or logged, wherever it is and whatever fails', async () => {
   const service = await embeddingService();
   service.fail({ status: 401, body: JSON.stringify({ error: { message: `Incorrect API key: ${key}` } }) });
-  const hub = await started({ ...settings(byOpenai(service)), env: { LOG_LEVEL: 'debug', LOG_FORMAT: 'json' } });
+  const fromEnvironment = byOpenai(service, { openaiApiKey: '${KEY_OF_THE_SERVICE}' });
+  const env = { LOG_LEVEL: 'debug', LOG_FORMAT: 'json', KEY_OF_THE_SERVICE: key };
+  const hub = await started({ ...settings(fromEnvironment), env });
   const token = await login(hub);
   await until('it has failed', async () => (await performance(hub, token)).service.state === 'degraded');
   const shown = [
@@ -190,6 +192,7 @@ test('no key is shown or logged, wherever it is and whatever fails', async () =>
       ),
     )),
   ].join('\n');
+  expect(service.requests[0]?.authorization).toBe(`Bearer ${key}`);
   expect(shown).toContain('The embedding service cannot be used');
   expect(shown).not.toContain(key);
 });

@@ -1,0 +1,81 @@
+import { beforeAll, expect, test } from 'vitest';
+import { atEnd } from '../../test/kit/at-end.ts';
+import { emptyDatabase, patienceMs, silent } from '../../test/kit/databases.ts';
+import { embeddingService } from '../../test/kit/embedding-service.ts';
+import { until } from '../../test/kit/until.ts';
+import type { DatabaseHandle } from '../database/supervise.ts';
+import { toolDocument } from './document.ts';
+import { chooseEmbedding } from './embedding-choice.ts';
+import { Embeddings } from './embeddings.ts';
+import { createVectorStore } from './vectors-kept.ts';
+
+// What happens to the search while the database with the vectors is away.
+
+let database: DatabaseHandle;
+beforeAll(async () => {
+  database = await emptyDatabase('embedded');
+}, patienceMs);
+
+let models = 0;
+
+/** Embeddings over a database that can go away and come back. */
+async function setUp() {
+  const service = await embeddingService();
+  let away = false;
+  const store = createVectorStore({
+    current: () => (away ? undefined : database.current()),
+    state: () => (away ? { state: 'down', error: 'gone' } : database.state()),
+  });
+  const embeddings = new Embeddings({ store, log: silent, pauses: { queryMs: 10_000, firstMs: 5, mostMs: 20 } });
+  atEnd(() => embeddings.close());
+  const model = `m${(models += 1)}`;
+  embeddings.use(chooseEmbedding({ azure: {}, openai: { baseUrl: service.url }, model }));
+  return {
+    service,
+    embeddings,
+    leave: () => (away = true),
+    comeBack: () => {
+      away = false;
+      embeddings.flag();
+    },
+  };
+}
+
+const tool = (name: string) => toolDocument(name, { name: 'files' }, { name, description: `Does ${name}` });
+const all = new Set(['read', 'write']);
+
+test('searches go on without it and say so, and use it again when it is back', async () => {
+  const { embeddings, leave, comeBack } = await setUp();
+  embeddings.sync([tool('read'), tool('write')]);
+  await until('all are embedded', () => embeddings.brief().state === 'ready');
+  expect((await embeddings.ask('read', all)).hosted?.similarities.size).toBe(2);
+  leave();
+  const without = await embeddings.ask('read', all);
+  expect(without).toEqual({
+    degraded: expect.stringContaining('the database with the vectors cannot be reached') as string,
+  });
+  comeBack();
+  expect((await embeddings.ask('read', all)).hosted?.similarities.size).toBe(2);
+});
+
+test('nothing is embedded that cannot be kept, and what was not is when it is back', async () => {
+  const { service, embeddings, leave, comeBack } = await setUp();
+  leave();
+  embeddings.sync([tool('read'), tool('write')]);
+  expect((await embeddings.ask('read', all)).degraded).toMatch(/still being read/);
+  expect(service.texts()).toEqual([]);
+  comeBack();
+  await until('all are embedded', () => embeddings.brief().state === 'ready');
+  expect(service.texts()).toHaveLength(2);
+});
+
+test('what was embedded when it went away is not embedded again', async () => {
+  const { service, embeddings, leave, comeBack } = await setUp();
+  service.fail(() => void leave());
+  embeddings.sync([tool('read'), tool('write')]);
+  await until('it was asked', () => service.texts().length === 2);
+  service.fail(undefined);
+  comeBack();
+  await until('all are kept', () => embeddings.brief().state === 'ready');
+  expect(service.texts()).toHaveLength(2);
+});
