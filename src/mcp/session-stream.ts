@@ -5,7 +5,7 @@ import type { View, ViewList, Views } from '../core/view.ts';
 import { type Announcer, type ChangedList, changedText } from './announcer.ts';
 import type { EventLog, EventLogs } from './event-log.ts';
 import { primes } from './revisions.ts';
-import type { LiveSession } from './sessions.ts';
+import { type LiveSession, newest } from './sessions.ts';
 import type { Stream, Streams } from './stream.ts';
 import { refuse, refuseStream, type Visit } from './visit.ts';
 
@@ -53,28 +53,31 @@ function begin(visit: Visit, session: LiveSession, { lastId, found }: Before, op
     session.settle({ stream: resumable });
   });
   log.carrier = stream;
-  const resumable = new ResumableStream(stream, log, () => seenIn(options.views.get(principal, scope)));
+  const before = lastId === undefined ? seenIn(now) : (seenOf(lastId) ?? nothingSeen);
+  const resumable = new ResumableStream(stream, log, before, (list) =>
+    digestOf(options.views.get(principal, scope), list),
+  );
   session.away = undefined;
   session.streams.add(resumable);
   session.stopListening ??= listenFor(session, options);
-  if (primes(revision)) stream.prime(`${log.id}.${seenIn(now)}`);
-  for (const event of found?.log.after(found.place) ?? []) {
-    stream.send(event.text, `${log.name}.${event.place}.${seenOf(lastId) ?? ''}`);
-  }
-  if (lastId === undefined) return;
-  for (const list of changedSince(seenOf(lastId), now)) resumable.news(changedText(list));
+  for (const { text, place } of found?.log.after(found.place) ?? []) resumable.again(text, place);
+  for (const [i, list] of lists.entries()) if (before[i] !== digestOf(now, list)) resumable.news(list);
+  // Last: whoever comes back from here has everything before it.
+  if (primes(revision)) resumable.prime();
 }
 
-/** Gives each message an id to come back to. */
+/** Gives each message an id to come back to: its place, and what the client has been told of the lists up to it. */
 class ResumableStream implements Stream {
   readonly #stream: Stream;
   readonly #log: EventLog;
-  readonly #seen: () => string;
+  readonly #digest: (list: ChangedList) => string;
+  #seen: Seen;
 
-  constructor(stream: Stream, log: EventLog, seen: () => string) {
+  constructor(stream: Stream, log: EventLog, seen: Seen, digest: (list: ChangedList) => string) {
     this.#stream = stream;
     this.#log = log;
     this.#seen = seen;
+    this.#digest = digest;
   }
 
   get open(): boolean {
@@ -82,15 +85,25 @@ class ResumableStream implements Stream {
   }
 
   send(text: string): void {
-    this.#stream.send(text, `${this.#log.add(text)}.${this.#seen()}`);
+    this.#stream.send(text, this.#id(this.#log.add(text)));
   }
 
-  news(text: string): void {
-    this.#stream.send(text, `${this.#log.skip()}.${this.#seen()}`);
+  /** A message that was sent, or kept, at this place before. */
+  again(text: string, place: number): void {
+    this.#stream.send(text, this.#id(`${this.#log.name}.${place}`));
   }
 
-  prime(id: string): void {
-    this.#stream.prime(id);
+  news(list: ChangedList): void {
+    this.#seen = this.#seen.with(lists.indexOf(list), this.#digest(list));
+    this.#stream.send(changedText(list), this.#id(this.#log.skip()));
+  }
+
+  prime(): void {
+    this.#stream.prime(this.#id(this.#log.id));
+  }
+
+  #id(place: string): string {
+    return `${place}.${this.#seen.join('.')}`;
   }
 
   event(name: string, data: string): void {
@@ -109,28 +122,30 @@ function listenFor(session: LiveSession, { announcer, views }: SessionStreamOpti
     scope,
     seen: views.get(principal, scope),
     tell(kinds) {
-      const stream = [...session.streams].find((stream) => stream.open);
-      for (const kind of kinds) stream?.news(changedText(kind));
+      const stream = newest(session.streams);
+      for (const kind of kinds) stream?.news(kind);
     },
   });
 }
 
 const lists = ['tools', 'prompts', 'resources'] as const;
 
-/** What of a view a client has been told of, as the end of an event id: so that a stream that comes back after any time, to any hub, is told what changed. */
-function seenIn(view: View): string {
-  return lists.map((list) => digestOf(view, list)).join('.');
+/**
+ * What a client has been told of each list, as the end of an event id: so that a stream that comes back after any time, to any hub, is told what changed. In the order
+ * of `lists`.
+ */
+type Seen = readonly string[];
+
+/** All lists are news to whoever comes with an id that is not ours. */
+const nothingSeen: Seen = lists.map(() => '-'.repeat(8));
+
+function seenIn(view: View): Seen {
+  return lists.map((list) => digestOf(view, list));
 }
 
-/** The end of an event id that `seenIn` made; undefined for other ids. */
-function seenOf(lastId: string | undefined): string | undefined {
-  return lastId === undefined ? undefined : /\.([\w-]{8}\.[\w-]{8}\.[\w-]{8})$/.exec(lastId)?.[1];
-}
-
-/** All lists, when nothing is known of what the client saw. */
-function changedSince(seen: string | undefined, now: View): readonly ChangedList[] {
-  const before = seen?.split('.');
-  return lists.filter((list, i) => before?.[i] !== digestOf(now, list));
+/** The end of an event id that `ResumableStream` made; undefined for other ids. */
+function seenOf(lastId: string): Seen | undefined {
+  return /\.([\w-]{8}\.[\w-]{8}\.[\w-]{8})$/.exec(lastId)?.[1]?.split('.');
 }
 
 const digests = new WeakMap<ViewList, string>();

@@ -67,15 +67,17 @@ export interface Sessions {
   readonly liveCount: number;
 }
 
-/** Sends on the first open stream, or keeps for the one that was there last. */
+/** The stream that was opened last: an older one may be dead without anybody knowing yet. */
+export function newest(streams: ReadonlySet<Stream>): Stream | undefined {
+  return [...streams].findLast((stream) => stream.open);
+}
+
+/** Sends on the newest open stream, or keeps for the one that was there last. */
 export function sendOn({ streams, away }: Pick<LiveSession, 'streams' | 'away'>, text: string): boolean {
-  for (const stream of streams) {
-    if (!stream.open) continue;
-    stream.send(text);
-    return true;
-  }
-  away?.add(text);
-  return away !== undefined;
+  const stream = newest(streams);
+  if (stream) stream.send(text);
+  else away?.add(text);
+  return stream !== undefined || away !== undefined;
 }
 
 export function createSessions(sealer: Sealer, now: () => number = Date.now): Sessions {

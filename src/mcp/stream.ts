@@ -1,14 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { limits } from '../core/limits.ts';
+import { type ChangedList, changedText } from './announcer.ts';
 import { dropUnread, frame, primingEvent, streamHeaders } from './reply.ts';
 
 /** A stream to one client that stays open: the GET stream of a session, a legacy SSE connection, a `subscriptions/listen`. */
 export interface Stream {
   /** Sends one message. A reader that has left `limits.streamBacklogBytes` unread is dropped: it can come back and list again. */
   send(text: string, id?: string): void;
-  /** Sends a message that whoever comes back to the stream will be told in another way. */
-  news(text: string): void;
-  /** Sends an id alone, to come back to. */
+  /** Says that a list changed. */
+  news(list: ChangedList): void;
+  /** Sends an id alone, to come back to; a stream that makes its own ids needs none given. */
   prime(id: string): void;
   /** Sends one event of another kind than a message. */
   event(name: string, data: string): void;
@@ -99,8 +100,8 @@ class HttpStream implements Stream {
     this.#write(frame(text, id));
   }
 
-  news(text: string): void {
-    this.#write(frame(text));
+  news(list: ChangedList): void {
+    this.#write(frame(changedText(list)));
   }
 
   prime(id: string): void {

@@ -142,6 +142,8 @@ describe('a stream for what is said unasked', () => {
     const back = await resume(own, first);
     await until('it is told', () => back.messages.length > 0);
     expect(changes(back)).toEqual(['notifications/tools/list_changed']);
+    // No id before the news: whoever leaves again before hearing them is told them the next time.
+    expect(back.ids[0]).toBe(back.events[0]?.id);
     back.close();
     const news = back.events.at(-1)?.id ?? '';
     const after = await resume(own, news);
