@@ -16,6 +16,7 @@ import { type ServerRunRoutes, serverRunRoutes } from './server-runs.ts';
 import { type ServerRoutes, serverRoutes } from './servers.ts';
 import { type ServerOAuthRoutes, serverOAuthRoutes } from './server-oauth.ts';
 import { settingsRoutes } from './settings.ts';
+import { shareCandidateRoutes } from './share-candidates.ts';
 import type { SignInCookies } from './sign-in-cookie.ts';
 
 export interface SettingsResources {
@@ -53,6 +54,7 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
   };
   return [
     serverRunRoutes(servers),
+    shareCandidateRoutes(),
     groupRoutes(groups),
     groupServerRoutes(groups),
     serverRoutes(servers),

@@ -321,6 +321,38 @@ describe('what users see', () => {
   });
 });
 
+test('whoever may change a group or server, and nobody else, sees with whom it can be shared', async () => {
+  const candidates = async (path: string, token: string | undefined) => {
+    const { status, body } = await api(hub, 'GET', `${path}/share-candidates`, { token });
+    return [status, body.data];
+  };
+  expect(await candidates('/groups/dev', ann)).toEqual([200, ['admin', 'bob']]);
+  expect(await candidates('/groups/id-dev', admin)).toEqual([200, ['admin', 'bob']]);
+  expect(await candidates('/servers/alpha', admin)).toEqual([200, ['ann', 'bob']]);
+  for (const [path, token, status] of [
+    ['/groups/dev', bob, 403],
+    ['/groups/dev', key, 403],
+    ['/groups/hidden', bob, 404],
+    ['/servers/alpha', bob, 403],
+    ['/servers/alpha', key, 403],
+    ['/servers/secret', bob, 404],
+    ['/servers/none', admin, 404],
+    ['/groups/dev', undefined, 401],
+  ] as const) {
+    expect([path, ...(await candidates(path, token))]).toEqual([path, status, undefined]);
+  }
+});
+
+test('the tools of a group may be given by the names clients see', async () => {
+  await made('named');
+  const servers = [{ name: 'alpha', tools: ['alpha-two', 'alpha-three'] }];
+  const answer = await api(hub, 'PUT', '/groups/named/servers/batch', { token: admin, body: { servers } });
+  expect(answer.body.message).toContain('offers no tool "alpha-three" now');
+  expect((await get('/named/server-configs')).body.data).toMatchObject([{ tools: ['two', 'alpha-three'] }]);
+  const listed = await rpc(hub.mcp('named'), 'tools/list', {}, { headers: { authorization: `Bearer ${admin}` } });
+  expect(listed.result?.tools?.map(({ name }) => name)).toEqual(['alpha-two']);
+});
+
 test('a hub that is read-only shows groups and changes none', async () => {
   const fixed = await testHub({
     mcpServers: {},

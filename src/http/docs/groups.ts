@@ -29,6 +29,11 @@ export const groups: Subject = {
     'GET /groups/:id': { summary: 'One group, by id or name', answer: group },
     'PUT /groups/:id': { summary: 'Change a group', body: groupUpdateInput, answer: group },
     'DELETE /groups/:id': { summary: 'Delete a group' },
+    'GET /groups/:id/share-candidates': {
+      summary: 'Users with whom a group can be shared',
+      description: 'For its owner and admins.',
+      answer: { data: texts },
+    },
     'GET /groups/:id/servers': { summary: 'The servers of a group', answer: { data: texts } },
     'POST /groups/:id/servers': { summary: 'Add a server to a group', body: serverToAddInput, answer: group },
     'PUT /groups/:id/servers/batch': {

@@ -12,6 +12,7 @@ import {
   type Schema,
   type Subject,
   text,
+  texts,
 } from './operation.ts';
 
 const server = { data: ref('Server') };
@@ -47,7 +48,8 @@ export const servers: Subject = {
     },
     'POST /servers/import': {
       summary: "Add servers from a client's settings",
-      description: 'The body may also be the settings themselves, as JSON or as text/plain.',
+      description:
+        'The body may also be the settings themselves, as JSON or as text/plain. When none was added the answer is 409 (every name is taken) or 400.',
       admin: true,
       query: { dryRun: { type: 'boolean', description: 'Change nothing; say what would come of it.' } },
       body: importInput,
@@ -57,6 +59,11 @@ export const servers: Subject = {
     'GET /servers/:name': { summary: 'One server', answer: server },
     'PUT /servers/:name': { summary: 'Change or rename a server', body: serverUpdateInput, answer: server },
     'DELETE /servers/:name': { summary: 'Remove a server' },
+    'GET /servers/:name/share-candidates': {
+      summary: 'Users with whom a server can be shared',
+      description: 'For its owner and admins.',
+      answer: { data: texts },
+    },
     'POST /servers/:name/toggle': { summary: 'Enable or disable a server', body: enabledInput, answer: server },
     'POST /servers/:name/reload': { summary: 'Connect a server anew', answer: server },
     'POST /servers/:name/oauth/authorize': {
