@@ -41,7 +41,8 @@ export function createHostedEmbedder(service: EmbeddingService): HostedEmbedder 
   async function post(texts: readonly string[], timeoutMs: number, signal: AbortSignal | undefined): Promise<Answer> {
     const { model, dimensions, url, headers } = service;
     const body = JSON.stringify({
-      input: texts,
+      // Halves of characters, which a server's text or a cut may have, are no Unicode: some services refuse them.
+      input: texts.map((text) => text.replace(/[\ud800-\udfff]/gu, '\ufffd')),
       model,
       ...(dimensions !== undefined && { dimensions }),
       encoding_format: encoding,

@@ -253,6 +253,15 @@ describe('what services take', () => {
     expect((await embeddings.ask('word '.repeat(300), new Set(['files\nlong']))).hosted?.similarities.size).toBe(1);
   });
 
+  test('Unicode only: half a character in a text of a server becomes a mark', async () => {
+    const service = await embeddingService();
+    const { embeddings } = setUp();
+    embeddings.sync([tool('half', 'An emoji \ud83d cut, and a whole one 😀')]);
+    embeddings.use(chosen(service.url));
+    await ready(embeddings);
+    expect(service.texts()).toEqual(['half (files)\nAn emoji \ufffd cut, and a whole one 😀']);
+  });
+
   test('no more than the model reads', async () => {
     const service = await embeddingService();
     const { embeddings } = setUp();

@@ -38,7 +38,7 @@ export function vectorRows(database: Database, hub: string): VectorRows {
       const texts = Array.from(vectors.values(), (vector) => encode(vector, database.hasVector));
       await database.query(
         `insert into ${table} (model, content_hash, embedding)
-         select $1, hash, ${write} from unnest($2::text[], $3::text[]) as given (hash, text)
+         select $1, hash, ${write} from unnest($2::text[], $3::text[]) as given (hash, text) order by hash
          on conflict (model, content_hash) do update set embedding = excluded.embedding, used_at = now()`,
         [space, [...vectors.keys()], texts],
       );
@@ -55,12 +55,13 @@ export function vectorRows(database: Database, hub: string): VectorRows {
       return new Map(rows.map((row) => [row.hash, row.similarity]));
     },
     async claim(space, hashes, again) {
+      // In the order of the hashes: two hubs that want the same ones must not wait for each other in a circle.
       const open = again
         ? ''
         : `where not exists (select from ${table} as kept where kept.model = $1 and kept.content_hash = hash)`;
       const rows = await database.query<{ hash: string }>(
         `insert into toolhub.embedding_claims as held (model, content_hash, hub, until)
-         select $1, hash, $3, now() + $4::float8 * interval '1 ms' from unnest($2::text[]) as given (hash) ${open}
+         select $1, hash, $3, now() + $4::float8 * interval '1 ms' from unnest($2::text[]) as given (hash) ${open} order by hash
          on conflict (model, content_hash) do update set hub = excluded.hub, until = excluded.until
            where held.until < now() or held.hub = excluded.hub
          returning content_hash as hash`,
