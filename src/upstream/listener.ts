@@ -47,10 +47,17 @@ export class Listener implements WatchMethods {
   readonly #options: ListenerOptions;
   readonly #lists: readonly (typeof listFilters)[number][];
   readonly #uris = new Map<string, Wish>();
+  /** The resources that the server agreed to. */
+  readonly #agreed = new Set<string>();
   #leave: (() => void) | undefined;
+  /** How to leave the streams that the next agreed one replaces. */
+  #before: (() => void)[] = [];
   /** Grows with each stream; what an earlier one still brings is recognised by it. */
   #stream = 0;
+  /** The newest that the server agreed to. */
   #acknowledged = 0;
+  /** Nobody listens, or has until now. */
+  #deaf = true;
   #failures = 0;
   #timer: NodeJS.Timeout | undefined;
   #changing = false;
@@ -88,14 +95,14 @@ export class Listener implements WatchMethods {
   }
 
   end(uri: string): void {
+    this.#agreed.delete(uri);
     if (this.#uris.delete(uri)) this.#change();
   }
 
   stop(): void {
     this.#state = 'stopped';
     clearTimeout(this.#timer);
-    this.#leave?.();
-    this.#leave = undefined;
+    this.#leaveAll();
     this.#heard?.();
     const gone = new HubError('upstream_unavailable', `Server "${this.#options.server}" is not connected.`);
     for (const wish of this.#uris.values()) wish.reject(gone);
@@ -114,13 +121,13 @@ export class Listener implements WatchMethods {
 
   #open(): void {
     clearTimeout(this.#timer);
-    const before = this.#leave;
     const asked = [...this.#uris.keys()];
     if (this.#lists.length === 0 && asked.length === 0) {
-      this.#leave = undefined;
       this.#stream++;
-      return before?.();
+      return this.#leaveAll();
     }
+    if (this.#leave) this.#before.push(this.#leave);
+    this.#leave = undefined;
     const filter: Record<string, unknown> = Object.fromEntries(this.#lists.map((list) => [list.filter, true]));
     if (asked.length > 0) filter['resourceSubscriptions'] = asked;
     const stream = ++this.#stream;
@@ -128,12 +135,13 @@ export class Listener implements WatchMethods {
     let isOver = false;
     const over = (failure: Failure): void => {
       isOver = true;
-      if (current()) this.#over(failure);
+      if (stream === this.#acknowledged) this.#deaf = true;
+      if (current()) this.#over(failure, asked);
     };
     const leave = this.#options.link.listen(JSON.stringify({ notifications: filter }), {
       notified: (method, message) => {
         if (method !== 'notifications/subscriptions/acknowledged' || !current()) return;
-        before?.();
+        for (const leaveOne of this.#before.splice(0)) leaveOne();
         this.#accepted(message, asked);
       },
       answered: ({ error }) => over({ error: isObject(error) ? error : undefined, failure: undefined }),
@@ -146,28 +154,43 @@ export class Listener implements WatchMethods {
     this.#failures = 0;
     this.#acknowledged = this.#stream;
     // Of what happened before this moment nobody may have told us: during the pause, or while the lists were read without waiting for it.
-    if (!this.#heard) for (const { kind } of this.#lists) this.#options.missed(kind);
+    if (this.#deaf && !this.#heard) for (const { kind } of this.#lists) this.#options.missed(kind);
+    this.#deaf = false;
     this.#heard?.();
     const honoured = isObject(params) && isObject(params['notifications']) ? params['notifications'] : {};
     const uris = Array.isArray(honoured['resourceSubscriptions']) ? honoured['resourceSubscriptions'] : [];
     for (const uri of asked) {
       const wish = this.#uris.get(uri);
-      if (uris.includes(uri)) wish?.resolve();
-      else this.#refuse(uri);
+      if (uris.includes(uri)) {
+        this.#agreed.add(uri);
+        wish?.resolve();
+      } else this.#refuse(uri);
     }
   }
 
-  #over({ error, failure }: Failure): void {
+  #leaveAll(): void {
+    this.#leave?.();
     this.#leave = undefined;
-    const wasHeard = this.#acknowledged === this.#stream;
-    if (!wasHeard && isRefusal(error, failure)) return this.#giveUp(error ? refusal(error) : failure?.message);
-    const waitMs = Math.min(limits.backOffFirstMs * 2 ** Math.min(this.#failures++, 10), limits.backOffMaxMs);
+    for (const leave of this.#before.splice(0)) leave();
+  }
+
+  /** The stream that asked for these resources has ended. */
+  #over({ error, failure }: Failure, asked: readonly string[]): void {
+    this.#leave = undefined;
     const why = failure?.message ?? (error ? refusal(error) : 'the server ended it');
+    const isNew = this.#acknowledged !== this.#stream;
+    const unagreed = asked.filter((uri) => !this.#agreed.has(uri));
+    if (isNew && error?.['code'] === rpcErrors.invalidParams && unagreed.length > 0) {
+      // One address that it does not like must cost the others nothing.
+      for (const uri of unagreed) this.#refuse(uri);
+      if (this.#lists.length === 0 && this.#uris.size === 0) return;
+    } else if (this.#acknowledged === 0 && isRefusal(error, failure)) return this.#giveUp(why);
+    const waitMs = Math.min(limits.backOffFirstMs * 2 ** Math.min(this.#failures++, 10), limits.backOffMaxMs);
     this.#options.log.debug('the stream of changes ended; it is opened again', { why, inMs: waitMs });
     this.#timer = setTimeout(() => this.#open(), waitMs).unref();
   }
 
-  #giveUp(why: string | undefined): void {
+  #giveUp(why: string): void {
     this.#state = 'unable';
     this.#heard?.();
     this.#options.log.debug('the server does not tell of changes', { why });
@@ -177,6 +200,7 @@ export class Listener implements WatchMethods {
   #refuse(uri: string): void {
     const wish = this.#uris.get(uri);
     this.#uris.delete(uri);
+    this.#agreed.delete(uri);
     wish?.reject(cannotWatch(this.#options.server));
   }
 }

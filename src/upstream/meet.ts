@@ -56,7 +56,8 @@ async function sessionFirst(link: MeetingLink, eras: Eras, options: MeetingOptio
   } catch (refused) {
     if (!eras.both || saysNothing(refused) || isTimeout(refused)) throw refused;
     link.forgetSession();
-    const found = await discover(link.ask('server/discover', undefined, left(deadline)), server).catch(() => undefined);
+    const ask = () => link.ask('server/discover', undefined, left(deadline));
+    const found = await discover(ask(), ask, server).catch(() => undefined);
     if (found?.kind === 'stateless') return settled(eras, 'stateless', found.about, 'certain');
     throw refused;
   }
@@ -66,7 +67,8 @@ async function statelessFirst(link: MeetingLink, eras: Eras, options: MeetingOpt
   const { server, deadline } = options;
   eras.probing = true;
   const asked = link.start('server/discover', undefined, left(deadline));
-  const discovering = discover(asked.answer, server);
+  const askAgain = () => link.ask('server/discover', undefined, left(deadline));
+  const discovering = discover(asked.answer, askAgain, server);
   const patience = eras.isStateless ? left(deadline) / 2 : Math.min(limits.eraProbeMs, left(deadline) / 2);
   const found = eras.both ? await within(discovering, patience) : await discovering;
   if (found === undefined) return silentServer(link, eras, options, { discovering, drop: () => asked.drop() });
@@ -120,14 +122,19 @@ function settled(eras: Eras, era: Era, about: ServerAbout, evidence: Evidence): 
 
 /** Whether a server still speaks without sessions. Throws HubError when that cannot be told. */
 export async function isStillStateless(ask: Ask, server: string, timeoutMs: number): Promise<boolean> {
-  const found = await discover(ask('server/discover', undefined, timeoutMs), server);
+  const askOnce = () => ask('server/discover', undefined, timeoutMs);
+  const found = await discover(askOnce(), askOnce, server);
   if (found.kind === 'other' && found.evidence === 'doubtful')
     throw new HubError('upstream_failed', `Server "${server}" does not answer as it should.`);
   return found.kind === 'stateless';
 }
 
-/** What the answer means. Throws HubError for a failure that says nothing about it. */
-async function discover(answer: Promise<Answer>, server: string): Promise<Discovered> {
+/** What the answer means; `askAgain` is for a server that refuses the version and lists it. Throws HubError for a failure that says nothing about it. */
+async function discover(
+  answer: Promise<Answer>,
+  askAgain: (() => Promise<Answer>) | undefined,
+  server: string,
+): Promise<Discovered> {
   let said: Answer;
   try {
     said = await answer;
@@ -143,6 +150,7 @@ async function discover(answer: Promise<Answer>, server: string): Promise<Discov
   if (isObject(result) && supported.includes(statelessRevision)) {
     return { kind: 'stateless', about: aboutOf(said.text, result, server) };
   }
+  if (askAgain && supported.includes(statelessRevision)) return discover(askAgain(), undefined, server);
   if (supported.length === 0 || supported.some((version) => upstreamRevisions.includes(version)))
     return { kind: 'other', evidence: 'certain' };
   const list = supported.slice(0, 10).join(', ').slice(0, 200);
