@@ -65,15 +65,15 @@ async function openStores(
   env: Env,
   { dataDir, database, log }: SignInStorage,
   changed: () => void,
-): Promise<{ grants: Grants; attempts: Attempts; isShared: boolean }> {
+): Promise<{ grants: Grants; attempts: Attempts; isCurrent?: () => boolean }> {
   const sealer = createSealer(dataDir.secret('hub', 32), signInsFile.purpose);
   const file = grantFile(join(dataDir.path, signInsFile.name), sealer, log('hub'));
   if (env.database.kind !== 'postgres')
-    return { grants: await openFileGrants(file, changed), attempts: createAttempts(), isShared: false };
+    return { grants: await openFileGrants(file, changed), attempts: createAttempts() };
   const shared = sharedSealer(env.jwtSecret, 'oauth shared');
   return {
     grants: await openSharedGrants({ database, sealer: shared, file, log: log('hub'), changed }),
     attempts: sharedAttempts(database, sharedSealer(env.jwtSecret, 'oauth attempts')),
-    isShared: true,
+    isCurrent: () => database.state().state === 'ready',
   };
 }

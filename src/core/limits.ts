@@ -339,7 +339,7 @@ export const limits = {
   /** How long one hub may take to fetch new tokens before another one may try (discovery, token request), and how often the others look whether it has. */
   tokenClaimMs: 45_000,
   tokenClaimPollMs: 100,
-  /** A sign-in this young is not forgotten because the settings do not fit it: another hub's newer settings may still be on their way. */
+  /** A shared sign-in is forgotten when the settings have not fitted it for this long: another hub's newer ones may still be on their way. */
   signInSettleMs: 15_000,
   /** Messages kept for a client whose stream broke: of one stream, of one session, of all. A busy call reports progress some hundred times. */
   replayEvents: 1_000,

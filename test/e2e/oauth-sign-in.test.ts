@@ -174,8 +174,13 @@ test('who may not sign in cannot begin, whoever they are; who is deleted meanwhi
 
   const who = person('ann');
   const answer = await who.answerOf(page(hub));
+  const again = await who.answerOf(page(hub));
   await api(hub, 'DELETE', '/users/ann', { token: admin });
   expect((await who.open(answer.href)).status).toBe(403);
+  // Nor does the next one of that name get what the first began.
+  const next = await userToken(hub, admin, 'ann');
+  expect((await who.open(again.href)).status).toBe(403);
+  expect(await isSignedIn(hub, next)).toBe(false);
   expect(fixture.exchanges).toHaveLength(0);
 });
 

@@ -13,8 +13,8 @@ export interface AccountOptions {
   readonly server: string;
   /** The user whose sign-in it is; undefined: everybody's. */
   readonly holder: string | undefined;
-  /** When the holder was made a user of the hub, as the settings say it. */
-  readonly holderSince: () => string | undefined;
+  /** When this user was made, as the settings say it. */
+  readonly userSince: (username: string) => string | undefined;
   readonly url: URL;
   /** Origin and path of `url`: all that tokens are sent to. */
   readonly address: string;
@@ -64,7 +64,7 @@ export interface Account {
 }
 
 export function createAccount(options: AccountOptions, grants: Grants, attempts: Attempts): Account {
-  const { server, holder, address, setup, log } = options;
+  const { server, holder, address, log } = options;
   const negotiation = negotiate(options);
   const tokens = holdTokens(options, grants, (grant) => negotiation.renew(grant), {
     gained() {
@@ -99,6 +99,8 @@ export function createAccount(options: AccountOptions, grants: Grants, attempts:
     throw signInRequired(false, 'needs somebody to sign in');
   }
 
+  const about = (by: string) => ({ setup: options.setup, server, holder, by, bySince: options.userSince(by) });
+
   return {
     credential() {
       let works = false;
@@ -121,14 +123,14 @@ export function createAccount(options: AccountOptions, grants: Grants, attempts:
       const prepared = await invitation.prepare();
       const [state, browser] = [newSecret(), newSecret()];
       const { url, verifier } = await negotiation.authorizationUrl(prepared, state);
-      if (closed) throw new HubError('conflict', `Server "${server}" was set up anew meanwhile. Begin again.`);
-      await attempts.add(state, { setup, server, holder, by, browser: hashOf(browser), ...prepared, verifier });
+      if (closed) throw setUpAnew(server);
+      await attempts.add(state, { ...prepared, ...about(by), browser: hashOf(browser), verifier });
       return { authorizationUrl: url, state, browser };
     },
     async redeem(attempt, answer) {
       const { client, authority } = attempt;
       const got = await negotiation.redeem(attempt, answer);
-      if (closed) throw new HubError('conflict', `Server "${server}" was set up anew meanwhile. Begin again.`);
+      if (closed) throw setUpAnew(server);
       const { issuer, resource } = authority;
       await tokens.adopt({ server, address, issuer, resource, client, tokens: got });
     },
@@ -149,6 +151,10 @@ export function createAccount(options: AccountOptions, grants: Grants, attempts:
       tokens.close();
     },
   };
+}
+
+function setUpAnew(server: string): HubError {
+  return new HubError('conflict', `Server "${server}" was set up anew meanwhile. Begin again.`);
 }
 
 /** What a user hears who has to sign in alone: they can, and everybody else goes on. */

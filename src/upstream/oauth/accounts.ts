@@ -26,7 +26,7 @@ export function createAccounts(options: SignInsOptions, attempts: Attempts): Acc
     const about = {
       server: name,
       holder: key.holder,
-      holderSince: () => (key.holder === undefined ? undefined : options.userSince(key.holder)),
+      userSince: options.userSince,
       url,
       address: addressOf(text),
       oauth,

@@ -11,6 +11,8 @@ export interface Attempt {
   readonly holder?: string | undefined;
   /** The user who began it. */
   readonly by: string;
+  /** When that user was made: the next one of that name is somebody else. */
+  readonly bySince?: string | undefined;
   /** `hashOf` the secret that the browser in which it began was given: it has to come back from there. */
   readonly browser: string;
   readonly authority: Authority;

@@ -49,10 +49,11 @@ test('of hubs that renew the same grant at once one does, and all have what it g
   const database = await emptyDatabase('postgres');
   const hubs = [await hub(database), await hub(database), await hub(database)];
   await hubs[0]?.grants.set(grant('old'));
+  const olds = await Promise.all(hubs.map(({ grants }) => stored(grants, 'old')));
   let used = 0;
   const got = await Promise.all(
-    hubs.map(async ({ grants }) =>
-      grants.replace(await stored(grants, 'old'), async () => {
+    hubs.map(async ({ grants }, i) =>
+      grants.replace(olds[i] ?? grant('none'), async () => {
         used += 1;
         await new Promise((resolve) => setTimeout(resolve, 20));
         return grant(`new ${used}`);

@@ -120,7 +120,7 @@ export function holdTokens(
         address,
         endpoints,
         ...(mark !== undefined && { imported: mark }),
-        holderSince: options.holderSince(),
+        ...(holder !== undefined && { holderSince: options.userSince(holder) }),
         since: Date.now(),
       }),
     async drop(all) {

@@ -2,7 +2,7 @@ import { limits } from '../../core/limits.ts';
 import { isPerUser } from '../../core/per-user.ts';
 import type { ServerSettings, TransportSettings } from '../../core/settings.ts';
 import { addressOf } from './accounts.ts';
-import type { Grant, GrantKey } from './grant.ts';
+import { type Grant, grantId, type GrantKey } from './grant.ts';
 import type { SignInsOptions } from './sign-ins.ts';
 
 /** What is kept of sign-ins that no longer fit the settings. */
@@ -14,9 +14,16 @@ export interface LeftOvers {
   close(): void;
 }
 
-export function createLeftOvers(options: SignInsOptions): LeftOvers {
+export function createLeftOvers(
+  options: Pick<
+    SignInsOptions,
+    'grants' | 'log' | 'server' | 'expand' | 'maySignIn' | 'userSince' | 'isCurrent' | 'changed'
+  >,
+): LeftOvers {
   const { grants, log } = options;
   let settleTimer: NodeJS.Timeout | undefined;
+  /** Since when each has not fitted the settings, milliseconds since the epoch. */
+  const suspects = new Map<string, number>();
 
   function isGood({ server: name, holder, holderSince, address }: Grant): boolean {
     const server = options.server(name);
@@ -38,27 +45,37 @@ export function createLeftOvers(options: SignInsOptions): LeftOvers {
     settleTimer ??= setTimeout(() => {
       settleTimer = undefined;
       options.changed();
-    }, limits.signInSettleMs).unref();
+    }, limits.signInSettleMs + 1_000).unref();
+  }
+
+  /** Another hub may have newer settings, with that server and that user in them: what is forgotten here is forgotten for all. */
+  function isCertain(id: string): boolean {
+    if (!options.isCurrent) return true;
+    if (!options.isCurrent()) {
+      suspects.clear();
+      return false;
+    }
+    const since = suspects.get(id) ?? Date.now();
+    suspects.set(id, since);
+    return Date.now() - since >= limits.signInSettleMs;
+  }
+
+  function remove(grant: Grant, forgotten: (key: GrantKey) => void): void {
+    const { server, holder } = grant;
+    const why = 'a sign-in is forgotten: nobody may use it any more, or the server is gone or elsewhere';
+    log(`server:${server}`).info(why, { ...(holder !== undefined && { user: holder }) });
+    suspects.delete(grantId(grant));
+    forgotten(grant);
+    void grants.delete(grant);
   }
 
   return {
     isGood,
     forget(forgotten) {
       for (const grant of grants.all()) {
-        if (isGood(grant) && !isLeftOver(grant)) continue;
-        const { server, holder, since = 0 } = grant;
-        if (options.isShared && Date.now() - since < limits.signInSettleMs) {
-          settleLater();
-          continue;
-        }
-        log(`server:${server}`).info(
-          'a sign-in is forgotten: nobody may use it any more, or the server is gone or elsewhere',
-          {
-            ...(holder !== undefined && { user: holder }),
-          },
-        );
-        forgotten(grant);
-        void grants.delete(grant);
+        if (isGood(grant) && !isLeftOver(grant)) suspects.delete(grantId(grant));
+        else if (isCertain(grantId(grant))) remove(grant, forgotten);
+        else settleLater();
       }
     },
     close: () => clearTimeout(settleTimer),

@@ -18,8 +18,8 @@ import { createListers } from './listers.ts';
 export interface SignInsOptions {
   readonly grants: Grants;
   readonly attempts: Attempts;
-  /** True when other hubs have the same sign-ins; their settings may be a moment ahead of ours. */
-  readonly isShared: boolean;
+  /** When other hubs have the same sign-ins: whether our settings can be as new as theirs, give or take a moment. Absent: there are no others. */
+  readonly isCurrent?: () => boolean;
   /** The hub's address as browsers reach it, without a slash at the end and without `BASE_PATH`. */
   readonly publicUrl: () => string;
   /** The server's transport with its placeholders filled in. Throws HubError when it cannot be used. */
@@ -82,10 +82,10 @@ export function createSignIns(options: SignInsOptions): SignIns {
   }
 
   /** The account an answer is for. Throws HubError when it is for none. */
-  function accountFor({ server: name, holder, by, setup }: Attempt): Account {
+  function accountFor({ server: name, holder, by, bySince, setup }: Attempt): Account {
     const server = options.server(name);
     if (!server) throw new HubError('not_found', `${refused} The server it was for is gone.`);
-    if (!options.maySignIn(by, server))
+    if (!options.maySignIn(by, server) || options.userSince(by) !== bySince)
       throw new HubError('forbidden', `${refused} Whoever began it may not sign in to the server any more.`);
     const transport = signInTransport(server, options.expand(server));
     if (setupOf(transport) !== setup || isPerUser(server) !== (holder !== undefined))
