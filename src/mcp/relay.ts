@@ -20,6 +20,7 @@ import { wantsLog } from './log-level.ts';
 import type { Reply } from './reply.ts';
 import type { ClientRequest } from './request.ts';
 import type { Cancellable } from './sessions.ts';
+import { statelessStatus } from './stateless.ts';
 
 /** The part of a connection to a server that relaying needs; `upstream/connection.ts` is one. */
 export interface RelayConnection {
@@ -288,9 +289,8 @@ class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
     const { code } = message.error;
     if (code === urlElicitationRequired && this.#redirects(message.error)) return;
     this.#report('error', String(message.error['message']).slice(0, 500), error);
-    // 2026-07-28, Streamable HTTP: what the client would have to declare is the client's own mistake.
-    const status = this.#request.stateless && code === rpcErrors.missingClientCapability ? 400 : 200;
-    reply.answer(`{"jsonrpc":"2.0","id":${id},"error":${this.#errorFor(error, code)}}`, status);
+    const status = this.#request.stateless ? statelessStatus(code) : 200;
+    reply.answer(`{"jsonrpc":"2.0","id":${id},"error":${this.#errorFor(error, message.error)}}`, status);
   }
 
   #refuse(error: HubError): void {
@@ -348,10 +348,15 @@ class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
     return editObject(result, { requestState: JSON.stringify(sealed) });
   }
 
-  /** `-32002` is not part of the stateless revision: there it is `-32602`. */
-  #errorFor(text: string, code: unknown): string {
-    if (!this.#request.stateless || code !== rpcErrors.resourceNotFound) return text;
-    return editObject(text, { code: String(rpcErrors.invalidParams) });
+  /** A resource that does not exist is `-32002` before 2026-07-28 and `-32602`, with the URI, since. */
+  #errorFor(text: string, { code, data }: Record<string, unknown>): string {
+    const { stateless, method } = this.#request;
+    if (stateless && code === rpcErrors.resourceNotFound)
+      return editObject(text, { code: String(rpcErrors.invalidParams) });
+    const isMissing = method === 'resources/read' && code === rpcErrors.invalidParams && isObject(data);
+    // What a server of the client's own era says, it may say.
+    if (stateless || !this.#isStateless || !isMissing || typeof data['uri'] !== 'string') return text;
+    return editObject(text, { code: String(rpcErrors.resourceNotFound) });
   }
 
   /** Says how it ended: now, or to a client that is away when it is back. */
