@@ -121,7 +121,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   const loopback = isLoopbackName(env.host);
   const { tokens, identity } = await openAccess(env, storage, closers);
   const addressOf = clientAddress(env.trustProxy, log('hub'));
-  const smart = openSmart({ env, database, pool, log: log('search') }, closers);
+  const smart = openSmart({ env, settings, database, pool, log: log('search') }, closers);
   const dispatch = openDispatch({ settings, leases, records, clients, smart: smart.options, log: log('gateway') });
   const publicUrl = createPublicUrl(env);
   const parts = {
@@ -169,7 +169,7 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   dataDir.announce(`${address}${env.basePath}`);
   pool.reconcile(settings.current);
   database.start();
-  void smart.load(() => settings.current);
+  void smart.load();
   return hubOf(env, { url: `${address}${env.basePath}`, settings, pool, adminPassword, closers });
 }
 

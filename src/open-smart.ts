@@ -7,6 +7,7 @@ import type { DatabaseHandle } from './database/supervise.ts';
 import type { Env } from './env.ts';
 import type { SmartOptions } from './mcp/smart.ts';
 import { embeddingWishes, openEmbeddings } from './open-embeddings.ts';
+import type { SettingsStore } from './settings/store.ts';
 import { loadLocalEmbedder } from './smart/embedder-local.ts';
 import { builtinThreshold, chooseEmbedding } from './smart/embedding-choice.ts';
 import type { Embeddings } from './smart/embeddings.ts';
@@ -17,6 +18,7 @@ import type { Pool } from './upstream/pool.ts';
 
 export interface SmartParts {
   readonly env: Env;
+  readonly settings: Pick<SettingsStore, 'current'>;
   readonly database: DatabaseHandle;
   readonly pool: Pool;
   readonly log: Logger;
@@ -29,11 +31,11 @@ export interface Smart {
   /** Makes the index equal to what the servers offer now, and uses the embedder that is wanted now. */
   sync(settings: Settings): void;
   /** Reads the built-in table of word vectors; until then, and should it fail, search goes by words alone and says so. */
-  load(settings: () => Settings): Promise<void>;
+  load(): Promise<void>;
 }
 
 /** Wires smart routing: the index over the catalogue, the embedding service, and what endpoints ask of both. */
-export function openSmart({ env, database, pool, log }: SmartParts, closers: Closers): Smart {
+export function openSmart({ env, settings, database, pool, log }: SmartParts, closers: Closers): Smart {
   const embeddings = openEmbeddings(database, log, closers);
   const indexOver = (engine: SearchEngine): SmartIndex =>
     createSmartIndex(engine, (documents) => embeddings.sync(documents));
@@ -42,9 +44,11 @@ export function openSmart({ env, database, pool, log }: SmartParts, closers: Clo
   let index = indexOver(createSearchEngine());
   closers.add(() => index.stop());
   let threshold: number | undefined;
+  let obeyed: Settings | undefined;
   let wordsOnly: string | undefined = 'the built-in embedder is still being read; words alone are searched';
 
   const search: SmartOptions['search'] = async (request) => {
+    obey(settings.current);
     const { hosted, degraded } = await embeddings.ask(request.query, request.allowed);
     const answer = await turns.run(() =>
       index.search({ ...request, ...(threshold !== undefined && { threshold }), ...hosted }),
@@ -54,11 +58,18 @@ export function openSmart({ env, database, pool, log }: SmartParts, closers: Clo
     return { ...answer, degraded: reasons.length === 0 ? undefined : reasons.join('; ') };
   };
 
-  function sync(settings: Settings): void {
-    index.sync(settings, pool.catalogue);
-    const wishes = embeddingWishes(settings, env);
+  /** Looked at before each search too: what was changed a moment ago counts, a key that was taken out above all. */
+  function obey(now: Settings): void {
+    if (now === obeyed) return;
+    obeyed = now;
+    const wishes = embeddingWishes(now, env);
     threshold = builtinThreshold(wishes);
     embeddings.use(chooseEmbedding(wishes));
+  }
+
+  function sync(now: Settings): void {
+    index.sync(now, pool.catalogue);
+    obey(now);
   }
 
   return {
@@ -70,15 +81,15 @@ export function openSmart({ env, database, pool, log }: SmartParts, closers: Clo
     },
     embeddings,
     sync,
-    async load(settings) {
+    async load() {
       try {
         const better = indexOver(createSearchEngine(await loadLocalEmbedder()));
-        better.sync(settings(), pool.catalogue);
+        better.sync(settings.current, pool.catalogue);
         await better.ready();
         index.stop();
         index = better;
         wordsOnly = undefined;
-        sync(settings());
+        sync(settings.current);
       } catch (error) {
         wordsOnly = 'the built-in embedder could not be read; words alone are searched';
         log.warn(wordsOnly, { error: errorText(error) });

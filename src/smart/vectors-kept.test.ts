@@ -164,3 +164,23 @@ test('while the database is away nothing is answered that may be wrong', async (
   await expect(store.claim('m', ['a'], false)).rejects.toMatchObject(away);
   await expect(store.similarities('m', Float32Array.of(1), ['a'])).rejects.toMatchObject(away);
 });
+
+test('past the memory that vectors may have they are not compared, which is told, and the others are', async () => {
+  const megabyte = 1024 * 1024;
+  const store = createVectorStore(off, 'a', megabyte);
+  const vectors = Array.from(
+    { length: 1_000 },
+    (_, i) => [`h${i}`, Float32Array.from({ length: 2_048 }, (_, j) => i + j + 1)] as const,
+  );
+  await store.save('m', new Map(vectors));
+  expect(store.problem).toMatch(/1 MB/);
+  const found = await store.similarities(
+    'm',
+    vectors[0]?.[1] ?? Float32Array.of(1),
+    vectors.map(([hash]) => hash),
+  );
+  expect(found.size).toBeGreaterThan(100);
+  expect(found.size).toBeLessThan(600);
+  store.forget('m');
+  expect(store.problem).toBeUndefined();
+});

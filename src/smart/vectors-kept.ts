@@ -7,12 +7,15 @@ import type { SpaceContents, VectorStore } from './vector-store.ts';
 import { createVectorMemory, type VectorMemory } from './vectors-segments.ts';
 
 /**
+ * `hub` tells this hub's claims from those of others, `mostBytes` is what vectors in memory may take.
+ *
  * The vectors of this hub: kept and compared in the database where it has the `vector` extension; where it has not, kept there and compared in
  * memory; with `DB_URL=off` in memory only.
  */
 export function createVectorStore(
   database: Pick<DatabaseHandle, 'current' | 'state'>,
   hub: string = randomUUID(),
+  mostBytes: number = limits.vectorMemoryBytes,
 ): VectorStore {
   const spaces = new Map<string, VectorMemory>();
   let full = false;
@@ -36,7 +39,7 @@ export function createVectorStore(
     const memory = memoryOf(space);
     for (const [hash, vector] of vectors) {
       const used = Array.from(spaces.values()).reduce((sum, one) => sum + one.bytes(), 0);
-      full = used + vector.length > limits.vectorMemoryBytes;
+      full = used + vector.length > mostBytes;
       if (full) return;
       memory.set(hash, vector);
     }
@@ -57,7 +60,7 @@ export function createVectorStore(
       return database.current()?.hasVector === true ? 'database' : 'memory';
     },
     get problem() {
-      const most = limits.vectorMemoryBytes / 1024 ** 2;
+      const most = mostBytes / 1024 ** 2;
       return full ? `vectors past the ${most} MB that they may have in memory are not compared` : undefined;
     },
     async sizes(space, hashes) {

@@ -150,11 +150,28 @@ test('settings take effect at once: another model, another provider, none', asyn
   expect((await search(hub, 'send an email at last')).metadata.degraded).toBeUndefined();
   expect(one.requests).toHaveLength(before);
 
-  await put({ enabled: false });
-  await until('it is built in', async () => (await performance(hub, token)).config.provider === 'builtin');
   const asked = two.requests.length;
+  await put({ enabled: false });
   expect((await search(hub, 'send an email for nobody to see')).metadata.degraded).toBeUndefined();
   expect(two.requests).toHaveLength(asked);
+  expect((await performance(hub, token)).config.provider).toBe('builtin');
+});
+
+test('how near to the best one results must be is configured by model', async () => {
+  const service = await embeddingService();
+  const found = async (thresholds: Record<string, number>) => {
+    const hub = await started(settings(byOpenai(service, { thresholds })));
+    await whole(hub);
+    const tools = (await search(hub, 'message for a customer')).tools.length;
+    await api(hub, 'PUT', '/system-config', { token: await login(hub), body: { smartRouting: { enabled: false } } });
+    return [tools, (await search(hub, 'message for a customer')).tools.length];
+  };
+  const [strict = 0, loose = 0] = await found({ m: 1, builtin: 0 });
+  expect(strict).toBe(1);
+  expect(loose).toBeGreaterThan(1);
+  const [more = 0, one = 0] = await found({ m: 0, builtin: 1 });
+  expect(more).toBeGreaterThan(1);
+  expect(one).toBe(1);
 });
 
 describe('what cannot be used is refused, and nothing changes', () => {
