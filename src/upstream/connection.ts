@@ -228,9 +228,9 @@ export class Connection {
     this.#watches.remove(uri);
   }
 
-  /** Sends a notification without parameters, unless the server is away. */
+  /** Sends a notification without parameters, unless the server is away, or speaks without sessions and takes none. */
   notify(method: string): void {
-    if (this.#status.kind === 'connected') this.#link?.notify(method, undefined);
+    if (this.#status.kind === 'connected' && !this.#link?.isStateless) this.#link?.notify(method, undefined);
   }
 
   async #connect(): Promise<void> {

@@ -108,7 +108,8 @@ export class Eras {
 
   /** An attempt failed. Where the server was reached and did not answer, or not as it should, the next one begins the other way. */
   failed(failure: HubError): void {
-    const reached = failure.code === 'timeout' || wasCut(failure) || this.#startedAgain || this.#wasMet;
+    const answered = failure.cause instanceof HttpAnswer && !saysNothing(failure);
+    const reached = answered || failure.code === 'timeout' || wasCut(failure) || this.#startedAgain || this.#wasMet;
     if (this.both && reached && !(failure.cause instanceof SignInRequired)) this.#next = other(this.first);
     this.probing = false;
   }

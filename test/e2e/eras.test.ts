@@ -88,6 +88,17 @@ test.each(everywhere)('a server over %s that was replaced between two starts is 
   expect((await oneRun(server, folder)).asked).toEqual(['initialize']);
 });
 
+test.each(['http', 'auto'] as const)(
+  'a server over %s whose refusals name no request is found out too',
+  async (place) => {
+    const server = await places[place]({ speaks: ['session'] });
+    const { folder } = await oneRun(server);
+    server.become({ speaks: ['stateless'], nameless: true });
+    expect((await oneRun(server, folder)).asked.at(-1)).toBe('server/discover');
+    expect((await oneRun(server, folder)).asked).toEqual(['server/discover']);
+  },
+);
+
 test('a server that became one of both eras is found out as soon as its version is another', async () => {
   const server = eraStdio({ speaks: ['session'], info: '1' });
   const { folder } = await oneRun(server);

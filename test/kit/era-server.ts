@@ -13,6 +13,8 @@ export interface EraOptions {
   readonly speaks: readonly Era[];
   /** What it does with `server/discover` instead of answering it: an object is the answer (`result` or `error`). HTTP: only where it does not speak without sessions. */
   readonly discover?: 'silent' | 'dies' | 'reset' | Record<string, unknown>;
+  /** HTTP: its errors do not say which request they are for. */
+  readonly nameless?: boolean;
   /** HTTP: requests without sessions get a web page and 404. */
   readonly html?: boolean;
   /** The version in its `serverInfo`. */
