@@ -28,9 +28,9 @@ export function installSuite() {
   return true;
 }
 
-/** The scenarios that count for a revision, as the suite has frozen them. */
-export function scoredScenarios(revision) {
-  return load(readFileSync(join(suite, `requirements/${revision}.yaml`), 'utf8')).server;
+/** The scenarios that count for a revision, as the suite has frozen them; `party` is who is looked at: `server` or `client`. */
+export function scoredScenarios(revision, party = 'server') {
+  return load(readFileSync(join(suite, `requirements/${revision}.yaml`), 'utf8'))[party];
 }
 
 /**
@@ -38,13 +38,30 @@ export function scoredScenarios(revision) {
  * What the suite printed is left in `folder` as `output.txt`.
  */
 export async function runSuite(url, revision, folder) {
+  await conformance(folder, ['server', '--url', url, '--requirements', revision]);
+  return readResults(folder);
+}
+
+/**
+ * Lets the suite play the server of one scenario, start `command` as the client that is looked at, and resolves with the checks; undefined when there are none. What
+ * was printed is left below `folder`.
+ */
+export async function runClientScenario({ scenario, revision, command, folder }) {
+  const own = join(folder, scenario);
+  await conformance(own, ['client', '--command', command, '--scenario', scenario, '--spec-version', revision]);
+  const file = readdirSync(own, { recursive: true }).find((entry) => entry.endsWith('checks.json'));
+  return file === undefined ? undefined : JSON.parse(readFileSync(join(own, file), 'utf8'));
+}
+
+/** Runs the suite's own command, which leaves its results in `folder`. */
+async function conformance(folder, args) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const child = spawn(
-    join(home, 'node_modules/node/bin/node'),
-    [join(suite, 'dist/index.js'), 'server', '--url', url, '--requirements', revision, '-o', folder],
-    { stdio: ['ignore', 'pipe', 'pipe'], timeout: runMs, killSignal: 'SIGKILL' },
-  );
+  const child = spawn(join(home, 'node_modules/node/bin/node'), [join(suite, 'dist/index.js'), ...args, '-o', folder], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: runMs,
+    killSignal: 'SIGKILL',
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text) => {
@@ -57,7 +74,6 @@ export async function runSuite(url, revision, folder) {
   });
   writeFileSync(join(folder, 'output.txt'), output);
   if (signal !== null) throw new Error(`The suite did not end within ${runMs} ms: ${folder}/output.txt`);
-  return readResults(folder);
 }
 
 /** One folder per scenario, named `server-<scenario>-<time>`. */
