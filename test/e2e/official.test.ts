@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import { clientKinds, connect } from '../kit/clients.ts';
 import { temporaryFolder } from '../kit/hostile.ts';
@@ -30,10 +30,10 @@ beforeAll(async () => {
 test.each(clientKinds)('%s lists everything that three official servers offer', async (kind) => {
   const client = await connect(kind, hub.url);
   const names = (await client.listTools()).tools.map((tool) => tool.name);
-  expect(names.filter((name) => name.startsWith('everything-'))).toHaveLength(13);
+  expect(names.filter((name) => name.startsWith('everything-'))).toHaveLength(17);
   expect(names.filter((name) => name.startsWith('filesystem-'))).toHaveLength(14);
   expect(names.filter((name) => name.startsWith('memory-'))).toHaveLength(9);
-  expect(new Set(names).size).toBe(36);
+  expect(new Set(names).size).toBe(40);
   expect((await client.listPrompts()).prompts.map((prompt) => prompt.name)).toContain('everything-args-prompt');
   expect((await client.listResources()).resources.map((resource) => resource.uri)).toContain(
     'demo://resource/static/document/features.md',
@@ -79,9 +79,53 @@ test.each(clientKinds)('%s sees one group, and one server under its own names', 
   const single = await connect(kind, hub.url, 'everything');
   const own = (await single.listTools()).tools.map((tool) => tool.name);
   expect(own).toContain('get-sum');
-  expect(own).toHaveLength(13);
+  expect(own).toHaveLength(17);
   expect((await single.callTool('get-sum', { a: 1, b: 1 })).content[0]?.text).toContain('2');
   expect((await single.callTool('everything-echo', { message: 'prefixed' })).content[0]?.text).toContain('prefixed');
+});
+
+test.each(clientKinds)('%s answers what an official server asks', async (kind) => {
+  const client = await connect(
+    kind,
+    hub.url,
+    '',
+    {},
+    {
+      elicit: () => ({ action: 'accept', content: { name: `Ann of ${kind}`, check: true } }),
+      sample: () => ({ role: 'assistant', model: 'm', content: { type: 'text', text: `sampled by ${kind}` } }),
+      roots: () => ({ roots: [{ uri: `file:///${kind.replace(' ', '-')}`, name: 'own' }] }),
+    },
+  );
+  const said = async (name: string, args = {}) =>
+    JSON.stringify((await client.callTool(`everything-${name}`, args)).content);
+  expect(await said('trigger-elicitation-request')).toContain(`Ann of ${kind}`);
+  expect(await said('trigger-sampling-request', { prompt: 'x' })).toContain(`sampled by ${kind}`);
+});
+
+test('an official server that serves the folders of its client serves each client its own, where it has a connection of its own', async () => {
+  const own = await testHub({ mcpServers: { files: { ...filesystem, perSessionClient: true } } });
+  await own.connected(1);
+  const withFolder = (path: string) =>
+    connect(
+      'v2 http',
+      own.url,
+      'files',
+      {},
+      {
+        elicit: () => ({ action: 'cancel' }),
+        sample: () => ({ role: 'assistant', model: 'm', content: { type: 'text', text: '' } }),
+        roots: () => ({ roots: [{ uri: pathToFileURL(path).href }] }),
+      },
+    );
+  const folders = [temporaryFolder(), temporaryFolder()];
+  const clients = await Promise.all([...folders.map(withFolder), connect('v1 http', own.url, 'files')]);
+  for (const [i, client] of clients.entries()) {
+    const served = folders[i] ?? folder;
+    await until(`client ${i} is served its folder`, async () => {
+      const text = (await client.callTool('list_allowed_directories')).content[0]?.text ?? '';
+      return [...folders, folder].every((path) => text.includes(path) === (path === served));
+    });
+  }
 });
 
 test.each(clientKinds)('%s gets progress, and is not kept waiting for a call it cancelled', async (kind) => {
@@ -117,10 +161,10 @@ test('every kind of client hears that tools changed, and lists anew', async () =
   hub.write({ mcpServers: { ...all, memory: { ...memory, enabled: false } } });
   for (const client of clients) {
     await until(`${client.kind} hears of it`, () => client.toolChanges() > 0);
-    await until(`${client.kind} lists 27 tools`, async () => (await client.listTools()).tools.length === 27);
+    await until(`${client.kind} lists 31 tools`, async () => (await client.listTools()).tools.length === 31);
   }
   hub.write({ mcpServers: all });
   for (const client of clients) {
-    await until(`${client.kind} lists 36 tools again`, async () => (await client.listTools()).tools.length === 36);
+    await until(`${client.kind} lists 40 tools again`, async () => (await client.listTools()).tools.length === 40);
   }
 });
