@@ -40,10 +40,10 @@ export const systemConfigInput = z
 
 /**
  * The members of each section, those included that only MCPHub uses. Others are kept where a file has them, for whatever program wrote them; a request that brings a
- * new one has mistyped it.
+ * new one has mistyped it. `settings/known-members.test.ts` holds it against what the settings read.
  */
 const known: Readonly<Record<string, readonly string[]>> = {
-  activityLog: ['storeToolPayload'],
+  activityLog: ['storeToolPayload', 'storeSearchQueries'],
   auth: ['betterAuth', 'forwardAuth'],
   discovery: ['enabled'],
   install: ['pythonIndexUrl', 'npmRegistry', 'baseUrl'],
@@ -89,6 +89,7 @@ const known: Readonly<Record<string, readonly string[]>> = {
     'azureOpenaiEmbeddingModel',
     'progressiveDisclosure',
     'serverDescriptionMode',
+    'thresholds',
   ],
   toolResultCompression: ['enabled', 'minTokens', 'maxOutputTokens', 'strategy'],
 };
