@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { api, login, userToken } from '../kit/api.ts';
+import { storedSettings } from '../kit/hub-database.ts';
 import { oauthFixture, type OAuthFixture } from '../kit/oauth-server.ts';
 import { person } from '../kit/person.ts';
 import { raw, rpc } from '../kit/raw.ts';
@@ -378,7 +379,7 @@ test('the client of the settings is used where there is one, and its tokens are 
   const again = await login(next);
   await api(next, 'POST', '/servers/mail/oauth/disconnect', { token: again });
   await shownUrl(next, again);
-  expect(readFileSync(next.settingsPath, 'utf8')).not.toContain(tokens.refresh);
+  expect(await storedSettings(next)).not.toContain(tokens.refresh);
 });
 
 test('tokens of the settings that are no good are tried once; who signs in instead is not forgotten for them', async () => {
