@@ -30,21 +30,20 @@ export async function embedTools(hashes: readonly string[], run: EmbedRun): Prom
   const { service, breaker, stopped } = run.hosted;
   const queue = [...hashes];
   const progress = reporter(log, service.model, queue.length);
-  let most: number = limits.embeddingBatch;
+  const size = batchSize();
   let others = false;
   let refusals = 0;
   while (queue.length > 0 && !stopped.aborted && !breaker.reason) {
-    const batch = take(queue, run, most);
+    const batch = take(queue, run, size.most);
     if (batch.length === 0) continue;
     const mine = await store.claim(service.space, batch, run.again);
     const claimed = batch.filter((hash) => mine.has(hash));
     others ||= claimed.length < batch.length;
     if (claimed.length === 0) continue;
-    const { embedded, again, refusal } = await embedBatch(claimed, run);
-    if (again) {
-      queue.unshift(...claimed);
-      most = Math.max(1, Math.floor(claimed.length / 2));
-    }
+    progress(0);
+    const { embedded, again = false, refusal } = await embedBatch(claimed, run);
+    if (again) queue.unshift(...claimed);
+    size.learn(claimed.length, again);
     progress(embedded);
     // One after the other is refused: then it is not the texts.
     refusals = embedded > 0 ? 0 : refusals + (refusal ? 1 : 0);
@@ -177,12 +176,32 @@ const savePauseMs = 1_000;
 /** Texts refused one after the other until the service counts as failing. */
 const mostRefusals = 3;
 
-/** Progress for the log: the beginning, each tenth of a longer run, the end. */
+/** How many texts one request has: half as many after one that was too large, and after some that were not twice as many again. */
+function batchSize() {
+  let most: number = limits.embeddingBatch;
+  let good = 0;
+  return {
+    get most() {
+      return most;
+    },
+    learn(asked: number, tooLarge: boolean): void {
+      good = tooLarge ? 0 : good + 1;
+      if (tooLarge) most = Math.max(1, Math.floor(asked / 2));
+      else if (good % goodUntilMore === 0) most = Math.min(limits.embeddingBatch, most * 2);
+    },
+  };
+}
+
+/** One text that is too long makes requests small, but not those of all tools after it; a service that takes few at once refuses one of nine. */
+const goodUntilMore = 8;
+
+/** Progress for the log: when the first texts are asked for, at each tenth of a longer run, at the end. */
 function reporter(log: Logger, model: string, total: number): (more: number) => void {
   let done = 0;
-  let said = 0;
-  log.info('Embedding tools', { model, tools: total });
+  let said: number | undefined;
   return (more) => {
+    if (said === undefined) log.info('Embedding tools', { model, tools: total });
+    said ??= 0;
     done += more;
     if (more === 0 || (done < total && done - said < Math.max(limits.embeddingBatch, total / 10))) return;
     said = done;

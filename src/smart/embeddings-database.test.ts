@@ -79,3 +79,29 @@ test('what was embedded when it went away is not embedded again', async () => {
   await until('all are kept', () => embeddings.brief().state === 'ready');
   expect(service.texts()).toHaveLength(2);
 });
+
+test(
+  'two hubs on one PostgreSQL divide a catalogue between them, and each knows all of it in the end',
+  async () => {
+    const shared = await emptyDatabase('postgres');
+    const service = await embeddingService();
+    const tools = Array.from({ length: 500 }, (_, i) => tool(`tool_${i}`));
+    const hubs: Embeddings[] = [];
+    for (let i = 0; i < 2; i++) {
+      const others = (): void => hubs.forEach((hub) => hub.flag());
+      const embeddings = new Embeddings({ store: createVectorStore(shared), log: silent, saved: others });
+      atEnd(() => embeddings.close());
+      embeddings.sync(tools);
+      hubs.push(embeddings);
+    }
+    const choice = chooseEmbedding({ azure: {}, openai: { baseUrl: service.url }, model: 'shared' });
+    for (const hub of hubs) hub.use(choice);
+    for (const hub of hubs) await until('all are embedded', () => hub.brief().state === 'ready');
+    const texts = service.texts();
+    expect(texts).toHaveLength(500);
+    expect(new Set(texts).size).toBe(500);
+    const keys = new Set(tools.map(({ key }) => key));
+    for (const hub of hubs) expect((await hub.ask('tool', keys)).hosted?.similarities.size).toBe(500);
+  },
+  patienceMs,
+);

@@ -238,8 +238,19 @@ describe('what services take', () => {
     embeddings.sync(many);
     embeddings.use(chosen(service.url));
     await ready(embeddings);
-    expect(service.requests.filter(({ texts }) => texts.length > 32)).toHaveLength(2);
+    expect(service.requests.filter(({ texts }) => texts.length > 32).length).toBeLessThan(5);
     expect(service.requests.filter(({ texts }) => texts.length <= 32).length).toBeLessThan(12);
+  });
+
+  test('all but one text: the others go on in large requests', async () => {
+    const service = await embeddingService();
+    service.fail(({ texts }) => (texts.some((text) => text.startsWith('tool_5 ')) ? 400 : undefined));
+    const { embeddings } = setUp();
+    embeddings.sync(Array.from({ length: 3_000 }, (_, i) => tool(`tool_${i}`, `Does number ${i}`)));
+    embeddings.use(chosen(service.url));
+    await until('the others are embedded', () => embeddings.status().state?.missing.length === 1);
+    expect(embeddings.status().problem).toBeUndefined();
+    expect(service.requests.length).toBeLessThan(120);
   });
 
   test('shorter texts: a tool is embedded by its beginning', async () => {
