@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { SearchReport } from '../../src/mcp/search-report.ts';
 import { api, keyToken, login, userToken } from '../kit/api.ts';
 import { hostileStdio } from '../kit/hostile.ts';
+import { searchReady } from '../kit/search-ready.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 
 // POST /api/smart-routing/search: what smart routing finds, and why, for those who set it up.
@@ -30,6 +31,7 @@ beforeAll(async () => {
   });
   await hub.connected(2);
   admin = await login(hub);
+  await searchReady(hub, admin);
 });
 
 const ask = (body: unknown, token: string | undefined = admin) =>

@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { SearchReport } from '../../src/mcp/search-report.ts';
 import { keyToken, login, userToken } from '../kit/api.ts';
 import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
+import { searchReady } from '../kit/search-ready.ts';
 import { type SettingsDocument, type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
@@ -31,6 +32,7 @@ beforeAll(async () => {
   hub = await testHub(settings);
   await hub.connected(2);
   admin = await login(hub);
+  await searchReady(hub, admin);
 });
 
 async function toolhub(args: string[], env: Record<string, string>) {

@@ -3,6 +3,7 @@ import { api, login } from '../kit/api.ts';
 import { clientKinds, connect } from '../kit/clients.ts';
 import { hostileStdio } from '../kit/hostile.ts';
 import { rpc } from '../kit/raw.ts';
+import { searchReady } from '../kit/search-ready.ts';
 import { session } from '../kit/sessions.ts';
 import { type SettingsDocument, type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
@@ -101,6 +102,7 @@ describe('search_tools', () => {
   test('is not about the words of other tools: a hidden one changes no score', async () => {
     const alone = await testHub({ ...settings, mcpServers: { mail: mail.config } });
     await alone.connected(1);
+    for (const one of [alone, hub]) await searchReady(one, await login(one));
     const there = await rpc(alone.mcp('$smart/post'), 'tools/call', {
       name: 'search_tools',
       arguments: { query: 'send an email' },

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { api, keyToken, login } from '../kit/api.ts';
 import type { Hostile } from '../kit/hostile.ts';
 import { type AnyResult, rpc } from '../kit/raw.ts';
+import { searchReady } from '../kit/search-ready.ts';
 import { legacySession, modern, session } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import {
@@ -46,6 +47,7 @@ async function world(env: Record<string, string>, only: (server: string) => bool
     const token = await login(hub, name, password);
     Object.assign(tokens, { [name]: token, [`${name}'s key`]: await keyToken(hub, token) });
   }
+  await searchReady(hub, tokens['admin'] ?? '');
   return { hub, backends, tokens };
 }
 
