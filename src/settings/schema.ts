@@ -77,7 +77,6 @@ function readSystem(value: unknown, report: Report): { system: SystemSettings; l
     report,
   );
   checkRanges(network.allowedCidrs ?? [], ['systemConfig', 'network', 'allowedCidrs'], report);
-  const legacyKey = routing.bearerAuthKey?.trim() ?? '';
   return {
     system: {
       nameSeparator,
@@ -91,8 +90,14 @@ function readSystem(value: unknown, report: Report): { system: SystemSettings; l
       storeToolPayload: activityLog.storeToolPayload ?? false,
       ...readBaseUrl(install.baseUrl, ['systemConfig', 'install', 'baseUrl'], report),
     },
-    legacyKey: enableBearerAuth === true && legacyKey !== '' ? legacyKey : undefined,
+    legacyKey: legacyKeyIn(routing),
   };
+}
+
+/** The one key of old files, where it counts. */
+function legacyKeyIn(routing: { enableBearerAuth?: boolean | undefined; bearerAuthKey?: string | undefined }) {
+  const key = routing.bearerAuthKey?.trim() ?? '';
+  return routing.enableBearerAuth === true && key !== '' ? key : undefined;
 }
 
 function checkRanges(ranges: readonly string[], path: Path, report: Report): void {

@@ -34,7 +34,7 @@ export function readServer(
   }
   return {
     name,
-    enabled: config.enabled ?? !(config.disabled ?? false),
+    enabled: isEnabled(config),
     description: config.description,
     owner: config.owner ?? 'admin',
     visibility: config.visibility,
@@ -52,6 +52,11 @@ export function readServer(
     perSessionClient: config.perSessionClient ?? false,
     era: config.era === 'auto' ? undefined : config.era,
   };
+}
+
+/** `disabled` is other programs' spelling of the opposite. */
+function isEnabled({ enabled, disabled = false }: { enabled?: boolean | undefined; disabled?: boolean | undefined }) {
+  return enabled ?? !disabled;
 }
 
 function checkName(name: string, path: Path, report: Report): boolean {
