@@ -11,9 +11,11 @@ import type { Target, View, ViewList } from '../core/view.ts';
  */
 export function wrongParamHeader(message: RpcMessage, headers: IncomingHttpHeaders, view: View): string | undefined {
   const params = isObject(message.params) ? message.params : {};
-  if (message.method !== 'tools/call' || typeof params['name'] !== 'string' || view.smart) return undefined;
-  const target = view.tool(params['name']);
-  const named = target && namedIn(view.lists.tools).get(target);
+  const { name } = params;
+  if (message.method !== 'tools/call' || typeof name !== 'string' || view.smart?.isPinned(name) === false)
+    return undefined;
+  const target = view.tool(name);
+  const named = target && namedIn(view.smart?.tools ?? view.lists.tools).get(target);
   return named?.find((param) => !isRepeated(param, headers[param.header], params['arguments']))?.header;
 }
 

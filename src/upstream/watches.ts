@@ -35,12 +35,13 @@ export class Watches {
     this.#counts.set(uri, watch);
     watch.count++;
     if (!this.#methods) return;
-    watch.begun ??= this.#methods.begin(uri);
+    const begun = (watch.begun ??= this.#methods.begin(uri));
     try {
-      await watch.begun;
+      await begun;
     } catch (error) {
-      watch.begun = undefined;
-      this.remove(uri);
+      // Meanwhile the server may have been asked anew, or nobody want it any more.
+      if (watch.begun === begun) watch.begun = undefined;
+      if (this.#counts.get(uri) === watch) this.remove(uri);
       throw error;
     }
   }

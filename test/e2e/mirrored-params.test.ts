@@ -21,7 +21,10 @@ let hub: TestHub;
 let server: Hostile;
 beforeAll(async () => {
   server = hostileStdio({ name: 's', tools: [tool, 'echo'] });
-  hub = await testHub({ mcpServers: { s: server.config }, groups: [{ id: 'g', name: 'g', servers: ['s'] }] });
+  hub = await testHub({
+    mcpServers: { s: server.config },
+    groups: [{ id: 'g', name: 'g', servers: [{ name: 's', tools: 'all', pinnedTools: ['query'] }] }],
+  });
   await hub.connected(1);
 });
 
@@ -68,6 +71,14 @@ test.each<[string, Record<string, unknown>, Record<string, string>]>([
   const answer = await call(args, headers);
   expect([answer.status, answer.error?.code, answer.message.id]).toEqual([400, -32020, 1]);
   expect(server.journal()).toHaveLength(before);
+});
+
+test('a tool that is pinned beside a search is listed, so its headers count there too', async () => {
+  const refused = await call({ region: 'eu' }, { 'mcp-param-region': 'us' }, '$smart/g');
+  expect([refused.status, refused.error?.code]).toEqual([400, -32020]);
+  expect((await call({ region: 'eu' }, { 'mcp-param-region': 'eu' }, '$smart/g')).error).toBeUndefined();
+  const hidden = await call({}, { 'mcp-param-region': 'us' }, '$smart/g', 's-echo');
+  expect(hidden.error?.code).toBe(-32602);
 });
 
 test('older clients know nothing of it', async () => {
