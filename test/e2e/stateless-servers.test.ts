@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { clientKinds, connect } from '../kit/clients.ts';
 import { httpFixture, stdioFixture } from '../kit/conformance-fixture.ts';
 import { type EraEntry, eraHttp, type EraServer, eraStdio } from '../kit/era-server.ts';
-import { jsonHeaders, raw, rpc } from '../kit/raw.ts';
+import { jsonHeaders, raw, rpc, stream } from '../kit/raw.ts';
 import { modern, modernMeta, modernRequest, session } from '../kit/sessions.ts';
 import { testHub, type TestHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
@@ -193,7 +193,37 @@ test('a server that tells of no changes is asked once, and works', async () => {
   expect(server.asked().filter((method) => method === 'subscriptions/listen')).toHaveLength(1);
 });
 
-test('what is found out of a server is forgotten nowhere: a server without sessions gets no ping, no session, no GET', async () => {
+test.each(['stdio', 'http'] as const)(
+  'a resource of an official server over %s is watched for clients of both eras',
+  async (place) => {
+    const uri = 'test://watched-resource';
+    const config = place === 'stdio' ? stdioFixture('new') : { type: 'streamable-http', url: await httpFixture('new') };
+    const hub = await testHub({ mcpServers: { s: config } });
+    await hub.connected(1);
+    const old = await session(hub.mcp('s'));
+    const streams = [
+      await old.listen(),
+      await stream(hub.mcp(), {
+        method: 'POST',
+        ...modernRequest('subscriptions/listen', { notifications: { resourceSubscriptions: [uri] } }, { id: 'mine' }),
+      }),
+    ];
+    expect((await old.request('resources/subscribe', { uri })).error).toBeUndefined();
+    await until(
+      'it is acknowledged',
+      () => streams[1]?.messages[0]?.method === 'notifications/subscriptions/acknowledged',
+    );
+    await old.call('test_trigger_resource_update');
+    const told = () =>
+      streams.map(
+        ({ messages }) => messages.find(({ method }) => method === 'notifications/resources/updated')?.params,
+      );
+    await until('both hear', () => told().every((params) => params !== undefined));
+    expect(told()).toEqual([{ uri }, { uri, _meta: { [key('subscriptionId')]: 'mine' } }]);
+  },
+);
+
+test('a server without sessions gets nothing of before: no ping, no session, no GET', async () => {
   const server = await eraHttp({ speaks }, { keepAliveInterval: 1_000 });
   await hubOf(server);
   server.asked();
