@@ -429,6 +429,8 @@ export const limits = {
   eraDoubtMs: 5_000,
   /** How long a connecting server may take to say that it will tell of changes, before its lists are read without that. */
   listenAnswerMs: 1_000,
+  /** A stream of changes that held this long was good: the next failure starts its back-off anew. Serverless hosts end streams after 10 to 60 s. */
+  listenHeldMs: 5_000,
   /** Resources one session or stream may subscribe to, and all of them together; each is also a subscription at its server. */
   subscriptionsPerSession: 200,
   subscriptions: 50_000,

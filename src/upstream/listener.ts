@@ -58,7 +58,9 @@ export class Listener implements WatchMethods {
   #acknowledged = 0;
   /** Nobody listens, or has until now. */
   #deaf = true;
+  /** Streams in a row that did not hold. */
   #failures = 0;
+  #agreedAt = 0;
   #timer: NodeJS.Timeout | undefined;
   #changing = false;
   #state: 'listening' | 'unable' | 'stopped' = 'listening';
@@ -151,8 +153,8 @@ export class Listener implements WatchMethods {
   }
 
   #accepted({ params }: RpcMessage, asked: readonly string[]): void {
-    this.#failures = 0;
     this.#acknowledged = this.#stream;
+    this.#agreedAt = performance.now();
     // Of what happened before this moment nobody may have told us: during the pause, or while the lists were read without waiting for it.
     if (this.#deaf && !this.#heard) for (const { kind } of this.#lists) this.#options.missed(kind);
     this.#deaf = false;
@@ -185,6 +187,8 @@ export class Listener implements WatchMethods {
       for (const uri of unagreed) this.#refuse(uri);
       if (this.#lists.length === 0 && this.#uris.size === 0) return;
     } else if (this.#acknowledged === 0 && isRefusal(error, failure)) return this.#giveUp(why);
+    // Each new stream costs the lists anew: one that the server ends at once must not make that a habit.
+    if (!isNew && performance.now() - this.#agreedAt > limits.listenHeldMs) this.#failures = 0;
     const waitMs = Math.min(limits.backOffFirstMs * 2 ** Math.min(this.#failures++, 10), limits.backOffMaxMs);
     this.#options.log.debug('the stream of changes ended; it is opened again', { why, inMs: waitMs });
     this.#timer = setTimeout(() => this.#open(), waitMs).unref();
