@@ -379,8 +379,8 @@ export class Link {
   }
 
   #giveUp(id: number, pending: Pending, reason: string): void {
-    this.#asks.abandoned(id, pending);
     this.#tellCancelled(id, reason);
+    this.#asks.abandoned(id, pending);
   }
 
   /** Over HTTP a request of the stateless revision is cancelled by leaving its response (2026-07-28, Cancellation). */

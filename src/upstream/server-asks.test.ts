@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { logLines } from '../../test/kit/channel-log.ts';
 import type { ServerAsk } from '../core/asks.ts';
+import { limits } from '../core/limits.ts';
 import type { RpcMessage } from '../core/rpc.ts';
 import { type Exchange, PendingTable } from './pending.ts';
 import { type Home, ServerAsks } from './server-asks.ts';
@@ -151,6 +152,19 @@ describe('a question is for', () => {
     taken[0]?.answer('result', '{"roots":[]}');
     expect(own.written).toEqual([{ jsonrpc: '2.0', id: 7, result: { roots: [] } }]);
   });
+});
+
+test('when more calls were given up than can be remembered nobody is asked: a thousand of one’s own hide nobody else’s', () => {
+  const one = connection();
+  one.call(1, 'victim');
+  one.abandon(1);
+  for (let id = 10_000; id < 10_000 + limits.abandonedCalls; id++) {
+    one.call(id, 'attacker');
+    one.abandon(id);
+  }
+  one.call(99_999, 'attacker');
+  one.ask(7);
+  expect(one.asked).toEqual([]);
 });
 
 describe('a question ends', () => {

@@ -41,6 +41,8 @@ export class ServerAsks {
   #warned = false;
   /** Requests that nobody waits for any more and the server may still be at work on: an ask may be theirs. */
   readonly #abandoned = new Map<number, { readonly asker: string | undefined; readonly until: number }>();
+  /** Until when there were more of them than are remembered. */
+  #crowdedUntil = 0;
 
   constructor(options: ServerAsksOptions) {
     this.#options = options;
@@ -101,9 +103,12 @@ export class ServerAsks {
   /** Nobody waits for a request any more, but the server may not have stopped. */
   abandoned(id: number, { exchange }: Pending): void {
     if (exchange.asked) {
-      const oldest = this.#abandoned.keys().next().value;
-      if (this.#abandoned.size >= limits.abandonedCalls && oldest !== undefined) this.#abandoned.delete(oldest);
-      this.#abandoned.set(id, { asker: exchange.asker, until: performance.now() + limits.abandonedMs });
+      const now = performance.now();
+      const until = now + limits.abandonedMs;
+      this.#forgetExpired(now);
+      // Nobody shall get at somebody else's question by giving up a thousand calls.
+      if (this.#abandoned.size >= limits.abandonedCalls) this.#crowdedUntil = until;
+      else this.#abandoned.set(id, { asker: exchange.asker, until });
     }
     this.ended(id);
   }
@@ -143,14 +148,21 @@ export class ServerAsks {
 
   /** True when all that the server may be at work on is one call, or one client's. */
   #oneAsker(calls: readonly Candidate[]): boolean {
-    const askers = new Set<string | undefined>(calls.map(({ pending }) => pending.exchange.asker));
     const now = performance.now();
-    for (const [id, { asker, until }] of this.#abandoned) {
-      if (until > now) askers.add(asker);
-      else this.#abandoned.delete(id);
-    }
+    if (this.#crowdedUntil > now) return false;
+    this.#forgetExpired(now);
     if (calls.length === 1 && this.#abandoned.size === 0) return true;
+    const askers = new Set<string | undefined>(calls.map(({ pending }) => pending.exchange.asker));
+    for (const { asker } of this.#abandoned.values()) askers.add(asker);
     return askers.size === 1 && !askers.has(undefined);
+  }
+
+  /** The oldest are the first. */
+  #forgetExpired(now: number): void {
+    for (const [id, { until }] of this.#abandoned) {
+      if (until > now) return;
+      this.#abandoned.delete(id);
+    }
   }
 
   #openAsk(
