@@ -194,13 +194,11 @@ class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
     if (!stateless || this.#over) return ask.refuse(nobodyToAsk);
     const abilities = abilitiesFor(this.#request);
     const missing = missingFor(ask, abilities);
-    if (missing) {
-      // It may do without; if it does not, the client hears what it takes.
-      this.#lacking = bothCapabilities(this.#lacking, missing);
-      return ask.refuse(unableRefusal(ask, abilities));
-    }
+    // The server may do without; if it does not, the client hears what it takes.
+    if (missing) this.#lacking = bothCapabilities(this.#lacking, missing);
     this.#parking ??= asks.parkings.open(this);
-    if (this.#parking) this.#parking.add(ask);
+    if (missing && this.#parking) this.#parking.addUnable(ask, unableRefusal(ask, abilities));
+    else if (this.#parking) this.#parking.add(ask);
     else ask.refuse({ code: rpcErrors.internal, message: 'Too many calls wait for their clients to answer.' });
   }
 

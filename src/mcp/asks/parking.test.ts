@@ -148,6 +148,24 @@ test('a question that is taken back is not asked; one that comes while the clien
   expect(() => all.resume(stateOf(first), request())).toThrow('not valid');
 });
 
+test('what the client cannot be asked is refused when it has answered the rest, or at once where there is no rest', async () => {
+  const all = parkings();
+  const { call, rounds } = aCall();
+  const parking = all.open(call);
+  const refusals: string[] = [];
+  const unable = (name: string) => ({ ...anAsk().ask, refuse: () => void refusals.push(name) });
+  const refusal = { code: -32601, message: 'no' };
+  parking?.addUnable(unable('alone'), refusal);
+  await until('it is refused', () => refusals.length > 0);
+  const able = anAsk();
+  parking?.addUnable(unable('with another'), refusal);
+  parking?.add(able.ask);
+  const first = await until('the other one is asked', () => rounds[0]);
+  expect([Object.keys(first.inputRequests), refusals]).toEqual([['elicitation-1'], ['alone']]);
+  all.resume(stateOf(first), request({ inputResponses: { 'elicitation-1': { n: 1 } } }));
+  expect([able.answers, refusals]).toEqual([['{"n":1}'], ['alone', 'with another']]);
+});
+
 test('a question goes out without what only a request of its own can have', async () => {
   const all = parkings();
   const { call, rounds } = aCall();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { ServerAsk } from '../../core/asks.ts';
+import type { AskRefusal, ServerAsk } from '../../core/asks.ts';
 import { type Edits, editObject, memberText } from '../../core/json-text.ts';
 import { limits } from '../../core/limits.ts';
 import { principalId } from '../../core/principal.ts';
@@ -25,6 +25,8 @@ export interface ParkableCall {
 export interface Parking {
   /** The server asks this. The client hears of it when it comes with what others are asked at the same moment. */
   add(ask: ServerAsk): void;
+  /** The server asks what this client cannot be asked. It hears so once the client has answered what else was asked, so that its one question does not end the others. */
+  addUnable(ask: ServerAsk, refusal: AskRefusal): void;
   /** The call is over. `tell` is what its client is to be told: now, or when it comes back. */
   over(tell: () => void): void;
 }
@@ -94,6 +96,7 @@ class Parked implements Parking {
   readonly #gone: (id: string) => void;
   /** What waits for an answer, by the key the client knows it by. */
   readonly #asks = new Map<string, ServerAsk>();
+  #unable: { readonly ask: ServerAsk; readonly refusal: AskRefusal }[] = [];
   #lastKey = 0;
   /** What of it the client has seen. */
   #shown: readonly string[] = [];
@@ -115,6 +118,11 @@ class Parked implements Parking {
     const key = `${ask.method.split('/')[0]}-${++this.#lastKey}`;
     this.#asks.set(key, ask);
     ask.withdrawn = () => this.#asks.delete(key);
+    if (this.#use === undefined) this.#gather();
+  }
+
+  addUnable(ask: ServerAsk, refusal: AskRefusal): void {
+    this.#unable.push({ ask, refusal });
     if (this.#use === undefined) this.#gather();
   }
 
@@ -147,6 +155,7 @@ class Parked implements Parking {
       this.#asks.delete(key);
       ask.answer('result', answer);
     }
+    this.#refuseUnable();
     // What was not answered, and what came meanwhile, is asked (again).
     if (this.#asks.size > 0) this.#gather();
   }
@@ -157,7 +166,8 @@ class Parked implements Parking {
 
   #suspend(): void {
     this.#timer = undefined;
-    if (this.#over || this.#asks.size === 0) return;
+    if (this.#over) return;
+    if (this.#asks.size === 0) return this.#refuseUnable();
     const { call } = this;
     const { awayMs } = this.#bounds;
     this.#use = randomUUID();
@@ -171,6 +181,10 @@ class Parked implements Parking {
         state,
       ),
     );
+  }
+
+  #refuseUnable(): void {
+    for (const { ask, refusal } of this.#unable.splice(0)) ask.refuse(refusal);
   }
 
   #expire(): void {
