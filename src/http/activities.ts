@@ -1,6 +1,8 @@
 import { Hono } from 'hono';
 import type { Activity } from '../core/activity.ts';
+import { z } from 'zod';
 import { HubError } from '../core/errors.ts';
+import { parseInput } from '../core/input.ts';
 import type { Logger } from '../core/logger.ts';
 import type { ActivityLog } from '../logs/activity.ts';
 import { type OwnCalls, parseActivityListing, parseDaysOld } from '../logs/activity-filter.ts';
@@ -8,7 +10,7 @@ import { adminOnly, type ApiEnv, type Caller, editorOf } from './caller.ts';
 import { ok } from './reply.ts';
 
 export interface ActivitiesOptions {
-  readonly activity: Pick<ActivityLog, 'list' | 'stats' | 'choices' | 'get' | 'cleanup'>;
+  readonly activity: Pick<ActivityLog, 'list' | 'stats' | 'timeline' | 'choices' | 'get' | 'cleanup'>;
   readonly log: Logger;
 }
 
@@ -30,6 +32,17 @@ export function activitiesRoutes({ activity, log }: ActivitiesOptions): Hono<Api
     return ok(c, await activity.stats({ ...filter, ...mineOf(c.var.caller) }));
   });
 
+  routes.get('/activities/timeline', async (c) => {
+    const { buckets: wanted, ...query } = c.req.query();
+    const { buckets } = parseInput(timelineInput, { buckets: wanted }, 'Cannot list the activities over time');
+    const { page: _page, limit: _limit, ...filter } = parseActivityListing(query);
+    const { end = new Date() } = filter;
+    const { start = new Date(end.getTime() - dayMs) } = filter;
+    const bucketMs = Math.max(1, Math.ceil((end.getTime() - start.getTime() + 1) / buckets));
+    const listing = { ...filter, start, end, bucketMs, buckets, ...mineOf(c.var.caller) };
+    return ok(c, { bucketMs, buckets: await activity.timeline(listing) });
+  });
+
   routes.get('/activities/filters', async (c) => ok(c, await activity.choices(mineOf(c.var.caller).mine)));
 
   routes.get('/activities/:id', async (c) => {
@@ -49,6 +62,16 @@ export function activitiesRoutes({ activity, log }: ActivitiesOptions): Hono<Api
 
   return routes;
 }
+
+const dayMs = 24 * 60 * 60_000;
+
+const timelineInput = z.object({
+  buckets: z
+    .string()
+    .regex(/^(?:[1-9]\d?|1\d\d|200)$/, 'must be a whole number from 1 to 200')
+    .default('48')
+    .transform(Number),
+});
 
 /** The record with its time under MCPHub's name too. */
 function shown(activity: Activity) {

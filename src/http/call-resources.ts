@@ -25,7 +25,7 @@ export function callResources(options: CallResourcesOptions): Hono<ApiEnv>[] {
   const { views, states, dispatch, allowedOrigins, hubUrl } = options;
   const calls = createCalls({ views, states, dispatch, toolArguments: createToolArguments() });
   return [
-    toolsRoutes(calls, dispatch.refused),
+    toolsRoutes(calls, dispatch),
     promptsResourcesRoutes(calls),
     ...(dispatch.smart ? [smartSearchRoutes({ views, smart: dispatch.smart })] : []),
     documentsRoutes({ views, states, allowedOrigins, hubUrl, version: dispatch.version }),

@@ -30,6 +30,8 @@ export interface CallContext {
   /** The header of W3C trace context: goes on to the server and into the activity record. One that is none is left out. */
   readonly traceparent?: string | undefined;
   readonly signal: AbortSignal;
+  /** See `Invocation`. */
+  readonly progressed?: ((params: string) => void) | undefined;
   /** Called when the call goes on to its server, whatever then becomes of it. */
   readonly reached?: () => void;
 }
@@ -75,10 +77,13 @@ export function createCalls({ views, toolArguments, states, dispatch }: CallsOpt
    * `not_found` where that is what it says, else `upstream_failed`.
    */
   async function ask(method: Invocation['method'], params: string, view: View, context: CallContext): Promise<string> {
-    const { caller, scope, sessionId, signal } = context;
+    const { caller, scope, sessionId, signal, progressed } = context;
     const { principal, address } = caller;
     context.reached?.();
-    const answer = await invoke({ method, params, principal, address, scope, view, sessionId, signal }, dispatch);
+    const answer = await invoke(
+      { method, params, principal, address, scope, view, sessionId, signal, progressed },
+      dispatch,
+    );
     if (answer.kind === 'result') return memberText(answer.text, 'result') ?? '{}';
     const message = `The server refused: ${answer.message.slice(0, limits.textChars)}`;
     if (answer.code === rpcErrors.invalidParams) throw new HubError('invalid_input', message);
@@ -108,7 +113,7 @@ export function createCalls({ views, toolArguments, states, dispatch }: CallsOpt
       const problems = [...(args.problems ?? []), ...prepared.problems.map((problem) => below(args.path, problem))];
       if (problems.length > 0) throw invalid(`Cannot call tool "${shown(tool)}"`, problems);
       const exact = exactText(prepared.value, args.value, args.text);
-      const params = `{"name":${JSON.stringify(name)},"arguments":${exact}${traceMeta(context.traceparent)}}`;
+      const params = `{"name":${JSON.stringify(name)},"arguments":${exact}${metaOf(context)}}`;
       const result = await ask('tools/call', params, view, context);
       return { result, arguments: exact };
     },
@@ -142,10 +147,11 @@ function located(view: View, kind: 'tools' | 'prompts', { server, name }: { serv
   return text === undefined ? undefined : { text, name: String(JSON.parse(memberText(text, 'name') ?? 'null')) };
 }
 
-/** The member of `params` in which MCP carries a trace. */
-function traceMeta(traceparent = ''): string {
+/** The member of `params` in which MCP carries a trace, and the wish for progress. */
+function metaOf({ traceparent = '', progressed }: CallContext): string {
   const isTrace = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(traceparent);
-  return isTrace ? `,"_meta":{"traceparent":"${traceparent}"}` : '';
+  const meta = { ...(isTrace && { traceparent }), ...(progressed && { progressToken: 0 }) };
+  return Object.keys(meta).length > 0 ? `,"_meta":${JSON.stringify(meta)}` : '';
 }
 
 function unavailable({ name, status, nextRetryAt, oauth }: ServerState, { settings, user }: Caller): HubError {

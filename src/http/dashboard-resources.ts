@@ -5,6 +5,7 @@ import { isLoopbackName } from '../mcp/guard.ts';
 import type { ApiEnv } from './caller.ts';
 import type { Changes } from './changes.ts';
 import { connectRoutes } from './connect.ts';
+import { exposureRoutes } from './exposure.ts';
 import { registryRoutes } from './registry.ts';
 
 export interface DashboardResources {
@@ -19,7 +20,13 @@ export interface DashboardResources {
 
 /** What pages ask besides what everybody asks. */
 export function dashboardResources({ changes, views, host, registryUrl, hubUrl }: DashboardResources): Hono<ApiEnv>[] {
+  const loopback = isLoopbackName(host);
   // Not set is on, beyond loopback.
-  const keyRequired = ({ system }: Settings) => system.routing.enableBearerAuth ?? !isLoopbackName(host);
-  return [changes.routes, connectRoutes({ views, hubUrl, keyRequired }), registryRoutes({ registryUrl })];
+  const keyRequired = ({ system }: Settings) => system.routing.enableBearerAuth ?? !loopback;
+  return [
+    changes.routes,
+    connectRoutes({ views, hubUrl, keyRequired }),
+    exposureRoutes({ views, loopback, keyRequired }),
+    registryRoutes({ registryUrl }),
+  ];
 }

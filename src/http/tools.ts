@@ -10,7 +10,8 @@ import { jsonBodyText } from './api.ts';
 import type { ApiEnv } from './caller.ts';
 import { type Calls, completeResult } from './calls.ts';
 import { recordRefusedCalls } from './refused-calls.ts';
-import { okText } from './reply.ts';
+import { type Progressed, withProgress } from './progress-stream.ts';
+import { answerErrors, okText } from './reply.ts';
 
 /** The body of `POST /tools/call/:server`. */
 export const callInput = z.object({
@@ -18,8 +19,11 @@ export const callInput = z.object({
   arguments: z.record(z.string(), z.unknown(), { error: 'must be an object' }).nullish(),
 });
 
-/** `POST /tools/call/:server` (SPEC, Tool call; CONTRACT §4): 200 also when the tool reports failure, which `isError` says. */
-export function toolsRoutes(calls: Calls, refused: DispatchOptions['refused']): Hono<ApiEnv> {
+/**
+ * `POST /tools/call/:server` (SPEC, Tool call; CONTRACT §4): 200 also when the tool reports failure, which `isError` says. Who takes `text/event-stream` hears of
+ * progress.
+ */
+export function toolsRoutes(calls: Calls, { refused, log }: Pick<DispatchOptions, 'refused' | 'log'>): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
   routes.post('/tools/call/:server', recordRefusedCalls(refused), async (c) => {
@@ -31,20 +35,22 @@ export function toolsRoutes(calls: Calls, refused: DispatchOptions['refused']): 
     c.set('asked', { server: scope.name, tool: input.toolName, scope });
     const value = isObject(body.value) && isObject(body.value['arguments']) ? body.value['arguments'] : {};
     const text = input.arguments ? (memberText(body.text, 'arguments') ?? '{}') : '{}';
-    const answer = await calls.tool(
-      { server: scope.name, tool: input.toolName },
-      () => ({ value, text, path: 'arguments' }),
-      {
-        caller,
-        scope,
-        sessionId: sessionIdOf(c.req.header('x-session-id')),
-        traceparent: c.req.header('traceparent'),
-        signal: c.req.raw.signal,
-        reached: () => c.set('reached', true),
-      },
-    );
-    const more = { toolName: JSON.stringify(input.toolName), arguments: answer.arguments };
-    return okText(c, completeResult(answer.result, more));
+    const context = {
+      caller,
+      scope,
+      sessionId: sessionIdOf(c.req.header('x-session-id')),
+      traceparent: c.req.header('traceparent'),
+      signal: c.req.raw.signal,
+      reached: () => c.set('reached', true),
+    };
+    const call = async (progressed?: Progressed) => {
+      const given = () => ({ value, text, path: 'arguments' });
+      const at = { server: scope.name, tool: input.toolName };
+      const answer = await calls.tool(at, given, { ...context, progressed });
+      const more = { toolName: JSON.stringify(input.toolName), arguments: answer.arguments };
+      return okText(c, completeResult(answer.result, more));
+    };
+    return withProgress(c, call, (error) => answerErrors(log)(error as Error, c));
   });
 
   return routes;

@@ -53,6 +53,34 @@ export function searchStats({ searches, empty, used, usedResults, ranks, first }
   return { searches, empty, used, meanRank: share(ranks), firstShare: share(first) };
 }
 
+/** The calls of a stretch of time. Both times in milliseconds, 0 when there were no calls. */
+export interface ActivityBucket {
+  /** ISO 8601. */
+  readonly start: string;
+  readonly calls: number;
+  readonly errors: number;
+  readonly p50: number;
+  readonly p95: number;
+}
+
+/** Which calls, and into how many stretches of which length. */
+export interface TimelineListing extends ActivityFilter {
+  readonly start: Date;
+  readonly bucketMs: number;
+  readonly buckets: number;
+}
+
+/** All stretches in order, those without calls too. */
+export function everyBucket(
+  { start, bucketMs, buckets }: TimelineListing,
+  found: ReadonlyMap<number, Omit<ActivityBucket, 'start'>>,
+): ActivityBucket[] {
+  return Array.from({ length: buckets }, (_, index) => ({
+    start: new Date(start.getTime() + index * bucketMs).toISOString(),
+    ...(found.get(index) ?? { calls: 0, errors: 0, p50: 0, p95: 0 }),
+  }));
+}
+
 /** The values that occur, sorted: what a dashboard offers to filter by. Not those of refused calls, which may name anything. */
 export interface ActivityChoices {
   readonly servers: readonly string[];
@@ -68,6 +96,7 @@ export interface ActivityAnswers {
   /** What was done with the results of these searches, oldest first, `limits.activityUses` at most. */
   uses(searchIds: readonly string[]): Promise<readonly (SearchUseRecord & { readonly searchId: string })[]>;
   stats(filter: ActivityFilter): Promise<ActivityStats>;
+  timeline(listing: TimelineListing): Promise<readonly ActivityBucket[]>;
   choices(mine: OwnCalls | undefined): Promise<ActivityChoices>;
   get(id: string, mine: OwnCalls | undefined): Promise<Activity | undefined>;
   /** Removes records from before `before`; gives how many. */

@@ -1,6 +1,6 @@
 import type { Activity } from '../core/activity.ts';
 import { limits } from '../core/limits.ts';
-import { pageOf, roundMs, searchStats } from './activity-answers.ts';
+import { everyBucket, pageOf, roundMs, searchStats } from './activity-answers.ts';
 import type { ActivityAnswers, SearchCounts } from './activity-answers.ts';
 import { activityMatcher } from './activity-filter.ts';
 import type { ActivityFilter, OwnCalls } from './activity-filter.ts';
@@ -39,6 +39,17 @@ export function createActivityMemory(): ActivityMemory {
         search: searchStats(countSearches(all, ring)),
       };
     },
+    async timeline(listing) {
+      const byBucket = new Map<number, Activity[]>();
+      for (const activity of matching(listing)) {
+        if (activity.kind !== 'call') continue;
+        const index = Math.floor((Date.parse(activity.timestamp) - listing.start.getTime()) / listing.bucketMs);
+        const before = byBucket.get(index);
+        if (before) before.push(activity);
+        else byBucket.set(index, [activity]);
+      }
+      return everyBucket(listing, new Map([...byBucket].map(([index, calls]) => [index, sumOf(calls)])));
+    },
     async uses(searchIds) {
       const wanted = new Set(searchIds);
       const used = ring.filter(({ kind, searchId = '' }) => kind !== 'search' && wanted.has(searchId));
@@ -76,6 +87,23 @@ export function createActivityMemory(): ActivityMemory {
       return removed;
     },
   };
+}
+
+function sumOf(calls: readonly Activity[]) {
+  const times = calls.map(({ durationMs }) => durationMs).sort((a, b) => a - b);
+  return {
+    calls: calls.length,
+    errors: calls.filter(({ status }) => status !== 'success').length,
+    p50: roundMs(percentile(times, 0.5)),
+    p95: roundMs(percentile(times, 0.95)),
+  };
+}
+
+/** Between two neighbours in proportion, as `percentile_cont` of SQL has it. */
+function percentile(sorted: readonly number[], share: number): number {
+  const place = (sorted.length - 1) * share;
+  const [low = 0, high = low] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
+  return low + (high - low) * (place - Math.floor(place));
 }
 
 function countSearches(found: readonly Activity[], all: readonly Activity[]): SearchCounts {

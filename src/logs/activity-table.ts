@@ -1,8 +1,8 @@
 import type { Activity, ActivityKind, ActivityStatus, SearchUseRecord } from '../core/activity.ts';
 import { limits } from '../core/limits.ts';
 import type { Database, Parameter, Queryable } from '../database/database.ts';
-import { noSearches, pageOf, roundMs, searchStats } from './activity-answers.ts';
-import type { ActivityAnswers, SearchCounts } from './activity-answers.ts';
+import { everyBucket, noSearches, pageOf, roundMs, searchStats } from './activity-answers.ts';
+import type { ActivityAnswers, ActivityBucket, SearchCounts, TimelineListing } from './activity-answers.ts';
 import { exactFilters } from './activity-filter.ts';
 import type { ActivityFilter } from './activity-filter.ts';
 import { removeWhere } from './prune.ts';
@@ -87,6 +87,7 @@ export function activityTable(database: Database): ActivityAnswers {
         search: searchStats(searches),
       };
     },
+    timeline: (listing) => timeline(database, listing),
     async uses(searchIds) {
       const rows = await database.query<UseRow>(
         `select search_id, kind, server, tool, status, at, search_rank from toolhub.activity
@@ -167,6 +168,34 @@ interface Row {
   query: string | null;
   search_rank: number | null;
   results: string | null;
+}
+
+/** A row per stretch that has calls. */
+async function timeline(database: Database, listing: TimelineListing): Promise<readonly ActivityBucket[]> {
+  const where = whereOf(listing);
+  where.and('kind = ?', 'call');
+  const start = where.value(listing.start.toISOString());
+  const rows = await database.query<TimelineRow>(
+    `select floor(extract(epoch from at - ${start}::timestamptz) * 1000 / ${where.value(listing.bucketMs)}::float8)::int as index,
+         count(*)::int as calls,
+         count(*) filter (where status <> 'success')::int as errors,
+         percentile_cont(0.5) within group (order by duration_ms) as p50,
+         percentile_cont(0.95) within group (order by duration_ms) as p95
+       from toolhub.activity ${where.text()} group by 1`,
+    where.values,
+  );
+  const found = rows.map(
+    ({ index, calls, errors, p50, p95 }) => [index, { calls, errors, p50: roundMs(p50), p95: roundMs(p95) }] as const,
+  );
+  return everyBucket(listing, new Map(found));
+}
+
+interface TimelineRow {
+  index: number;
+  calls: number;
+  errors: number;
+  p50: number;
+  p95: number;
 }
 
 interface UseRow extends Omit<SearchUseRecord, 'timestamp' | 'rank'> {

@@ -9,6 +9,8 @@ import type {
   ActivityPage,
   ActivityStats,
   SeenActivity,
+  ActivityBucket,
+  TimelineListing,
 } from './activity-answers.ts';
 import type { ActivityFilter, ActivityListing, OwnCalls } from './activity-filter.ts';
 import { createActivityMemory } from './activity-memory.ts';
@@ -24,6 +26,8 @@ import type { WriteCounts } from './writer.ts';
 export interface ActivityLog extends ActivitySink {
   list(listing: ActivityListing): Promise<ActivityPage>;
   stats(filter: ActivityFilter): Promise<ActivityStats>;
+  /** The calls over time. */
+  timeline(listing: TimelineListing): Promise<readonly ActivityBucket[]>;
   /** `mine`: only from this account's calls. */
   choices(mine?: OwnCalls): Promise<ActivityChoices>;
   /** Undefined when there is no such record, or it is not this account's. */
@@ -81,6 +85,7 @@ export function createActivityLog({ database, log, now = Date.now }: ActivityOpt
         return { ...page, data: await withUses(answers, page.data) };
       }),
     stats: (filter) => ask((answers) => answers.stats(filter)),
+    timeline: (listing) => ask((answers) => answers.timeline(listing)),
     choices: (mine) => ask((answers) => answers.choices(mine)),
     async get(id, mine) {
       if (!uuid.test(id)) return undefined;

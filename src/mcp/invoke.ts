@@ -1,3 +1,4 @@
+import { memberText } from '../core/json-text.ts';
 import { isObject } from '../core/rpc.ts';
 import { dispatch, type DispatchOptions } from './dispatch.ts';
 import type { Reply } from './reply.ts';
@@ -8,6 +9,8 @@ export interface Invocation extends Pick<ClientRequest, 'principal' | 'scope' | 
   readonly method: 'tools/call' | 'prompts/get' | 'resources/read';
   /** `params` as JSON text. Names are those of the view. */
   readonly params: string;
+  /** Gets the params of each `notifications/progress` as JSON text; without it the server is not asked for any. */
+  readonly progressed?: ((params: string) => void) | undefined;
   /** Ends the call when it aborts: the asker has left. */
   readonly signal?: AbortSignal;
 }
@@ -25,7 +28,10 @@ export function invoke(invocation: Invocation, options: DispatchOptions): Promis
   const { method, params, signal } = invocation;
   return new Promise((resolve, reject) => {
     const reply: Reply = {
-      notify: () => undefined,
+      notify: (text) => {
+        if (memberText(text, 'method') === '"notifications/progress"')
+          invocation.progressed?.(memberText(text, 'params') ?? '{}');
+      },
       answer: (text) => resolve(invoked(text)),
       answerBytes: (head, body, tail) => resolve(invoked(head + body.toString() + tail)),
       refused: reject,

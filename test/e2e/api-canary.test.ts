@@ -279,17 +279,7 @@ describe('no secret is in', () => {
 test('the canaries are really there, and an export that includes secrets has them', async () => {
   const [, [, admin = ''] = []] = principals;
   const answer = await api(hub, 'GET', '/mcp-settings/export?secrets=include', { token: admin });
-  for (const name of [
-    'env',
-    'header',
-    'oauth-client',
-    'openapi',
-    'client',
-    'access',
-    'router',
-    'pending',
-    'proxy',
-  ]) {
+  for (const name of ['env', 'header', 'oauth-client', 'openapi', 'client', 'access', 'router', 'pending', 'proxy']) {
     expect(answer.text).toContain(canary(name));
   }
 });

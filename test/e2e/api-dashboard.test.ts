@@ -36,7 +36,14 @@ beforeAll(async () => {
   tokens['key'] = await keyToken(hub, tokens['admin'], { accessType: 'all' });
 });
 
-const routes = ['/events', '/connect', '/registry/servers', '/servers?items=count'];
+const routes = [
+  '/exposure',
+  '/activities/timeline',
+  '/events',
+  '/connect',
+  '/registry/servers',
+  '/servers?items=count',
+];
 
 test.each(routes)('GET %s is for nobody without a credential', async (path) => {
   expect((await api(hub, 'GET', path)).status).toBe(401);
@@ -211,5 +218,65 @@ describe('GET /events', () => {
 
   test('is not opened by asking for its head', async () => {
     expect((await api(hub, 'HEAD', '/events', { token: tokens['admin'] })).status).toBe(200);
+  });
+});
+
+describe('GET /exposure', () => {
+  test('says what anonymous can call, as far as it is open', async () => {
+    const open = await testHub({
+      mcpServers: {
+        shown: hostileStdio({ tools: ['echo', 'add'] }).config,
+        kept: { ...hostileStdio({ tools: ['echo'] }).config, visibility: 'private' },
+      },
+    });
+    await open.connected(2);
+    const token = await login(open);
+    const exposure = async () => (await api(open, 'GET', '/exposure', { token })).body.data;
+    const all = { servers: ['shown'], tools: 2 };
+    expect(await exposure()).toEqual({ loopback: true, http: all, mcp: all });
+    const routing = { openApiAccess: 'off', enableBearerAuth: true };
+    await api(open, 'PUT', '/system-config', { token, body: { routing } });
+    expect(await exposure()).toEqual({ loopback: true, http: null, mcp: null });
+  });
+
+  test('is for admins', async () => {
+    expect((await api(hub, 'GET', '/exposure', { token: tokens['user'] })).status).toBe(403);
+  });
+});
+
+describe('GET /activities/timeline', () => {
+  interface Timeline {
+    bucketMs: number;
+    buckets: { start: string; calls: number; errors: number; p50: number; p95: number }[];
+  }
+  const timeline = async (who: string, query = '') => {
+    const { body, text } = await api(hub, 'GET', `/activities/timeline${query}`, { token: tokens[who] });
+    expect(body.success, text).toBe(true);
+    return body.data as Timeline;
+  };
+  const sum = ({ buckets }: Timeline) => [
+    buckets.reduce((total, { calls }) => total + calls, 0),
+    buckets.reduce((total, { errors }) => total + errors, 0),
+  ];
+
+  test('has calls and errors in equal stretches, for a user only their own, and filters', async () => {
+    const call = (who: string, server: string, toolName: string) =>
+      api(hub, 'POST', `/tools/call/${server}`, { token: tokens[who], body: { toolName } });
+    await call('admin', 'alpha', 'echo');
+    await call('admin', 'beta', 'echo');
+    await call('user', 'alpha', 'echo');
+    const all = await timeline('admin');
+    expect([all.buckets.length, all.bucketMs]).toEqual([48, 30 * 60_000 + 1]);
+    expect(sum(all)).toEqual([3, 0]);
+    const busy = all.buckets.findLast(({ calls }) => calls > 0);
+    expect(busy?.p95).toBeGreaterThanOrEqual(busy?.p50 ?? Infinity);
+    expect(sum(await timeline('user'))).toEqual([1, 0]);
+    expect(sum(await timeline('admin', '?server=beta&buckets=3'))).toEqual([1, 0]);
+    expect((await timeline('admin', '?buckets=3')).buckets).toHaveLength(3);
+    expect(sum(await timeline('admin', '?startDate=2020-01-01&endDate=2020-01-02'))).toEqual([0, 0]);
+  });
+
+  test.each(['buckets=0', 'buckets=201', 'buckets=x', 'status=nope'])('refuses %s', async (query) => {
+    expect((await api(hub, 'GET', `/activities/timeline?${query}`, { token: tokens['admin'] })).status).toBe(400);
   });
 });

@@ -452,3 +452,67 @@ describe('prompts and resources', () => {
     expect(privately.received('prompts/get')).toEqual([]);
   });
 });
+
+describe('progress', () => {
+  const streamed = async (
+    hub: TestHub,
+    token: string,
+    body: unknown,
+    accept = 'text/event-stream, application/json',
+  ) => {
+    const response = await fetch(`${hub.url}/api/tools/call/alpha`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', Accept: accept },
+      body: JSON.stringify(body),
+    });
+    const text = await response.text();
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+    const frames = isStream
+      ? text
+          .split('\n\n')
+          .filter(Boolean)
+          .map((frame) => JSON.parse(frame.replace(/^data: /, '')) as Record<string, unknown>)
+      : [];
+    return { status: response.status, text, frames };
+  };
+  const steps = { type: 'object', properties: { steps: { type: 'integer' }, tag: { type: 'string' } } };
+  const open = async () => {
+    const tools = ['echo', { name: 'progress', inputSchema: steps }, 'hang', 'die'];
+    const alpha = hostileStdio({ tools });
+    const hub = await testHub({ mcpServers: { alpha: alpha.config } });
+    await hub.connected(1);
+    return { hub, alpha, token: await login(hub) };
+  };
+
+  test('comes before the answer for who takes a stream, and the answer is as it would have been', async () => {
+    const { hub, token } = await open();
+    const body = { toolName: 'progress', arguments: { steps: '3', tag: 'é"\n' } };
+    const { frames } = await streamed(hub, token, body);
+    expect(frames.map(({ type, progress, total }) => [type, progress, total])).toEqual([
+      ['progress', 1, 3],
+      ['progress', 2, 3],
+      ['progress', 3, 3],
+      ['answer', undefined, undefined],
+    ]);
+    const plain = await streamed(hub, token, body, 'application/json');
+    expect(frames.at(-1)).toEqual({ type: 'answer', status: 200, body: JSON.parse(plain.text) });
+  });
+
+  test('is no reason for a stream where there is none, nor are failures before it', async () => {
+    const { hub, token } = await open();
+    expect(JSON.parse((await streamed(hub, token, { toolName: 'echo' })).text)).toMatchObject({ success: true });
+    expect((await streamed(hub, token, { toolName: 'nope' })).status).toBe(404);
+    expect((await streamed(hub, token, { toolName: 'progress', arguments: { steps: 'x' } })).status).toBe(400);
+  });
+
+  test('ends with the failure, and its status, when the server dies meanwhile', async () => {
+    const { hub, alpha, token } = await open();
+    const hanging = streamed(hub, token, { toolName: 'hang' });
+    await until('it hangs', () => alpha.received('tools/call').length > 0);
+    await streamed(hub, token, { toolName: 'die' });
+    const { frames } = await hanging;
+    expect(frames[0]).toMatchObject({ type: 'progress', progress: 0 });
+    expect(frames.at(-1)).toMatchObject({ type: 'answer', body: { success: false } });
+    expect(Number(frames.at(-1)?.['status'])).toBeGreaterThanOrEqual(500);
+  });
+});

@@ -30,7 +30,7 @@ export const calls: Subject = {
     'POST /tools/call/:server': {
       summary: 'Call a tool of a server',
       description:
-        'Argument values are converted by the input schema of the tool. A tool that fails answers 200 with `isError`.',
+        'Argument values are converted by the input schema of the tool. A tool that fails answers 200 with `isError`. With `Accept: text/event-stream` progress comes before the answer, as server-sent events `{"type":"progress",…}`, then `{"type":"answer","status","body"}`.',
       headers: sessionHeader,
       body: callInput,
       answer: { data: ref('ToolResult') },

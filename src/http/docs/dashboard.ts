@@ -1,6 +1,8 @@
-import { anyObject, count, flag, listOf, object, type Subject, text } from './operation.ts';
+import { anyObject, count, flag, listOf, object, type Schema, type Subject, text, texts } from './operation.ts';
 
 const cost = object({ tools: count, tokens: count });
+
+const callable: Schema = { anyOf: [{ type: 'null' }, object({ servers: texts, tools: count })] };
 
 export const dashboard: Subject = {
   name: 'Dashboard',
@@ -27,6 +29,11 @@ export const dashboard: Subject = {
           cost: object({ all: cost, smart: cost }),
         }),
       },
+    },
+    'GET /exposure': {
+      summary: 'What somebody without a credential can call',
+      admin: true,
+      answer: { data: object({ loopback: flag, http: callable, mcp: callable }) },
     },
     'GET /registry/servers': {
       summary: 'Servers of the MCP registry, thirty at a time',

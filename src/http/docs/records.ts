@@ -1,6 +1,6 @@
 import { activityKinds, activityStatuses } from '../../core/activity.ts';
 import { limits } from '../../core/limits.ts';
-import { count, flag, listOf, object, ref, type Schema, type Subject, text, texts, time } from './operation.ts';
+import { count, flag, listOf, number, object, ref, type Schema, type Subject, text, texts, time } from './operation.ts';
 
 const logFilter: Record<string, Schema> = {
   level: { type: 'string', description: 'One or more of debug, info, warn, error, separated by commas.' },
@@ -66,6 +66,16 @@ export const activity: Subject = {
       summary: 'How many calls, how many failed, how long they took, and how much use the searches were',
       query: activityFilter,
       answer: { data: ref('ActivityStatistics') },
+    },
+    'GET /activities/timeline': {
+      summary: 'Calls, errors and times in equal stretches of time; of the last day without dates',
+      query: { ...activityFilter, buckets: { type: 'integer', minimum: 1, maximum: 200, default: 48 } },
+      answer: {
+        data: object({
+          bucketMs: count,
+          buckets: listOf(object({ start: time, calls: count, errors: count, p50: number, p95: number })),
+        }),
+      },
     },
     'GET /activities/filters': {
       summary: 'The values that occur',

@@ -20,8 +20,13 @@ interface Follow {
 export async function follow(path: string, { signal, lastEventId, opened, received }: Follow): Promise<void> {
   const headers = { Accept: 'text/event-stream', ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }) };
   const response = await send(path, { headers, signal });
-  if (!response.body) throw new ApiError(0, '');
   opened?.();
+  await readFrames(response, received);
+}
+
+/** The events of an answer that is a stream, until it ends or breaks. What `received` throws ends it. */
+export async function readFrames(response: Response, received: (frame: Frame) => void): Promise<void> {
+  if (!response.body) throw new ApiError(0, '');
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   for (;;) {

@@ -144,13 +144,16 @@ export interface LogEntry {
   readonly message: string;
 }
 
-export type ActivityStatus = 'success' | 'error' | 'cancelled' | 'timeout';
+export type ActivityStatus = 'success' | 'error' | 'cancelled' | 'timeout' | 'refused';
 
 export interface Activity {
   readonly id: string;
   readonly timestamp: string;
   readonly server: string;
   readonly tool: string;
+  /** A tool was called; or one was searched for, or described, on `$smart`. */
+  readonly kind: 'call' | 'search' | 'describe';
+  readonly query?: string;
   readonly durationMs: number;
   readonly status: ActivityStatus;
   readonly errorMessage?: string;
@@ -222,4 +225,32 @@ export interface RequiredConfig {
   readonly description: string;
   readonly sensitive: boolean;
   readonly default?: string | number | boolean | readonly string[];
+}
+
+/** What anybody can call without a credential; null where that is closed. */
+export interface Exposure {
+  readonly loopback: boolean;
+  readonly http: Callable | null;
+  readonly mcp: Callable | null;
+}
+
+export interface Callable {
+  readonly servers: readonly string[];
+  readonly tools: number;
+}
+
+export interface ActivityStats {
+  readonly totalCalls: number;
+  readonly successCount: number;
+  readonly errorCount: number;
+  readonly avgDuration: number;
+}
+
+export interface ActivityBucket {
+  readonly start: string;
+  readonly calls: number;
+  readonly errors: number;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p95: number;
 }

@@ -1,4 +1,4 @@
-import { Check, Copy } from 'lucide-react';
+import { Check, Copy, type LucideIcon } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { cx } from '../lib/cx.ts';
@@ -28,13 +28,20 @@ function useCopy(text: string) {
   return { done, copy };
 }
 
-export function CopyButton({ text, label }: { readonly text: string; readonly label?: string }) {
+interface CopyButtonProps {
+  readonly text: string;
+  readonly label?: string;
+  /** In place of the two sheets. */
+  readonly icon?: LucideIcon;
+}
+
+export function CopyButton({ text, label, icon: own = Copy }: CopyButtonProps) {
   const { t } = useTranslation();
   const { done, copy } = useCopy(text);
-  const icon = done ? Check : Copy;
+  const icon = done ? Check : own;
   if (label !== undefined) {
     return (
-      <Button icon={icon} onClick={copy}>
+      <Button look="quiet" icon={icon} onClick={copy}>
         {label}
       </Button>
     );
@@ -54,7 +61,7 @@ interface CodeProps {
 export function Code({ text, label, wrap = false, className }: CodeProps) {
   return (
     <div className={cx('border-line bg-page relative rounded-lg border', className)}>
-      <div className="absolute top-1 right-1 z-10">
+      <div className="bg-page absolute top-1 right-1 z-10 rounded-md">
         <CopyButton text={text} />
       </div>
       <pre

@@ -1,7 +1,104 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { ChevronLeft, Pencil, Trash2 } from 'lucide-react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Page } from '../../ui/page.tsx';
+import { ApiError, ask, pathOf } from '../../api/client.ts';
+import { groupQuery, groupServersQuery, queryClient, useMe } from '../../api/queries.ts';
+import type { Group } from '../../api/types.ts';
+import { NotFound } from '../../app/dead-ends.tsx';
+import { boot } from '../../boot.ts';
+import { useAction } from '../../lib/action.ts';
+import { Button } from '../../ui/button.tsx';
+import { confirm } from '../../ui/confirm.tsx';
+import { Failure } from '../../ui/failure.tsx';
+import { Loading, Page, Panel } from '../../ui/page.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { ConnectPanel } from './connect.tsx';
+import { GroupContent } from './group-content.tsx';
+import { GroupForm } from './group-form.tsx';
+
+const route = getRouteApi('/shell/groups/$id');
 
 export function GroupPage() {
+  const { id } = route.useParams();
+  const group = useQuery(groupQuery(id));
+  if (group.error instanceof ApiError && group.error.status === 404) return <NotFound />;
+  if (group.data) return <Shown group={group.data} />;
+  return (
+    <Page title={id}>
+      {group.error ? <Failure error={group.error} retry={() => void group.refetch()} /> : <Loading rows={6} />}
+    </Page>
+  );
+}
+
+function Shown({ group }: { readonly group: Group }) {
   const { t } = useTranslation();
-  return <Page title={t('nav.groups')}>{null}</Page>;
+  const me = useMe();
+  const [editing, setEditing] = useState(false);
+  const remove = useDeleteGroup(group);
+  const changeable = !boot.readonly && (me.isAdmin || me.username === group.owner);
+  const members = useQuery(groupServersQuery(group.id));
+  return (
+    <Page
+      title={group.name}
+      heading={
+        <span className="flex items-center gap-2">
+          <Link to="/groups" aria-label={t('nav.groups')} className="text-soft hover:text-ink -ml-1 rounded-md">
+            <ChevronLeft size={20} aria-hidden />
+          </Link>
+          {group.name}
+        </span>
+      }
+      lead={group.description}
+      actions={
+        changeable && (
+          <>
+            <Button icon={Pencil} onClick={() => setEditing(true)}>
+              {t('common.edit')}
+            </Button>
+            <Button icon={Trash2} onClick={() => void remove()}>
+              {t('common.delete')}
+            </Button>
+          </>
+        )
+      }
+    >
+      <div className="grid items-start gap-5 lg:grid-cols-2">
+        <Panel
+          flush
+          title={t('groups.content')}
+          lead={changeable ? t('groups.contentLead') : t('groups.foreign', { owner: group.owner })}
+        >
+          {members.error ? (
+            <Failure error={members.error} retry={() => void members.refetch()} />
+          ) : members.data ? (
+            <GroupContent group={group} members={members.data} changeable={changeable} />
+          ) : (
+            <Loading />
+          )}
+        </Panel>
+        <ConnectPanel scope={{ group: group.id }} />
+      </div>
+      {editing && <GroupForm group={group} onClose={() => setEditing(false)} />}
+    </Page>
+  );
+}
+
+function useDeleteGroup({ id, name }: Group) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const remove = useAction({
+    run: () => ask(`/groups${pathOf(id)}`, { method: 'DELETE' }),
+    done: () => {
+      queryClient.removeQueries({ queryKey: groupQuery(id).queryKey });
+      queryClient.removeQueries({ queryKey: ['connect'] });
+      toast.good(t('groups.deleted', { name }));
+      void navigate({ to: '/groups' });
+    },
+  });
+  return async () => {
+    const title = t('groups.deleteTitle', { name });
+    if (await confirm({ title, text: t('groups.deleteText'), action: t('common.delete') })) remove.mutate();
+  };
 }

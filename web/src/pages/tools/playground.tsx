@@ -1,7 +1,121 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { FlaskConical, Server, Wrench } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { Page } from '../../ui/page.tsx';
+import { serverQuery, serversQuery } from '../../api/queries.ts';
+import type { ServerDetails, Tool } from '../../api/types.ts';
+import { cx } from '../../lib/cx.ts';
+import { matches } from '../../lib/search.ts';
+import { Failure } from '../../ui/failure.tsx';
+import { Select } from '../../ui/field.tsx';
+import { Empty, Loading, Page } from '../../ui/page.tsx';
+import { ScrollList } from '../../ui/scroll-list.tsx';
+import { SearchBox } from '../../ui/search-box.tsx';
+import { CallTool } from './call-tool.tsx';
+
+const route = getRouteApi('/shell/tools');
 
 export function Playground() {
   const { t } = useTranslation();
-  return <Page title={t('nav.tools')}>{null}</Page>;
+  const navigate = useNavigate({ from: '/tools' });
+  const { server } = route.useSearch();
+  const servers = useQuery(serversQuery);
+  if (servers.error) return <Failure error={servers.error} retry={() => void servers.refetch()} />;
+  const names = (servers.data ?? []).filter(({ enabled }) => enabled).map(({ name }) => name);
+  const chooser = (
+    <Select
+      aria-label={t('play.server')}
+      value={server ?? ''}
+      onChange={(event) => void navigate({ search: { server: event.target.value } })}
+      options={[{ value: '', label: t('play.chooseServer') }, ...names.map((name) => ({ value: name, label: name }))]}
+    />
+  );
+  return (
+    <Page title={t('nav.tools')} lead={t('play.lead')} actions={chooser}>
+      {server === undefined ? (
+        <div className="panel">
+          <Empty icon={Server} title={t('play.noServer')} text={t('play.noServerText')} />
+        </div>
+      ) : (
+        <ToolsOf key={server} name={server} />
+      )}
+    </Page>
+  );
+}
+
+function ToolsOf({ name }: { readonly name: string }) {
+  const { t } = useTranslation();
+  const server = useQuery(serverQuery(name));
+  const { tool: chosen } = route.useSearch();
+  if (server.error) return <Failure error={server.error} retry={() => void server.refetch()} />;
+  if (!server.data) return <Loading rows={6} />;
+  const { tools } = server.data;
+  if (tools.length === 0) {
+    return (
+      <div className="panel">
+        <Empty icon={Wrench} title={t('play.noTools')} text={server.data.error ?? t('play.noToolsText')} />
+      </div>
+    );
+  }
+  const tool = tools.find(({ originalName, name }) => originalName === chosen || name === chosen);
+  return (
+    <div className="grid items-start gap-5 lg:grid-cols-[17rem_minmax(0,1fr)]">
+      <Choose server={server.data} chosen={tool} />
+      {tool ? (
+        <CallTool key={`${name} ${tool.originalName}`} server={name} tool={tool} />
+      ) : (
+        <div className="panel">
+          <Empty icon={FlaskConical} title={t('play.noTool')} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Choose({ server: { tools }, chosen }: { readonly server: ServerDetails; readonly chosen: Tool | undefined }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate({ from: '/tools' });
+  const { q = '' } = route.useSearch();
+  const found = tools.filter((tool) => matches(q, tool.originalName, tool.description));
+  return (
+    <section aria-label={t('play.tools')} className={cx('panel overflow-hidden', chosen && 'max-lg:order-last')}>
+      <div className="border-line border-b p-2">
+        <SearchBox
+          label={t('play.search')}
+          value={q}
+          onChange={(q) => void navigate({ search: (old) => ({ ...old, q }), replace: true })}
+        />
+      </div>
+      {found.length === 0 ? (
+        <p className="text-soft p-4 text-sm">{t('common.nothingFound')}</p>
+      ) : (
+        <ScrollList
+          label={t('play.tools')}
+          items={found}
+          keyOf={({ originalName }) => originalName}
+          height={52}
+          className="max-h-72 lg:max-h-[calc(100dvh-15rem)]"
+          render={(tool) => {
+            const isChosen = tool === chosen;
+            return (
+              <button
+                type="button"
+                aria-current={isChosen ? 'true' : undefined}
+                onClick={() => void navigate({ search: (old) => ({ ...old, tool: tool.originalName }) })}
+                className={cx(
+                  'block h-full w-full px-3 text-left focus-visible:-outline-offset-2',
+                  isChosen ? 'bg-accent-wash' : 'hover:bg-hover',
+                )}
+              >
+                <code className={cx('block truncate text-[0.8125rem]', !tool.enabled && 'line-through opacity-70')}>
+                  {tool.originalName}
+                </code>
+                <span className="text-soft block truncate text-xs">{tool.description}</span>
+              </button>
+            );
+          }}
+        />
+      )}
+    </section>
+  );
 }

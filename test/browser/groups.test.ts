@@ -1,0 +1,135 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { api, login, passwordOf, userToken } from '../kit/api.ts';
+import { hostileStdio } from '../kit/hostile.ts';
+import { type TestHub, testHub } from '../kit/test-hub.ts';
+import { tab, visit, violations } from './kit.ts';
+
+// Groups: made, filled with servers and tools, connected to, shared, taken away.
+
+let hub: TestHub;
+let admin: string;
+
+beforeAll(async () => {
+  hub = await testHub({
+    mcpServers: {
+      alpha: hostileStdio({ tools: ['echo', 'add', 'env'] }).config,
+      beta: hostileStdio({ tools: ['echo', 'list_notes', 'delete_notes'] }).config,
+      many: hostileStdio({ tools: 10_000 }).config,
+    },
+    groups: [
+      { id: 'g1', name: '写作 & co', servers: ['alpha'], owner: 'admin', visibility: 'public' },
+      { id: 'g2', name: 'both', servers: [{ name: 'alpha', tools: ['echo'] }, 'lost'], owner: 'admin' },
+    ].map((group) => ({ ...group, name: group.name.replace(' & co', '') })),
+  });
+  await hub.connected(3);
+  admin = await login(hub);
+  await userToken(hub, admin, 'ann', { groups: ['g1'] });
+});
+
+const configs = async (id: string) => {
+  const { body } = await api(hub, 'GET', `/groups/${id}/server-configs`, { token: admin });
+  return body.data as { name: string; tools: string[] | 'all' }[];
+};
+
+test('a group is made, filled, and its endpoint given to each client, with what it costs', async () => {
+  const page = await visit(hub, '/groups', { expected: /4\d\d/ });
+  await page.getByRole('button', { name: 'Create a group' }).click();
+  await page.getByLabel('Name').fill('both');
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  // The name is taken: the form stays.
+  await page.getByRole('alert').waitFor();
+  await page.getByLabel('Name').fill('writers');
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.getByRole('heading', { name: /writers/, level: 1 }).waitFor();
+  await page.getByRole('checkbox', { name: 'alpha is in the group' }).click();
+  await page.getByText('All 3 tools').waitFor();
+  await page.getByRole('button', { name: /^alpha/ }).click();
+  await page.getByRole('checkbox', { name: 'add of alpha' }).click();
+  await page.getByText('2 of 3 tools').waitFor();
+  await expect.poll(async () => (await configs('writers'))[0]?.tools).toEqual(['echo', 'env']);
+  await page.getByText(/2 tools, ≈ .* tokens/).waitFor();
+  await page.getByRole('checkbox', { name: 'All tools, also those to come' }).click();
+  await expect.poll(async () => (await configs('writers'))[0]?.tools).toBe('all');
+  for (const client of ['Claude Code', 'Claude Desktop', 'Cursor', 'VS Code', 'Codex', 'Windsurf', 'Cline']) {
+    await page.getByRole('tab', { name: client }).click();
+    await page
+      .getByRole('region', { name: `What to paste for ${client}` })
+      .getByText(/\/mcp\/writers/)
+      .waitFor();
+  }
+  await page.getByLabel('What clients get').selectOption('smart');
+  await page.getByText('/mcp/%24smart/writers').first().waitFor();
+});
+
+test('tools are searched for across servers, and many are chosen at once', async () => {
+  await api(hub, 'POST', '/groups', { token: admin, body: { name: 'searched' } });
+  const page = await visit(hub, '/groups/searched');
+  await page.getByLabel('Search servers and tools').fill('notes');
+  await page.getByRole('checkbox', { name: 'list_notes of beta' }).waitFor();
+  await page.getByRole('button', { name: 'Select all found', exact: true }).click();
+  await expect.poll(() => configs('searched')).toMatchObject([{ name: 'beta', tools: ['list_notes', 'delete_notes'] }]);
+  await page.getByLabel('Search servers and tools').fill('delete');
+  await page.getByRole('checkbox', { name: 'delete_notes of beta' }).waitFor();
+  await page.getByRole('button', { name: 'Deselect all found' }).click();
+  await expect.poll(() => configs('searched')).toMatchObject([{ name: 'beta', tools: ['list_notes'] }]);
+});
+
+test('10 000 tools are opened and scrolled', async () => {
+  const page = await visit(hub, '/groups/both');
+  await page.getByRole('button', { name: /^many/ }).click();
+  await page
+    .getByRole('checkbox', { name: / of many$/ })
+    .first()
+    .waitFor();
+  expect(await page.getByRole('checkbox').count()).toBeLessThan(60);
+});
+
+test('two tabs change one group, and both see what the other does', async () => {
+  await api(hub, 'POST', '/groups', { token: admin, body: { name: 'shared', servers: ['alpha'] } });
+  // What the other tab has deleted is asked for once more.
+  const first = await visit(hub, '/groups/shared', { expected: /404/ });
+  const second = await tab(first, '/groups/shared');
+  await first.getByRole('checkbox', { name: 'beta is in the group' }).click();
+  await expect.poll(() => second.getByRole('checkbox', { name: 'beta is in the group' }).isChecked()).toBe(true);
+  await second.getByRole('checkbox', { name: 'alpha is in the group' }).click();
+  await expect.poll(() => first.getByRole('checkbox', { name: 'alpha is in the group' }).isChecked()).toBe(false);
+  expect((await configs('shared')).map(({ name }) => name)).toEqual(['beta']);
+  await second.getByRole('button', { name: 'Delete' }).click();
+  await second.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+  await second.waitForURL(/\/groups$/);
+});
+
+test('a choice that is refused is taken back', async () => {
+  const page = await visit(hub, '/groups/both', { expected: /409/ });
+  await page.getByText('There is no such server any more.').waitFor();
+  await page.route('**/groups/g2/servers', (route) =>
+    route.fulfill({ status: 409, json: { success: false, message: 'Somebody was faster.' } }),
+  );
+  const beta = page.getByRole('checkbox', { name: 'beta is in the group' });
+  await beta.click();
+  await page.getByText('Somebody was faster.').waitFor();
+  await expect.poll(() => beta.isChecked()).toBe(false);
+});
+
+test('a user uses the groups within reach, and changes only their own', async () => {
+  const page = await visit(hub, '/groups', { as: { username: 'ann', password: passwordOf('ann') } });
+  await page.getByRole('link', { name: /写作/ }).click();
+  await page.getByText('This group belongs to admin.').waitFor();
+  expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0);
+  for (const box of await page.getByRole('checkbox').all()) expect(await box.isDisabled()).toBe(true);
+  await page.getByText('/mcp/%E5%86%99%E4%BD%9C').first().waitFor();
+});
+
+describe('readers of screens', () => {
+  test.each(['/groups', '/groups/g2', '/groups?add=form'])('find nothing wrong at %s', async (path) => {
+    for (const options of [{}, { dark: true }, { width: 390 }]) {
+      const page = await visit(hub, path, options);
+      await page.getByRole('heading').first().waitFor();
+      await page
+        .getByText(path === '/groups/g2' ? 'beta' : 'both')
+        .first()
+        .waitFor();
+      expect(await violations(page)).toEqual([]);
+    }
+  });
+});

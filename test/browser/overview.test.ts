@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { api, login, passwordOf, userToken } from '../kit/api.ts';
+import { hostileStdio } from '../kit/hostile.ts';
+import { hubProcess, testHub } from '../kit/test-hub.ts';
+import { visit, violations } from './kit.ts';
+
+// The first page: what the hub does now, and what needs somebody.
+
+test('shows servers, calls as they come, what is open, and how to connect', async () => {
+  const hub = await testHub({
+    mcpServers: {
+      alpha: hostileStdio({ tools: ['echo', 'fail'] }).config,
+      gone: { url: 'http://127.0.0.1:9/mcp' },
+    },
+  });
+  await hub.connected(1);
+  const token = await login(hub);
+  const call = (toolName: string) => api(hub, 'POST', '/tools/call/alpha', { token, body: { toolName } });
+  const page = await visit(hub, '/');
+  await page.getByText('1 of 2 connected').waitFor();
+  await page.getByText('No call in this time').first().waitFor();
+  await page.getByRole('link', { name: 'gone' }).waitFor();
+  await page.getByText('Use 2 tools of alpha', { exact: false }).waitFor();
+  await page.getByText(`${hub.url}/mcp`, { exact: true }).waitFor();
+  await call('echo');
+  await call('fail');
+  const chart = page.getByRole('img', { name: 'Calls and errors' });
+  await chart.waitFor({ timeout: 15_000 });
+  await page.getByText('1 failed (50%)').waitFor();
+  await page.getByText('As a table').first().click();
+  await page.getByRole('table').first().waitFor();
+  for (const dark of [false, true]) {
+    await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' });
+    expect(await violations(page)).toEqual([]);
+  }
+  await userToken(hub, token, 'ann');
+  const own = await visit(hub, '/', { as: { username: 'ann', password: passwordOf('ann') } });
+  await own.getByText('Calls and errors').waitFor();
+  expect(await own.getByText('Without a credential').count()).toBe(0);
+});
+
+test('a hub that is started again while the page is open is missed, and found again without a reload', async () => {
+  const first = await hubProcess({ mcpServers: { alpha: hostileStdio({ tools: ['echo'] }).config } });
+  await first.connected(1);
+  const page = await visit(first, '/servers', { expected: /ERR_|Failed to load/ });
+  await page.getByText('1 of 1 tools').waitFor();
+  await page.evaluate(() => Object.assign(window, { notReloaded: true }));
+  await first.stop('SIGTERM');
+  await page.getByText('The hub cannot be reached. Trying again…').waitFor();
+  const { port } = new URL(first.url);
+  first.write({
+    mcpServers: { beta: hostileStdio({ tools: ['echo', 'add'] }).config },
+    users: usersOf(first.settingsPath),
+  });
+  await hubProcess({ folder: first.folder, env: { PORT: port } });
+  await page.getByText('2 of 2 tools').waitFor({ timeout: 20_000 });
+  await page.getByText('The hub cannot be reached').waitFor({ state: 'detached' });
+  expect(await page.evaluate(() => 'notReloaded' in window)).toBe(true);
+});
+
+function usersOf(path: string): Record<string, unknown>[] {
+  return (JSON.parse(readFileSync(path, 'utf8')) as { users: Record<string, unknown>[] }).users;
+}

@@ -1,0 +1,182 @@
+import { beforeAll, expect, test } from 'vitest';
+import { api, login, passwordOf, userToken } from '../kit/api.ts';
+import { type Hostile, hostileStdio } from '../kit/hostile.ts';
+import { type TestHub, testHub } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
+import { visit, violations } from './kit.ts';
+
+// The tool playground: forms made of schemas, calls, what comes back.
+
+let hub: TestHub;
+let server: Hostile;
+
+const schema = {
+  type: 'object',
+  required: ['title', 'size'],
+  properties: {
+    title: { type: 'string', title: 'Title', description: 'Of the thing' },
+    size: { type: 'integer', minimum: 1 },
+    kind: { enum: ['small', 'large'] },
+    loud: { type: 'boolean' },
+    tags: { type: 'array', items: { type: 'string' } },
+    place: { $ref: '#/$defs/place' },
+    either: {
+      anyOf: [
+        { type: 'string', title: 'As text' },
+        { type: 'number', title: 'As number' },
+      ],
+    },
+    maybe: { anyOf: [{ type: 'string' }, { type: 'null' }], default: null },
+    free: {},
+  },
+  $defs: { place: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
+};
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const silence = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=';
+
+beforeAll(async () => {
+  const steps = { type: 'object', properties: { steps: { type: 'integer' }, ms: { type: 'integer' } } };
+  server = hostileStdio({
+    tools: [
+      { name: 'everything', description: 'Takes all kinds', inputSchema: schema },
+      { name: 'progress', inputSchema: steps },
+      'hang',
+      'fail',
+      { name: 'media', inputSchema: { type: 'object' } },
+      'echo',
+    ],
+    results: {
+      media: JSON.stringify({
+        content: [
+          { type: 'image', data: pixel, mimeType: 'image/png' },
+          { type: 'audio', data: silence, mimeType: 'audio/wav' },
+          { type: 'resource', resource: { uri: 'note://one', text: 'the note itself' } },
+          { type: 'resource_link', uri: 'note://two', name: 'two' },
+          { type: 'image', data: pixel, mimeType: 'text/html"><script>' },
+        ],
+      }),
+    },
+  });
+  hub = await testHub({ mcpServers: { lab: server.config, other: hostileStdio({ tools: ['echo'] }).config } });
+  await hub.connected(2);
+  await userToken(hub, await login(hub), 'ann', { servers: ['lab'] });
+});
+
+test('a form is made of the schema, and what it gives is what the server gets', async () => {
+  const page = await visit(hub, '/tools');
+  await page.getByLabel('Server', { exact: true }).selectOption('lab');
+  await page.getByRole('button', { name: /^everything/ }).click();
+  await page.getByLabel('Title').fill('A thing');
+  await page.getByLabel('size').fill('3');
+  await page.getByLabel(/^kind/).selectOption('large');
+  await page.getByLabel('loud').check();
+  await page.getByRole('button', { name: 'Add to tags' }).click();
+  await page.getByLabel('tags 1').fill('red');
+  await page.getByRole('button', { name: 'Add to tags' }).click();
+  await page.getByRole('button', { name: 'Remove item 2 of tags' }).click();
+  await page.getByLabel('city').fill('Rome');
+  await page.getByLabel('Kind of either').selectOption('As number');
+  await page.getByLabel(/^either/).fill('1.5');
+  await page.getByLabel('free (JSON)').fill('{"a":[1]}');
+  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByText('OK', { exact: true }).waitFor();
+  expect(server.received('tools/call').at(-1)?.params['arguments']).toEqual({
+    title: 'A thing',
+    size: 3,
+    kind: 'large',
+    loud: true,
+    tags: ['red'],
+    place: { city: 'Rome' },
+    either: 1.5,
+    maybe: null,
+    free: { a: [1] },
+  });
+  await page.getByRole('region', { name: 'Structured content' }).waitFor();
+});
+
+test('what does not fit stands at its field, in the form as in JSON', async () => {
+  const page = await visit(hub, '/tools?server=lab&tool=everything', { expected: /400/ });
+  await page.getByLabel('Title').fill('A thing');
+  await page.getByLabel('size').fill('0');
+  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByText('The arguments do not fit the schema.').waitFor();
+  await expect.poll(() => page.getByLabel('size').getAttribute('aria-invalid')).toBe('true');
+  await page.getByRole('button', { name: 'JSON', exact: true }).click();
+  await page.getByLabel('Arguments as JSON').fill('{');
+  await page.getByText('is no JSON').waitFor();
+  await page.getByLabel('Arguments as JSON').fill('{"title":"x","size":2}');
+  await page.getByRole('button', { name: 'Form' }).click();
+  expect(await page.getByLabel('size').inputValue()).toBe('2');
+});
+
+test('progress is seen while it runs', async () => {
+  const page = await visit(hub, '/tools?server=lab&tool=progress');
+  await page.getByLabel('steps').fill('40');
+  await page.getByLabel('ms').fill('30');
+  await page.getByRole('button', { name: 'Run' }).click();
+  const bar = page.getByRole('progressbar', { name: 'Progress' });
+  await bar.waitFor();
+  expect(Number(await bar.getAttribute('max'))).toBe(40);
+  await page.getByText('done after 40').first().waitFor();
+});
+
+test('a call that hangs is cancelled, and its server is told', async () => {
+  const page = await visit(hub, '/tools?server=lab&tool=hang');
+  const before = server.received('notifications/cancelled').length;
+  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByText('Cancelled. The server was told.').waitFor();
+  await until('the server was told', () => server.received('notifications/cancelled').length > before);
+});
+
+test('pictures, sounds and resources are shown, and nothing of them is run', async () => {
+  const page = await visit(hub, '/tools?server=lab&tool=media');
+  await page.getByText('It takes no arguments.').waitFor();
+  await page.getByRole('button', { name: 'Run' }).click();
+  const image = page.getByRole('img', { name: 'Image from the tool' });
+  await image.waitFor();
+  expect(await image.evaluate((element) => (element as HTMLImageElement).naturalWidth)).toBe(1);
+  expect(await image.count()).toBe(1);
+  await page.getByLabel('Audio from the tool').waitFor();
+  await page.getByText('the note itself').first().waitFor();
+  await page.getByText('note://two').first().waitFor();
+});
+
+test('an error of the tool is told from a refusal of the hub, each with what to do', async () => {
+  const page = await visit(hub, '/tools?server=lab&tool=fail', { expected: /404/ });
+  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByText('The tool reports an error').waitFor();
+  await page.getByText('the tool failed').first().waitFor();
+  const admin = await login(hub);
+  await api(hub, 'POST', '/servers/lab/tools/fail/toggle', { token: admin, body: { enabled: false } });
+  await page.getByText('This tool is switched off').waitFor();
+  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByText('There is no such tool now').waitFor();
+  await api(hub, 'POST', '/servers/lab/tools/fail/toggle', { token: admin, body: { enabled: true } });
+});
+
+test('a call is copied as curl and as a client call', async () => {
+  const page = await visit(hub, '/tools?server=lab&tool=progress');
+  await page.getByLabel('steps').fill('2');
+  await page.getByRole('button', { name: 'Copy as curl' }).click();
+  const curl = await page.evaluate(() => navigator.clipboard.readText());
+  expect(curl).toContain(`'${hub.url}/api/tools/call/lab'`);
+  expect(curl).toContain('{"toolName":"progress","arguments":{"steps":2}}');
+  await page.getByRole('button', { name: 'Copy as client call' }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(`${hub.url}/mcp/lab`);
+});
+
+test('a user finds the tools within reach, and no other server', async () => {
+  const page = await visit(hub, '/tools', { as: { username: 'ann', password: passwordOf('ann') } });
+  const names = page.getByLabel('Server', { exact: true }).locator('option');
+  await names.getByText('lab').waitFor({ state: 'attached' });
+  expect(await names.allTextContents()).toEqual(['Choose a server', 'lab']);
+});
+
+test('readers of screens find nothing wrong', async () => {
+  for (const options of [{}, { dark: true }, { width: 390 }]) {
+    const page = await visit(hub, '/tools?server=lab&tool=everything', options);
+    await page.getByLabel('Title').waitFor();
+    expect(await violations(page)).toEqual([]);
+  }
+});

@@ -1,0 +1,77 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { ask, type Envelope, get, queryOf } from './client.ts';
+import type { Activity, ActivityBucket, ActivityStats, Pagination } from './types.ts';
+
+/** What the hub has recorded. It grows all the time, so it is asked for at intervals while somebody looks. */
+
+export const spans = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000, '30d': 2_592_000_000 } as const;
+export type Span = keyof typeof spans;
+
+export type ActivityFilter = Readonly<Record<string, string | undefined>>;
+
+const refetchInterval = 5_000;
+const meta = { live: false };
+
+/** Up to a whole step of the chart, so that its bars do not wander. */
+function between(span: Span, steps: number): { startDate: string; endDate: string } {
+  const stepMs = spans[span] / steps;
+  const end = Math.ceil(Date.now() / stepMs) * stepMs;
+  return { startDate: new Date(end - spans[span]).toISOString(), endDate: new Date(end - 1).toISOString() };
+}
+
+const steps = 48;
+
+export const timelineQuery = (span: Span, filter: ActivityFilter = {}) =>
+  queryOptions({
+    queryKey: ['timeline', span, filter],
+    queryFn: ({ signal }) =>
+      get<{ bucketMs: number; buckets: readonly ActivityBucket[] }>(
+        `/activities/timeline${queryOf({ ...filter, ...between(span, steps), buckets: steps })}`,
+        signal,
+      ),
+    refetchInterval,
+    meta,
+    placeholderData: keepPreviousData,
+  });
+
+export const statsQuery = (span: Span, filter: ActivityFilter = {}) =>
+  queryOptions({
+    queryKey: ['stats', span, filter],
+    queryFn: ({ signal }) =>
+      get<ActivityStats>(`/activities/stats${queryOf({ ...filter, ...between(span, steps) })}`, signal),
+    refetchInterval,
+    meta,
+    placeholderData: keepPreviousData,
+  });
+
+export const activitiesQuery = (span: Span, filter: ActivityFilter, page: number) =>
+  queryOptions({
+    queryKey: ['activities', span, filter, page],
+    queryFn: async ({ signal }) => {
+      const { startDate } = between(span, steps);
+      const answer = await ask<readonly Activity[]>(
+        `/activities${queryOf({ ...filter, startDate, page, limit: 50 })}`,
+        {
+          signal,
+        },
+      );
+      return answer as Envelope<readonly Activity[]> & { pagination: Pagination };
+    },
+    refetchInterval,
+    meta,
+    placeholderData: keepPreviousData,
+  });
+
+export interface ActivityChoices {
+  readonly servers: readonly string[];
+  readonly tools: readonly string[];
+  readonly groups: readonly string[];
+  readonly usernames: readonly string[];
+  readonly keyNames: readonly string[];
+}
+
+export const choicesQuery = queryOptions({
+  queryKey: ['activity-choices'],
+  queryFn: ({ signal }) => get<ActivityChoices>('/activities/filters', signal),
+  meta,
+});

@@ -1,0 +1,101 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ask, pathOf } from '../../api/client.ts';
+import type { Group } from '../../api/types.ts';
+import { useAction } from '../../lib/action.ts';
+import { problemAt } from '../../lib/problems.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog, DialogBody, DialogFooter } from '../../ui/dialog.tsx';
+import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { Problems } from '../servers/configuration.tsx';
+
+const fields = ['name', 'description', 'visibility', 'sharedWithUsers'];
+
+/** A new group, or the words of one that is there. */
+export function GroupForm({ group, onClose }: { readonly group?: Group; readonly onClose: () => void }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const [name, setName] = useState(group?.name ?? '');
+  const [description, setDescription] = useState(group?.description ?? '');
+  const [visibility, setVisibility] = useState<string>(group?.visibility ?? '');
+  const [shared, setShared] = useState((group?.sharedWithUsers ?? []).join('\n'));
+  const save = useAction<void, { data: Group }>({
+    run: () => {
+      const sharedWithUsers = shared
+        .split('\n')
+        .map((line) => line.trim())
+        .filter(Boolean);
+      const body = { name, description, visibility: visibility === '' ? null : visibility, sharedWithUsers };
+      return group
+        ? ask<Group>(`/groups${pathOf(group.id)}`, { method: 'PUT', body })
+        : ask<Group>('/groups', { method: 'POST', body });
+    },
+    done: ({ data }) => {
+      toast.good(group ? t('common.saved') : t('groups.created', { name: data.name }));
+      onClose();
+      if (!group) void navigate({ to: '/groups/$id', params: { id: data.id } });
+    },
+    quiet: true,
+  });
+  const { error } = save;
+  return (
+    <Dialog open title={t(group ? 'groups.edit' : 'groups.create')} onClose={onClose}>
+      <form
+        className="flex min-h-0 flex-1 flex-col"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <DialogBody>
+          <TextField
+            label={t('groups.name')}
+            hint={t('groups.nameHint')}
+            error={problemAt(error, 'name')}
+            required
+            autoFocus
+            autoCapitalize="none"
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+          <TextField
+            label={t('groups.description')}
+            error={problemAt(error, 'description')}
+            optional
+            value={description}
+            onChange={(event) => setDescription(event.target.value)}
+          />
+          <SelectField
+            label={t('groups.visibility')}
+            error={problemAt(error, 'visibility')}
+            value={visibility}
+            onChange={(event) => setVisibility(event.target.value)}
+            options={[
+              { value: '', label: t('groups.vis.default') },
+              ...(['private', 'group', 'public'] as const).map((value) => ({ value, label: t(`groups.vis.${value}`) })),
+            ]}
+          />
+          {visibility === 'group' && (
+            <TextAreaField
+              label={t('groups.shared')}
+              hint={t('groups.sharedHint')}
+              error={problemAt(error, 'sharedWithUsers')}
+              rows={3}
+              value={shared}
+              onChange={(event) => setShared(event.target.value)}
+            />
+          )}
+          <Problems error={error} known={fields} />
+        </DialogBody>
+        <DialogFooter>
+          <Button onClick={onClose}>{t('common.cancel')}</Button>
+          <Button look="primary" type="submit" busy={save.isPending}>
+            {t(group ? 'common.save' : 'common.create')}
+          </Button>
+        </DialogFooter>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,93 @@
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { ask, pathOf } from '../../api/client.ts';
+import { groupQuery, groupServersQuery, serverQuery, serversQuery } from '../../api/queries.ts';
+import type { Group, GroupServer, Selection, Tool } from '../../api/types.ts';
+import { guess, useAction } from '../../lib/action.ts';
+import { matches } from '../../lib/search.ts';
+
+/** What a group shows, as rows: each server, and below an open one its tools. */
+export type ContentRow =
+  | { readonly kind: 'server'; readonly server: ServerChoice; readonly open: boolean }
+  | { readonly kind: 'all'; readonly server: ServerChoice }
+  | { readonly kind: 'tool'; readonly server: ServerChoice; readonly tool: Tool }
+  | { readonly kind: 'none'; readonly server: ServerChoice };
+
+export interface ServerChoice {
+  readonly name: string;
+  /** Undefined while it is not in the group. */
+  readonly selection: Selection | undefined;
+  /** How many tools it has now; undefined for a server that is gone. */
+  readonly total: number | undefined;
+}
+
+export function chosen(selection: Selection | undefined, tool: string): boolean {
+  return selection === 'all' || (selection?.includes(tool) ?? false);
+}
+
+/** The rows for what is searched and opened. Only the tools of servers that are open, or all while something is searched, are asked for. */
+export function useRows(members: readonly GroupServer[], q: string, opened: ReadonlySet<string>) {
+  const servers = useQuery(serversQuery);
+  const all = servers.data ?? [];
+  const choices: ServerChoice[] = [
+    ...members
+      .filter(({ name }) => servers.data && !all.some((server) => server.name === name))
+      .map(({ name, tools }) => ({ name, selection: tools, total: undefined })),
+    ...all.map(({ name, tools }) => ({
+      name,
+      selection: members.find((member) => member.name === name)?.tools,
+      total: tools.total,
+    })),
+  ];
+  const wanted = choices.filter(({ name, total }) => total !== undefined && (q !== '' || opened.has(name)));
+  const details = useQueries({ queries: wanted.map(({ name }) => serverQuery(name)) });
+  const tools = new Map(wanted.map(({ name }, index) => [name, details[index]?.data?.tools]));
+  const rows = choices.flatMap((server): ContentRow[] => {
+    const known = tools.get(server.name);
+    const found = (known ?? []).filter((tool) => matches(q, server.name, tool.originalName, tool.description));
+    if (q !== '' && found.length === 0 && !matches(q, server.name)) return [];
+    const open = opened.has(server.name) || (q !== '' && found.length > 0);
+    if (!open) return [{ kind: 'server', server, open }];
+    const inner: ContentRow[] = found.map((tool) => ({ kind: 'tool', server, tool }));
+    const first: ContentRow[] =
+      known?.length === 0 ? [{ kind: 'none', server }] : q === '' ? [{ kind: 'all', server }] : [];
+    return [{ kind: 'server', server, open }, ...first, ...inner];
+  });
+  return {
+    rows,
+    loading: servers.isPending || details.some((each) => each.isPending),
+    none: servers.data?.length === 0,
+  };
+}
+
+interface Change {
+  readonly server: string;
+  /** Undefined takes the server out of the group. */
+  readonly selection: Selection | undefined;
+  readonly isMember: boolean;
+}
+
+/** Changes one server of the group and leaves the others alone: somebody else may be changing those. */
+export function useSelect(group: Group) {
+  const at = `/groups${pathOf(group.id)}`;
+  return useAction<Change>({
+    async run({ server, selection, isMember }) {
+      if (selection === undefined) return ask(`${at}/servers${pathOf(server)}`, { method: 'DELETE' });
+      if (!isMember) await ask(`${at}/servers`, { method: 'POST', body: { serverName: server } });
+      if (isMember || selection !== 'all') {
+        return ask(`${at}/server-configs${pathOf(server)}/tools`, { method: 'PUT', body: { tools: selection } });
+      }
+      return undefined;
+    },
+    at: ({ server, selection }) => [
+      guess<readonly GroupServer[]>(groupServersQuery(group.id).queryKey, (old) => {
+        if (selection === undefined) return old.filter(({ name }) => name !== server);
+        if (!old.some(({ name }) => name === server)) return [...old, { name: server, tools: selection }];
+        return old.map((member) => (member.name === server ? { ...member, tools: selection } : member));
+      }),
+      guess<Group>(groupQuery(group.id).queryKey, (old) => {
+        const others = old.servers.filter((name) => name !== server);
+        return { ...old, servers: selection === undefined ? others : [...others, server] };
+      }),
+    ],
+  });
+}

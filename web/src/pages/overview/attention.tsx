@@ -1,0 +1,43 @@
+import { Link } from '@tanstack/react-router';
+import { CircleCheck } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import type { ServerSummary } from '../../api/types.ts';
+import { Panel } from '../../ui/page.tsx';
+import { Status, Timing } from '../servers/status.tsx';
+
+/** The servers that do not work, and why. */
+export function Attention({ servers }: { readonly servers: readonly ServerSummary[] | undefined }) {
+  const { t } = useTranslation();
+  const waiting = (servers ?? []).filter(({ enabled, status }) => enabled && status !== 'connected');
+  return (
+    <Panel title={t('overview.attention')} flush>
+      {waiting.length === 0 ? (
+        <p className="flex items-center gap-2 p-4 text-sm">
+          <CircleCheck size={16} aria-hidden className="text-good" />
+          {t(servers?.length === 0 ? 'overview.noServers' : 'overview.allGood')}
+        </p>
+      ) : (
+        <ul className="divide-line max-h-80 divide-y overflow-y-auto">
+          {waiting.slice(0, 50).map((server) => (
+            <li key={server.name} className="flex flex-col gap-1 px-4 py-3">
+              <span className="flex flex-wrap items-center gap-2">
+                <Link
+                  to="/servers/$name"
+                  params={{ name: server.name }}
+                  className="rounded-sm text-sm font-medium hover:underline"
+                >
+                  {server.name}
+                </Link>
+                <Status status={server.status} />
+              </span>
+              {server.error !== null && <span className="text-soft text-xs break-words">{server.error}</span>}
+              <span className="text-soft text-xs">
+                <Timing {...server} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}
