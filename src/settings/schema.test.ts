@@ -19,6 +19,21 @@ function problems(document: unknown): Problem[] {
 const lines = (document: unknown) => problems(document).map(({ path, message }) => `${path}: ${message}`);
 const warnings = (document: unknown) => parse(document).warnings.map(({ path, message }) => `${path}: ${message}`);
 
+test('the era of a server is found out unless the settings say it; other words are refused', () => {
+  const era = (value?: unknown) =>
+    parse({ mcpServers: { s: { command: 'x', ...(value !== undefined && { era: value }) } } }).settings.servers.get('s')
+      ?.era;
+  expect([era(), era('auto'), era('session'), era('stateless')]).toEqual([
+    undefined,
+    undefined,
+    'session',
+    'stateless',
+  ]);
+  expect(lines({ mcpServers: { s: { command: 'x', era: 'new' } } })).toEqual([
+    expect.stringMatching(/^mcpServers\.s\.era: .*"auto", "session", "stateless".*"new"/),
+  ]);
+});
+
 test('an empty document gives the defaults', () => {
   const { settings, warnings } = parse({});
   expect(settings).toEqual({

@@ -146,7 +146,7 @@ async function discover(
   }
   const { result, error } = said.message;
   const versions = isObject(result) ? result['supportedVersions'] : supportedIn(error);
-  const supported = Array.isArray(versions) ? versions.map(String) : [];
+  const supported = Array.isArray(versions) ? versions.map(String).filter((one) => /^\d{4}-\d\d-\d\d$/.test(one)) : [];
   if (isObject(result) && supported.includes(statelessRevision)) {
     return { kind: 'stateless', about: aboutOf(said.text, result, server) };
   }
