@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
+  answered,
   askable,
   askingHttp,
   askingStdio,
@@ -19,7 +20,7 @@ import { until } from '../kit/until.ts';
 
 let hub: TestHub;
 beforeAll(async () => {
-  const pipes = ['alone', 'crowd', 'deaf', 'foreign', 'background'];
+  const pipes = ['alone', 'crowd', 'deaf', 'foreign', 'background', 'storm'];
   hub = await testHub({
     mcpServers: {
       ...Object.fromEntries(pipes.map((name) => [name, askingStdio()])),
@@ -79,6 +80,39 @@ test.each(['alone', 'http'])('the only call on its way to %s is the one that is 
   expect((await call.told()).result).toEqual(filled('me').result);
   expect(other.heard()).toEqual([]);
 });
+
+test.each([
+  ['http', 0],
+  // Through a pipe some are refused, as many as happen to meet.
+  ['storm', Infinity],
+])(
+  'of many clients of %s that call at once with the same ids, each hears its own questions',
+  async (server, refused) => {
+    const sessions = await Promise.all(Array.from({ length: 12 }, () => client(server)));
+    const heard = await Promise.all(sessions.map((own) => own.listen()));
+    let refusals = 0;
+    const wrong: string[] = [];
+    await Promise.all(
+      sessions.map(async (own, s) => {
+        for (let i = 0; i < 4; i++) {
+          const label = `session ${s} call ${i}`;
+          const call = await answered(own, 'form', { label }, (asked) => {
+            if (asked.params?.['message'] !== label)
+              wrong.push(`${label} is asked ${String(asked.params?.['message'])}`);
+            return reply(hub.mcp(server), own, asked.id, filled(label));
+          });
+          const told = toldBy(call) as Told;
+          if (told.error?.code === -32603) refusals++;
+          else if (JSON.stringify(told.result) !== JSON.stringify(filled(label).result))
+            wrong.push(`${label} hears ${JSON.stringify(told)}`);
+        }
+      }),
+    );
+    expect(wrong).toEqual([]);
+    expect(refusals).toBeLessThanOrEqual(refused);
+    expect(heard.flatMap(questionsIn)).toEqual([]);
+  },
+);
 
 test('two calls of one client are no riddle: that client is asked', async () => {
   const own = await client('crowd');

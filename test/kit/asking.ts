@@ -62,6 +62,23 @@ export async function begin(
   };
 }
 
+/** Calls a tool and answers what it asks, if it does; its result. */
+export async function answered(
+  own: Session,
+  name: string,
+  args: Record<string, unknown>,
+  answer: (asked: Message) => Promise<unknown>,
+): Promise<AnyResult | undefined> {
+  const id = 'the same';
+  const events = await own.begin('tools/call', { name, arguments: args }, { id });
+  // Without a question the answer is plain JSON.
+  if (!String(events.headers['content-type']).includes('event-stream')) return (await events.json()).result;
+  const isEnd = (message: Message): boolean => message.id === id && message.method === undefined;
+  const first = await until(`${name} asks or answers`, () => questionsIn(events)[0] ?? events.messages.find(isEnd));
+  if (!isEnd(first)) await answer(first);
+  return (await events.message(`the answer of ${name}`, isEnd)).result;
+}
+
 /** The requests that a stream carried. */
 export function questionsIn({ messages }: Pick<Stream, 'messages'>): Message[] {
   return messages.filter(({ id, method }) => id !== undefined && method !== undefined);

@@ -159,6 +159,8 @@ export interface Stream {
   /** Every JSON-RPC message so far. */
   readonly messages: Message[];
   ended(): boolean;
+  /** The body, where it turned out to be one message and no stream. */
+  json(): Promise<Message>;
   /** The first message (also one that came before the question) that fits. */
   message(what: string, fits: (message: Message) => boolean, timeoutMs?: number): Promise<Message>;
   close(): void;
@@ -176,7 +178,10 @@ export async function stream(url: string, options: RawOptions = {}): Promise<Str
   let rest = '';
   let ended = false;
   incoming.setEncoding('utf8');
+  let whole = '';
+  const isStream = (incoming.headers['content-type'] ?? '').includes('event-stream');
   incoming.on('data', (chunk: string) => {
+    if (!isStream) whole += chunk;
     const split = splitEvents(rest + chunk);
     rest = split.rest;
     for (const event of split.events) {
@@ -195,6 +200,10 @@ export async function stream(url: string, options: RawOptions = {}): Promise<Str
     ids,
     messages,
     ended: () => ended,
+    json: async () => {
+      await until('the body is complete', () => ended);
+      return JSON.parse(whole) as Message;
+    },
     message: (what, fits, timeoutMs) => until(what, () => messages.find(fits), timeoutMs),
     close: destroy,
   };
