@@ -18,6 +18,7 @@ export interface Coverage {
   unknown(): string[];
   /** It is to be looked at anew which have a vector; until then what was known counts. */
   doubt(): void;
+  readonly doubted: boolean;
   /** What was found among `asked`, the hashes that `unknown` gave. */
   found(asked: readonly string[], hashes: Iterable<string>): void;
   /** Hashes that got a vector just now. */
@@ -87,6 +88,9 @@ export function createCoverage(space: string, readable: (text: string) => string
     unknown: () => [...texts.keys()].filter((hash) => doubted || !present.has(hash)),
     doubt() {
       doubted = true;
+    },
+    get doubted() {
+      return doubted;
     },
     found(asked, hashes) {
       // What came while it was looked is not among those asked about.

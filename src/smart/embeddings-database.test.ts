@@ -105,3 +105,30 @@ test(
   },
   patienceMs,
 );
+
+test.each(['postgres', 'embedded'] as const)(
+  'in %s: when one hub has indexed anew for a model that changed, the others follow',
+  async (kind) => {
+    const shared = await emptyDatabase(kind);
+    const service = await embeddingService();
+    const pauses = { queryMs: 10_000, firstMs: 5, mostMs: 20 };
+    const [a, b] = [0, 1].map(() => new Embeddings({ store: createVectorStore(shared), log: silent, pauses }));
+    if (!a || !b) throw new Error('There are two');
+    const choice = chooseEmbedding({ azure: {}, openai: { baseUrl: service.url }, model: `changing in ${kind}` });
+    for (const hub of [a, b]) {
+      atEnd(() => hub.close());
+      hub.sync([tool('read'), tool('write')]);
+      hub.use(choice);
+      await until('all are embedded', () => hub.brief().state === 'ready');
+    }
+    service.dimensions = 32;
+    a.reindex();
+    await a.reindexed(10_000);
+    let asked = 0;
+    const found = async () => (await b.ask(`read ${(asked += 1)}`, all)).hosted?.similarities.size;
+    await until('the other one uses the new vectors', async () => (await found()) === 2);
+    const tools = service.texts().filter((text) => text.includes('(files)'));
+    expect(tools).toHaveLength(4);
+  },
+  2 * patienceMs,
+);

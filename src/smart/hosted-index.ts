@@ -151,6 +151,9 @@ export class HostedIndex {
   #checkSize({ length }: Float32Array): void {
     this.#dimensions ??= length;
     if (length === this.#dimensions) return;
+    // Another hub may have indexed the tools anew.
+    this.#coverage.doubt();
+    this.#loop.flag();
     const sizes = `a vector of ${length} numbers where this model's have ${this.#dimensions}`;
     const advice = 'if the model behind the name has changed, index the tools anew';
     throw new HubError('upstream_failed', `the embedding service gave ${sizes}; ${advice}`);
@@ -182,8 +185,12 @@ export class HostedIndex {
     const unknown = this.#coverage.unknown();
     const sizes =
       unknown.length === 0 ? new Map<string, number>() : await this.#options.store.sizes(this.#space, unknown);
-    this.#dimensions ??= mostCommon(sizes.values());
-    const usable = Array.from(sizes).filter(([, size]) => size === this.#dimensions);
+    // While all are embedded anew their size is that of the first new one.
+    if (!this.#coverage.reindexing) {
+      if (this.#coverage.doubted) this.#dimensions = this.service.dimensions;
+      this.#dimensions ??= mostCommon(sizes.values());
+    }
+    const usable = Array.from(sizes).filter(([, size]) => size === (this.#dimensions ?? size));
     this.#coverage.found(
       unknown,
       usable.map(([hash]) => hash),

@@ -36,7 +36,7 @@ test('many tools are read bit by bit, others get their turn, and all are there i
   expect(turns).toBeGreaterThan(3);
 });
 
-test('what is gone is gone at once, also while the rest is still being read', async () => {
+test('later tools take the place of earlier ones that are still being read', async () => {
   const engine = createSearchEngine();
   const index = createSmartIndex(engine);
   index.sync(farm, catalogue(tools(2_000)));

@@ -7,8 +7,8 @@ import { inSlices } from './slices.ts';
 /** The search over everything the servers offer, kept equal to the catalogue. */
 export interface SmartIndex {
   /**
-   * Takes over what changed: what is gone at once, the rest in slices, so that nobody waits while thousands of tools are read. A later call takes the place
-   * of one that still runs.
+   * Takes over what changed, what is gone first, in slices, so that nobody waits while thousands of tools are read. A later call takes the place of one that
+   * still runs.
    */
   sync(settings: Settings, catalogue: Catalogue): void;
   /** Resolves when all is taken over. */
@@ -38,6 +38,12 @@ export function createSmartIndex(
   const work = inSlices();
 
   function* steps(settings: Settings, catalogue: Catalogue): Generator<void> {
+    const keys = new Set<string>();
+    for (const { server, item } of offered(settings, catalogue)) {
+      keys.add(toolKey(server.name, item.key));
+      yield;
+    }
+    engine.keep(keys);
     const all: ToolDocument[] = [];
     for (const { server, item, description } of offered(settings, catalogue)) {
       const document = documentOf(server, item, description);
@@ -49,12 +55,7 @@ export function createSmartIndex(
   }
 
   return {
-    sync(settings, catalogue) {
-      const keys = new Set<string>();
-      for (const { server, item } of offered(settings, catalogue)) keys.add(toolKey(server.name, item.key));
-      engine.keep(keys);
-      work.start(steps(settings, catalogue));
-    },
+    sync: (settings, catalogue) => work.start(steps(settings, catalogue)),
     ready: () => work.done(),
     stop: () => work.stop(),
     search: ({ context, ...request }) => engine.search({ ...request, ...(context !== undefined && { context }) }),

@@ -155,6 +155,7 @@ test('where they are compared is told', () => {
   expect(createVectorStore(databases.get('embedded') ?? off).place).toBe('database');
   // PostgreSQL without the extension.
   expect(createVectorStore(databases.get('postgres') ?? off).place).toBe('memory');
+  expect(createVectorStore(off).place).toBe('memory');
 });
 
 test('while the database is away nothing is answered that may be wrong', async () => {

@@ -12,7 +12,6 @@ export interface VectorMemory {
   bytes(): number;
   /** Of the largest vectors; 0 when there are none. */
   readonly dimensions: number;
-  has(hash: string): boolean;
   /** As `VectorStore.sizes`. */
   sizes(hashes: readonly string[]): Map<string, number>;
   set(hash: string, vector: Float32Array): void;
@@ -51,7 +50,6 @@ export function createVectorMemory(rows: number = limits.vectorSegmentRows): Vec
     get dimensions() {
       return Math.max(0, ...segments.map(({ vectors }) => vectors.dimensions));
     },
-    has: (hash) => places.has(hash),
     sizes(hashes) {
       const sizes = hashes.map((hash) => [hash, places.get(hash)?.segment.vectors.dimensions ?? 0] as const);
       return new Map(sizes.filter(([, size]) => size > 0));
