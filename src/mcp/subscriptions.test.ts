@@ -129,3 +129,35 @@ test('news of a connection of one’s own are for its owner alone', async () => 
   subscriptions.updated('t', tenants[2], 'x://1', 'of another server');
   expect(told).toEqual(['1: news']);
 });
+
+test('what may not be seen is not told of, not even between a change and its consequences, nor as a part of what may', async () => {
+  const hidden = new Set(['x://dir/secret']);
+  const views: Views = {
+    get: ({ kind }) =>
+      ({
+        resource: (uri: string) => (kind === 'anonymous' && hidden.has(uri) ? undefined : { server: 's', key: uri }),
+      }) as unknown as View,
+  };
+  const on = countingServer();
+  const subscriptions = createSubscriptions({ views, connection: () => ({ on, own: false }), log: logLines() });
+  const told: string[] = [];
+  for (const principal of [anonymous, { kind: 'user', username: 'ann' } as const]) {
+    const tell = (text: string): void => void told.push(`${principal.kind}: ${text}`);
+    await subscriptions.add({ principal, scope: { kind: 'all' }, session: '', tell }, 'x://dir');
+  }
+  for (const part of ['', '/secret', '/open', '?query', 'ectory', '2']) {
+    subscriptions.updated('s', undefined, `x://dir${part}`, part);
+  }
+  expect(told.splice(0)).toEqual([
+    'anonymous: ',
+    'user: ',
+    'user: /secret',
+    'anonymous: /open',
+    'user: /open',
+    'anonymous: ?query',
+    'user: ?query',
+  ]);
+  hidden.add('x://dir');
+  subscriptions.updated('s', undefined, 'x://dir', 'hidden since');
+  expect(told).toEqual(['user: hidden since']);
+});
