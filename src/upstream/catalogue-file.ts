@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Item, Offer } from '../core/catalogue.ts';
+import type { CacheHint, Item, Offer } from '../core/catalogue.ts';
 import { errorText } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import { isObject } from '../core/rpc.ts';
@@ -39,14 +39,21 @@ export function catalogueText(offers: readonly SavedOffer[]): string {
 
 function isSavedOffer(value: unknown): value is SavedOffer {
   if (!isObject(value) || typeof value['fingerprint'] !== 'string' || !isObject(value['offer'])) return false;
-  const { server, about, tools, prompts, resources, templates } = value['offer'];
+  const { server, about, tools, prompts, resources, templates, hints = {} } = value['offer'];
   return (
     typeof server === 'string' &&
     isObject(about) &&
     typeof about['info'] === 'string' &&
     Array.isArray(about['capabilities']) &&
+    isObject(hints) &&
+    Object.values(hints).every(isHint) &&
     [tools, prompts, resources, templates].every((items) => Array.isArray(items) && items.every(isItem))
   );
+}
+
+function isHint(value: unknown): value is CacheHint {
+  if (!isObject(value) || (value['scope'] !== 'public' && value['scope'] !== 'private')) return false;
+  return typeof value['ttlMs'] === 'number' && value['ttlMs'] >= 0;
 }
 
 function isItem(value: unknown): value is Item {

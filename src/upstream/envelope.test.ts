@@ -32,6 +32,10 @@ test('whatever the params are, the server reads them as they were, with what the
   );
 });
 
+test('what is no object is not made another thing', () => {
+  for (const text of ['[{"a":1}]', '"{}"', 'null']) expect(envelope.params(text, {})).toBe(text);
+});
+
 test('a `_meta` in another spelling is the same', () => {
   expect(read('{"_m\\u0065ta":{"a":1}}')).toEqual({ _meta: { a: 1, ...own, [metaKeys.clientCapabilities]: {} } });
 });

@@ -53,9 +53,10 @@ export function createEnvelope(
   };
 }
 
-/** An object with one more member, the first. */
+/** An object with one more member, the first. What is no object stays as it is: the server may say so. */
 function inFront(object: string, member: string): string {
-  const open = object.indexOf('{') + 1;
+  const open = skipSpace(object, 0) + 1;
+  if (object[open - 1] !== '{') return object;
   const isEmpty = object[skipSpace(object, open)] === '}';
   return `{${member}${isEmpty ? '' : ','}${object.slice(open)}`;
 }

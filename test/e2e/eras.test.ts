@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { eraHttp, type EraOptions, type EraServer, eraStdio } from '../kit/era-server.ts';
+import { dualHttp, dualStdio, eraHttp, type EraOptions, type EraServer, eraStdio } from '../kit/era-server.ts';
 import { rpc } from '../kit/raw.ts';
 import { testHub, type TestHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
@@ -75,6 +75,20 @@ test.each(everywhere)('a server over %s that speaks both is spoken to without se
   await hub.connected(1);
   expect(isNew(await callSeen(hub))).toBe(true);
   expect(server.asked().filter(isMeeting)).toEqual(['server/discover']);
+});
+
+test('official servers of both eras are spoken to without sessions, one that starts slowly from its next start on', async () => {
+  const settings = { mcpServers: { stdio: dualStdio(), http: await dualHttp(), slow: dualStdio(3_000) } };
+  const eraOf = async (hub: TestHub, name: string) =>
+    (await rpc(hub.mcp(name), 'tools/call', { name: 'seen', arguments: {} })).result?.content?.[0]?.text;
+  const first = await testHub(settings);
+  await first.connected(3);
+  expect([await eraOf(first, 'stdio'), await eraOf(first, 'http')]).toEqual(['stateless', 'stateless']);
+  expect(['session', 'stateless']).toContain(await eraOf(first, 'slow'));
+  await first.close();
+  const second = await testHub({ ...settings, folder: first.folder });
+  await second.connected(3);
+  expect(await eraOf(second, 'slow')).toBe('stateless');
 });
 
 test.each(everywhere)('a server over %s that was replaced between two starts is found out', async (place) => {

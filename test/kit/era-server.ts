@@ -54,6 +54,17 @@ export interface EraServer {
   cutStreams(): Promise<void>;
 }
 
+/** A server of the official library that speaks both, for the hub to start; it reads nothing earlier than `startMs` after its start. */
+export function dualStdio(startMs = 0): Record<string, unknown> {
+  return { command: process.execPath, args: [dual, 'stdio', String(startMs)] };
+}
+
+/** The same over HTTP. */
+export async function dualHttp(): Promise<Record<string, unknown>> {
+  return { type: 'streamable-http', url: await listening([dual, 'http']) };
+}
+
+const dual = fileURLToPath(new URL('fixtures/dual-server.mjs', import.meta.url));
 const script = fileURLToPath(new URL('fixtures/era-server.mjs', import.meta.url));
 
 /** A server for the hub to start. */
@@ -65,7 +76,19 @@ export function eraStdio(options: EraOptions): EraServer {
 /** A server that listens, until the test ends. */
 export async function eraHttp(options: EraOptions, config: Record<string, unknown> = {}): Promise<EraServer> {
   const { files, ...server } = prepare(options);
-  const child = fork(script, ['http', ...files], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  const url = await listening([script, 'http', ...files]);
+  return {
+    ...server,
+    config: { type: 'streamable-http', url, ...config },
+    async cutStreams() {
+      await fetch(url, { method: 'PUT', body: '{}' });
+    },
+  };
+}
+
+/** Starts a server that prints its address once it listens, until the test ends. */
+async function listening([file = '', ...args]: string[]): Promise<string> {
+  const child = fork(file, args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   atEnd(async () => {
     child.kill('SIGKILL');
@@ -74,14 +97,7 @@ export async function eraHttp(options: EraOptions, config: Record<string, unknow
   const said = new Promise<string>((resolve) => {
     child.stdout?.setEncoding('utf8').once('data', (text: string) => resolve(text.trim()));
   });
-  const url = await within('the start of the server', said, 15_000);
-  return {
-    ...server,
-    config: { type: 'streamable-http', url, ...config },
-    async cutStreams() {
-      await fetch(url, { method: 'PUT', body: '{}' });
-    },
-  };
+  return within('the start of the server', said, 15_000);
 }
 
 function prepare(options: EraOptions) {
