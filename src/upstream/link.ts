@@ -318,7 +318,7 @@ export class Link {
     if (method !== 'notifications/message') return this.#options.unasked(method, message, text);
     if (!isObject(message.params)) return;
     const only = this.#options.server.transport.type === 'streamable-http' ? undefined : this.#pending.only;
-    if (only) return only.exchange.notified(method, message, text);
+    if (only && this.#asks.isAlone(only)) return only.exchange.notified(method, message, text);
     this.#options.unasked(method, message, text);
     const { data, level } = message.params;
     const words = typeof data === 'string' ? data : JSON.stringify(data);

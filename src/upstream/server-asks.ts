@@ -147,14 +147,18 @@ export class ServerAsks {
   }
 
   /** True when all that the server may be at work on is one call, or one client's. */
-  #oneAsker(calls: readonly Candidate[]): boolean {
+  #oneAsker([first, ...others]: readonly Candidate[]): boolean {
+    if (!first || !this.isAlone(first.pending)) return false;
+    const { asker } = first.pending.exchange;
+    return others.every(({ pending }) => asker !== undefined && pending.exchange.asker === asker);
+  }
+
+  /** Whether no call that was given up, and may go on, is anybody else's than the client's of this one. */
+  isAlone({ exchange: { asker } }: Pending): boolean {
     const now = performance.now();
     if (this.#crowdedUntil > now) return false;
     this.#forgetExpired(now);
-    if (calls.length === 1 && this.#abandoned.size === 0) return true;
-    const askers = new Set<string | undefined>(calls.map(({ pending }) => pending.exchange.asker));
-    for (const { asker } of this.#abandoned.values()) askers.add(asker);
-    return askers.size === 1 && !askers.has(undefined);
+    return [...this.#abandoned.values()].every((one) => asker !== undefined && one.asker === asker);
   }
 
   /** The oldest are the first. */

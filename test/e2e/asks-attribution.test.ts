@@ -11,8 +11,8 @@ import {
   type Told,
   toldBy,
 } from '../kit/asking.ts';
-import type { Stream } from '../kit/raw.ts';
-import { legacySession, session } from '../kit/sessions.ts';
+import type { RawAnswer, Stream } from '../kit/raw.ts';
+import { legacySession, type Session, session } from '../kit/sessions.ts';
 import { testHub, type TestHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
@@ -20,7 +20,7 @@ import { until } from '../kit/until.ts';
 
 let hub: TestHub;
 beforeAll(async () => {
-  const pipes = ['alone', 'crowd', 'deaf', 'foreign', 'background', 'storm'];
+  const pipes = ['alone', 'crowd', 'deaf', 'foreign', 'background', 'storm', 'log'];
   hub = await testHub({
     mcpServers: {
       ...Object.fromEntries(pipes.map((name) => [name, askingStdio()])),
@@ -30,6 +30,16 @@ beforeAll(async () => {
   });
   await hub.connected(pipes.length + 2);
 });
+
+/** Makes a call that never ends, and gives it up. */
+async function giveUp(own: Session): Promise<void> {
+  let given = false;
+  void own.call('deaf', {}, { id: 'given up' }).then(() => (given = true));
+  await until('the call is given up', async () => {
+    await own.notify('notifications/cancelled', { requestId: 'given up' });
+    return given;
+  });
+}
 
 const client = (server: string) => session(hub.mcp(server), { capabilities: askable });
 
@@ -130,12 +140,7 @@ test('two calls of one client are no riddle: that client is asked', async () => 
 
 test('a call that was given up and may still be worked on counts: nobody else is asked for it', async () => {
   const [a, b] = await Promise.all([client('deaf'), client('deaf')]);
-  let given = false;
-  void a.call('deaf', {}, { id: 'given up' }).then(() => (given = true));
-  await until('the call is given up', async () => {
-    await a.notify('notifications/cancelled', { requestId: 'given up' });
-    return given;
-  });
+  await giveUp(a);
   const refused = await b.call('form', { label: 'for a?' });
   expect(refused.messages).toHaveLength(1);
   expect((toldBy(refused.result) as Told).error?.message).toContain('several calls');
@@ -143,6 +148,15 @@ test('a call that was given up and may still be worked on counts: nobody else is
   const call = await begin(a, 'form', { label: 'a again' });
   await reply(hub.mcp('deaf'), a, (await call.asked()).id, filled('yes'));
   expect((await call.told()).result).toEqual(filled('yes').result);
+});
+
+test('nor does anybody hear in the log of what may be about such a call', async () => {
+  const [a, b] = await Promise.all([client('log'), client('log')]);
+  const logged = (answer: RawAnswer) => answer.messages.flatMap(({ params }) => (params ? [params.data] : []));
+  expect(logged(await b.call('log', { label: 'about b' }))).toEqual(['about b']);
+  await giveUp(a);
+  expect(logged(await b.call('log', { label: 'about a?' }))).toEqual([]);
+  expect(logged(await a.call('log', { label: 'about a' }))).toEqual(['about a']);
 });
 
 test('what a server asks after its call is nobody’s', async () => {
