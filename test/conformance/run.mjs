@@ -21,6 +21,17 @@ const more = {
   '2026-07-28': ['json-schema-2020-12', 'http-header-validation', 'http-custom-header-server-validation'],
 };
 
+const endpoints = ['stdio-old', 'stdio-new', 'http-old', 'http-new', 'group', 'smart'];
+
+/** What runs at the same time, since a run mostly waits: never two with a server in common, of which one would hear what the other changes. */
+const together = [
+  [
+    ['stdio-old', 'http-old'],
+    ['stdio-new', 'http-new'],
+  ],
+  [['group', 'smart']],
+];
+
 /** Where an endpoint is, unless it is called like its server or group. */
 const paths = { smart: '$smart/group' };
 
@@ -47,32 +58,39 @@ try {
 async function run() {
   if (!installSuite()) return undefined;
   const hub = await startParties();
-  const runs = ['stdio-old', 'stdio-new', 'http-old', 'http-new', 'group', 'smart']
+  const runs = endpoints
     .flatMap((endpoint) => revisions.map((revision) => ({ endpoint, revision })))
     .filter((one) => given.every((word) => one.endpoint === word || one.revision === word));
   if (runs.length === 0) throw new Error(`Nothing to run for: ${given.join(' ')}`);
 
-  const lines = [];
-  let green = true;
-  for (const { endpoint, revision } of runs) {
-    const name = `${endpoint.padEnd(10)} ${revision}`;
-    const scored = judged(endpoint, scoredScenarios(revision));
-    const other = judged(endpoint, more[revision]);
-    const checks = await runSuite(
-      `${hub.url}/mcp/${paths[endpoint] ?? endpoint}`,
-      revision,
-      join(results, `${endpoint}.${revision}`),
-    );
-    const verdict = judge(checks, [...scored, ...other], baseline(endpoint, revision));
-    report(name, verdict);
-    lines.push(
+  const verdicts = new Map();
+  const runLane = async (lane) => {
+    for (const one of runs.filter(({ endpoint }) => lane.includes(endpoint))) verdicts.set(one, await runOne(hub, one));
+  };
+  for (const lanes of together) await Promise.all(lanes.map(runLane));
+
+  console.log(`\n${runs.map((one) => verdicts.get(one).line).join('\n')}\n`);
+  return runs.every((one) => verdicts.get(one).green);
+}
+
+/** Runs one revision against one endpoint: `{ line, green }`. */
+async function runOne(hub, { endpoint, revision }) {
+  const name = `${endpoint.padEnd(10)} ${revision}`;
+  const scored = judged(endpoint, scoredScenarios(revision));
+  const other = judged(endpoint, more[revision]);
+  const checks = await runSuite(
+    `${hub.url}/mcp/${paths[endpoint] ?? endpoint}`,
+    revision,
+    join(results, `${endpoint}.${revision}`),
+  );
+  const verdict = judge(checks, [...scored, ...other], baseline(endpoint, revision));
+  report(name, verdict);
+  return {
+    line:
       `${name}   scored ${passed(scored, verdict)}   more ${passed(other, verdict)}   checks: ` +
-        `${verdict.known.length} known to fail, ${verdict.unexpected.length} unexpected, ${verdict.stale.length} stale`,
-    );
-    green &&= verdict.unexpected.length === 0 && verdict.stale.length === 0;
-  }
-  console.log(`\n${lines.join('\n')}\n`);
-  return green;
+      `${verdict.known.length} known to fail, ${verdict.unexpected.length} unexpected, ${verdict.stale.length} stale`,
+    green: verdict.unexpected.length === 0 && verdict.stale.length === 0,
+  };
 }
 
 function judged(endpoint, scenarios) {
