@@ -1,0 +1,131 @@
+// What is measured beside what.
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { cores, onLoadCore, startNode, stop } from './processes.mjs';
+import { after } from './numbers.mjs';
+import { toolNames } from './session.mjs';
+
+const here = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+const ourProgram = here('../dist/cli.js');
+/** Of a test on this machine; it opens nothing else. */
+const key = `bench_${'0123456789abcdef'.repeat(2)}`;
+
+/** The entry of a stdio tool server in the settings. */
+export const stdioServer = (options = {}) => onLoadCore([here('servers/stdio.mjs'), JSON.stringify(options)]);
+
+/** A tool server over HTTP: `{url, close}`. */
+export async function httpServer(options = {}) {
+  const child = startNode([here('servers/http.mjs'), JSON.stringify(options)], { on: cores?.load });
+  const port = await firstLine(child);
+  return { url: `http://127.0.0.1:${port}/mcp`, pid: child.pid, close: () => stop(child) };
+}
+
+async function firstLine(child) {
+  const lines = createInterface({ input: child.stdout });
+  const failed = once(child, 'exit').then(([code]) =>
+    Promise.reject(new Error(`ended with ${code} before it was ready`)),
+  );
+  const [line] = await Promise.race([once(lines, 'line'), failed]);
+  lines.close();
+  child.stdout.resume();
+  return line;
+}
+
+/** A contender: `{name, target: {url, headers}, pid, settings, close}`. `pid` is undefined where its CPU time cannot be read. */
+export const kinds = {
+  /** The tool server itself: what is left when nothing is between. */
+  direct: async ({ web }) => ({ name: 'direct', target: { url: web.url }, pid: web.pid, close: async () => {} }),
+  proxy: async ({ web }) => {
+    const child = startNode([here('floor/proxy.mjs'), web.url], { on: cores?.measured });
+    const port = await firstLine(child);
+    return { name: 'proxy', target: { url: `http://127.0.0.1:${port}/mcp` }, pid: child.pid, close: () => stop(child) };
+  },
+  minimal: async ({ servers }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'bench-'));
+    const file = join(folder, 'settings.json');
+    writeFileSync(file, JSON.stringify({ mcpServers: servers }));
+    const child = startNode([here('floor/minimal.mjs'), file], { on: cores?.measured });
+    const port = await firstLine(child);
+    const close = async () => {
+      await stop(child);
+      rmSync(folder, { recursive: true, force: true });
+    };
+    return { name: 'minimal', target: { url: `http://127.0.0.1:${port}/mcp` }, pid: child.pid, close };
+  },
+  /** As it is shipped: a key is asked for and its permissions are looked at, every call is recorded, in the embedded database. */
+  hub: (setup) => startHub('hub', setup),
+  'hub without database': (setup) =>
+    startHub('hub without database', { ...setup, env: { DB_URL: 'off', ...setup.env } }),
+};
+
+/** Starts a hub; `program` is its `cli.js`, `folder` one of an earlier run. */
+export async function startHub(name, { servers, env = {}, program = ourProgram, folder, flags = nodeFlags, system }) {
+  const home = folder ?? mkdtempSync(join(tmpdir(), 'bench-'));
+  const file = join(home, 'mcp_settings.json');
+  const bearerKeys = [{ id: 'bench', name: 'bench', token: key, enabled: true, accessType: 'all' }];
+  const systemConfig = { routing: { enableBearerAuth: true }, ...system };
+  writeFileSync(file, JSON.stringify({ mcpServers: servers, bearerKeys, systemConfig }));
+  const startedAt = performance.now();
+  const child = startNode([...flags, program, 'serve'], {
+    on: cores?.measured,
+    cwd: home,
+    env: {
+      PORT: '0',
+      SETTINGS_PATH: file,
+      DATA_DIR: join(home, 'data'),
+      ADMIN_PASSWORD: 'bench password',
+      LOG_LEVEL: 'info',
+      LOG_FORMAT: 'json',
+      ...env,
+    },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const url = await addressOf(child);
+  const close = async () => {
+    await stop(child);
+    if (folder === undefined) rmSync(home, { recursive: true, force: true });
+  };
+  return {
+    name,
+    target: { url: `${url}/mcp`, headers: { authorization: `Bearer ${key}` } },
+    url,
+    pid: child.pid,
+    startedAt,
+    home,
+    close,
+  };
+}
+
+/** What `npm start` gives Node. */
+export const nodeFlags = ['--max-semi-space-size=32'];
+
+/** The hub says where it listens. */
+function addressOf(child) {
+  return new Promise((resolve, reject) => {
+    let said = '';
+    const look = (chunk) => {
+      said = (said + chunk).slice(-20_000);
+      const found = /http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):\d+/.exec(said);
+      if (!found) return;
+      for (const stream of [child.stdout, child.stderr]) stream.off('data', look).resume();
+      resolve(found[0].replace('localhost', '127.0.0.1'));
+    };
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', look);
+    child.once('exit', (code) => reject(new Error(`the hub ended with ${code}:\n${said}`)));
+  });
+}
+
+/** Waits until that many tools are listed. */
+export async function listed({ name, target }, count, patienceMs = 60_000) {
+  const end = performance.now() + patienceMs;
+  for (;;) {
+    const tools = await toolNames(target);
+    if (tools.count >= count) return tools;
+    if (performance.now() > end) throw new Error(`${name} lists ${tools.count} tools of ${count}`);
+    await after(20);
+  }
+}

@@ -1,0 +1,83 @@
+// npm run bench -- [scenario …] [--rounds 3] [--calls 8000] [--seconds 5] [--against <another cli.js>] [--url <mcp endpoint> [--header 'name: value'] [--pid n]] [--only a,b] [--record]
+import { readdirSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { startHub } from './lib/contenders.mjs';
+import { medians, rounded } from './lib/numbers.mjs';
+import { cores, pin } from './lib/processes.mjs';
+
+const folder = new URL('./scenarios/', import.meta.url);
+const all = readdirSync(folder).map((name) => name.replace('.mjs', ''));
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: 'string', default: '3' },
+    calls: { type: 'string', default: '8000' },
+    seconds: { type: 'string', default: '5' },
+    against: { type: 'string', multiple: true, default: [] },
+    url: { type: 'string' },
+    header: { type: 'string', multiple: true, default: [] },
+    pid: { type: 'string' },
+    only: { type: 'string' },
+    record: { type: 'boolean' },
+    help: { type: 'boolean' },
+  },
+});
+if (options.help) {
+  for (const name of all) console.log(name.padEnd(12), (await import(new URL(`${name}.mjs`, folder))).about);
+  process.exit(0);
+}
+
+if (cores) pin(process.pid, cores.load);
+for (const name of positionals.length > 0 ? positionals : all) {
+  const { about, run } = await import(new URL(`${name}.mjs`, folder));
+  console.log(`\n== ${name}: ${about}`);
+  const cells = new Map();
+  await run({
+    rounds: Number(options.rounds),
+    calls: Number(options.calls),
+    seconds: Number(options.seconds),
+    only: options.only?.split(','),
+    extra: [
+      ...options.against.map((program, i) => (setup) => startHub(`other ${i + 1}`, { ...setup, program })),
+      ...(options.url ? [byUrl] : []),
+    ],
+    note(cell, reading) {
+      const id = JSON.stringify(cell);
+      cells.set(id, [...(cells.get(id) ?? []), reading]);
+    },
+  });
+  const rows = [...cells].map(([cell, rounds]) => ({ ...JSON.parse(cell), rounds: rounds.length, ...medians(rounds) }));
+  console.table(Object.fromEntries(rows.map(({ rounds: _, ...row }, i) => [i, row])));
+  if (options.record) record(name, { about, rows });
+}
+process.exit(0);
+
+async function byUrl() {
+  const headers = Object.fromEntries(options.header.map((line) => line.split(/: */, 2)));
+  return {
+    name: 'url',
+    target: { url: options.url, headers },
+    pid: options.pid && Number(options.pid),
+    close: async () => {},
+  };
+}
+
+/** What the claims in the documents are held against. */
+function record(name, { about, rows }) {
+  const machine = {
+    cpu: cpus()[0]?.model.trim(),
+    cores: cpus().length,
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+  };
+  const run = {
+    scenario: name,
+    about,
+    on: new Date().toISOString().slice(0, 10),
+    machine,
+    rounds: Number(options.rounds),
+    rows,
+  };
+  writeFileSync(new URL(`./results/${name}.json`, import.meta.url), `${JSON.stringify(run, null, 1)}\n`);
+}
