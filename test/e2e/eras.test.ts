@@ -142,8 +142,10 @@ test('a process that ends whatever it is asked is not started twice each time', 
   const server = eraStdio({ speaks: ['session'], exitAt: 'start' });
   const hub = await start(server);
   const starts = () => server.journal().filter(({ event }) => event === 'start').length;
-  await until('it was tried again', () => (hub.hub.servers()[0]?.attempts ?? 0) >= 2);
-  expect(starts()).toBeLessThanOrEqual(3);
+  const attempts = () => hub.hub.servers()[0]?.attempts ?? 0;
+  await until('it was tried again and again', () => attempts() >= 3);
+  // One more for the question, and one that may be under way.
+  expect(starts()).toBeLessThanOrEqual(attempts() + 2);
 });
 
 test('a process that starts slowly is met in its era, whatever it answers first', async () => {
