@@ -11,6 +11,8 @@ const mark = `${target}/.sources`;
 export async function buildWeb() {
   const sources = hashOf([...filesIn('web'), 'package-lock.json', 'scripts/build-web.mjs']);
   if (existsSync(mark) && readFileSync(mark, 'utf8') === sources) return;
+  // Tests build too, and what they look at is to be what users get.
+  process.env['NODE_ENV'] = 'production';
   const { build } = await import('vite');
   await build({ configFile: 'web/vite.config.ts', logLevel: 'error' });
   for (const path of filesIn(target)) {
