@@ -3,6 +3,9 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync } from 'node:fs';
 import { buildWeb } from './build-web.mjs';
+import { pruneDist } from './prune-dist.mjs';
+
+pruneDist('dist', 'src');
 
 // First, so that a type error somewhere does not leave the build without its migrations.
 cpSync('src/database/migrations', 'dist/database/migrations', { recursive: true });

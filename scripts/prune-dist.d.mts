@@ -1,0 +1,2 @@
+/** For the test of it. */
+export function pruneDist(built: string, sources: string): void;
