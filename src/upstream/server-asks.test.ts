@@ -11,11 +11,12 @@ const patience = { timeoutMs: 60_000, resetOnProgress: false, maxTotalMs: undefi
 /** The asks of one connection, with calls on their way: `call(1, 'a')` is one of client `a`. */
 function connection(options: { home?: Home; ownStream?: boolean } = {}) {
   const pending = new PendingTable(() => undefined);
+  const log = logLines();
   const written: { id?: unknown; result?: unknown; error?: { code: number; message: string }; method?: string }[] = [];
   const asks = new ServerAsks({
     server: 'one',
     pending,
-    log: logLines(),
+    log,
     write: (text) => written.push(JSON.parse(text) as object),
     home: options.home,
     ownStream: options.ownStream ?? false,
@@ -23,6 +24,7 @@ function connection(options: { home?: Home; ownStream?: boolean } = {}) {
   const asked: { by: number; ask: ServerAsk }[] = [];
   return {
     asks,
+    log,
     pending,
     written,
     asked,
@@ -165,6 +167,19 @@ test('when more calls were given up than can be remembered nobody is asked: a th
   one.call(99_999, 'attacker');
   one.ask(7);
   expect(one.asked).toEqual([]);
+});
+
+test('the operator is warned, once, where a call goes without what was asked for it, and of nothing that servers ask unasked', () => {
+  const one = connection({ ownStream: true });
+  one.ask(1, { method: 'roots/list' });
+  one.own(1);
+  one.ask(2, { method: 'roots/list', relatedTo: 1 });
+  expect(one.log.lines.map(({ level }) => level)).toEqual(['debug', 'debug']);
+  one.call(3, 'a');
+  one.call(4, 'b');
+  one.ask(5);
+  one.ask(6);
+  expect(one.log.lines.map(({ level }) => level).slice(2)).toEqual(['warn', 'debug']);
 });
 
 describe('a question ends', () => {

@@ -65,11 +65,7 @@ export class ServerAsks {
       return refuse(unknown('Too many requests of this server wait for an answer.'));
     const found = this.#find(message, relatedTo);
     if (typeof found === 'string') {
-      this.#options.log[this.#warned ? 'debug' : 'warn']('request of the server not delivered', {
-        method,
-        reason: found,
-      });
-      this.#warned = true;
+      this.#tell(method, found);
       return refuse(unknown(found));
     }
     const params = isObject(message.params) ? message.params : {};
@@ -129,9 +125,7 @@ export class ServerAsks {
 
   /** The requests it may belong to, all of one client, oldest first; none for a client as such; or why it cannot be told. */
   #find(message: RpcMessage, relatedTo: number | undefined): Candidate[] | string {
-    const calls = [...this.#options.pending].flatMap(([id, pending]) =>
-      pending.exchange.asked ? [{ id, pending }] : [],
-    );
+    const calls = this.#calls();
     const task = relatedTask(message.params);
     if (relatedTo !== undefined || task !== undefined) {
       const proven =
@@ -144,6 +138,18 @@ export class ServerAsks {
     // Servers keep the answer to this one for whoever comes next, and ask for it at any time.
     if (message.method === 'roots/list' && this.#options.ownStream) return notCertain;
     return this.#oneAsker(calls) ? calls : notCertain;
+  }
+
+  /** A warning only where a call that is on its way goes without what it asked for: most servers ask for roots as soon as they are connected. */
+  #tell(method: string, reason: string): void {
+    const harm = !this.#warned && this.#calls().length > 0;
+    this.#options.log[harm ? 'warn' : 'debug']('request of the server not delivered', { method, reason });
+    if (harm) this.#warned = true;
+  }
+
+  /** The requests on their way whose client can be asked. */
+  #calls(): Candidate[] {
+    return [...this.#options.pending].flatMap(([id, pending]) => (pending.exchange.asked ? [{ id, pending }] : []));
   }
 
   /** True when all that the server may be at work on is one call, or one client's. */
