@@ -340,8 +340,9 @@ export class Link {
     }
     this.#tellFailure(error);
     this.#pending.take(id)?.exchange.failed(error);
-    // A server whose answer got lost may not know it.
-    this.#asks.abandoned(id, pending);
+    // Through a pipe only an answer fails that is too large; elsewhere a server may not know that its answer, or the request, got lost.
+    if (this.#options.server.transport.type === 'stdio') this.#asks.ended(id);
+    else this.#asks.abandoned(id, pending);
     // Nothing sent through this channel will be answered before somebody has signed in.
     if (error.cause instanceof SignInRequired) this.#options.lost(error);
   }

@@ -15,12 +15,15 @@ const levels = (server: Hostile): unknown[] => server.received('logging/setLevel
 
 let hub: TestHub;
 let pipe: Hostile;
+/** One of which no call was given up: what it logs could be about that. */
+let calm: Hostile;
 let http: Hostile;
 beforeAll(async () => {
   pipe = hostileStdio({ name: 'pipe' });
+  calm = hostileStdio({ name: 'calm' });
   http = await hostileHttp({ name: 'http' });
-  hub = await testHub({ mcpServers: { pipe: pipe.config, http: http.config } });
-  await hub.connected(2);
+  hub = await testHub({ mcpServers: { pipe: pipe.config, calm: calm.config, http: http.config } });
+  await hub.connected(3);
 });
 
 test('over a pipe, what is logged while one call runs is that call’s; while two run, nobody’s', async () => {
@@ -59,17 +62,17 @@ test('over HTTP, only what comes on a call’s own stream is that call’s', asy
 });
 
 test('a server logs at the least severe level that any of its sessions wants, and each session hears its own', async () => {
-  const [loud, quiet] = await Promise.all([session(hub.mcp()), session(hub.mcp('pipe'))]);
+  const [loud, quiet] = await Promise.all([session(hub.mcp()), session(hub.mcp('calm'))]);
   expect((await quiet.request('logging/setLevel', { level: 'emergency' })).result).toEqual({});
   // Those who said nothing still count on it.
-  expect(levels(pipe)).toEqual(['info']);
+  expect(levels(calm)).toEqual(['info']);
   expect((await loud.request('logging/setLevel', { level: 'debug' })).result).toEqual({});
-  expect(levels(pipe)).toEqual(['info', 'debug']);
+  expect(levels(calm)).toEqual(['info', 'debug']);
   expect(levels(http)).toEqual(['debug']);
-  expect(logged(await loud.call('pipe-log', { tag: 'heard' }))).toEqual(['heard']);
+  expect(logged(await loud.call('calm-log', { tag: 'heard' }))).toEqual(['heard']);
   expect(logged(await quiet.call('log', { tag: 'not heard' }))).toEqual([]);
   await loud.end();
-  await until('nobody wants that much any more', () => levels(pipe).at(-1) === 'info');
+  await until('nobody wants that much any more', () => levels(calm).at(-1) === 'info');
   expect((await quiet.request('logging/setLevel', { level: 'loud' })).error?.code).toBe(-32602);
   await quiet.end();
 });
@@ -94,7 +97,7 @@ test('a stateless request hears what it asked for, no other does', async () => {
         meta: modernMeta(logLevel === undefined ? {} : { 'io.modelcontextprotocol/logLevel': logLevel }),
       },
     );
-  await hub.connected(2);
+  await hub.connected(3);
   expect(logged(await call('debug'))).toEqual(['said']);
   expect(levels(pipe).at(-1)).toBe('debug');
   expect(logged(await call('error'))).toEqual([]);
