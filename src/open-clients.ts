@@ -97,7 +97,12 @@ export function openClients(options: OpenClients, closers: Closers) {
   };
 
   const identify: DoorOptions['identify'] = (headers) => who().identifyNow(headers) ?? who().identify(headers);
-  const withdrawn = withdrawing({ sessions, streams, settings, identify, needsCredential });
+  const sessionEnded = (sid: string): void => {
+    eventLogs.endSession(sid);
+    logLevels.endSession(sid);
+    leases.endSession(mcpSession(sid));
+  };
+  const withdrawn = withdrawing({ sessions, sessionEnded, streams, settings, identify, needsCredential });
   const timers = [
     setInterval(() => withdrawn.endSessions(), limits.withdrawnSweepMs).unref(),
     setInterval(() => withdrawn.endStreams(), limits.streamCredentialMs).unref(),
@@ -134,12 +139,7 @@ export function openClients(options: OpenClients, closers: Closers) {
       const sid = sessionOf(session);
       if (sid !== undefined) logLevels.connected(sid, connection);
     },
-    /** A session is over: what is kept for it goes. */
-    sessionEnded: (sid: string): void => {
-      eventLogs.endSession(sid);
-      logLevels.endSession(sid);
-      leases.endSession(mcpSession(sid));
-    },
+    sessionEnded,
     rootsChanged: (sid: string): void => leases.rootsChanged(mcpSession(sid)),
     /** Settings or offers changed: everybody is told what is new to them. */
     reconcile() {
@@ -154,6 +154,7 @@ export function openClients(options: OpenClients, closers: Closers) {
 
 interface Withdrawing {
   readonly sessions: Sessions;
+  readonly sessionEnded: (sid: string) => void;
   readonly streams: Streams;
   readonly settings: OpenClients['settings'];
   readonly identify: DoorOptions['identify'];
@@ -161,13 +162,13 @@ interface Withdrawing {
 }
 
 /** Whoever is not let in any more hears nothing more either. */
-function withdrawing({ sessions, streams, settings, identify, needsCredential }: Withdrawing) {
+function withdrawing({ sessions, sessionEnded, streams, settings, identify, needsCredential }: Withdrawing) {
   const isOver = (who: Identified): boolean => who === 'bad' || (who === 'none' && needsCredential());
   return {
     endSessions(): void {
-      sessions.sweep((principal) =>
-        principal.kind === 'anonymous' ? needsCredential() : isWithdrawn(settings.current, principal),
-      );
+      const isGone = (principal: Principal): boolean =>
+        principal.kind === 'anonymous' ? needsCredential() : isWithdrawn(settings.current, principal);
+      for (const sid of sessions.sweep(isGone)) sessionEnded(sid);
     },
     endStreams(): void {
       streams.endWhere((req) => {

@@ -449,6 +449,8 @@ export const limits = {
   tasksPerPrincipal: 1_000,
   tasks: 20_000,
   taskMs: 24 * 60 * 60_000,
+  /** A result longer than this is no handle of a task. */
+  taskHandleChars: 64 * 1024,
   /** The hub vouches for no list for longer than this: its own settings may change it at any moment. */
   listTtlMs: 60_000,
   /** The rest of a body that was refused is read away this far and this long, so that its sender finds the answer. */

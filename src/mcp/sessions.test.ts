@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { limits } from '../core/limits.ts';
 import { anonymous } from '../core/principal.ts';
 import { createSealer } from '../core/seal.ts';
 import { createSessions } from './sessions.ts';
@@ -34,4 +35,34 @@ test('what a client can be asked survives the hub; a token from before it was ke
     JSON.stringify(['sid', '-', '', '2025-11-25', Date.now() + 60_000]),
   );
   expect(after.find(older, anonymous, scope)).toMatchObject({ sid: 'sid', abilities: '' });
+});
+
+test('what is held for a client that left is let go after a while, and who is gone is ended', () => {
+  let now = 0;
+  const sessions = createSessions(createSealer(randomBytes(32), 'session'), () => now);
+  const begin = (username: string) => {
+    const principal = { kind: 'user', username } as const;
+    const facts = sessions.find(sessions.begin(principal, { kind: 'all' }, '2025-11-25'), principal, { kind: 'all' });
+    if (!facts) throw new Error('the session is not there');
+    const released: string[] = [];
+    const session = sessions.live(facts);
+    session.holds.set('x', () => released.push('x'));
+    session.settle({});
+    return { facts, released };
+  };
+  const [ann, bob] = [begin('ann'), begin('bob')];
+  expect(sessions.sweep(() => false)).toEqual([]);
+  expect(sessions.liveCount).toBe(2);
+  expect(sessions.sweep((principal) => principal.kind === 'user' && principal.username === 'bob')).toEqual([
+    bob.facts.sid,
+  ]);
+  expect([ann.released, bob.released]).toEqual([[], ['x']]);
+  now += limits.heldSessionMs + 1;
+  sessions.live(ann.facts);
+  expect(sessions.sweep(() => false)).toEqual([]);
+  expect(ann.released).toEqual([]);
+  now += limits.heldSessionMs + 1;
+  sessions.sweep(() => false);
+  expect(ann.released).toEqual(['x']);
+  expect(sessions.liveCount).toBe(0);
 });

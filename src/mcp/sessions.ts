@@ -62,8 +62,8 @@ export interface Sessions {
   adopt(session: LiveSession): () => void;
   /** The session by its id, as far as it has something going on. */
   byId(sid: string): LiveSession | undefined;
-  /** Ends those that expired or whose principal is gone, and lets go of what is held for clients that left long ago. */
-  sweep(isGone: (principal: Principal) => boolean): void;
+  /** Ends those that expired or whose principal is gone, and lets go of what is held for clients that left long ago. Answers the ids of those that ended. */
+  sweep(isGone: (principal: Principal) => boolean): string[];
   readonly liveCount: number;
 }
 
@@ -150,15 +150,19 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
     },
     byId: (sid) => live.get(sid),
     sweep(isGone) {
+      const over: string[] = [];
       for (const session of live.values()) {
         const { facts, streams, inFlight, touchedAt } = session;
-        if (facts.expiresAt <= now() || isGone(facts.principal)) end(facts);
-        else if (streams.size + inFlight.size === 0 && touchedAt < now() - limits.heldSessionMs) {
+        if (facts.expiresAt <= now() || isGone(facts.principal)) {
+          end(facts);
+          over.push(facts.sid);
+        } else if (streams.size + inFlight.size === 0 && touchedAt < now() - limits.heldSessionMs) {
           for (const release of session.holds.values()) release();
           session.holds.clear();
           session.settle({});
         }
       }
+      return over;
     },
     get liveCount() {
       return live.size;

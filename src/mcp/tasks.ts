@@ -60,7 +60,9 @@ export function createTasks(now: () => number = Date.now): Tasks {
 
   return {
     learn({ request, target, outcome, answer }) {
-      if (request.method !== 'tools/call' || outcome !== 'ok' || answer?.includes('"taskId"') !== true) return;
+      if (request.method !== 'tools/call' || outcome !== 'ok' || answer === undefined) return;
+      // A handle is short; what is long is not looked through for one.
+      if (answer.length > limits.taskHandleChars || !answer.includes('"taskId"')) return;
       const task = taskIn(JSON.parse(answer) as unknown);
       if (!task) return;
       const owner = principalId(request.principal);
