@@ -15,6 +15,7 @@ import { serverItemRoutes } from './server-items.ts';
 import { type ServerRunRoutes, serverRunRoutes } from './server-runs.ts';
 import { type ServerRoutes, serverRoutes } from './servers.ts';
 import { type ServerOAuthRoutes, serverOAuthRoutes } from './server-oauth.ts';
+import { settingsImportRoutes } from './settings-import.ts';
 import { settingsRoutes } from './settings.ts';
 import { shareCandidateRoutes } from './share-candidates.ts';
 import type { SignInCookies } from './sign-in-cookie.ts';
@@ -63,6 +64,7 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
     importRoutes({ settings, log }),
     settingsRoutes({ settings, log }),
     exportRoutes({ settings, log }),
+    settingsImportRoutes({ settings, log }),
     bundleRoutes({ settings, dataDir, log }),
   ];
 }

@@ -20,6 +20,21 @@ export const settings: Subject = {
       },
       answer: { bare: anyObject },
     },
+    'POST /mcp-settings/import': {
+      summary: 'Take a settings file in',
+      description:
+        'Answers what is different afterwards. Secrets stay where the file says what an export says of them; users who are there and access keys are passed over.',
+      admin: true,
+      query: {
+        dryRun: { type: 'boolean', description: 'Change nothing; say what would be different.' },
+        mode: {
+          enum: ['merge', 'replace'],
+          description: '`replace` removes servers and groups that are not in the file.',
+        },
+      },
+      body: { type: 'application/json', schema: anyObject },
+      answer: { data: anyObject },
+    },
   },
 };
 

@@ -1,7 +1,116 @@
+import { useQuery } from '@tanstack/react-query';
+import { KeyRound, Pencil, Plus, Trash2 } from 'lucide-react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Page } from '../../ui/page.tsx';
+import { ask, pathOf } from '../../api/client.ts';
+import { groupsQuery, keysQuery, useMe } from '../../api/queries.ts';
+import type { Key } from '../../api/types.ts';
+import { boot } from '../../boot.ts';
+import { guess, useAction } from '../../lib/action.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { confirm } from '../../ui/confirm.tsx';
+import { Failure } from '../../ui/failure.tsx';
+import { Empty, Loading, Page } from '../../ui/page.tsx';
+import { Switch } from '../../ui/switch.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { VirtualList } from '../../ui/virtual-list.tsx';
+import { KeyForm, MadeKey } from './key-form.tsx';
 
 export function Keys() {
   const { t } = useTranslation();
-  return <Page title={t('nav.keys')}>{null}</Page>;
+  const me = useMe();
+  const keys = useQuery(keysQuery);
+  const [open, setOpen] = useState<'new' | Key>();
+  const [made, setMade] = useState<Key>();
+  const button = !boot.readonly && (
+    <Button look="primary" icon={Plus} onClick={() => setOpen('new')}>
+      {t('keys.add')}
+    </Button>
+  );
+  return (
+    <Page title={t('nav.keys')} lead={t(me.isAdmin ? 'keys.lead' : 'keys.leadOwn')} actions={button}>
+      <div className="panel">
+        {keys.error ? (
+          <Failure error={keys.error} retry={() => void keys.refetch()} />
+        ) : !keys.data ? (
+          <Loading />
+        ) : keys.data.length === 0 ? (
+          <Empty icon={KeyRound} title={t('keys.emptyTitle')} text={t('keys.emptyText')}>
+            {button}
+          </Empty>
+        ) : (
+          <VirtualList
+            label={t('nav.keys')}
+            items={keys.data}
+            keyOf={({ id }) => id}
+            height={60}
+            render={(key) => <KeyRow entry={key} onEdit={() => setOpen(key)} />}
+          />
+        )}
+      </div>
+      {open !== undefined && (
+        <KeyForm
+          entry={open === 'new' ? undefined : open}
+          onClose={() => setOpen(undefined)}
+          onMade={(key) => {
+            setOpen(undefined);
+            setMade(key);
+          }}
+        />
+      )}
+      {made && <MadeKey entry={made} onClose={() => setMade(undefined)} />}
+    </Page>
+  );
+}
+
+function KeyRow({ entry, onEdit }: { readonly entry: Key; readonly onEdit: () => void }) {
+  const { t } = useTranslation();
+  const { id, name, token, enabled, kind, owner } = entry;
+  const toggle = useAction<boolean>({
+    run: (on) => ask(`/auth/keys${pathOf(id)}`, { method: 'PUT', body: { enabled: on } }),
+    at: (on) => [
+      guess<readonly Key[]>(keysQuery.queryKey, (all) =>
+        all.map((key) => (key.id === id ? { ...key, enabled: on } : key)),
+      ),
+    ],
+  });
+  const remove = useAction({
+    run: () => ask(`/auth/keys${pathOf(id)}`, { method: 'DELETE' }),
+    at: () => [guess<readonly Key[]>(keysQuery.queryKey, (all) => all.filter((key) => key.id !== id))],
+    done: () => toast.good(t('keys.deleted', { name })),
+  });
+  const askFirst = async () => {
+    const title = t('keys.deleteTitle', { name });
+    if (await confirm({ title, text: t('keys.deleteText'), action: t('common.delete') })) remove.mutate();
+  };
+  return (
+    <div className="flex items-center gap-3 px-4 py-2.5">
+      <div className="min-w-0 flex-1">
+        <p className="flex flex-wrap items-center gap-2 text-sm font-medium break-all">
+          {name}
+          <Badge>{kind === 'user' ? t('keys.ofUser', { owner: owner ?? '' }) : t('keys.ofHub')}</Badge>
+        </p>
+        <p className="text-soft truncate text-xs">
+          <code>{token}</code> · <Opens entry={entry} />
+        </p>
+      </div>
+      {!boot.readonly && (
+        <>
+          <Switch label={t('keys.enable', { name })} checked={enabled} onChange={(on) => toggle.mutate(on)} />
+          <IconButton icon={Pencil} label={t('keys.edit', { name })} onClick={onEdit} />
+          <IconButton icon={Trash2} label={`${t('common.delete')} ${name}`} onClick={() => void askFirst()} />
+        </>
+      )}
+    </div>
+  );
+}
+
+function Opens({ entry: { kind, accessType, allowedGroups, allowedServers } }: { readonly entry: Key }) {
+  const { t } = useTranslation();
+  const { data: groups = [] } = useQuery(groupsQuery);
+  if (kind === 'user') return t('keys.own');
+  if (accessType === 'all') return t('keys.all');
+  const names = allowedGroups.map((id) => groups.find((group) => group.id === id)?.name ?? id);
+  return [...names, ...allowedServers].join(', ') || t('common.none');
 }

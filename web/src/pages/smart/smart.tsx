@@ -1,7 +1,58 @@
+import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { Page } from '../../ui/page.tsx';
+import { type System, systemQuery, useChangeSystem } from '../../api/system.ts';
+import { boot } from '../../boot.ts';
+import { Failure } from '../../ui/failure.tsx';
+import { Loading, Page, Panel } from '../../ui/page.tsx';
+import { Switch } from '../../ui/switch.tsx';
+import { IndexPanel } from './index-panel.tsx';
+import { Service } from './service.tsx';
+import { TrySearch } from './try-search.tsx';
 
 export function Smart() {
   const { t } = useTranslation();
-  return <Page title={t('nav.smart')}>{null}</Page>;
+  const system = useQuery(systemQuery);
+  return (
+    <Page title={t('nav.smart')} lead={t('smart.lead')}>
+      {system.error ? (
+        <Failure error={system.error} retry={() => void system.refetch()} />
+      ) : system.data ? (
+        <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+          <TrySearch />
+          <div className="flex min-w-0 flex-col gap-5">
+            <Progressive system={system.data} />
+            <IndexPanel />
+            <Service key={JSON.stringify(system.data.smartRouting)} system={system.data} />
+          </div>
+        </div>
+      ) : (
+        <Loading />
+      )}
+    </Page>
+  );
+}
+
+function Progressive({ system }: { readonly system: System }) {
+  const { t } = useTranslation();
+  const on = system.smartRouting?.['progressiveDisclosure'] === true;
+  const change = useChangeSystem((old) => ({
+    ...old,
+    smartRouting: { ...old.smartRouting, progressiveDisclosure: !on },
+  }));
+  return (
+    <Panel>
+      <div className="flex items-start gap-4">
+        <div className="min-w-0 flex-1">
+          <h2 className="text-sm font-semibold">{t('smart.progressive')}</h2>
+          <p className="text-soft text-xs">{t('smart.progressiveHint')}</p>
+        </div>
+        <Switch
+          label={t('smart.progressive')}
+          checked={on}
+          disabled={boot.readonly}
+          onChange={(next) => change.mutate({ smartRouting: { progressiveDisclosure: next } })}
+        />
+      </div>
+    </Panel>
+  );
 }

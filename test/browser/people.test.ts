@@ -1,0 +1,96 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { api, login, passwordOf, userToken } from '../kit/api.ts';
+import { hostileStdio } from '../kit/hostile.ts';
+import { type TestHub, testHub } from '../kit/test-hub.ts';
+import { visit, violations } from './kit.ts';
+
+// Users and their access keys.
+
+let hub: TestHub;
+let admin: string;
+
+beforeAll(async () => {
+  hub = await testHub({
+    mcpServers: { alpha: hostileStdio({ tools: ['echo'] }).config },
+    groups: [{ id: 'g1', name: 'dev', servers: ['alpha'], owner: 'admin' }],
+  });
+  await hub.connected(1);
+  admin = await login(hub);
+  await userToken(hub, admin, 'ann', { groups: ['g1'] });
+});
+
+describe('users', () => {
+  test('are added, changed and deleted, and mistakes stand at their fields', async () => {
+    const page = await visit(hub, '/users', { expected: /4\d\d/ });
+    await page.getByText('2 users, 1 of them admins').waitFor();
+    await page.getByRole('button', { name: 'Add a user' }).click();
+    await page.getByLabel('User name').fill('bob');
+    await page.getByLabel('Password').fill('123');
+    await page.getByRole('checkbox', { name: 'dev' }).check();
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await expect.poll(() => page.getByLabel('Password').getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('Password').fill('long enough');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText('User “bob” is added.').waitFor();
+    await login(hub, 'bob', 'long enough');
+    const one = async () =>
+      (await api(hub, 'GET', '/users/bob', { token: admin })).body.data as Record<string, unknown>;
+    expect(await one()).toMatchObject({ role: 'user', groups: ['g1'] });
+    await page.getByRole('button', { name: 'Change bob' }).click();
+    await page.getByRole('checkbox', { name: 'Admin: manages everything' }).check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('3 users, 2 of them admins').waitFor();
+    await page.getByRole('button', { name: 'Delete bob' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('2 users, 1 of them admins').waitFor();
+    expect(await page.getByRole('button', { name: 'Delete admin' }).isDisabled()).toBe(true);
+  });
+});
+
+describe('access keys', () => {
+  test('are made, shown once, narrowed, switched off and deleted', async () => {
+    const page = await visit(hub, '/keys');
+    await page.getByText('No access key yet').waitFor();
+    await page.getByRole('button', { name: 'Make an access key' }).first().click();
+    await page.getByLabel('Name').fill('laptop');
+    await page.getByLabel('What it opens').selectOption('groups');
+    await page.getByRole('checkbox', { name: 'dev' }).check();
+    await page.getByRole('button', { name: 'Create' }).click();
+    const token = await page.getByRole('region', { name: 'Your new key' }).textContent();
+    expect(token).toMatch(/^mcphub_[0-9a-f]{64}$/);
+    await page.getByRole('button', { name: 'I have it' }).click();
+    await page.getByRole('switch', { name: 'Enable laptop' }).waitFor();
+    expect(await page.content()).not.toContain(token);
+    const status = async () => (await api(hub, 'GET', '/groups', { token: token ?? '' })).status;
+    expect(await status()).toBe(200);
+    await page.getByRole('switch', { name: 'Enable laptop' }).click();
+    await expect.poll(status).toBe(401);
+    await page.getByRole('button', { name: 'Delete laptop' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('No access key yet').waitFor();
+  });
+
+  test('of a user are their own, with their rights', async () => {
+    const page = await visit(hub, '/keys', { as: { username: 'ann', password: passwordOf('ann') } });
+    await page.getByRole('button', { name: 'Make an access key' }).first().click();
+    await page.getByLabel('Name').fill('own');
+    expect(await page.getByLabel('What it opens').count()).toBe(0);
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('button', { name: 'I have it' }).click();
+    await page.getByText('of ann').waitFor();
+  });
+});
+
+test.each(['/users', '/keys'])('readers of screens find nothing wrong at %s', async (path) => {
+  for (const options of [{}, { dark: true }, { width: 390 }]) {
+    const page = await visit(hub, path, options);
+    await page
+      .getByRole('button', { name: /^Delete/ })
+      .first()
+      .waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: /^(?:Add a user|Make an access key)/ }).click();
+    await page.getByRole('dialog').waitFor();
+    expect(await violations(page)).toEqual([]);
+  }
+});

@@ -1,0 +1,160 @@
+import { readFile } from 'node:fs/promises';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { api, login } from '../kit/api.ts';
+import { hostileStdio } from '../kit/hostile.ts';
+import { session } from '../kit/sessions.ts';
+import { type TestHub, testHub } from '../kit/test-hub.ts';
+import { visit, violations } from './kit.ts';
+
+// Settings, export and import, smart routing.
+
+let hub: TestHub;
+let admin: string;
+
+beforeAll(async () => {
+  const notes = [
+    { name: 'create_note', description: 'Writes a new note', inputSchema: { type: 'object' } },
+    { name: 'delete_note', description: 'Removes a note', inputSchema: { type: 'object' } },
+    { name: 'weather', description: 'Tells whether it rains', inputSchema: { type: 'object' } },
+  ];
+  hub = await testHub({
+    mcpServers: {
+      notes: {
+        ...hostileStdio({ tools: notes }).config,
+        env: { TOKEN: 'hidden words' },
+        tools: { delete_note: { enabled: false } },
+      },
+    },
+    groups: [{ id: 'g1', name: 'dev', servers: ['notes'], owner: 'admin' }],
+  });
+  await hub.connected(1);
+  admin = await login(hub);
+});
+
+const stored = async () => JSON.parse(await readFile(hub.settingsPath, 'utf8')) as Record<string, any>;
+
+describe('settings', () => {
+  test('are changed, hold at once, and mistakes stand at their fields', async () => {
+    const page = await visit(hub, '/settings', { expected: /400/ });
+    await page.getByLabel('Tools over plain HTTP (OpenAPI)').selectOption('off');
+    await page.getByLabel('Address from outside').fill('no address');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(() => page.getByLabel('Address from outside').getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('Address from outside').fill('');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    expect((await api(hub, 'GET', '/tools/notes/weather')).status).toBe(403);
+    expect((await stored())['systemConfig'].routing).toEqual({ openApiAccess: 'off', enableGlobalRoute: true });
+  });
+});
+
+describe('export and import', () => {
+  test('an export is changed by hand, looked at, and applied without losing a secret', async () => {
+    const page = await visit(hub, '/settings?tab=transfer');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download the settings' }).click(),
+    ]);
+    const file = JSON.parse(await readFile(await download.path(), 'utf8')) as Record<string, any>;
+    expect(JSON.stringify(file)).not.toContain('hidden words');
+    await page.getByLabel('Or paste it').fill(JSON.stringify(file));
+    await page.getByRole('button', { name: 'Show what would change' }).click();
+    await page.getByText('Nothing would change.').waitFor();
+    file['mcpServers'].notes.description = 'For writers';
+    file['mcpServers'].fresh = { url: 'http://127.0.0.1:9/mcp' };
+    file['groups'] = [];
+    await page.getByLabel('Or paste it').fill(JSON.stringify(file));
+    await page.getByLabel('What is not in the file').selectOption('replace');
+    await page.getByRole('button', { name: 'Show what would change' }).click();
+    await page.getByText('notes', { exact: true }).click();
+    await page
+      .getByRole('region', { name: 'Difference of notes' })
+      .getByText('+   "description": "For writers"')
+      .waitFor();
+    expect((await stored())['mcpServers'].fresh).toBeUndefined();
+    await page.getByRole('button', { name: 'Apply 3 changes' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('3 changes made.').waitFor();
+    const { mcpServers, groups } = await stored();
+    expect(mcpServers.notes).toMatchObject({ description: 'For writers', env: { TOKEN: 'hidden words' } });
+    expect([Object.keys(mcpServers), groups]).toEqual([['notes', 'fresh'], []]);
+    await api(hub, 'POST', '/groups', { token: admin, body: { name: 'dev', servers: ['notes'] } });
+  });
+
+  test('what is no settings file is refused with what is wrong', async () => {
+    const page = await visit(hub, '/settings?tab=transfer', { expected: /400/ });
+    await page.getByLabel('Or paste it').fill('{');
+    await page.getByRole('button', { name: 'Show what would change' }).click();
+    await page.getByText('This is no JSON object', { exact: false }).waitFor();
+    await page.getByLabel('Or paste it').fill('{"mcpServers":{"x":{"command":7}}}');
+    await page.getByRole('button', { name: 'Show what would change' }).click();
+    await page.getByRole('alert').waitFor();
+  });
+});
+
+describe('smart routing', () => {
+  test('is tried, with scores and what was dropped and why', async () => {
+    const page = await visit(hub, '/smart');
+    await page.getByLabel('What are you looking for?').fill('create a note');
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
+    await page.getByRole('link', { name: /create_note/ }).waitFor();
+    await page.getByRole('meter', { name: 'Score' }).first().waitFor();
+    await page.getByText('Dropped').click();
+    await page.getByText('switched off').first().waitFor();
+    await page.waitForURL(/q=create/);
+    await page.getByLabel('Within').selectOption('dev');
+    await page.getByRole('link', { name: /create_note/ }).waitFor();
+  });
+
+  test('discloses progressively as soon as it is switched, for clients that are connected too', async () => {
+    const client = await session(hub.mcp('%24smart'));
+    const names = async () =>
+      ((await client.request('tools/list', {})) as { tools: { name: string }[] }).tools.map(({ name }) => name);
+    expect(await names()).toEqual(['search_tools', 'call_tool']);
+    const page = await visit(hub, '/smart');
+    await page.getByRole('switch', { name: 'Progressive disclosure' }).click();
+    await expect.poll(names).toEqual(['search_tools', 'describe_tool', 'call_tool']);
+  });
+
+  test('shows its index, and makes it anew', async () => {
+    const page = await visit(hub, '/smart');
+    await page.getByRole('progressbar').waitFor();
+    await page.getByRole('button', { name: 'Index again' }).click();
+    await page.getByText('The tools are indexed.').waitFor();
+  });
+
+  test('keeps the key of a service, and never shows it again', async () => {
+    const page = await visit(hub, '/smart');
+    await page.getByLabel('Embedding service').selectOption('openai');
+    await page.getByLabel('API key').fill('sk-very-secret-key-0123456789');
+    await page.getByLabel('Base URL').fill('http://127.0.0.1:9/v1');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    await page.reload();
+    await expect.poll(() => page.getByLabel('API key').inputValue()).toMatch(/^•+$/);
+    await page.getByLabel('Model').fill('text-embedding-3-small');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    expect((await stored())['systemConfig'].smartRouting).toMatchObject({
+      openaiApiKey: 'sk-very-secret-key-0123456789',
+      embeddingModel: 'text-embedding-3-small',
+    });
+    await page.getByLabel('Embedding service').selectOption('builtin');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(async () => (await stored())['systemConfig'].smartRouting.enabled).toBe(false);
+  });
+});
+
+test.each(['/settings', '/settings?tab=transfer', '/smart?q=note'])(
+  'readers of screens find nothing wrong at %s',
+  async (path) => {
+    for (const options of [{}, { dark: true }, { width: 390 }]) {
+      const page = await visit(hub, path, options);
+      await page
+        .getByRole('button', { name: /^(?:Save|Download the settings|Index again)$/ })
+        .first()
+        .waitFor();
+      expect(await violations(page)).toEqual([]);
+    }
+  },
+);

@@ -1,0 +1,37 @@
+import { queryOptions } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { guess, useAction } from '../lib/action.ts';
+import { toast } from '../ui/toast.tsx';
+import { ask, get } from './client.ts';
+import type { JsonObject } from './types.ts';
+
+/** `systemConfig` as far as the pages know it; secrets are masked. */
+export interface System {
+  readonly routing?: {
+    readonly enableBearerAuth?: boolean;
+    readonly enableGlobalRoute?: boolean;
+    readonly openApiAccess?: 'open' | 'authenticated' | 'off';
+  };
+  readonly nameSeparator?: string;
+  readonly listPageSize?: number;
+  readonly activityLog?: { readonly storeToolPayload?: boolean; readonly storeSearchQueries?: boolean };
+  readonly network?: { readonly allowedCidrs?: readonly string[] };
+  readonly install?: { readonly baseUrl?: string };
+  readonly smartRouting?: JsonObject;
+}
+
+export const systemQuery = queryOptions({
+  queryKey: ['system'],
+  queryFn: async ({ signal }) => (await get<{ systemConfig?: System }>('/settings', signal)).systemConfig ?? {},
+});
+
+/** Changes some members; `null` takes one out. `guessed` is shown until the hub has answered. */
+export function useChangeSystem(guessed?: (old: System) => System) {
+  const { t } = useTranslation();
+  return useAction<JsonObject>({
+    run: (body) => ask('/system-config', { method: 'PUT', body }),
+    at: () => (guessed ? [guess<System>(systemQuery.queryKey, guessed)] : []),
+    done: () => toast.good(t('common.saved')),
+    quiet: guessed === undefined,
+  });
+}

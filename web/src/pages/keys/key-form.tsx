@@ -1,0 +1,117 @@
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ask, pathOf } from '../../api/client.ts';
+import { useMe } from '../../api/queries.ts';
+import type { Key } from '../../api/types.ts';
+import { useAction } from '../../lib/action.ts';
+import { problemAt } from '../../lib/problems.ts';
+import { Button } from '../../ui/button.tsx';
+import { Code } from '../../ui/copy.tsx';
+import { Dialog, DialogBody, DialogFooter } from '../../ui/dialog.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { Problems } from '../servers/configuration.tsx';
+import { Reach } from '../users/user-form.tsx';
+
+interface KeyFormProps {
+  /** Undefined: a new one. */
+  readonly entry: Key | undefined;
+  readonly onClose: () => void;
+  readonly onMade: (key: Key) => void;
+}
+
+const types = ['all', 'groups', 'servers', 'custom'] as const;
+
+export function KeyForm({ entry, onClose, onMade }: KeyFormProps) {
+  const { t } = useTranslation();
+  const me = useMe();
+  const [name, setName] = useState(entry?.name ?? '');
+  const [kind, setKind] = useState<Key['kind']>(entry?.kind ?? (me.isAdmin ? 'system' : 'user'));
+  const [accessType, setAccessType] = useState<Key['accessType']>(entry?.accessType ?? 'all');
+  const [groups, setGroups] = useState(entry?.allowedGroups ?? []);
+  const [servers, setServers] = useState(entry?.allowedServers ?? []);
+  const save = useAction<void, { data: Key }>({
+    run: () => {
+      const scope = kind === 'system' ? { accessType, allowedGroups: groups, allowedServers: servers } : {};
+      if (entry) return ask<Key>(`/auth/keys${pathOf(entry.id)}`, { method: 'PUT', body: { name, ...scope } });
+      return ask<Key>('/auth/keys', { method: 'POST', body: { name, kind, ...scope } });
+    },
+    done: ({ data }) => {
+      if (!entry) return onMade(data);
+      toast.good(t('common.saved'));
+      onClose();
+    },
+    quiet: true,
+  });
+  const { error } = save;
+  return (
+    <Dialog open title={entry ? t('keys.edit', { name: entry.name }) : t('keys.add')} onClose={onClose}>
+      <form
+        className="flex min-h-0 flex-1 flex-col"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <DialogBody>
+          <TextField
+            label={t('keys.name')}
+            hint={t('keys.nameHint')}
+            error={problemAt(error, 'name')}
+            required
+            autoFocus
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+          {me.isAdmin && !entry && (
+            <SelectField
+              label={t('keys.kind')}
+              value={kind}
+              onChange={(event) => setKind(event.target.value === 'user' ? 'user' : 'system')}
+              options={[
+                { value: 'system', label: t('keys.system') },
+                { value: 'user', label: t('keys.own') },
+              ]}
+            />
+          )}
+          {kind === 'system' && (
+            <SelectField
+              label={t('keys.opens')}
+              error={problemAt(error, 'accessType')}
+              value={accessType}
+              onChange={(event) => setAccessType(types.find((type) => type === event.target.value) ?? 'all')}
+              options={types.map((value) => ({ value, label: t(`keys.${value}`) }))}
+            />
+          )}
+          {kind === 'system' && accessType !== 'all' && (
+            <Reach groups={groups} onGroups={setGroups} servers={servers} onServers={setServers} error={error} />
+          )}
+          <Problems error={error} known={['name', 'accessType']} />
+        </DialogBody>
+        <DialogFooter>
+          <Button onClick={onClose}>{t('common.cancel')}</Button>
+          <Button look="primary" type="submit" busy={save.isPending}>
+            {t(entry ? 'common.save' : 'common.create')}
+          </Button>
+        </DialogFooter>
+      </form>
+    </Dialog>
+  );
+}
+
+/** The one time that the key is shown in full. */
+export function MadeKey({ entry, onClose }: { readonly entry: Key; readonly onClose: () => void }) {
+  const { t } = useTranslation();
+  return (
+    <Dialog open title={t('keys.made')} description={t('keys.once')} onClose={onClose}>
+      <DialogBody>
+        <Code wrap label={t('keys.made')} text={entry.token} />
+      </DialogBody>
+      <DialogFooter>
+        <Button look="primary" onClick={onClose}>
+          {t('keys.done')}
+        </Button>
+      </DialogFooter>
+    </Dialog>
+  );
+}

@@ -1,0 +1,183 @@
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { type System, useChangeSystem } from '../../api/system.ts';
+import { boot } from '../../boot.ts';
+import { problemAt } from '../../lib/problems.ts';
+import { Button } from '../../ui/button.tsx';
+import { Check, SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
+import { Panel } from '../../ui/page.tsx';
+import { Problems } from '../servers/configuration.tsx';
+
+interface Fields {
+  readonly bearer: string;
+  readonly openApi: string;
+  readonly globalRoute: boolean;
+  readonly separator: string;
+  readonly pageSize: string;
+  readonly payload: boolean;
+  readonly queries: boolean;
+  readonly baseUrl: string;
+  readonly cidrs: string;
+}
+
+function fieldsOf({ routing, nameSeparator, listPageSize, activityLog, network, install }: System): Fields {
+  const bearer = routing?.enableBearerAuth;
+  return {
+    bearer: bearer === undefined ? 'auto' : bearer ? 'on' : 'off',
+    openApi: routing?.openApiAccess ?? 'open',
+    globalRoute: routing?.enableGlobalRoute ?? true,
+    separator: nameSeparator ?? '-',
+    pageSize: String(listPageSize ?? 0),
+    payload: activityLog?.storeToolPayload ?? false,
+    queries: activityLog?.storeSearchQueries ?? true,
+    baseUrl: install?.baseUrl ?? '',
+    cidrs: (network?.allowedCidrs ?? []).join('\n'),
+  };
+}
+
+function bodyOf(fields: Fields) {
+  return {
+    routing: {
+      enableBearerAuth: fields.bearer === 'auto' ? null : fields.bearer === 'on',
+      openApiAccess: fields.openApi,
+      enableGlobalRoute: fields.globalRoute,
+    },
+    nameSeparator: fields.separator,
+    listPageSize: Number(fields.pageSize),
+    activityLog: { storeToolPayload: fields.payload, storeSearchQueries: fields.queries },
+    network: {
+      allowedCidrs: fields.cidrs
+        .split('\n')
+        .map((line) => line.trim())
+        .filter(Boolean),
+    },
+    install: { baseUrl: fields.baseUrl.trim() },
+  };
+}
+
+const paths = ['nameSeparator', 'listPageSize', 'install.baseUrl', 'network.allowedCidrs'];
+
+/** `systemConfig` without smart routing, which has a page of its own. */
+export function General({ system }: { readonly system: System }) {
+  const { t } = useTranslation();
+  const [fields, setFields] = useState(() => fieldsOf(system));
+  const save = useChangeSystem();
+  const set = (part: Partial<Fields>) => setFields({ ...fields, ...part });
+  const at = (path: string) => problemAt(save.error, path) ?? problemAt(save.error, `systemConfig.${path}`);
+  return (
+    <form
+      className="flex flex-col gap-5"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.mutate(bodyOf(fields));
+      }}
+    >
+      <fieldset disabled={boot.readonly} className="grid items-start gap-5 lg:grid-cols-2">
+        <Access fields={fields} set={set} />
+        <Panel title={t('settings.names')}>
+          <div className="flex flex-col gap-4">
+            <TextField
+              label={t('settings.separator')}
+              hint={t('settings.separatorHint')}
+              error={at('nameSeparator')}
+              required
+              value={fields.separator}
+              onChange={(event) => set({ separator: event.target.value })}
+            />
+            <TextField
+              label={t('settings.pageSize')}
+              hint={t('settings.pageSizeHint')}
+              error={at('listPageSize')}
+              inputMode="numeric"
+              required
+              value={fields.pageSize}
+              onChange={(event) => set({ pageSize: event.target.value.replace(/\D/g, '') })}
+            />
+          </div>
+        </Panel>
+        <Panel title={t('settings.records')}>
+          <div className="flex flex-col gap-3">
+            <Check
+              label={t('settings.payload')}
+              hint={t('settings.payloadHint')}
+              checked={fields.payload}
+              onChange={(event) => set({ payload: event.target.checked })}
+            />
+            <Check
+              label={t('settings.queries')}
+              checked={fields.queries}
+              onChange={(event) => set({ queries: event.target.checked })}
+            />
+          </div>
+        </Panel>
+        <Panel title={t('settings.network')}>
+          <div className="flex flex-col gap-4">
+            <TextField
+              label={t('settings.baseUrl')}
+              hint={t('settings.baseUrlHint')}
+              error={at('install.baseUrl')}
+              optional
+              inputMode="url"
+              value={fields.baseUrl}
+              onChange={(event) => set({ baseUrl: event.target.value })}
+            />
+            <TextAreaField
+              code
+              label={t('settings.cidrs')}
+              hint={t('settings.cidrsHint')}
+              error={at('network.allowedCidrs')}
+              optional
+              rows={3}
+              value={fields.cidrs}
+              onChange={(event) => set({ cidrs: event.target.value })}
+            />
+          </div>
+        </Panel>
+      </fieldset>
+      <Problems error={save.error} known={paths} />
+      {!boot.readonly && (
+        <div>
+          <Button look="primary" type="submit" busy={save.isPending}>
+            {t('common.save')}
+          </Button>
+        </div>
+      )}
+    </form>
+  );
+}
+
+function Access({ fields, set }: { readonly fields: Fields; readonly set: (part: Partial<Fields>) => void }) {
+  const { t } = useTranslation();
+  return (
+    <Panel title={t('settings.access')}>
+      <div className="flex flex-col gap-4">
+        <SelectField
+          label={t('settings.bearer')}
+          value={fields.bearer}
+          onChange={(event) => set({ bearer: event.target.value })}
+          options={[
+            { value: 'auto', label: t('settings.bearerAuto') },
+            { value: 'on', label: t('settings.bearerOn') },
+            { value: 'off', label: t('settings.bearerOff') },
+          ]}
+        />
+        <SelectField
+          label={t('settings.openApi')}
+          value={fields.openApi}
+          onChange={(event) => set({ openApi: event.target.value })}
+          options={[
+            { value: 'open', label: t('settings.openApiOpen') },
+            { value: 'authenticated', label: t('settings.openApiAuth') },
+            { value: 'off', label: t('settings.openApiOff') },
+          ]}
+        />
+        <Check
+          label={t('settings.globalRoute')}
+          hint={t('settings.globalRouteHint')}
+          checked={fields.globalRoute}
+          onChange={(event) => set({ globalRoute: event.target.checked })}
+        />
+      </div>
+    </Panel>
+  );
+}

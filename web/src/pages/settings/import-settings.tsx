@@ -1,0 +1,158 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ApiError, ask } from '../../api/client.ts';
+import { boot } from '../../boot.ts';
+import { useAction } from '../../lib/action.ts';
+import { lineDiff } from '../../lib/diff.ts';
+import { cx } from '../../lib/cx.ts';
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { confirm } from '../../ui/confirm.tsx';
+import { inputClass, SelectField, TextAreaField, Field } from '../../ui/field.tsx';
+import { Panel } from '../../ui/page.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { objectIn, Problems } from '../servers/configuration.tsx';
+
+interface Change {
+  readonly kind: 'server' | 'group' | 'user' | 'system';
+  readonly name: string;
+  readonly change: 'added' | 'changed' | 'removed';
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+const tones: Record<Change['change'], Tone> = { added: 'good', changed: 'accent', removed: 'bad' };
+
+/** A settings file, looked at change by change before anything is applied. */
+export function ImportSettings() {
+  const { t } = useTranslation();
+  const [text, setText] = useState('');
+  const [mode, setMode] = useState('merge');
+  const run = async (dryRun: boolean) => {
+    const { value, why } = objectIn(text);
+    if (!value) throw new ApiError(400, t('servers.form.jsonBad', { why: why ?? '' }));
+    const path = `/mcp-settings/import?mode=${mode}${dryRun ? '&dryRun=true' : ''}`;
+    return (await ask<{ changes: readonly Change[] }>(path, { method: 'POST', body: value })).data.changes;
+  };
+  const look = useMutation({ mutationFn: () => run(true) });
+  const apply = useAction<void, readonly Change[]>({
+    run: () => run(false),
+    done: (changes) => {
+      toast.good(t('settings.applied', { number: changes.length }));
+      setText('');
+      look.reset();
+    },
+    quiet: true,
+  });
+  const change = (next: string) => {
+    setText(next);
+    look.reset();
+    apply.reset();
+  };
+  const askFirst = async (changes: readonly Change[]) => {
+    const removed = changes.filter((each) => each.change === 'removed').length;
+    const title = t('settings.removeTitle', { number: removed });
+    const sure =
+      removed === 0 || (await confirm({ title, text: t('settings.removeText'), action: t('common.remove') }));
+    if (sure) apply.mutate();
+  };
+  return (
+    <Panel title={t('settings.importTitle')} lead={t('settings.importText')}>
+      <div className="flex flex-col gap-4">
+        <Field label={t('settings.file')}>
+          {(bind) => (
+            <input
+              type="file"
+              accept="application/json,.json"
+              className={inputClass}
+              onChange={(event) => void event.target.files?.[0]?.text().then(change)}
+              {...bind}
+            />
+          )}
+        </Field>
+        <TextAreaField
+          code
+          label={t('settings.paste')}
+          rows={8}
+          value={text}
+          onChange={(event) => change(event.target.value)}
+        />
+        <SelectField
+          label={t('settings.mode')}
+          value={mode}
+          onChange={(event) => {
+            setMode(event.target.value);
+            look.reset();
+          }}
+          options={[
+            { value: 'merge', label: t('settings.merge') },
+            { value: 'replace', label: t('settings.replace') },
+          ]}
+        />
+        <Problems error={look.error ?? apply.error} known={[]} />
+        {look.data && <Changes changes={look.data} />}
+        <div className="flex flex-wrap gap-2">
+          {look.data && look.data.length > 0 && !boot.readonly ? (
+            <Button look="primary" busy={apply.isPending} onClick={() => void askFirst(look.data)}>
+              {t('settings.apply', { number: look.data.length })}
+            </Button>
+          ) : (
+            <Button busy={look.isPending} disabled={text.trim() === ''} onClick={() => look.mutate()}>
+              {t('settings.look')}
+            </Button>
+          )}
+        </div>
+      </div>
+    </Panel>
+  );
+}
+
+function Changes({ changes }: { readonly changes: readonly Change[] }) {
+  const { t } = useTranslation();
+  if (changes.length === 0) return <p className="text-soft text-sm">{t('settings.same')}</p>;
+  return (
+    <ul className="border-line divide-line divide-y rounded-lg border">
+      {changes.map((each) => (
+        <li key={`${each.kind} ${each.name}`} className="px-3 py-2">
+          <details>
+            <summary className="rounded-sm text-sm">
+              <span className="inline-flex flex-wrap items-center gap-2">
+                <Badge tone={tones[each.change]}>{t(`settings.change.${each.change}`)}</Badge>
+                <span className="text-soft">{t(`settings.kind.${each.kind}`)}</span>
+                <span className="font-medium break-all">{each.name}</span>
+              </span>
+            </summary>
+            <Diff change={each} />
+          </details>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const marks = { same: ' ', removed: '-', added: '+' };
+const colours = { same: '', removed: 'bg-bad-wash text-bad', added: 'bg-good-wash text-good' };
+
+function Diff({ change: { name, before, after } }: { readonly change: Change }) {
+  const { t } = useTranslation();
+  const lines = lineDiff(textOf(before), textOf(after));
+  return (
+    <pre
+      tabIndex={0}
+      role="region"
+      aria-label={t('settings.diff', { name })}
+      className="border-line bg-page mt-2 max-h-80 overflow-auto rounded-md border p-2 text-xs"
+    >
+      {lines.map(({ kind, text }, index) => (
+        <span key={index} className={cx('block', colours[kind])}>
+          {marks[kind]} {text}
+        </span>
+      ))}
+    </pre>
+  );
+}
+
+function textOf(value: unknown): string {
+  return value === undefined ? '' : JSON.stringify(value, null, 2);
+}

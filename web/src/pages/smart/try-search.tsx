@@ -1,0 +1,167 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { Radar, Search, TriangleAlert } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ask } from '../../api/client.ts';
+import { groupsQuery } from '../../api/queries.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Failure } from '../../ui/failure.tsx';
+import { inputClass, Select } from '../../ui/field.tsx';
+import { Empty, Loading, Panel } from '../../ui/page.tsx';
+
+interface FoundTool {
+  readonly name: string;
+  readonly serverName: string;
+  readonly toolName: string;
+  readonly description: string;
+  readonly score?: number;
+  readonly channels?: Readonly<Record<string, number>>;
+}
+
+interface DroppedTool extends FoundTool {
+  readonly reason: 'threshold' | 'unavailable' | 'not_in_group' | 'switched_off';
+}
+
+interface Report {
+  readonly searched: number;
+  readonly threshold: number;
+  readonly confident: boolean;
+  readonly degraded?: string;
+  readonly results: readonly FoundTool[];
+  readonly dropped: readonly DroppedTool[];
+}
+
+const route = getRouteApi('/shell/admin/smart');
+
+/** The search as clients have it, with its reasons. */
+export function TrySearch() {
+  const { t } = useTranslation();
+  const navigate = useNavigate({ from: '/smart' });
+  const { q = '', group = '' } = route.useSearch();
+  const [query, setQuery] = useState(q);
+  const { data: groups = [] } = useQuery(groupsQuery);
+  const report = useQuery({
+    queryKey: ['smart-search', q, group],
+    queryFn: async ({ signal }) => {
+      const body = { query: q, explain: true, ...(group !== '' && { group }) };
+      return (await ask<Report>('/smart-routing/search', { method: 'POST', body, signal })).data;
+    },
+    enabled: q !== '',
+  });
+  return (
+    <Panel title={t('smart.try')} lead={t('smart.tryLead')}>
+      <form
+        className="flex flex-wrap gap-2"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void navigate({ search: (old) => ({ ...old, q: query.trim() }) });
+        }}
+      >
+        <input
+          type="search"
+          aria-label={t('smart.query')}
+          placeholder={t('smart.example')}
+          className={`${inputClass} min-w-40 flex-1 basis-60`}
+          value={query}
+          onChange={(event) => setQuery(event.target.value)}
+        />
+        <Select
+          aria-label={t('smart.group')}
+          value={group}
+          onChange={(event) => void navigate({ search: (old) => ({ ...old, group: event.target.value }) })}
+          options={[
+            { value: '', label: t('smart.everywhere') },
+            ...groups.map(({ name }) => ({ value: name, label: name })),
+          ]}
+        />
+        <Button look="primary" type="submit" icon={Search} busy={report.isFetching}>
+          {t('smart.search')}
+        </Button>
+      </form>
+      <div className="mt-4" role="status">
+        {q === '' ? (
+          <Empty icon={Radar} title={t('smart.query')} />
+        ) : report.error ? (
+          <Failure error={report.error} retry={() => void report.refetch()} />
+        ) : report.data ? (
+          <Answer report={report.data} />
+        ) : (
+          <Loading />
+        )}
+      </div>
+    </Panel>
+  );
+}
+
+function Answer({ report }: { readonly report: Report }) {
+  const { t } = useTranslation();
+  const { searched, threshold, confident, degraded, results, dropped } = report;
+  return (
+    <div className="flex flex-col gap-4">
+      <p className="text-soft text-xs">{t('smart.summary', { found: results.length, searched, threshold })}</p>
+      {degraded !== undefined && (
+        <p className="bg-warn-wash text-warn flex gap-2 rounded-md px-3 py-2 text-sm">
+          <TriangleAlert size={16} aria-hidden className="mt-0.5 shrink-0" />
+          {degraded}
+        </p>
+      )}
+      {results.length > 0 && !confident && <p className="text-warn text-xs">{t('smart.unsure')}</p>}
+      {results.length === 0 ? <Empty title={t('smart.none')} text={t('smart.noneText')} /> : <Found tools={results} />}
+      {dropped.length > 0 && (
+        <details>
+          <summary className="rounded-sm text-sm font-medium">
+            {t('smart.dropped')} <span className="text-soft tabular-nums">{dropped.length}</span>
+          </summary>
+          <p className="text-soft mt-1 mb-2 text-xs">{t('smart.droppedLead')}</p>
+          <Found tools={dropped} />
+        </details>
+      )}
+    </div>
+  );
+}
+
+function Found({ tools }: { readonly tools: readonly (FoundTool | DroppedTool)[] }) {
+  const { t } = useTranslation();
+  return (
+    <ol className="divide-line divide-y">
+      {tools.map((tool) => (
+        <li key={`${tool.serverName} ${tool.toolName}`} className="flex flex-col gap-1 py-2.5">
+          <div className="flex items-center gap-3">
+            <Link
+              to="/tools"
+              search={{ server: tool.serverName, tool: tool.toolName }}
+              className="min-w-0 flex-1 rounded-sm hover:underline"
+            >
+              <code className="text-[0.8125rem] break-all">{tool.toolName}</code>
+              <span className="text-soft ml-2 text-xs">{tool.serverName}</span>
+            </Link>
+            {'reason' in tool && <Badge tone="warn">{t(`smart.reasons.${tool.reason}`)}</Badge>}
+            {tool.score !== undefined && <Score score={tool.score} />}
+          </div>
+          <p className="text-soft line-clamp-2 text-xs break-words">{tool.description}</p>
+          {tool.channels && (
+            <p className="text-soft flex flex-wrap gap-x-3 font-mono text-[0.6875rem]">
+              {Object.entries(tool.channels).map(([name, value]) => (
+                <span key={name}>
+                  {name} {value}
+                </span>
+              ))}
+            </p>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Score({ score }: { readonly score: number }) {
+  const { t } = useTranslation();
+  return (
+    <span className="flex w-24 items-center gap-2 text-xs tabular-nums">
+      <meter aria-label={t('smart.score')} className="h-2 flex-1" min={0} max={1} value={score} />
+      {score.toFixed(2)}
+    </span>
+  );
+}

@@ -1,0 +1,126 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ask, pathOf } from '../../api/client.ts';
+import { groupsQuery, serversQuery } from '../../api/queries.ts';
+import type { User } from '../../api/types.ts';
+import { useAction } from '../../lib/action.ts';
+import { problemAt } from '../../lib/problems.ts';
+import { Button } from '../../ui/button.tsx';
+import { ChooseMany } from '../../ui/choose-many.tsx';
+import { Dialog, DialogBody, DialogFooter } from '../../ui/dialog.tsx';
+import { Check, TextField } from '../../ui/field.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { Problems } from '../servers/configuration.tsx';
+
+interface UserFormProps {
+  /** Undefined: a new one. */
+  readonly user: User | undefined;
+  readonly onClose: () => void;
+}
+
+const fields = ['username', 'password', 'groups', 'servers'];
+
+export function UserForm({ user, onClose }: UserFormProps) {
+  const { t } = useTranslation();
+  const [username, setUsername] = useState(user?.username ?? '');
+  const [password, setPassword] = useState('');
+  const [isAdmin, setIsAdmin] = useState(user?.isAdmin ?? false);
+  const [groups, setGroups] = useState(user?.groups ?? []);
+  const [servers, setServers] = useState(user?.servers ?? []);
+  const save = useAction({
+    run: () => {
+      const body = { role: isAdmin ? 'admin' : 'user', groups, servers, ...(password !== '' && { password }) };
+      if (user) return ask(`/users${pathOf(user.username)}`, { method: 'PUT', body });
+      return ask('/users', { method: 'POST', body: { ...body, username, password } });
+    },
+    done: () => {
+      toast.good(user ? t('common.saved') : t('users.added', { name: username }));
+      onClose();
+    },
+    quiet: true,
+  });
+  const { error } = save;
+  return (
+    <Dialog open title={user ? t('users.edit', { name: user.username }) : t('users.add')} onClose={onClose}>
+      <form
+        className="flex min-h-0 flex-1 flex-col"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <DialogBody>
+          {!user && (
+            <TextField
+              label={t('users.username')}
+              error={problemAt(error, 'username')}
+              required
+              autoFocus
+              autoComplete="off"
+              autoCapitalize="none"
+              value={username}
+              onChange={(event) => setUsername(event.target.value)}
+            />
+          )}
+          <TextField
+            label={t(user ? 'users.newPassword' : 'users.password')}
+            hint={t(user ? 'users.newPasswordHint' : 'users.passwordHint')}
+            error={problemAt(error, 'password')}
+            type="password"
+            autoComplete="new-password"
+            required={!user}
+            value={password}
+            onChange={(event) => setPassword(event.target.value)}
+          />
+          <Check label={t('users.admin')} checked={isAdmin} onChange={(event) => setIsAdmin(event.target.checked)} />
+          {isAdmin ? (
+            <p className="text-soft text-sm">{t('users.reachAll')}</p>
+          ) : (
+            <Reach groups={groups} onGroups={setGroups} servers={servers} onServers={setServers} error={error} />
+          )}
+          <Problems error={error} known={fields} />
+        </DialogBody>
+        <DialogFooter>
+          <Button onClick={onClose}>{t('common.cancel')}</Button>
+          <Button look="primary" type="submit" busy={save.isPending}>
+            {t(user ? 'common.save' : 'common.add')}
+          </Button>
+        </DialogFooter>
+      </form>
+    </Dialog>
+  );
+}
+
+interface ReachProps {
+  readonly groups: readonly string[];
+  readonly onGroups: (groups: readonly string[]) => void;
+  readonly servers: readonly string[];
+  readonly onServers: (servers: readonly string[]) => void;
+  readonly error?: unknown;
+}
+
+/** Groups, by their ids, and single servers. */
+export function Reach({ groups, onGroups, servers, onServers, error }: ReachProps) {
+  const { t } = useTranslation();
+  const { data: allGroups = [] } = useQuery(groupsQuery);
+  const { data: allServers = [] } = useQuery(serversQuery);
+  return (
+    <>
+      <ChooseMany
+        label={t('users.groups')}
+        options={allGroups.map(({ id, name }) => ({ value: id, label: name }))}
+        chosen={groups}
+        onChange={onGroups}
+        error={problemAt(error, 'groups')}
+      />
+      <ChooseMany
+        label={t('users.servers')}
+        options={allServers.map(({ name }) => ({ value: name, label: name }))}
+        chosen={servers}
+        onChange={onServers}
+        error={problemAt(error, 'servers')}
+      />
+    </>
+  );
+}
