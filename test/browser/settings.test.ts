@@ -108,8 +108,10 @@ describe('smart routing', () => {
 
   test('discloses progressively as soon as it is switched, for clients that are connected too', async () => {
     const client = await session(hub.mcp('%24smart'));
-    const names = async () =>
-      ((await client.request('tools/list', {})) as { tools: { name: string }[] }).tools.map(({ name }) => name);
+    const names = async () => {
+      const { message } = await client.request('tools/list', {});
+      return (message as { result: { tools: { name: string }[] } }).result.tools.map(({ name }) => name);
+    };
     expect(await names()).toEqual(['search_tools', 'call_tool']);
     const page = await visit(hub, '/smart');
     await page.getByRole('switch', { name: 'Progressive disclosure' }).click();
