@@ -103,11 +103,7 @@ export function openClients(options: OpenClients, closers: Closers) {
     leases.endSession(mcpSession(sid));
   };
   const withdrawn = withdrawing({ sessions, sessionEnded, streams, settings, identify, needsCredential });
-  const timers = [
-    setInterval(() => withdrawn.endSessions(), limits.withdrawnSweepMs).unref(),
-    setInterval(() => withdrawn.endStreams(), limits.streamCredentialMs).unref(),
-  ];
-  closers.add(() => timers.forEach((timer) => clearInterval(timer)));
+  sweepNowAndThen(withdrawn, closers);
 
   const forRequests = {
     asks,
@@ -177,6 +173,15 @@ function withdrawing({ sessions, sessionEnded, streams, settings, identify, need
       });
     },
   };
+}
+
+/** For credentials that end by themselves; what the settings say holds at once. */
+function sweepNowAndThen(withdrawn: ReturnType<typeof withdrawing>, closers: Closers): void {
+  const timers = [
+    setInterval(() => withdrawn.endSessions(), limits.withdrawnSweepMs).unref(),
+    setInterval(() => withdrawn.endStreams(), limits.streamCredentialMs).unref(),
+  ];
+  closers.add(() => timers.forEach((timer) => clearInterval(timer)));
 }
 
 function isWithdrawn(settings: Settings, principal: Principal): boolean {
