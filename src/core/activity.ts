@@ -12,36 +12,36 @@ export const searchServer = '$smart';
 /** One finished tool call, search or description (reference: `/api/activities`). */
 export interface NewActivity {
   /** `call` when absent. */
-  readonly kind?: ActivityKind;
+  readonly kind?: ActivityKind | undefined;
   readonly server: string;
   /** The server's own name of the tool. */
   readonly tool: string;
   readonly durationMs: number;
   readonly status: ActivityStatus;
-  readonly errorMessage?: string;
+  readonly errorMessage?: string | undefined;
   readonly principal: 'anonymous' | 'user' | 'key';
   /** The user, or the owner of the key. */
-  readonly username?: string;
-  readonly keyId?: string;
-  readonly keyName?: string;
+  readonly username?: string | undefined;
+  readonly keyId?: string | undefined;
+  readonly keyName?: string | undefined;
   /** The group the call came through. */
-  readonly group?: string;
+  readonly group?: string | undefined;
   /** The endpoint's scope as text, e.g. `$smart/dev`. */
-  readonly scope?: string;
-  readonly sourceIp?: string;
+  readonly scope?: string | undefined;
+  readonly sourceIp?: string | undefined;
   readonly resultBytes: number;
-  readonly traceId?: string;
+  readonly traceId?: string | undefined;
   /** JSON texts, given only where storing payloads is switched on; cut to `limits.activityPayloadChars`. */
-  readonly input?: string;
-  readonly output?: string;
+  readonly input?: string | undefined;
+  readonly output?: string | undefined;
   /** A UUID: the same in the record of a search and in those of what was then called or described of its results. */
-  readonly searchId?: string;
+  readonly searchId?: string | undefined;
   /** What was searched for, cut to `limits.searchEchoChars`; in the record of a later call too. Absent where storing queries is switched off. */
-  readonly query?: string;
+  readonly query?: string | undefined;
   /** From 1: the place among the results of the tool that was called or described. */
-  readonly searchRank?: number;
+  readonly searchRank?: number | undefined;
   /** Of a search, what it found: best first, the first `limits.activityResults`. */
-  readonly results?: readonly SearchResultRecord[];
+  readonly results?: readonly SearchResultRecord[] | undefined;
 }
 
 export interface SearchResultRecord {

@@ -127,8 +127,8 @@ export const limits = {
   databaseCloseMs: 5_000,
   /** PostgreSQL refuses longer NOTIFY payloads. */
   notifyBytes: 7_999,
-  /** Rows written in one statement, and how long the first of them waits for company. */
-  writeBatchRows: 200,
+  /** Rows written in one statement, and how long the first of them waits for company. Past a thousand a row becomes no cheaper. */
+  writeBatchRows: 1_000,
   writeBatchMs: 1_000,
   /** Log entries that wait for the database; at 200 characters each that is a few MB, and minutes of a busy hub. */
   logQueue: 10_000,

@@ -88,6 +88,9 @@ async function serve(folder: string): Promise<void> {
         const { rows } = await (ask.tx === undefined ? db : statementsOf(ask.tx)).query(ask.sql, [...ask.parameters]);
         return rows;
       }
+      case 'copy':
+        await db.query(`copy ${ask.into} from '/dev/blob'`, [], { blob: new Blob([ask.rows]) });
+        return [];
       case 'script':
         await statementsOf(ask.tx).exec(ask.sql);
         return [];

@@ -50,6 +50,7 @@ async function startWorker(folder: string, unlock: () => void): Promise<Connecti
     kind: 'embedded',
     lost: link.lost,
     query,
+    copy: async (into, rows) => void (await link.ask({ op: 'copy', into, rows })),
     async tx(work) {
       lastTx += 1;
       return inTransaction(link, lastTx, work);

@@ -2,24 +2,26 @@ import type { Activity } from '../core/activity.ts';
 import { limits } from '../core/limits.ts';
 import { everyBucket, pageOf, roundMs, searchStats } from './activity-answers.ts';
 import type { ActivityAnswers, SearchCounts } from './activity-answers.ts';
+import { type ActivitySlot, ActivitySlots } from './activity-slots.ts';
 import { activityMatcher } from './activity-filter.ts';
 import type { ActivityFilter, OwnCalls } from './activity-filter.ts';
 
 /** The newest calls in memory: all there is without a database, and the answer while it is away. */
 export interface ActivityMemory extends ActivityAnswers {
-  add(activity: Activity): void;
+  /** The place of the newest record, to be written to. */
+  next(): ActivitySlot;
 }
 
 export function createActivityMemory(): ActivityMemory {
-  let ring: Activity[] = [];
-  const matching = (filter: ActivityFilter): Activity[] => ring.filter(activityMatcher(filter));
+  const ring = new ActivitySlots(limits.activityRing);
+  const records = (): Activity[] => ring.oldest(ring.size).map((slot) => slot.copy());
+  const matching = (filter: ActivityFilter): Activity[] => records().filter(activityMatcher(filter));
   const ofUser = (mine: OwnCalls | undefined): ActivityFilter => (mine === undefined ? {} : { mine });
 
   return {
-    add(activity) {
-      ring.push(activity);
-      // Cut in batches: moving the whole ring for each record would cost more than the record.
-      if (ring.length >= limits.activityRing * 2) ring = ring.slice(-limits.activityRing);
+    next() {
+      if (ring.isFull) ring.drop(1);
+      return ring.next();
     },
     async list(listing) {
       const found = matching(listing).reverse();
@@ -36,7 +38,7 @@ export function createActivityMemory(): ActivityMemory {
         successCount,
         errorCount: found.length - successCount,
         avgDuration: found.length === 0 ? 0 : roundMs(sum / found.length),
-        search: searchStats(countSearches(all, ring)),
+        search: searchStats(countSearches(all, records())),
       };
     },
     async timeline(listing) {
@@ -52,7 +54,7 @@ export function createActivityMemory(): ActivityMemory {
     },
     async uses(searchIds) {
       const wanted = new Set(searchIds);
-      const used = ring.filter(({ kind, searchId = '' }) => kind !== 'search' && wanted.has(searchId));
+      const used = records().filter(({ kind, searchId = '' }) => kind !== 'search' && wanted.has(searchId));
       return used
         .slice(0, limits.activityUses)
         .map(({ searchId = '', searchRank: rank = 0, kind, server, tool, status, timestamp }) => ({
@@ -81,9 +83,9 @@ export function createActivityMemory(): ActivityMemory {
       return matching(ofUser(mine)).find((activity) => activity.id === id);
     },
     async remove(before) {
-      const kept = ring.filter(({ timestamp }) => timestamp >= before.toISOString());
-      const removed = ring.length - kept.length;
-      ring = kept;
+      const firstKept = ring.oldest(ring.size).findIndex(({ atMs }) => atMs >= before.getTime());
+      const removed = firstKept === -1 ? ring.size : firstKept;
+      ring.drop(removed);
       return removed;
     },
   };

@@ -1,11 +1,13 @@
 import type { Activity, ActivityKind, ActivityStatus, SearchUseRecord } from '../core/activity.ts';
 import { limits } from '../core/limits.ts';
-import type { Database, Parameter, Queryable } from '../database/database.ts';
+import type { Database, Parameter } from '../database/database.ts';
+import { sqlState } from '../database/failure.ts';
 import { everyBucket, noSearches, pageOf, roundMs, searchStats } from './activity-answers.ts';
 import type { ActivityAnswers, ActivityBucket, SearchCounts, TimelineListing } from './activity-answers.ts';
 import { exactFilters } from './activity-filter.ts';
 import type { ActivityFilter } from './activity-filter.ts';
-import { removeWhere } from './prune.ts';
+import { aheadMs, removeOld } from './prune.ts';
+import { lowestId } from './record-ids.ts';
 import { createWhere } from './where.ts';
 import type { Where } from './where.ts';
 
@@ -41,12 +43,42 @@ const insert = `insert into toolhub.activity (${names})
   on conflict do nothing`;
 
 /** Writes records; ones that are there already stay as they are. */
-export async function insertActivities(database: Queryable, activities: readonly Activity[]): Promise<void> {
+export async function insertActivities(
+  database: Pick<Database, 'query' | 'copy'>,
+  activities: readonly Activity[],
+): Promise<void> {
+  if (database.copy && (await copied(database.copy, activities))) return;
   await database.query(
     insert,
     columns.map(([, , value]): Parameter => activities.map(value)),
   );
 }
+
+/** False when one of them is there already. */
+async function copied(copy: NonNullable<Database['copy']>, activities: readonly Activity[]): Promise<boolean> {
+  let rows = '';
+  for (const activity of activities) {
+    rows += `${columns.map(([, , value]) => copyText(value(activity))).join('\t')}\n`;
+  }
+  try {
+    await copy(`toolhub.activity (${names})`, rows);
+    return true;
+  } catch (error) {
+    if (sqlState(error) === uniqueViolation) return false;
+    throw error;
+  }
+}
+
+const uniqueViolation = '23505';
+
+/** A value in the text format of `COPY`. */
+function copyText(value: string | number | null): string {
+  if (value === null) return '\\N';
+  if (typeof value === 'number' || !/[\\\t\n\r]/.test(value)) return String(value);
+  return value.replace(/[\\\t\n\r]/g, (char) => copyEscapes[char] ?? char);
+}
+
+const copyEscapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
 /** The answers of the table. They throw what the database throws. */
 export function activityTable(database: Database): ActivityAnswers {
@@ -127,7 +159,7 @@ export function activityTable(database: Database): ActivityAnswers {
       const [row] = await database.query<Row>(`select ${names} from toolhub.activity ${where.text()}`, where.values);
       return row && fromRow(row);
     },
-    remove: (before) => removeWhere(database, 'toolhub.activity', 'at < $1', before),
+    remove: (before) => removeOld(database, 'toolhub.activity', before),
   };
 }
 
@@ -137,11 +169,20 @@ function whereOf(filter: ActivityFilter): Where {
     const value = filter[name as keyof typeof exactFilters];
     if (value !== undefined) where.and(`${column} = ?`, value);
   }
-  if (filter.start !== undefined) where.and('at >= ?', filter.start);
-  if (filter.end !== undefined) where.and('at <= ?', filter.end);
+  if (filter.start !== undefined) since(where, filter.start);
+  if (filter.end !== undefined) {
+    where.and('at <= ?', filter.end);
+    where.and('id < ?::uuid', lowestId(filter.end.getTime() + aheadMs));
+  }
   if (filter.mine !== undefined) where.and('username = ?', filter.mine.username);
-  if (filter.mine?.since !== undefined) where.and('at >= ?', filter.mine.since);
+  if (filter.mine?.since !== undefined) since(where, filter.mine.since);
   return where;
+}
+
+/** The time in an id is never before that of its record, so the primary key leads to where to begin. */
+function since(where: Where, start: Date): void {
+  where.and('at >= ?', start);
+  where.and('id >= ?::uuid', lowestId(start.getTime()));
 }
 
 interface Row {

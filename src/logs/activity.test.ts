@@ -305,14 +305,16 @@ describe.each(kinds)('%s', (kind) => {
   });
 });
 
-test('records that are written again double nothing', async () => {
-  const { activity, list } = await start('postgres');
+test.each(['postgres', 'embedded'] as const)('records that are written again double nothing (%s)', async (kind) => {
+  const { activity, list } = await start('off');
   activity.record(call());
+  activity.record(call({ tool: 'back\\slash\tand\nbreaks\r\\N', errorMessage: '\\.' }));
   const { data } = await list();
-  const database = await emptyDatabase('postgres');
-  await insertActivities(await database.whenReady(patienceMs), data);
-  await insertActivities(await database.whenReady(patienceMs), data);
-  expect((await list()).pagination.total).toBe(1);
+  const open = await (await emptyDatabase(kind)).whenReady(patienceMs);
+  await insertActivities(open, data.slice(1));
+  await insertActivities(open, data);
+  const rows = await open.query('select tool, error from toolhub.activity order by id desc');
+  expect(rows).toEqual(data.map(({ tool, errorMessage: error = null }) => ({ tool, error })));
 });
 
 test('what is recorded is bounded while the database is away', () => {

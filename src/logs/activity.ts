@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import type { Activity, ActivitySink, NewActivity, SearchUseRecord } from '../core/activity.ts';
+import type { Activity, ActivitySink, SearchUseRecord } from '../core/activity.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
@@ -14,10 +13,12 @@ import type {
 } from './activity-answers.ts';
 import type { ActivityFilter, ActivityListing, OwnCalls } from './activity-filter.ts';
 import { createActivityMemory } from './activity-memory.ts';
+import { type ActivitySlot, ActivitySlots } from './activity-slots.ts';
 import { activityTable, insertActivities } from './activity-table.ts';
 import { keepPruned } from './prune.ts';
+import { createStamps } from './record-ids.ts';
 import { createWriter } from './writer.ts';
-import type { WriteCounts } from './writer.ts';
+import type { RowQueue, WriteCounts } from './writer.ts';
 
 /**
  * One record per tool call: in the database, or without one the newest `limits.activityRing` in memory. Listings include every call recorded before them and never fail: memory
@@ -46,13 +47,14 @@ export interface ActivityOptions {
 
 export function createActivityLog({ database, log, now = Date.now }: ActivityOptions): ActivityLog {
   const memory = createActivityMemory();
-  const nextId = createIds(now);
+  const nextStamp = createStamps(now);
   const isOff = database.state().state === 'off';
-  const writer = createWriter<Activity>({
+  const writer = createWriter<ActivitySlot>({
     database,
     log,
     rows: 'activity records',
     limit: limits.activityQueue,
+    queue: slotQueue(limits.activityQueue),
     write: insertActivities,
   });
   const retention = { table: 'toolhub.activity', rows: limits.activityRows, ageMs: limits.activityAgeMs } as const;
@@ -70,14 +72,9 @@ export function createActivityLog({ database, log, now = Date.now }: ActivityOpt
 
   return {
     record(activity) {
-      const kept: Activity = {
-        kind: 'call',
-        ...bounded(activity),
-        id: nextId(),
-        timestamp: new Date(now()).toISOString(),
-      };
-      memory.add(kept);
-      if (!isOff) writer.add(kept);
+      const slot = memory.next();
+      slot.write(nextStamp(), activity);
+      if (!isOff) writer.add(slot);
     },
     list: (listing) =>
       ask(async (answers) => {
@@ -126,38 +123,15 @@ async function withUses(answers: ActivityAnswers, data: readonly Activity[]): Pr
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** UUIDs version 7: the time in front, then a counter, so that they sort in the order of the calls even within a millisecond. */
-function createIds(now: () => number): () => string {
-  let lastMs = 0;
-  let count = 0;
-  return () => {
-    const ms = now();
-    if (ms > lastMs) [lastMs, count] = [ms, 0];
-    else count += 1;
-    if (count > 0xfff) [lastMs, count] = [lastMs + 1, 0];
-    const time = lastMs.toString(16).padStart(12, '0');
-    return `${time.slice(0, 8)}-${time.slice(8)}-7${count.toString(16).padStart(3, '0')}-${randomUUID().slice(19)}`;
-  };
-}
-
-/** The record with every text cut to its bound; names come from clients. */
-function bounded(activity: NewActivity): NewActivity {
-  const { errorMessage, input, output, query, results } = activity;
+/** Records that wait for the database, in places of their own: those of the memory are soon other records. */
+function slotQueue(capacity: number): RowQueue<ActivitySlot> {
+  const slots = new ActivitySlots(capacity);
   return {
-    ...activity,
-    tool: cut(activity.tool, limits.filterChars),
-    ...(errorMessage !== undefined && { errorMessage: cut(errorMessage, limits.logLineChars) }),
-    ...(input !== undefined && { input: cut(input, limits.activityPayloadChars) }),
-    ...(output !== undefined && { output: cut(output, limits.activityPayloadChars) }),
-    ...(query !== undefined && { query: cut(query, limits.searchEchoChars) }),
-    ...(results !== undefined && {
-      results: results
-        .slice(0, limits.activityResults)
-        .map((one) => ({ ...one, tool: cut(one.tool, limits.filterChars) })),
-    }),
+    get size() {
+      return slots.size;
+    },
+    add: (slot) => slots.next().write(slot, slot),
+    oldest: (count) => slots.oldest(count),
+    drop: (count) => slots.drop(count),
   };
-}
-
-function cut(text: string, chars: number): string {
-  return text.length <= chars ? text : `${text.slice(0, chars - 1)}…`;
 }

@@ -1,6 +1,7 @@
 import { limits } from '../core/limits.ts';
 import type { Queryable } from '../database/database.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
+import { lowestId } from './record-ids.ts';
 
 /** What may stay in a table: so many newest rows, none older than `ageMs`. `key` sorts by time. */
 export interface Retention {
@@ -30,28 +31,37 @@ export function keepPruned(database: DatabaseHandle, retention: Retention): () =
 
 /** Gives how many rows went. */
 export async function prune(database: Queryable, { table, rows, ageMs }: Retention, now = Date.now()): Promise<number> {
-  const old = await removeWhere(database, table, 'at < $1', new Date(now - ageMs));
+  const old = await removeOld(database, table, new Date(now - ageMs));
   const [oldest] = await database.query<{ id: string }>(
     `select id::text as id from ${table} order by id desc offset $1::int limit 1`,
     [rows],
   );
   const type = table === 'toolhub.logs' ? 'bigint' : 'uuid';
-  return old + (oldest === undefined ? 0 : await removeWhere(database, table, `id <= $1::${type}`, oldest.id));
+  return old + (oldest === undefined ? 0 : await removeWhere(database, table, `id <= $1::${type}`, [oldest.id]));
+}
+
+/** The time in the id of a call is ahead of the call's own by as much as the clock was ever set back; by more than this it is removed later. */
+export const aheadMs = 24 * 60 * 60_000;
+
+/** Removes what is from before `before`. */
+export function removeOld(database: Queryable, table: Retention['table'], before: Date): Promise<number> {
+  if (table === 'toolhub.logs') return removeWhere(database, table, 'at < $1', [before]);
+  return removeWhere(database, table, 'at < $1 and id < $2::uuid', [before, lowestId(before.getTime() + aheadMs)]);
 }
 
 /** In portions, so that no statement holds its rows for long. */
-export async function removeWhere(
+async function removeWhere(
   database: Queryable,
   table: Retention['table'],
   condition: string,
-  value: string | Date,
+  values: readonly (string | Date)[],
 ): Promise<number> {
   for (let removed = 0; ;) {
     const [gone] = await database.query<{ n: number }>(
       `with gone as (
          delete from ${table} where ctid = any(array(select ctid from ${table} where ${condition} limit ${limits.pruneRows})) returning 1
        ) select count(*)::int as n from gone`,
-      [value],
+      values,
     );
     removed += gone?.n ?? 0;
     if ((gone?.n ?? 0) < limits.pruneRows) return removed;

@@ -26,20 +26,34 @@ export interface Writer<T> {
   close(): Promise<void>;
 }
 
+/** Rows that wait, oldest first. */
+export interface RowQueue<T> {
+  readonly size: number;
+  add(row: T): void;
+  /** Up to so many. They stay until they are dropped. */
+  oldest(count: number): readonly T[];
+  drop(count: number): void;
+}
+
 export interface WriterOptions<T> {
   readonly database: DatabaseHandle;
   /** Writes all or nothing. May be called again with the same rows after a failure, so a row that is there already must be left as it is. */
   readonly write: (database: Database, rows: readonly T[]) => Promise<void>;
   /** Rows that may wait. */
   readonly limit: number;
+  /** Where they wait; an array as a rule. */
+  readonly queue?: RowQueue<T>;
   readonly log: Logger;
   /** What the rows are, for messages: `log entries`. */
   readonly rows: string;
 }
 
-export function createWriter<T>({ database, write, limit, log, rows }: WriterOptions<T>): Writer<T> {
-  let queue: T[] = [];
+export function createWriter<T>(options: WriterOptions<T>): Writer<T> {
+  const { database, write, limit, log, rows, queue = arrayQueue<T>() } = options;
   const counts = { written: 0, dropped: 0 };
+  /** All rows ever taken in, and all that left: written, refused or cleared. */
+  let entered = 0;
+  let left = 0;
   /** Drops not yet spoken of. */
   let unsaid = 0;
   let closed = false;
@@ -61,7 +75,7 @@ export function createWriter<T>({ database, write, limit, log, rows }: WriterOpt
     if (draining) return inTurn(async () => {});
     draining = true;
     return inTurn(async () => {
-      while (queue.length > 0 && (await writeBatch()));
+      while (queue.size > 0 && (await writeBatch()));
       draining = false;
     });
   }
@@ -70,10 +84,10 @@ export function createWriter<T>({ database, write, limit, log, rows }: WriterOpt
   async function writeBatch(): Promise<boolean> {
     const open = database.current();
     if (open === undefined) return false; // Its return wakes us.
-    const outcome = await writeRows(queue.slice(0, limits.writeBatchRows), (batch) => write(open, batch));
+    const outcome = await writeRows(queue.oldest(limits.writeBatchRows), (batch) => write(open, batch));
     counts.written += outcome.written;
     counts.dropped += outcome.refused;
-    queue.splice(0, outcome.written + outcome.refused);
+    leave(outcome.written + outcome.refused);
     if (outcome.refused > 0) log.error(`The database refused some ${rows}`, { refused: outcome.refused });
     if (outcome.error !== undefined) {
       if (!(outcome.error instanceof HubError)) {
@@ -87,40 +101,46 @@ export function createWriter<T>({ database, write, limit, log, rows }: WriterOpt
     return true;
   }
 
+  function leave(count: number): void {
+    queue.drop(count);
+    left += count;
+  }
+
   const stopWatching = database.onChange(({ state }) => {
-    if (state === 'ready' && queue.length > 0) void drain();
+    if (state === 'ready' && queue.size > 0) void drain();
   });
 
   async function flush(timeoutMs: number): Promise<boolean> {
-    const goal = queue.at(-1);
-    if (goal === undefined) return true;
+    const goal = entered;
+    if (queue.size === 0) return true;
     if (database.current() === undefined) return false;
     const late = new AbortController();
     const timeout = sleep(timeoutMs, undefined, { signal: late.signal, ref: false }).catch(() => {});
     await Promise.race([drain(), timeout]);
     late.abort();
-    return !queue.includes(goal);
+    return left >= goal;
   }
 
   return {
     add(row) {
-      if (closed || queue.length >= limit) {
+      if (closed || queue.size >= limit) {
         counts.dropped += 1;
         unsaid += 1;
         return;
       }
-      queue.push(row);
-      if (queue.length === limits.writeBatchRows) void drain();
+      queue.add(row);
+      entered += 1;
+      if (queue.size === limits.writeBatchRows) void drain();
       else wake(limits.writeBatchMs);
     },
     flush,
     clear: (work) =>
       inTurn(async () => {
-        const before = queue.length;
+        const before = queue.size;
         await work();
-        queue = queue.slice(before);
+        leave(before);
       }),
-    counts: () => ({ waiting: queue.length, ...counts }),
+    counts: () => ({ waiting: queue.size, ...counts }),
     async close() {
       if (closed) return;
       await flush(limits.databaseCloseMs);
@@ -128,6 +148,18 @@ export function createWriter<T>({ database, write, limit, log, rows }: WriterOpt
       clearTimeout(timer);
       stopWatching();
     },
+  };
+}
+
+function arrayQueue<T>(): RowQueue<T> {
+  const queue: T[] = [];
+  return {
+    get size() {
+      return queue.length;
+    },
+    add: (row) => void queue.push(row),
+    oldest: (count) => queue.slice(0, count),
+    drop: (count) => void queue.splice(0, count),
   };
 }
 
