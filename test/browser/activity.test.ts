@@ -1,66 +1,138 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { api, login, passwordOf, userToken } from '../kit/api.ts';
-import { type Hostile, hostileStdio } from '../kit/hostile.ts';
+import { api, keyToken, login, passwordOf, userToken } from '../kit/api.ts';
+import { hostileStdio } from '../kit/hostile.ts';
+import { raw } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { visit, violations } from './kit.ts';
 
-// The activity: the calls that were made.
+// What was called and searched for, by whom, and how it ended.
 
 let hub: TestHub;
 let admin: string;
 let ann: string;
-let alpha: Hostile;
-const asAnn = { username: 'ann', password: passwordOf('ann') };
+let key: string;
+
+const call = (token: string, server: string, toolName: string, args: object = {}) =>
+  api(hub, 'POST', `/tools/call/${server}`, { token, body: { toolName, arguments: args } });
+
+/** One request to the endpoint that searches; sessionless, so that who asks is what ties a call to its search. */
+const smart = (name: string, args: object) =>
+  raw(hub.mcp('$smart'), {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }),
+  });
 
 beforeAll(async () => {
-  alpha = hostileStdio({ tools: ['echo', 'fail'] });
   hub = await testHub({
-    mcpServers: { alpha: alpha.config, beta: hostileStdio({ tools: ['echo'] }).config },
+    mcpServers: {
+      alpha: hostileStdio({ tools: ['echo', 'fail'] }).config,
+      beta: hostileStdio({ tools: [{ name: 'water_plants', description: 'Waters the plants in the garden' }] }).config,
+    },
     systemConfig: { activityLog: { storeToolPayload: true } },
-    env: { LOG_LEVEL: 'debug' },
   });
   await hub.connected(2);
   admin = await login(hub);
-  ann = await userToken(hub, admin, 'ann', { servers: ['beta'] });
-  const call = (token: string, server: string, toolName: string, args = {}) =>
-    api(hub, 'POST', `/tools/call/${server}`, { token, body: { toolName, arguments: args } });
-  await call(admin, 'alpha', 'echo', { tag: 'the argument' });
-  await call(admin, 'alpha', 'fail');
-  await call(ann, 'beta', 'echo');
+  ann = await userToken(hub, admin, 'ann', { servers: ['alpha'] });
+  key = await keyToken(hub, admin, { name: 'robot' });
+  await call(ann, 'alpha', 'echo', { text: 'the words of ann' });
+  for (let index = 0; index < 60; index += 1) await call(admin, 'alpha', index % 6 === 0 ? 'fail' : 'echo');
+  await smart('search_tools', { query: 'water the plants' });
+  await smart('call_tool', { toolName: 'beta-water_plants' });
+  await smart('search_tools', { query: 'qqq zzz xxx' });
 });
 
-describe('the activity', () => {
-  test('has charts and calls, is filtered, and shows one call with what was kept of it', async () => {
+/** Not those of the tables that the charts have for who cannot see them. */
+const rows = 'tbody tr:visible';
+
+describe('calls', () => {
+  test('are listed page by page, with how many there were and how they ended', async () => {
     const page = await visit(hub, '/activity');
-    const table = page.getByRole('table').last();
-    await table.getByText('fail', { exact: true }).waitFor();
+    await page.getByText('Page 1 of 2, 62 calls').waitFor();
     await page.getByRole('img', { name: 'Calls and errors' }).waitFor();
-    await page.getByLabel('Outcome').selectOption('success');
-    await table.getByText('fail', { exact: true }).waitFor({ state: 'detached' });
-    await page.waitForURL(/status=success/);
-    await page.getByLabel('Server').selectOption('alpha');
-    await page.getByRole('button', { name: 'echo' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByText('the argument').first().waitFor();
-    await dialog.getByRole('link', { name: 'Try it in the playground' }).click();
-    await page.waitForURL(/\/tools\?server=alpha&tool=echo/);
-    await page.goto(`${hub.url}/activity?server=nope`);
-    await page.getByText('No call matches').waitFor();
-    await page.getByRole('button', { name: 'Clear the filters' }).click();
-    await page.getByRole('button', { name: 'fail' }).waitFor();
+    await page.getByText(/62 calls, 10 failed/).waitFor();
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByText('Page 2 of 2, 62 calls').waitFor();
+    await page.waitForURL(/page=2/);
+    expect(await page.locator(rows).filter({ hasText: 'echo' }).count()).toBeGreaterThan(5);
   });
 
-  test('shows a user their own calls', async () => {
-    const page = await visit(hub, '/activity', { as: asAnn });
+  test('are narrowed, in an address that can be shared, and new ones come by themselves', async () => {
+    const page = await visit(hub, '/activity');
+    await page.getByRole('combobox', { name: 'Outcome' }).selectOption('error');
+    await page.getByText('Page 1 of 1, 10 calls').waitFor();
+    await page.getByRole('combobox', { name: 'User' }).selectOption('ann');
+    await page.getByText('Nothing matches.').waitFor();
+    await page.getByRole('combobox', { name: 'Outcome' }).selectOption('');
     await page.getByText('Page 1 of 1, 1 calls').waitFor();
-    expect(await page.getByLabel('Access key').count()).toBe(0);
+    await page.reload();
+    await page.getByText('Page 1 of 1, 1 calls').waitFor();
+    await call(ann, 'alpha', 'fail');
+    await page.getByText('Page 1 of 1, 2 calls').waitFor({ timeout: 15_000 });
+  });
+
+  test('tell everything about themselves, by keyboard too, and can be made again', async () => {
+    const page = await visit(hub, '/activity?username=ann&status=success');
+    await page.getByRole('button', { name: 'echo' }).focus();
+    await page.keyboard.press('Enter');
+    const drawer = page.getByRole('dialog', { name: 'echo' });
+    await drawer.getByText('the words of ann').first().waitFor();
+    await page.waitForURL(/call=/);
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await drawer.waitFor({ state: 'detached' });
+    await page.goBack();
+    await drawer.getByRole('link', { name: 'Try it in the playground' }).click();
+    await page.waitForURL(/\/tools\?.*tool=echo/);
+  });
+
+  test('of others are nothing for a user', async () => {
+    const page = await visit(hub, '/activity', { as: { username: 'ann', password: passwordOf('ann') } });
+    await page.getByText(/Page 1 of 1, [12] calls/).waitFor();
+    expect(await page.getByRole('combobox', { name: 'User' }).count()).toBe(0);
+  });
+
+  test('that were never made are said to be missing, with what to do', async () => {
+    const empty = await testHub();
+    const page = await visit(empty, '/activity');
+    await page.getByText('No call yet').waitFor();
+    await page.getByRole('main').getByRole('link', { name: 'Playground' }).waitFor();
   });
 });
 
-test('readers of screens find nothing wrong', async () => {
+describe('searches', () => {
+  test('show their query, what was found, at which place the tool stood that was called, and what was of no use', async () => {
+    const page = await visit(hub, '/activity');
+    await page.getByRole('tab', { name: 'Searches' }).click();
+    await page.getByText('Page 1 of 1, 2 searches').waitFor();
+    const useful = page.locator(rows).filter({ hasText: 'water the plants' });
+    await useful.getByText('Called').waitFor();
+    await useful.getByText('water_plants, place 1').waitFor();
+    await page.locator(rows).filter({ hasText: 'qqq zzz xxx' }).getByText('not used').waitFor();
+    await page.getByText('100% stood first').waitFor();
+    await page.getByRole('button', { name: 'water the plants' }).click();
+    const drawer = page.getByRole('dialog', { name: 'Search: water the plants' });
+    await drawer.getByRole('listitem').filter({ hasText: 'water_plants' }).getByText('Succeeded').waitFor();
+  });
+
+  test('are named by the calls that came of them', async () => {
+    const page = await visit(hub, '/activity?server=beta');
+    await page.getByRole('button', { name: 'water_plants' }).click();
+    await page.getByText('Found by the search “water the plants”, at place 1.').waitFor();
+  });
+});
+
+test('readers of screens find nothing wrong, in light and dark, wide and narrow', async () => {
   for (const options of [{}, { dark: true }, { width: 390 }]) {
-    const page = await visit(hub, '/activity', options);
-    await page.getByText('Calls and errors', { exact: true }).first().waitFor();
-    expect(await violations(page)).toEqual([]);
+    for (const path of ['/activity', '/activity?kind=search']) {
+      const page = await visit(hub, path, options);
+      await page.locator(rows).first().waitFor();
+      expect(await violations(page)).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    }
   }
 });

@@ -154,6 +154,12 @@ export interface Activity {
   /** A tool was called; or one was searched for, or described, on `$smart`. */
   readonly kind: 'call' | 'search' | 'describe';
   readonly query?: string;
+  /** The same in a search and in what was done with its results. */
+  readonly searchId?: string;
+  /** Where what was called or described stood among the results; from 1. */
+  readonly searchRank?: number;
+  readonly results?: readonly { readonly server: string; readonly tool: string; readonly score: number }[];
+  readonly uses?: readonly SearchUse[];
   readonly durationMs: number;
   readonly status: ActivityStatus;
   readonly errorMessage?: string;
@@ -167,6 +173,10 @@ export interface Activity {
   readonly traceId?: string;
   readonly input?: string;
   readonly output?: string;
+}
+
+export interface SearchUse extends Pick<Activity, 'kind' | 'server' | 'tool' | 'status' | 'timestamp'> {
+  readonly rank: number;
 }
 
 export interface Pagination {
@@ -244,6 +254,15 @@ export interface ActivityStats {
   readonly successCount: number;
   readonly errorCount: number;
   readonly avgDuration: number;
+  readonly search: SearchStats;
+}
+
+export interface SearchStats {
+  readonly searches: number;
+  readonly empty: number;
+  readonly used: number;
+  readonly meanRank: number;
+  readonly firstShare: number;
 }
 
 export interface ActivityBucket {

@@ -105,7 +105,7 @@ const group = createRoute({
 const activity = createRoute({
   getParentRoute: () => shell,
   path: '/activity',
-  validateSearch: texts('server', 'tool', 'status', 'username', 'group', 'keyName', 'since', 'page', 'call'),
+  validateSearch: texts('server', 'tool', 'status', 'username', 'group', 'keyName', 'since', 'page', 'call', 'kind'),
   component: lazyRouteComponent(() => import('../pages/activity/activity.tsx'), 'ActivityPage'),
 });
 

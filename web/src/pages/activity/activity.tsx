@@ -1,132 +1,201 @@
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { Activity as ActivityIcon } from 'lucide-react';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { Activity as ActivityIcon, Radar } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useMe } from '../../api/queries.ts';
-import { activitiesQuery, choicesQuery, type Span, spans, timelineQuery } from '../../api/records.ts';
-import type { ActivityStatus } from '../../api/types.ts';
-import { Button } from '../../ui/button.tsx';
+import { activitiesQuery, type Span, spans, statsQuery, timelineQuery } from '../../api/records.ts';
+import { count, duration, percent } from '../../lib/format.ts';
+import { Button, buttonClass } from '../../ui/button.tsx';
 import { Failure } from '../../ui/failure.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Empty, Loading, Page, Panel } from '../../ui/page.tsx';
+import { Pager } from '../../ui/pager.tsx';
+import { TabPanel, Tabs } from '../../ui/tabs.tsx';
 import { CallsChart, LatencyChart } from '../overview/charts.tsx';
-import { CallDetails } from './call-details.tsx';
-import { CallTable } from './call-table.tsx';
+import { Calls } from './calls.tsx';
+import { Details } from './details.tsx';
+import { Filters, filterNames } from './filters.tsx';
+import { Searches } from './searches.tsx';
 
 const route = getRouteApi('/shell/activity');
-const statuses: readonly ActivityStatus[] = ['success', 'error', 'cancelled', 'timeout', 'refused'];
 const names = Object.keys(spans) as Span[];
-const filters = ['server', 'tool', 'status', 'username', 'group', 'keyName'] as const;
+const usual: Span = '24h';
 
-function useFilter() {
-  const search = route.useSearch();
-  const filter = Object.fromEntries(filters.flatMap((key) => (search[key] === undefined ? [] : [[key, search[key]]])));
-  return { filter, span: names.find((name) => name === search.since) ?? '24h' };
-}
-
+/** Everything that was called and searched for; all of it is in the address. */
 export function ActivityPage() {
   const { t } = useTranslation();
-  const me = useMe();
+  const { isAdmin } = useMe();
+  const { call, kind = 'call', since } = route.useSearch();
   const navigate = useNavigate({ from: '/activity' });
-  const { page: pageText = '1', call } = route.useSearch();
-  const { filter, span } = useFilter();
-  const page = Math.max(1, Math.trunc(Number(pageText)) || 1);
-  const timeline = useQuery(timelineQuery(span, filter));
-  const calls = useQuery(activitiesQuery(span, filter, page));
-  const filtered = Object.keys(filter).length > 0;
-  const show = (id: string | undefined) => void navigate({ search: (old) => ({ ...old, call: id }) });
+  const choose = (
+    <Select
+      aria-label={t('overview.range')}
+      value={since ?? usual}
+      onChange={({ target: { value } }) =>
+        void navigate({ search: (old) => ({ ...old, since: value, page: undefined }), replace: true })
+      }
+      options={names.map((value) => ({ value, label: t(`overview.${value}`) }))}
+    />
+  );
   return (
-    <Page title={t('nav.activity')} lead={t(me.isAdmin ? 'activity.lead' : 'activity.leadOwn')}>
-      <Filters admin={me.isAdmin} />
-      <div className="grid gap-5 lg:grid-cols-2">
-        <Panel title={t('overview.callsChart')}>
-          {timeline.data ? <CallsChart buckets={timeline.data.buckets} /> : <Loading rows={3} />}
-        </Panel>
-        <Panel title={t('overview.latencyChart')}>
-          {timeline.data ? <LatencyChart buckets={timeline.data.buckets} /> : <Loading rows={3} />}
-        </Panel>
-      </div>
-      <div className="panel overflow-hidden">
-        {calls.error ? (
-          <Failure error={calls.error} retry={() => void calls.refetch()} />
-        ) : !calls.data ? (
-          <Loading rows={6} />
-        ) : calls.data.data.length === 0 ? (
-          <Empty
-            icon={ActivityIcon}
-            title={t(filtered ? 'activity.none' : 'activity.emptyTitle')}
-            text={filtered ? undefined : t('activity.emptyText')}
-          >
-            {filtered && (
-              <Button onClick={() => void navigate({ search: { since: span } })}>{t('common.clearFilters')}</Button>
-            )}
-          </Empty>
-        ) : (
-          <CallTable
-            calls={calls.data.data}
-            pagination={calls.data.pagination}
-            onShow={show}
-            onPage={(next) => void navigate({ search: (old) => ({ ...old, page: String(next) }) })}
-          />
-        )}
-      </div>
-      {call !== undefined && <CallDetails id={call} onClose={() => show(undefined)} />}
+    <Page title={t('nav.activity')} lead={t(isAdmin ? 'activity.lead' : 'activity.leadOwn')} actions={choose}>
+      <Tabs
+        label={t('nav.activity')}
+        value={kind}
+        onChange={(next) =>
+          void navigate({ search: { since, kind: next === 'search' ? next : undefined }, replace: true })
+        }
+        tabs={[
+          { value: 'call', label: t('activity.calls') },
+          { value: 'search', label: t('activity.searches') },
+        ]}
+      >
+        {(['call', 'search'] as const).map((each) => (
+          <TabPanel key={each} value={each} className="flex flex-col gap-5 pt-5">
+            <Records kind={each} />
+          </TabPanel>
+        ))}
+      </Tabs>
+      {call !== undefined && (
+        <Details id={call} onClose={() => void navigate({ search: (old) => ({ ...old, call: undefined }) })} />
+      )}
     </Page>
   );
 }
 
-function Filters({ admin }: { readonly admin: boolean }) {
-  const { t } = useTranslation();
-  const navigate = useNavigate({ from: '/activity' });
+function useFilter() {
   const search = route.useSearch();
-  const { span } = useFilter();
-  const { data: choices } = useQuery(choicesQuery);
-  const set = (part: Partial<typeof search>) =>
-    void navigate({ search: (old) => ({ ...old, page: undefined, ...part }), replace: true });
-  const lists = [
-    ['server', t('activity.server'), choices?.servers],
-    ['tool', t('activity.tool'), choices?.tools],
-    ['group', t('activity.group'), choices?.groups],
-    ...(admin
-      ? ([
-          ['username', t('activity.user'), choices?.usernames],
-          ['keyName', t('activity.key'), choices?.keyNames],
-        ] as const)
-      : []),
+  const span = names.find((name) => name === search.since) ?? usual;
+  const filter = Object.fromEntries(filterNames.map((name) => [name, search[name]]));
+  const narrowed = filterNames.some((name) => search[name] !== undefined);
+  return { span, filter, narrowed, page: Math.max(1, Math.floor(Number(search.page ?? 1)) || 1) };
+}
+
+function Records({ kind }: { readonly kind: 'call' | 'search' }) {
+  const { span, filter } = useFilter();
+  return (
+    <>
+      {kind === 'call' ? <Charts span={span} filter={filter} /> : <SearchNumbers span={span} filter={filter} />}
+      <div className="flex flex-wrap gap-2">
+        <Filters searches={kind === 'search'} />
+      </div>
+      <List kind={kind} />
+    </>
+  );
+}
+
+type Chosen = Pick<ReturnType<typeof useFilter>, 'span' | 'filter'>;
+
+function Charts({ span, filter }: Chosen) {
+  const { t } = useTranslation();
+  const timeline = useQuery(timelineQuery(span, filter));
+  const stats = useQuery(statsQuery(span, filter));
+  const buckets = timeline.data?.buckets;
+  const { totalCalls = 0, errorCount = 0, avgDuration = 0 } = stats.data ?? {};
+  const failed = `${t('overview.failed', { number: count(errorCount) })} (${percent(errorCount / totalCalls)})`;
+  return (
+    <div className="grid items-start gap-5 lg:grid-cols-2">
+      <Panel
+        title={t('overview.callsChart')}
+        lead={totalCalls > 0 ? `${t('activity.sum', { number: count(totalCalls) })}, ${failed}` : undefined}
+      >
+        {buckets ? <CallsChart buckets={buckets} /> : <Loading rows={3} />}
+      </Panel>
+      <Panel
+        title={t('overview.latencyChart')}
+        lead={totalCalls > 0 ? t('activity.mean', { duration: duration(avgDuration) }) : undefined}
+      >
+        {buckets ? <LatencyChart buckets={buckets} /> : <Loading rows={3} />}
+      </Panel>
+    </div>
+  );
+}
+
+/** Whether searches lead to calls: many that do not point at descriptions that do not say what a tool does. */
+function SearchNumbers({ span, filter }: Chosen) {
+  const { t } = useTranslation();
+  const { data } = useQuery(statsQuery(span, filter));
+  const search = data?.search;
+  if (!search || search.searches === 0) return null;
+  const { searches, empty, used, meanRank, firstShare } = search;
+  const numbers = [
+    [t('activity.searches'), count(searches), ''],
+    [t('activity.usedSearches'), count(used), percent(used / searches)],
+    [t('activity.emptySearches'), count(empty), percent(empty / searches)],
+    [
+      t('activity.meanRank'),
+      used > 0 ? String(Math.round(meanRank * 10) / 10) : '–',
+      used > 0 ? t('activity.firstShare', { share: percent(firstShare) }) : '',
+    ],
   ] as const;
   return (
-    <div className="flex flex-wrap gap-2">
-      <Select
-        aria-label={t('overview.range')}
-        value={span}
-        onChange={(event) => set({ since: event.target.value })}
-        options={names.map((value) => ({ value, label: t(`overview.${value}`) }))}
-      />
-      <Select
-        aria-label={t('activity.status')}
-        value={search.status ?? ''}
-        onChange={(event) => set({ status: event.target.value })}
-        options={[
-          { value: '', label: `${t('activity.status')}: ${t('activity.any')}` },
-          ...statuses.map((value) => ({ value, label: t(`activity.states.${value}`) })),
-        ]}
-      />
-      {lists.map(([key, label, values = []]) => {
-        const chosen = search[key];
-        const offered = chosen === undefined || values.includes(chosen) ? values : [chosen, ...values];
-        return offered.length === 0 ? null : (
-          <Select
-            key={key}
-            aria-label={label}
-            value={chosen ?? ''}
-            onChange={(event) => set({ [key]: event.target.value })}
-            options={[
-              { value: '', label: `${label}: ${t('activity.any')}` },
-              ...offered.map((value) => ({ value, label: value })),
-            ]}
+    <dl className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+      {numbers.map(([name, value, more]) => (
+        <div key={name} className="panel flex flex-col px-4 py-3">
+          <dt className="text-soft text-xs font-medium">{name}</dt>
+          <dd>
+            <span className="text-2xl font-semibold tracking-tight tabular-nums">{value}</span>
+            <span className="text-soft block min-h-4 text-xs">{more}</span>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function List({ kind }: { readonly kind: 'call' | 'search' }) {
+  const { t } = useTranslation();
+  const { span, filter, narrowed, page } = useFilter();
+  const navigate = useNavigate({ from: '/activity' });
+  const list = useQuery(activitiesQuery(span, { ...filter, kind }, page));
+  if (list.error) return <Failure error={list.error} retry={() => void list.refetch()} />;
+  if (!list.data) return <Loading rows={8} />;
+  const { data: rows, pagination } = list.data;
+  const open = (id: string) => void navigate({ search: (old) => ({ ...old, call: id }) });
+  const turn = (next: number) => void navigate({ search: (old) => ({ ...old, page: String(next) }) });
+  const Rows = kind === 'call' ? Calls : Searches;
+  return (
+    <div className="panel overflow-x-auto">
+      {rows.length === 0 ? (
+        <Nothing kind={kind} narrowed={narrowed || page > 1} />
+      ) : (
+        <>
+          <Rows rows={rows} onOpen={open} />
+          <Pager
+            pagination={pagination}
+            onPage={turn}
+            text={t(kind === 'call' ? 'activity.page' : 'activity.searchPage', {
+              page: count(pagination.page),
+              pages: count(pagination.totalPages),
+              total: count(pagination.total),
+            })}
           />
-        );
-      })}
+        </>
+      )}
     </div>
+  );
+}
+
+function Nothing({ kind, narrowed }: { readonly kind: 'call' | 'search'; readonly narrowed: boolean }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate({ from: '/activity' });
+  if (narrowed) {
+    return (
+      <Empty title={t('common.nothingFound')}>
+        <Button onClick={() => void navigate({ search: ({ since, kind }) => ({ since, kind }), replace: true })}>
+          {t('common.clearFilters')}
+        </Button>
+      </Empty>
+    );
+  }
+  if (kind === 'search') {
+    return <Empty icon={Radar} title={t('activity.noSearches')} text={t('activity.noSearchesText')} />;
+  }
+  return (
+    <Empty icon={ActivityIcon} title={t('activity.emptyTitle')} text={t('activity.emptyText')}>
+      <Link to="/tools" className={buttonClass('primary')}>
+        {t('nav.tools')}
+      </Link>
+    </Empty>
   );
 }

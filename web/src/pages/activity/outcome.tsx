@@ -1,0 +1,27 @@
+import { useTranslation } from 'react-i18next';
+import type { Activity, ActivityStatus } from '../../api/types.ts';
+import { Badge, type Tone } from '../../ui/badge.tsx';
+
+export const statuses: readonly ActivityStatus[] = ['success', 'error', 'timeout', 'cancelled', 'refused'];
+
+const tones: Record<ActivityStatus, Tone> = {
+  success: 'good',
+  error: 'bad',
+  timeout: 'bad',
+  cancelled: 'plain',
+  refused: 'warn',
+};
+
+export function Outcome({ status }: { readonly status: ActivityStatus }) {
+  const { t } = useTranslation();
+  return <Badge tone={tones[status]}>{t(`activity.states.${status}`)}</Badge>;
+}
+
+/** Who did it: a user, somebody with a key, or anybody. */
+export function useWho(): (activity: Pick<Activity, 'username' | 'keyName'>) => string {
+  const { t } = useTranslation();
+  return ({ username, keyName }) => {
+    if (keyName !== undefined) return username === undefined ? keyName : `${username} (${keyName})`;
+    return username ?? t('activity.anonymous');
+  };
+}
