@@ -464,8 +464,6 @@ export const texts = {
     anonymous: 'anonymous',
     emptyTitle: 'No call yet',
     emptyText: 'Calls of clients and of the playground appear here.',
-    none: 'No call matches',
-    details: 'Call of {{tool}}',
     size: 'Size of the result',
     scope: 'Endpoint',
     address: 'From',

@@ -458,8 +458,6 @@ export const texts: Texts = {
     anonymous: '匿名',
     emptyTitle: '还没有调用',
     emptyText: '客户端和试用页面的调用会显示在这里。',
-    none: '没有匹配的调用',
-    details: '{{tool}} 的调用',
     size: '结果大小',
     scope: '端点',
     address: '来源',
