@@ -1,5 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Catalogue } from './core/catalogue.ts';
 import type { Closers } from './core/closers.ts';
 import { errorText } from './core/errors.ts';
+import { limits } from './core/limits.ts';
 import type { Logger } from './core/logger.ts';
 import type { Settings } from './core/settings.ts';
 import { createToolArguments } from './core/tool-arguments.ts';
@@ -45,10 +48,11 @@ export function openSmart({ env, settings, database, pool, log }: SmartParts, cl
   closers.add(() => index.stop());
   let threshold: number | undefined;
   let obeyed: Settings | undefined;
+  let told: { readonly settings: Settings; readonly catalogue: Catalogue } | undefined;
   let wordsOnly: string | undefined = 'the built-in embedder is still being read; words alone are searched';
 
   const search: SmartOptions['search'] = async (request) => {
-    obey(settings.current);
+    await upToDate(settings.current);
     const { hosted, degraded } = await embeddings.ask(request.query, request.allowed);
     const answer = await turns.run(() =>
       index.search({ ...request, ...(threshold !== undefined && { threshold }), ...hosted }),
@@ -58,7 +62,24 @@ export function openSmart({ env, settings, database, pool, log }: SmartParts, cl
     return { ...answer, degraded: reasons.length === 0 ? undefined : reasons.join('; ') };
   };
 
-  /** Looked at before each search too: what was changed a moment ago counts, a key that was taken out above all. */
+  /** Looked at before each search too: words that an admin gave a tool a moment ago count. Only who searches first after a change may have to wait, and not long. */
+  async function upToDate(now: Settings): Promise<void> {
+    obey(now);
+    if (!tell(now)) return;
+    const ready = index.ready().catch(() => undefined);
+    await Promise.race([ready, sleep(limits.indexWaitMs, undefined, { ref: false })]);
+  }
+
+  /** Tells the index what is there now; false when it knows. */
+  function tell(now: Settings): boolean {
+    const { catalogue } = pool;
+    if (told?.settings === now && told.catalogue === catalogue) return false;
+    told = { settings: now, catalogue };
+    index.sync(now, catalogue);
+    return true;
+  }
+
+  /** What was changed a moment ago counts, a key that was taken out above all. */
   function obey(now: Settings): void {
     if (now === obeyed) return;
     obeyed = now;
@@ -68,7 +89,7 @@ export function openSmart({ env, settings, database, pool, log }: SmartParts, cl
   }
 
   function sync(now: Settings): void {
-    index.sync(now, pool.catalogue);
+    tell(now);
     obey(now);
   }
 
@@ -88,6 +109,7 @@ export function openSmart({ env, settings, database, pool, log }: SmartParts, cl
         await better.ready();
         index.stop();
         index = better;
+        told = undefined;
         wordsOnly = undefined;
         sync(settings.current);
       } catch (error) {

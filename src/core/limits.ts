@@ -461,4 +461,6 @@ export const limits = {
   /** An answer of the MCP registry: 30 servers are some 100 kB. */
   registryAnswerMs: 8_000,
   registryAnswerBytes: 4 * 1024 * 1024,
+  /** How long a search waits for changed tools to be read: a hundred or so are; of more it takes what is there. */
+  indexWaitMs: 50,
 } as const;

@@ -184,6 +184,26 @@ test('the environment decides on progressive disclosure where it speaks', async 
   expect((await rpc(own.mcp('$smart'), 'tools/list', {})).result?.tools?.map((one) => one.name)).toHaveLength(3);
 });
 
+test('words an admin gives a tool count from the next search on, and no longer once they are taken back', async () => {
+  const own = await testHub(settings);
+  await own.connected(2);
+  const token = await login(own);
+  await searchReady(own, token);
+  const found = async () => {
+    const args = { name: 'search_tools', arguments: { query: 'zebra husbandry' } };
+    return (await rpc(own.mcp('$smart'), 'tools/call', args)).result?.structuredContent as unknown as Found;
+  };
+  const score = async () => Math.max(0, ...(await found()).tools.map((one) => one.score));
+  const before = await score();
+  for (let time = 0; time < 3; time++) {
+    const path = '/servers/mail/tools/list_inbox/description';
+    await api(own, 'PUT', path, { token, body: { description: `Zebra husbandry ${time}` } });
+    expect(await score()).toBeGreaterThan(before * 2);
+    await api(own, 'DELETE', path, { token });
+    expect(await score()).toBe(before);
+  }
+});
+
 test('a tool whose server is away is not offered, and is found again when it is back', async () => {
   const own = await testHub(settings);
   await own.connected(2);
