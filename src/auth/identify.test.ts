@@ -187,8 +187,9 @@ describe('access keys', () => {
   });
 
   test('a masked key shows twelve characters, and none of a short one', () => {
-    expect(maskKey('mcphub_0123456789abcdef')).toBe('mcphub_0...cdef');
-    expect(maskKey('short-secret')).toBe('********');
+    expect(maskKey('mcphub_0123456789abcdef01234')).toBe('mcphub_0...1234');
+    for (const short of ['short-secret', 'company-hub-key-1', 'mcphub_0123456789abcdef0123'])
+      expect(maskKey(short)).toBe('********');
   });
 });
 

@@ -80,10 +80,14 @@ export function keyAnswers(document: { readonly bearerKeys?: readonly Readonly<E
   return (document.bearerKeys ?? []).filter((key) => sees(by, key)).map(keyAnswer);
 }
 
-/** First eight and last four characters; nothing of a token too short to hide the rest (reference: MCPHub §1.7). */
+/** First eight and last four characters; nothing of a token of which too little to guess would stay hidden, as one that somebody thought up (reference: MCPHub §1.7). */
 export function maskKey(token: string): string {
-  return token.length <= 12 ? '********' : `${token.slice(0, 8)}...${token.slice(-4)}`;
+  return token.length < shown + hidden ? '********' : `${token.slice(0, 8)}...${token.slice(-4)}`;
 }
+
+const shown = 12;
+/** Sixteen letters and digits are out of anybody's reach. */
+const hidden = 16;
 
 function findKey(draft: Draft, by: KeyEditor, id: string): Entry {
   const key = listOf(draft, 'bearerKeys').find((key) => key['id'] === id && sees(by, key));
