@@ -27,7 +27,7 @@ export interface WorkerError {
 }
 
 export function packError(error: unknown): WorkerError {
-  if (!(error instanceof Error)) return { message: String(error), code: undefined, stack: undefined };
+  if (!(error instanceof Error)) return { message: foreignText(error), code: undefined, stack: undefined };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   return { message: error.message, code, stack: error.stack };
 }
@@ -37,3 +37,22 @@ export function unpackError(packed: WorkerError): Error {
   if (packed.stack !== undefined) error.stack = packed.stack;
   return packed.code === undefined ? error : Object.assign(error, { code: packed.code });
 }
+
+/** What the WebAssembly throws is no `Error`: its file system has objects with WASI's number of the failure and little else. */
+function foreignText(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return String(error);
+  const { name, message, errno } = error as { name?: unknown; message?: unknown; errno?: unknown };
+  if (typeof errno === 'number') return fileFailures.get(errno) ?? `file system error ${errno} (WASI)`;
+  return [name, message].filter((text) => typeof text === 'string' && text !== '').join(': ') || 'unknown failure';
+}
+
+const fileFailures: ReadonlyMap<number, string> = new Map([
+  [2, 'permission denied'],
+  [19, 'disk quota exceeded'],
+  [29, 'input/output error'],
+  [33, 'too many open files'],
+  [41, 'too many open files in the system'],
+  [51, 'no space left on the device'],
+  [63, 'operation not permitted'],
+  [69, 'read-only file system'],
+]);
