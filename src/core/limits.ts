@@ -352,6 +352,8 @@ export const limits = {
   streamRetryMs: 1_000,
   /** and a call goes on without it for this long: long enough for a few attempts, short enough that a client that is gone costs the server little. */
   resumeGraceMs: 5_000,
+  /** Calls of one principal that go on so at the same time; each may hold a connection to its server. */
+  resumeWaiting: 32,
   /** Connections to the embedding service: one embeds tools, the others serve searches. */
   embeddingConnections: 8,
   /** An answer of it: 128 vectors of 4 096 numbers written out as decimals are some 12 MB. */

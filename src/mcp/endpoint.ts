@@ -1,5 +1,6 @@
 import { abilitiesOf } from '../core/asks.ts';
 import { HubError } from '../core/errors.ts';
+import { principalId } from '../core/principal.ts';
 import { isObject, resultText, type RpcMessage, rpcErrors, toRpcError } from '../core/rpc.ts';
 import type { Views } from '../core/view.ts';
 import type { Announcer } from './announcer.ts';
@@ -177,7 +178,13 @@ function answer(visit: Visit, { message, text }: Received, asked: Asked, options
 /** The reply of a POST. While it is worked on, a client that takes a stream sees signs of life; one with a session can come back to it. */
 function postReply({ req, res, headers }: Visit, options: EndpointOptions, facts?: SessionFacts): PostReply {
   const mayStream = (req.headers.accept ?? '').includes('text/event-stream');
-  const resumable = facts && mayStream && { logs: options.eventLogs, sid: facts.sid, primes: primes(facts.revision) };
+  const resumable = facts &&
+    mayStream && {
+      logs: options.eventLogs,
+      sid: facts.sid,
+      owner: () => principalId(facts.principal),
+      primes: primes(facts.revision),
+    };
   const reply = new PostReply(res, mayStream, headers, resumable || undefined);
   reply.finished = options.streams.onBeat(() => reply.beat());
   return reply;

@@ -66,3 +66,17 @@ test('what is dropped, and what belongs to a session that ended, takes no room',
   expect(all.find('one', b.id)).toBeUndefined();
   expect(all.find('two', c.id)).toBeDefined();
 });
+
+test('of one principal only so many calls wait for their clients; the oldest gives way, and nobody else’s', () => {
+  const all = logs();
+  const over: string[] = [];
+  const ends = ['bob', ...Array.from({ length: limits.resumeWaiting }, (_, i) => `ann ${i}`)].map((name) =>
+    all.wait(name.slice(0, 3), () => over.push(name)),
+  );
+  expect(over).toEqual([]);
+  all.wait('ann', () => over.push('one more'));
+  expect(over).toEqual(['ann 0']);
+  ends[2]?.();
+  all.wait('ann', () => over.push('another'));
+  expect(over).toEqual(['ann 0']);
+});

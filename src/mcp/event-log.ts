@@ -83,6 +83,11 @@ export interface EventLogs {
   find(sid: string, eventId: string): { log: EventLog; place: number } | undefined;
   /** Nothing of this stream will be asked for any more. */
   drop(log: EventLog): void;
+  /**
+   * Waits for a client to come back to its call: `over` comes after `limits.resumeGraceMs`, or as soon as too many calls of the same owner wait. The function returned ends
+   * the waiting.
+   */
+  wait(owner: string, over: () => void): () => void;
   /** The session is over. */
   endSession(sid: string): void;
   readonly bytes: number;
@@ -92,10 +97,30 @@ export interface EventLogs {
 export function createEventLogs(now: () => number = Date.now): EventLogs {
   const store = new Store(now);
   const timer = setInterval(() => store.expire(), limits.replaySweepMs).unref();
+  const waiting = new Map<string, Set<() => void>>();
   return {
     begin: (sid, kind) => store.begin(sid, kind),
     find: (sid, eventId) => store.find(sid, eventId),
     drop: (log) => store.drop(log),
+    wait(owner, over) {
+      const own = waiting.get(owner) ?? new Set();
+      waiting.set(owner, own);
+      const end = (): void => {
+        clearTimeout(grace);
+        own.delete(giveUp);
+        if (own.size === 0 && waiting.get(owner) === own) waiting.delete(owner);
+      };
+      const giveUp = (): void => {
+        end();
+        over();
+      };
+      const grace = setTimeout(giveUp, limits.resumeGraceMs).unref();
+      own.add(giveUp);
+      const [oldest] = own;
+      // Whoever leaves so many calls is not coming back to them.
+      if (own.size > limits.resumeWaiting) oldest?.();
+      return end;
+    },
     endSession: (sid) => store.endSession(sid),
     get bytes() {
       return store.bytes;

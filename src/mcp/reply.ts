@@ -34,6 +34,8 @@ export const streamHeaders = {
 export interface Resumable {
   readonly logs: EventLogs;
   readonly sid: string;
+  /** Names whose client it is. */
+  readonly owner: () => string;
   /** The client knows what to do with an event that is nothing but an id (2025-11-25 and later). */
   readonly primes: boolean;
 }
@@ -54,7 +56,8 @@ export class PostReply implements Reply {
   #streaming = false;
   #attached = true;
   #done = false;
-  #grace: NodeJS.Timeout | undefined;
+  /** Ends the waiting for the client. */
+  #grace: (() => void) | undefined;
 
   /** `mayStream`: the client accepts `text/event-stream`. `headers` go out with the answer. */
   constructor(res: ServerResponse, mayStream: boolean, headers: Record<string, string>, resumable?: Resumable) {
@@ -141,7 +144,7 @@ export class PostReply implements Reply {
   }
 
   #resume(log: EventLog, res: ServerResponse, headers: Record<string, string>, after: number): void {
-    clearTimeout(this.#grace);
+    this.#grace?.();
     const before = this.#res;
     this.#res = res;
     this.#attached = true;
@@ -158,7 +161,7 @@ export class PostReply implements Reply {
     if (res !== this.#res) return;
     this.#attached = false;
     if (this.#done || !this.#log || this.#log.events.length === 0) return this.#over();
-    this.#grace = setTimeout(() => this.#over(), limits.resumeGraceMs).unref();
+    this.#grace = this.#resumable?.logs.wait(this.#resumable.owner(), () => this.#over());
   }
 
   /** Nobody is there to be answered any more, or all is said. */
@@ -166,7 +169,7 @@ export class PostReply implements Reply {
     const { finished, gone } = this;
     this.finished = undefined;
     this.gone = undefined;
-    clearTimeout(this.#grace);
+    this.#grace?.();
     finished?.();
     if (this.#done) return;
     this.#done = true;
