@@ -43,7 +43,36 @@ describe('users', () => {
     await page.getByRole('button', { name: 'Delete bob' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('2 users, 1 of them admins').waitFor();
-    expect(await page.getByRole('button', { name: 'Delete admin' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Delete admin: nobody deletes themselves' }).isDisabled()).toBe(true);
+  });
+
+  test('keep an admin: the last one cannot be demoted, and it is said why', async () => {
+    const page = await visit(hub, '/users');
+    await page.getByRole('button', { name: 'Change admin' }).click();
+    expect(await page.getByRole('checkbox', { name: /Admin: manages everything/ }).isDisabled()).toBe(true);
+    await page.getByText('Make somebody else one first.').waitFor();
+  });
+
+  test('get a new password from an admin, and are out with the old one', async () => {
+    const token = await userToken(hub, admin, 'forgetful');
+    const page = await visit(hub, '/users');
+    await page.getByRole('button', { name: 'Change forgetful' }).click();
+    await page.getByLabel('New password').fill('an easier one');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    await login(hub, 'forgetful', 'an easier one');
+    expect((await api(hub, 'GET', '/servers', { token })).status).toBe(401);
+  });
+
+  test('that could not be deleted are there again', async () => {
+    const page = await visit(hub, '/users', { expected: /409/ });
+    await page.route('**/api/users/ann', (route) =>
+      route.fulfill({ status: 409, json: { success: false, message: 'Not today.' } }),
+    );
+    await page.getByRole('button', { name: 'Delete ann' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('Not today.').waitFor();
+    await page.getByRole('button', { name: 'Delete ann' }).waitFor();
   });
 });
 
@@ -54,6 +83,8 @@ describe('access keys', () => {
     await page.getByRole('button', { name: 'Make an access key' }).first().click();
     await page.getByLabel('Name').fill('laptop');
     await page.getByLabel('What it opens').selectOption('groups');
+    await page.getByText('the key opens nothing yet').waitFor();
+    expect(await page.getByRole('group', { name: 'Servers' }).count()).toBe(0);
     await page.getByRole('checkbox', { name: 'dev' }).check();
     await page.getByRole('button', { name: 'Create' }).click();
     const token = await page.getByRole('region', { name: 'Your new key' }).textContent();
@@ -78,6 +109,9 @@ describe('access keys', () => {
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('button', { name: 'I have it' }).click();
     await page.getByText('of ann').waitFor();
+    // Admins see it as hers.
+    const other = await visit(hub, '/keys');
+    await other.getByText('What ann reaches').waitFor();
   });
 });
 

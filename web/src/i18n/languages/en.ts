@@ -505,6 +505,8 @@ export const texts = {
     nothingYet: 'What matches appears here as soon as it is written.',
   },
   users: {
+    lastAdmin: 'Nobody else is an admin. Make somebody else one first.',
+    notYourself: 'nobody deletes themselves; ask another admin',
     lead: 'Who may log in, and what each may reach.',
     add: 'Add a user',
     edit: 'Change {{name}}',
@@ -531,6 +533,15 @@ export const texts = {
     count: '{{users}} users, {{admins}} of them admins',
   },
   keys: {
+    asOwner: 'What {{owner}} reaches',
+    opensNothing: 'Nothing is chosen: the key opens nothing yet.',
+    use: 'Clients send it as the header “Authorization: Bearer …”. The snippets on the overview have a place for it.',
+    hint: {
+      all: 'Every endpoint, with all servers.',
+      groups: 'The endpoints of these groups alone: /mcp/<group>.',
+      servers: 'The endpoints of these servers, and groups that consist of nothing else.',
+      custom: 'The endpoints of these groups and of these servers.',
+    },
     lead: 'For programs: a key opens endpoints, and never manages the hub.',
     leadOwn: 'Your keys act as you do: they reach what you reach.',
     add: 'Make an access key',

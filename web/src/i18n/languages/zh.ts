@@ -498,6 +498,8 @@ export const texts: Texts = {
     nothingYet: '符合条件的条目写入后会立即出现在这里。',
   },
   users: {
+    lastAdmin: '没有其他管理员。请先将其他人设为管理员。',
+    notYourself: '不能删除自己；请联系其他管理员',
     lead: '谁可以登录，以及各自可以访问的内容。',
     add: '添加用户',
     edit: '修改 {{name}}',
@@ -524,6 +526,15 @@ export const texts: Texts = {
     count: '{{users}} 个用户，其中 {{admins}} 个管理员',
   },
   keys: {
+    asOwner: '{{owner}} 可访问的内容',
+    opensNothing: '尚未选择任何内容：此密钥暂时无法访问任何端点。',
+    use: '客户端以请求头“Authorization: Bearer …”发送它。概览页的配置片段中留有填写位置。',
+    hint: {
+      all: '所有端点和全部服务器。',
+      groups: '仅这些分组的端点：/mcp/<分组>。',
+      servers: '这些服务器的端点，以及仅由它们组成的分组。',
+      custom: '这些分组和这些服务器的端点。',
+    },
     lead: '供程序使用：密钥可访问端点，但不能管理 Hub。',
     leadOwn: '你的密钥代表你：可访问你能访问的内容。',
     add: '创建访问密钥',

@@ -13,6 +13,8 @@ import { toast } from '../../ui/toast.tsx';
 import { Problems } from '../servers/configuration.tsx';
 import { Reach } from '../users/user-form.tsx';
 
+type Scope = Pick<Key, 'accessType' | 'allowedGroups' | 'allowedServers'>;
+
 interface KeyFormProps {
   /** Undefined: a new one. */
   readonly entry: Key | undefined;
@@ -27,14 +29,16 @@ export function KeyForm({ entry, onClose, onMade }: KeyFormProps) {
   const me = useMe();
   const [name, setName] = useState(entry?.name ?? '');
   const [kind, setKind] = useState<Key['kind']>(entry?.kind ?? (me.isAdmin ? 'system' : 'user'));
-  const [accessType, setAccessType] = useState<Key['accessType']>(entry?.accessType ?? 'all');
-  const [groups, setGroups] = useState(entry?.allowedGroups ?? []);
-  const [servers, setServers] = useState(entry?.allowedServers ?? []);
+  const [scope, setScope] = useState<Scope>({
+    accessType: entry?.accessType ?? 'all',
+    allowedGroups: entry?.allowedGroups ?? [],
+    allowedServers: entry?.allowedServers ?? [],
+  });
   const save = useAction<void, { data: Key }>({
     run: () => {
-      const scope = kind === 'system' ? { accessType, allowedGroups: groups, allowedServers: servers } : {};
-      if (entry) return ask<Key>(`/auth/keys${pathOf(entry.id)}`, { method: 'PUT', body: { name, ...scope } });
-      return ask<Key>('/auth/keys', { method: 'POST', body: { name, kind, ...scope } });
+      const rights = kind === 'system' ? scope : {};
+      if (entry) return ask<Key>(`/auth/keys${pathOf(entry.id)}`, { method: 'PUT', body: { name, ...rights } });
+      return ask<Key>('/auth/keys', { method: 'POST', body: { name, kind, ...rights } });
     },
     done: ({ data }) => {
       if (!entry) return onMade(data);
@@ -74,18 +78,7 @@ export function KeyForm({ entry, onClose, onMade }: KeyFormProps) {
               ]}
             />
           )}
-          {kind === 'system' && (
-            <SelectField
-              label={t('keys.opens')}
-              error={problemAt(error, 'accessType')}
-              value={accessType}
-              onChange={(event) => setAccessType(types.find((type) => type === event.target.value) ?? 'all')}
-              options={types.map((value) => ({ value, label: t(`keys.${value}`) }))}
-            />
-          )}
-          {kind === 'system' && accessType !== 'all' && (
-            <Reach groups={groups} onGroups={setGroups} servers={servers} onServers={setServers} error={error} />
-          )}
+          {kind === 'system' && <Opening scope={scope} onChange={setScope} error={error} />}
           <Problems error={error} known={['name', 'accessType']} />
         </DialogBody>
         <DialogFooter>
@@ -99,6 +92,49 @@ export function KeyForm({ entry, onClose, onMade }: KeyFormProps) {
   );
 }
 
+interface OpeningProps {
+  readonly scope: Scope;
+  readonly onChange: (scope: Scope) => void;
+  readonly error: unknown;
+}
+
+/** What a key of the hub opens. */
+function Opening({ scope, onChange, error }: OpeningProps) {
+  const { t } = useTranslation();
+  const { accessType, allowedGroups, allowedServers } = scope;
+  const custom = [...allowedGroups, ...allowedServers];
+  const opened = { all: types, groups: allowedGroups, servers: allowedServers, custom }[accessType];
+  return (
+    <>
+      <SelectField
+        label={t('keys.opens')}
+        hint={t(`keys.hint.${accessType}`)}
+        error={problemAt(error, 'accessType')}
+        value={accessType}
+        onChange={(event) =>
+          onChange({ ...scope, accessType: types.find((type) => type === event.target.value) ?? 'all' })
+        }
+        options={types.map((value) => ({ value, label: t(`keys.${value}`) }))}
+      />
+      {accessType !== 'all' && (
+        <Reach
+          only={accessType === 'custom' ? undefined : accessType}
+          groups={allowedGroups}
+          onGroups={(next) => onChange({ ...scope, allowedGroups: next })}
+          servers={allowedServers}
+          onServers={(next) => onChange({ ...scope, allowedServers: next })}
+          error={error}
+        />
+      )}
+      {opened.length === 0 && (
+        <p role="status" className="text-warn text-sm">
+          {t('keys.opensNothing')}
+        </p>
+      )}
+    </>
+  );
+}
+
 /** The one time that the key is shown in full. */
 export function MadeKey({ entry, onClose }: { readonly entry: Key; readonly onClose: () => void }) {
   const { t } = useTranslation();
@@ -106,6 +142,7 @@ export function MadeKey({ entry, onClose }: { readonly entry: Key; readonly onCl
     <Dialog open title={t('keys.made')} description={t('keys.once')} onClose={onClose}>
       <DialogBody>
         <Code wrap label={t('keys.made')} text={entry.token} />
+        <p className="text-soft text-sm">{t('keys.use')}</p>
       </DialogBody>
       <DialogFooter>
         <Button look="primary" onClick={onClose}>

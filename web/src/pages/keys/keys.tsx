@@ -106,11 +106,13 @@ function KeyRow({ entry, onEdit }: { readonly entry: Key; readonly onEdit: () =>
   );
 }
 
-function Opens({ entry: { kind, accessType, allowedGroups, allowedServers } }: { readonly entry: Key }) {
+function Opens({ entry: { kind, owner, accessType, allowedGroups, allowedServers } }: { readonly entry: Key }) {
   const { t } = useTranslation();
+  const me = useMe();
   const { data: groups = [] } = useQuery(groupsQuery);
-  if (kind === 'user') return t('keys.own');
+  if (kind === 'user') return owner === me.username ? t('keys.own') : t('keys.asOwner', { owner: owner ?? '' });
   if (accessType === 'all') return t('keys.all');
   const names = allowedGroups.map((id) => groups.find((group) => group.id === id)?.name ?? id);
-  return [...names, ...allowedServers].join(', ') || t('common.none');
+  const opened = [...(accessType === 'servers' ? [] : names), ...(accessType === 'groups' ? [] : allowedServers)];
+  return opened.join(', ') || t('common.none');
 }

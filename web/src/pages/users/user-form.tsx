@@ -16,12 +16,14 @@ import { Problems } from '../servers/configuration.tsx';
 interface UserFormProps {
   /** Undefined: a new one. */
   readonly user: User | undefined;
+  /** Nobody else is an admin: this one has to stay one. */
+  readonly lastAdmin: boolean;
   readonly onClose: () => void;
 }
 
 const fields = ['username', 'password', 'groups', 'servers'];
 
-export function UserForm({ user, onClose }: UserFormProps) {
+export function UserForm({ user, lastAdmin, onClose }: UserFormProps) {
   const { t } = useTranslation();
   const [username, setUsername] = useState(user?.username ?? '');
   const [password, setPassword] = useState('');
@@ -73,7 +75,13 @@ export function UserForm({ user, onClose }: UserFormProps) {
             value={password}
             onChange={(event) => setPassword(event.target.value)}
           />
-          <Check label={t('users.admin')} checked={isAdmin} onChange={(event) => setIsAdmin(event.target.checked)} />
+          <Check
+            label={t('users.admin')}
+            hint={lastAdmin ? t('users.lastAdmin') : undefined}
+            disabled={lastAdmin}
+            checked={isAdmin}
+            onChange={(event) => setIsAdmin(event.target.checked)}
+          />
           {isAdmin ? (
             <p className="text-soft text-sm">{t('users.reachAll')}</p>
           ) : (
@@ -97,30 +105,36 @@ interface ReachProps {
   readonly onGroups: (groups: readonly string[]) => void;
   readonly servers: readonly string[];
   readonly onServers: (servers: readonly string[]) => void;
+  /** One of the two alone. */
+  readonly only?: 'groups' | 'servers' | undefined;
   readonly error?: unknown;
 }
 
 /** Groups, by their ids, and single servers. */
-export function Reach({ groups, onGroups, servers, onServers, error }: ReachProps) {
+export function Reach({ groups, onGroups, servers, onServers, only, error }: ReachProps) {
   const { t } = useTranslation();
   const { data: allGroups = [] } = useQuery(groupsQuery);
   const { data: allServers = [] } = useQuery(serversQuery);
   return (
     <>
-      <ChooseMany
-        label={t('users.groups')}
-        options={allGroups.map(({ id, name }) => ({ value: id, label: name }))}
-        chosen={groups}
-        onChange={onGroups}
-        error={problemAt(error, 'groups')}
-      />
-      <ChooseMany
-        label={t('users.servers')}
-        options={allServers.map(({ name }) => ({ value: name, label: name }))}
-        chosen={servers}
-        onChange={onServers}
-        error={problemAt(error, 'servers')}
-      />
+      {only !== 'servers' && (
+        <ChooseMany
+          label={t('users.groups')}
+          options={allGroups.map(({ id, name }) => ({ value: id, label: name }))}
+          chosen={groups}
+          onChange={onGroups}
+          error={problemAt(error, 'groups')}
+        />
+      )}
+      {only !== 'groups' && (
+        <ChooseMany
+          label={t('users.servers')}
+          options={allServers.map(({ name }) => ({ value: name, label: name }))}
+          chosen={servers}
+          onChange={onServers}
+          error={problemAt(error, 'servers')}
+        />
+      )}
     </>
   );
 }

@@ -48,7 +48,9 @@ export function Users() {
           </div>
           <div className="panel">
             {found.length === 0 ? (
-              <Empty title={t('common.nothingFound')} />
+              <Empty title={t('common.nothingFound')}>
+                <Button onClick={() => setQ('')}>{t('common.clearFilters')}</Button>
+              </Empty>
             ) : (
               <VirtualList
                 label={t('nav.users')}
@@ -63,7 +65,13 @@ export function Users() {
       ) : (
         <Loading />
       )}
-      {open !== undefined && <UserForm user={open === 'new' ? undefined : open} onClose={() => setOpen(undefined)} />}
+      {open !== undefined && (
+        <UserForm
+          user={open === 'new' ? undefined : open}
+          lastAdmin={open !== 'new' && open.isAdmin && admins === 1}
+          onClose={() => setOpen(undefined)}
+        />
+      )}
     </Page>
   );
 }
@@ -93,12 +101,21 @@ function UserRow({ user, onEdit }: { readonly user: User; readonly onEdit: () =>
       {!boot.readonly && (
         <>
           <IconButton icon={Pencil} label={t('users.edit', { name: username })} onClick={onEdit} />
-          <IconButton
-            icon={Trash2}
-            label={`${t('common.delete')} ${username}`}
-            disabled={me.username === username}
-            onClick={() => void remove(username)}
-          />
+          {me.username === username ? (
+            // It can be pointed at and reached by keyboard, so that it can say why not.
+            <IconButton
+              icon={Trash2}
+              label={`${t('common.delete')} ${username}: ${t('users.notYourself')}`}
+              aria-disabled
+              className="!cursor-not-allowed opacity-50"
+            />
+          ) : (
+            <IconButton
+              icon={Trash2}
+              label={`${t('common.delete')} ${username}`}
+              onClick={() => void remove(username)}
+            />
+          )}
         </>
       )}
     </div>
