@@ -1,10 +1,10 @@
-// npm run bench -- [scenario …] [--rounds 3] [--calls 8000] [--seconds 5] [--against <another cli.js>] [--url <mcp endpoint> [--header 'name: value'] [--pid n]] [--only a,b] [--record]
+// npm run bench -- [scenario …] [--rounds 3] [--calls 8000] [--seconds 5] [--against <another cli.js>] [--url <mcp endpoint> [--header 'name: value'] [--pid n]] [--only a,b] [--at 1,16,64] [--record]
 import { readdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { startHub } from './lib/contenders.mjs';
 import { medians, rounded } from './lib/numbers.mjs';
-import { cores, pin } from './lib/processes.mjs';
+import { cores, pin, stopAll } from './lib/processes.mjs';
 
 const folder = new URL('./scenarios/', import.meta.url);
 const all = readdirSync(folder).map((name) => name.replace('.mjs', ''));
@@ -19,6 +19,7 @@ const { values: options, positionals } = parseArgs({
     header: { type: 'string', multiple: true, default: [] },
     pid: { type: 'string' },
     only: { type: 'string' },
+    at: { type: 'string', default: '1,16,64' },
     record: { type: 'boolean' },
     help: { type: 'boolean' },
   },
@@ -29,15 +30,25 @@ if (options.help) {
 }
 
 if (cores) pin(process.pid, cores.load);
+let show = () => {};
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.on(signal, async () => {
+    show();
+    await stopAll();
+    process.exit(1);
+  });
+}
 for (const name of positionals.length > 0 ? positionals : all) {
   const { about, run } = await import(new URL(`${name}.mjs`, folder));
   console.log(`\n== ${name}: ${about}`);
   const cells = new Map();
+  show = () => console.table(rowsOf(cells).map(({ rounds: _, ...row }) => row));
   await run({
     rounds: Number(options.rounds),
     calls: Number(options.calls),
     seconds: Number(options.seconds),
     only: options.only?.split(','),
+    inFlight: options.at.split(',').map(Number),
     extra: [
       ...options.against.map((program, i) => (setup) => startHub(`other ${i + 1}`, { ...setup, program })),
       ...(options.url ? [byUrl] : []),
@@ -47,11 +58,15 @@ for (const name of positionals.length > 0 ? positionals : all) {
       cells.set(id, [...(cells.get(id) ?? []), reading]);
     },
   });
-  const rows = [...cells].map(([cell, rounds]) => ({ ...JSON.parse(cell), rounds: rounds.length, ...medians(rounds) }));
-  console.table(Object.fromEntries(rows.map(({ rounds: _, ...row }, i) => [i, row])));
+  const rows = rowsOf(cells);
+  show();
   if (options.record) record(name, { about, rows });
 }
 process.exit(0);
+
+function rowsOf(cells) {
+  return [...cells].map(([cell, rounds]) => ({ ...JSON.parse(cell), rounds: rounds.length, ...medians(rounds) }));
+}
 
 async function byUrl() {
   const headers = Object.fromEntries(options.header.map((line) => line.split(/: */, 2)));

@@ -21,8 +21,16 @@ export function onLoadCore(args) {
 /** Starts a Node program; `on` is its core. */
 export function startNode(args, { on, env = {}, cwd, stdio = ['pipe', 'pipe', 'inherit'] } = {}) {
   const [command, ...rest] = on === undefined ? [process.execPath] : ['taskset', '-c', on, process.execPath];
-  return spawn(command, [...rest, ...args], { env: { ...process.env, ...env }, cwd, stdio });
+  const child = spawn(command, [...rest, ...args], { env: { ...process.env, ...env }, cwd, stdio });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  return child;
 }
+
+const running = new Set();
+
+/** Ends what still runs. */
+export const stopAll = () => Promise.all([...running].map(stop));
 
 /** Ends a process of ours and waits for it. */
 export async function stop(child) {

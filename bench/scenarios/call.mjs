@@ -5,9 +5,8 @@ import { cpuOf, machineTime, noiseBetween } from '../lib/processes.mjs';
 import { openSession } from '../lib/session.mjs';
 
 export const about = 'tools/call of an echo, 1, 16 and 64 in flight, over stdio and over HTTP';
-const inFlight = [1, 16, 64];
 
-export async function run({ rounds, calls, seconds, extra, note, only }) {
+export async function run({ rounds, calls, seconds, extra, note, only, inFlight }) {
   const web = await httpServer();
   const servers = { sio: stdioServer(), web: { type: 'streamable-http', url: web.url } };
   const setup = { web, servers };

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { BusyMap } from '../core/busy-map.ts';
 import { type Abilities, abilitiesOf, noAbilities } from '../core/asks.ts';
 import type { HubError } from '../core/errors.ts';
 import { type Principal, principalId } from '../core/principal.ts';
@@ -132,7 +133,7 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
 /** The live session of a stream: it lives exactly as long as the stream does. */
 function sessionOf({ principal, scope }: Visit, sid: string, stream: Stream): LegacySession {
   let facts = { sid, principal, scope, revision: '2024-11-05', abilities: noAbilities, expiresAt: Infinity };
-  const inFlight: LiveSession['inFlight'] = new Map();
+  const inFlight: LiveSession['inFlight'] = new BusyMap();
   let logLevel: string | undefined;
   return {
     get facts() {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Abilities, noAbilities } from '../core/asks.ts';
+import { BusyMap } from '../core/busy-map.ts';
 import { limits } from '../core/limits.ts';
 import { type Principal, principalFromId, principalId } from '../core/principal.ts';
 import { type Scope, scopeFromId, scopeId } from '../core/scope.ts';
@@ -32,7 +33,7 @@ export interface LiveSession {
   readonly facts: SessionFacts;
   readonly streams: Set<Stream>;
   /** Calls by the client's request id, as `JSON.stringify` has it: clients may spell the same id in several ways. */
-  readonly inFlight: Map<string, Cancellable>;
+  readonly inFlight: BusyMap<string, Cancellable>;
   /** From which severity on the client wants log messages; undefined = it did not say. Lost with the hub. */
   readonly logLevel: string | undefined;
   setLogLevel(level: string): void;
@@ -83,7 +84,7 @@ export function sendOn({ streams, away }: Pick<LiveSession, 'streams' | 'away'>,
 export function createSessions(sealer: Sealer, now: () => number = Date.now): Sessions {
   const opened = new Map<string, SessionFacts>();
   const ended = new Map<string, number>();
-  const live = new Map<string, LiveSession>();
+  const live = new BusyMap<string, LiveSession>();
   const logLevels = new Map<string, string>();
 
   function open(token: string): SessionFacts | undefined {
@@ -174,7 +175,7 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
 class Live implements LiveSession {
   readonly facts: SessionFacts;
   readonly streams = new Set<Stream>();
-  readonly inFlight = new Map<string, Cancellable>();
+  readonly inFlight = new BusyMap<string, Cancellable>();
   #holds: Map<string, () => void> | undefined;
   stopListening: (() => void) | undefined;
   away: EventLog | undefined;

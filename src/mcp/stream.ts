@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { BusyMap } from '../core/busy-map.ts';
 import { limits } from '../core/limits.ts';
 import { type ChangedList, changedText } from './announcer.ts';
 import { dropUnread, frame, primingEvent, streamHeaders } from './reply.ts';
@@ -34,15 +35,17 @@ export interface Streams {
 
 export function createStreams(): Streams {
   const streams = new Set<HttpStream>();
-  const beats = new Set<() => void>();
+  const beats = new BusyMap<number, () => void>();
+  let lastBeat = 0;
   const timer = setInterval(() => {
-    for (const beat of beats) beat();
+    for (const beat of beats.values()) beat();
     for (const stream of streams) stream.beat();
   }, limits.streamKeepAliveMs).unref();
 
   function onBeat(beat: () => void): () => void {
-    beats.add(beat);
-    return () => beats.delete(beat);
+    const id = ++lastBeat;
+    beats.set(id, beat);
+    return () => beats.delete(id);
   }
 
   return {

@@ -1,3 +1,4 @@
+import type { BusyMap } from '../core/busy-map.ts';
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import { isObject, rpcErrors } from '../core/rpc.ts';
@@ -19,7 +20,7 @@ export interface HttpMessage {
 }
 
 /** Requests that wait for their answer, by id. */
-export type Waiting = Map<number, HttpPost>;
+export type Waiting = BusyMap<number, HttpPost>;
 
 /**
  * One message sent by POST, until its answer has come: as JSON, or over an event stream that also carries what belongs to it (MCP, Transports, Sending Messages).

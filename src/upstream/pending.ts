@@ -1,4 +1,5 @@
 import type { ServerAsk } from '../core/asks.ts';
+import { BusyMap } from '../core/busy-map.ts';
 import type { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { RpcMessage } from '../core/rpc.ts';
@@ -45,7 +46,7 @@ export interface Pending {
  * something waits.
  */
 export class PendingTable {
-  readonly #waiting = new Map<number, Pending>();
+  readonly #waiting = new BusyMap<number, Pending>();
   readonly #expired: (id: number, pending: Pending) => void;
   #timer: NodeJS.Timeout | undefined;
 

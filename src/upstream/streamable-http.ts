@@ -1,3 +1,4 @@
+import { BusyMap } from '../core/busy-map.ts';
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
@@ -27,7 +28,7 @@ export function openStreamableHttp(options: RemoteOptions, events: ChannelEvents
     );
   }
   const session = new HttpSession(options, target, events);
-  const waiting: Waiting = new Map();
+  const waiting: Waiting = new BusyMap();
   let stream: ServerStream | undefined;
   let closing: Promise<void> | undefined;
 
