@@ -49,9 +49,10 @@ function takeServers(draft: Draft, given: Readonly<Entry>, { before, mode, by }:
   for (const [name, entry] of Object.entries(given)) {
     if (isForbiddenName(name))
       throw invalid('Cannot import the settings', [{ path: name, message: 'is not accepted' }]);
-    const exists = Object.hasOwn(old, name);
+    const existing = Object.hasOwn(old, name) ? old[name] : undefined;
     // A server replaces the one of its name as a whole: what its file leaves out is not meant to stay, secrets aside.
-    next.set(name, exists ? restored(entry, before.mcpServers?.[name], old[name]) : owned(entry, by));
+    const whole = existing ? restored(entry, before.mcpServers?.[name], existing) : entry;
+    next.set(name, owned(whole, existing, by));
   }
   draft.mcpServers = Object.fromEntries(next) as Record<string, Entry>;
 }
@@ -64,9 +65,8 @@ function takeGroups(draft: Draft, given: readonly unknown[], mode: ImportMode, b
     ((group['id'] !== undefined && group['id'] === other['id']) || group['name'] === other['name']);
   const taken = given.map((group) => {
     const existing = old.find(sameAs(group));
-    return existing && isObject(group)
-      ? { ...(existing['id'] !== undefined && { id: existing['id'] }), ...group }
-      : owned(group, by);
+    const own = owned(group, existing, by);
+    return existing?.['id'] === undefined || !isObject(own) ? own : { id: existing['id'], ...own };
   });
   const others = mode === 'merge' ? old.filter((group) => !given.some(sameAs(group))) : [];
   draft.groups = [...others, ...taken] as Entry[];
@@ -79,8 +79,10 @@ function takeUsers(draft: Draft, given: readonly unknown[]): void {
   draft.users = [...old, ...(given.filter(isNew) as Entry[])];
 }
 
-function owned(entry: unknown, by: string): unknown {
-  return isObject(entry) ? { owner: by, ...entry } : entry;
+/** What is new belongs to who imports it, what was there to whom it did, unless the file says otherwise. */
+function owned(entry: unknown, existing: Readonly<Entry> | undefined, by: string): unknown {
+  const owner = existing ? existing['owner'] : by;
+  return isObject(entry) && owner !== undefined ? { owner, ...entry } : entry;
 }
 
 /** A section of its own is merged; in it, what is given replaces. */

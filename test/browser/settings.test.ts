@@ -100,10 +100,15 @@ describe('smart routing', () => {
     await page.getByRole('link', { name: /create_note/ }).waitFor();
     await page.getByRole('meter', { name: 'Score' }).first().waitFor();
     await page.getByText('Dropped').click();
-    await page.getByText('switched off').first().waitFor();
+    await page.getByText('score too low').first().waitFor();
     await page.waitForURL(/q=create/);
+    await page.getByLabel('What are you looking for?').fill('removes a note');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/q=removes/);
+    await page.getByText('switched off').first().waitFor({ state: 'attached' });
     await page.getByLabel('Within').selectOption('dev');
-    await page.getByRole('link', { name: /create_note/ }).waitFor();
+    await page.waitForURL(/group=dev/);
+    await page.getByText('switched off').first().waitFor({ state: 'attached' });
   });
 
   test('discloses progressively as soon as it is switched, for clients that are connected too', async () => {

@@ -245,3 +245,60 @@ test('before anybody logs in, a dashboard learns where it is and nothing else', 
   ]);
   expect((await get('/config'))[0]).toBe(404);
 });
+
+describe('POST /mcp-settings/import', () => {
+  const open = async () => {
+    const on = await testHub({
+      mcpServers: { notes: { url: 'http://127.0.0.1:9/mcp', headers: { Authorization: 'Bearer hidden words' } } },
+    });
+    const token = await login(on);
+    return {
+      on,
+      token,
+      stored: async () => (await api(on, 'GET', '/mcp-settings/export?secrets=include', { token })).text,
+    };
+  };
+
+  test('shows what would be different and changes nothing, then does it', async () => {
+    const { on, token, stored } = await open();
+    const before = await stored();
+    const body = { mcpServers: { fresh: { url: 'http://127.0.0.1:9/other' } } };
+    const looked = await api(on, 'POST', '/mcp-settings/import?dryRun=true', { token, body });
+    expect(looked.body.data).toMatchObject({
+      dryRun: true,
+      mode: 'merge',
+      changes: [{ kind: 'server', name: 'fresh', change: 'added' }],
+    });
+    expect(await stored()).toBe(before);
+    const done = await api(on, 'POST', '/mcp-settings/import', { token, body });
+    expect([done.status, done.body.message]).toEqual([200, '1 changes made.']);
+    expect((JSON.parse(await stored()) as { mcpServers: object }).mcpServers).toHaveProperty('fresh.owner', 'admin');
+    const again = await api(on, 'POST', '/mcp-settings/import', { token, body });
+    expect(again.body.data).toMatchObject({ changes: [] });
+  });
+
+  test.each([
+    ['', '{"mcpServers":{"x":{"command":7}}}'],
+    ['', '{}'],
+    ['', '[]'],
+    ['?mode=other', '{"groups":[]}'],
+    ['', '{"groups":[{"name":"g","servers":["nobody"]}],"mcpServers":{"":{"command":"x"}}}'],
+  ])('refuses%s %s, also to look at, and changes nothing', async (query, body) => {
+    const { on, token, stored } = await open();
+    const before = await stored();
+    const headers = { 'content-type': 'application/json' };
+    const look = `${query}${query === '' ? '?' : '&'}dryRun=true`;
+    for (const each of [query, look]) {
+      expect((await api(on, 'POST', `/mcp-settings/import${each}`, { token, body, headers })).status, each).toBe(400);
+    }
+    expect(await stored()).toBe(before);
+  });
+
+  test('is for admins', async () => {
+    const { on, token } = await open();
+    const body = { mcpServers: {} };
+    expect((await api(on, 'POST', '/mcp-settings/import', { body })).status).toBe(401);
+    const user = await userToken(on, token, 'ann');
+    expect((await api(on, 'POST', '/mcp-settings/import', { body, token: user })).status).toBe(403);
+  });
+});

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { guess, useAction } from '../lib/action.ts';
 import { toast } from '../ui/toast.tsx';
 import { ask, get } from './client.ts';
+import { queryClient } from './queries.ts';
 import type { JsonObject } from './types.ts';
 
 /** `systemConfig` as far as the pages know it; secrets are masked. */
@@ -28,10 +29,14 @@ export const systemQuery = queryOptions({
 /** Changes some members; `null` takes one out. `guessed` is shown until the hub has answered. */
 export function useChangeSystem(guessed?: (old: System) => System) {
   const { t } = useTranslation();
-  return useAction<JsonObject>({
-    run: (body) => ask('/system-config', { method: 'PUT', body }),
+  return useAction<JsonObject, { data: System }>({
+    run: (body) => ask<System>('/system-config', { method: 'PUT', body }),
     at: () => (guessed ? [guess<System>(systemQuery.queryKey, guessed)] : []),
-    done: () => toast.good(t('common.saved')),
+    done: ({ data }) => {
+      // At once: a form that is made anew later would lose what was typed meanwhile.
+      queryClient.setQueryData(systemQuery.queryKey, data);
+      toast.good(t('common.saved'));
+    },
     quiet: guessed === undefined,
   });
 }

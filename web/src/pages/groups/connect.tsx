@@ -16,9 +16,14 @@ import { Loading, Panel } from '../../ui/page.tsx';
 import { TabPanel, Tabs } from '../../ui/tabs.tsx';
 
 /** The endpoint of a group, of a server or of everything, with what each client wants to have pasted. */
-export function ConnectPanel({ scope, title }: { readonly scope: ConnectScope; readonly title?: string }) {
+interface ConnectPanelProps {
+  readonly scope: ConnectScope;
+  readonly title?: string;
+}
+
+export function ConnectPanel({ scope, title }: ConnectPanelProps) {
   const { t } = useTranslation();
-  const [smart, setSmart] = useState(false);
+  const [smart, setSmart] = useState(scope.smart ?? false);
   const connect = useQuery(connectQuery({ ...scope, smart }));
   const choice = scope.server === undefined && (
     <Select

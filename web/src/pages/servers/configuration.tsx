@@ -49,9 +49,13 @@ function Form({ server: { name, type, config } }: { readonly server: ServerDetai
   const me = useMe();
   const [draft, setDraft] = useState<Draft>(() => draftOf(config, type));
   const [json, setJson] = useState<string>();
-  const save = useAction<JsonObject>({
-    run: (next) => ask(`/servers${pathOf(name)}`, { method: 'PUT', body: { config: next } }),
-    done: () => toast.good(t('common.saved')),
+  const save = useAction<JsonObject, { data: ServerDetails }>({
+    run: (next) => ask<ServerDetails>(`/servers${pathOf(name)}`, { method: 'PUT', body: { config: next } }),
+    done: ({ data }) => {
+      // At once: a form that is made anew later would lose what was typed meanwhile.
+      queryClient.setQueryData(serverQuery(name).queryKey, data);
+      toast.good(t('common.saved'));
+    },
     quiet: true,
   });
   const parsed = json === undefined ? undefined : objectIn(json);

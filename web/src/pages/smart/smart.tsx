@@ -5,9 +5,12 @@ import { boot } from '../../boot.ts';
 import { Failure } from '../../ui/failure.tsx';
 import { Loading, Page, Panel } from '../../ui/page.tsx';
 import { Switch } from '../../ui/switch.tsx';
+import { ConnectPanel } from '../groups/connect.tsx';
 import { IndexPanel } from './index-panel.tsx';
 import { Service } from './service.tsx';
 import { TrySearch } from './try-search.tsx';
+
+const smartly = { smart: true };
 
 export function Smart() {
   const { t } = useTranslation();
@@ -22,6 +25,7 @@ export function Smart() {
           <div className="flex min-w-0 flex-col gap-5">
             <Progressive system={system.data} />
             <IndexPanel />
+            <ConnectPanel scope={smartly} title={t('smart.endpoint')} />
             <Service key={JSON.stringify(system.data.smartRouting)} system={system.data} />
           </div>
         </div>
