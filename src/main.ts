@@ -50,7 +50,7 @@ import type { SettingsBackend } from './settings/backend.ts';
 import { type DataDir, openDataDir } from './settings/data-dir.ts';
 import { settingsFile } from './settings/file.ts';
 import { firstAdmin } from './settings/first-admin.ts';
-import { sampleSettings } from './settings/sample.ts';
+import { makeSampleFolder, sampleSettings } from './settings/sample.ts';
 import { openSettings, type SettingsStore } from './settings/store.ts';
 import { settingsTable } from './settings/table.ts';
 import type { Embeddings } from './smart/embeddings.ts';
@@ -197,6 +197,7 @@ async function openStorage(env: Env, closers: Closers) {
     initial: () => sampleSettings(dataDir.path, process.cwd()),
   });
   closers.add(() => settings.close());
+  makeSampleFolder(settings.current, dataDir.path, process.cwd());
   const records = openRecords(book, database, log('hub'));
   closers.add(() => records.close());
   return { book, log, dataDir, database, settings, records };

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 import { errnoOf } from '../disk/disk-error.ts';
+import type { Settings } from '../core/settings.ts';
 import type { SettingsDocument } from './backend.ts';
 
 const resolvePackage = createRequire(import.meta.url).resolve;
@@ -12,12 +13,7 @@ const resolvePackage = createRequire(import.meta.url).resolve;
  */
 export function sampleSettings(dataDir: string, cwd: string): SettingsDocument {
   const sample = join(dataDir, 'sample');
-  const files = join(sample, 'files');
-  mkdirSync(files, { recursive: true });
-  writeOnce(
-    join(files, 'welcome.txt'),
-    'This folder is what the "filesystem" sample server can see. Put files here, or point it elsewhere.\n',
-  );
+  const files = makeFiles(sample);
   const place = (path: string): string => near(path, cwd);
   const node = (entry: string, ...args: string[]) => ({
     type: 'stdio',
@@ -44,6 +40,38 @@ export function sampleSettings(dataDir: string, cwd: string): SettingsDocument {
     users: [],
     systemConfig: {},
   };
+}
+
+/**
+ * Makes the folder of the sample servers where another hub has written them into the settings: hubs that share those have each a data folder of its
+ * own. What cannot be made the servers themselves complain of.
+ */
+export function makeSampleFolder(settings: Settings, dataDir: string, cwd: string): void {
+  const sample = join(dataDir, 'sample');
+  const places = [sample, near(sample, cwd)];
+  const isUsed = [...settings.servers.values()].some(
+    ({ transport }) =>
+      transport.type === 'stdio' &&
+      [...transport.args, ...Object.values(transport.env)].some((text) =>
+        places.some((place) => text.startsWith(`${place}/`)),
+      ),
+  );
+  if (!isUsed) return;
+  try {
+    makeFiles(sample);
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+  }
+}
+
+function makeFiles(sample: string): string {
+  const files = join(sample, 'files');
+  mkdirSync(files, { recursive: true });
+  writeOnce(
+    join(files, 'welcome.txt'),
+    'This folder is what the "filesystem" sample server can see. Put files here, or point it elsewhere.\n',
+  );
+  return files;
 }
 
 /** A path below the working folder is written relative to it, so that the folder can be moved. */
