@@ -129,3 +129,19 @@ export async function listed({ name, target }, count, patienceMs = 60_000) {
     await after(20);
   }
 }
+
+/** The same, and that nothing else is on its way: opening the embedded database takes seconds of CPU time. */
+export async function ready(one, count) {
+  const tools = await listed(one, count);
+  if (one.url !== undefined) await databaseReady(one);
+  return tools;
+}
+
+/** Waits until the database of a hub is open, or there is none. */
+export async function databaseReady({ url }) {
+  for (let wait = 0; wait < 1_200; wait++) {
+    const { database } = await (await fetch(`${url}/health`)).json();
+    if (database.state === 'ready' || database.state === 'off') return;
+    await after(50);
+  }
+}

@@ -45,6 +45,16 @@ export async function openSession(target) {
       return text;
     },
     notify: (method, params) => wire.ask(head, `{"jsonrpc":"2.0","method":"${method}","params":${params}}`),
+    /** The same session on a connection of its own. */
+    async elsewhere(method, params, id) {
+      const other = openWire(target.url);
+      const answer = await other.ask(
+        head,
+        `{"jsonrpc":"2.0",${id === undefined ? '' : `"id":${id},`}"method":"${method}","params":${params}}`,
+      );
+      other.close();
+      return answer;
+    },
     /** Opens its GET stream. */
     listen: (heard) => wire.ask(headOf('GET', named, 'text/event-stream'), '', heard),
     async end() {

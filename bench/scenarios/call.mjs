@@ -1,5 +1,5 @@
 // tools/call: how many a second, how long each takes, and what CPU time each costs whoever is measured.
-import { httpServer, kinds, listed, stdioServer } from '../lib/contenders.mjs';
+import { httpServer, kinds, ready, stdioServer } from '../lib/contenders.mjs';
 import { percentile } from '../lib/numbers.mjs';
 import { cpuOf, machineTime, noiseBetween } from '../lib/processes.mjs';
 import { openSession } from '../lib/session.mjs';
@@ -19,7 +19,7 @@ export async function run({ rounds, calls, seconds, extra, note, only, inFlight 
     for (const start of extra) contenders.push(await start(setup));
     for (const one of contenders) {
       const isOneServer = one.name === 'direct' || one.name === 'proxy';
-      one.tools = await listed(one, isOneServer ? 5 : 10);
+      one.tools = await ready(one, isOneServer ? 5 : 10);
       one.ways = isOneServer ? ['web'] : ['sio', 'web'];
       for (const way of one.ways) await load(one, one.tools.of(way, 'echo'), 16, { calls: 8_000, seconds: 8 });
     }

@@ -1,0 +1,57 @@
+// How long until a hub is of use: from the start of its process until it answers, and until it lists what its servers offer.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { databaseReady, kinds, listed, startHub, stdioServer } from '../lib/contenders.mjs';
+import { after } from '../lib/numbers.mjs';
+import { cpuOf, memoryOf } from '../lib/processes.mjs';
+
+export const about =
+  'from process start to /health and to all tools listed, with 1, 30 and 100 stdio servers; then again with what is remembered';
+
+export async function run({ rounds, note, only }) {
+  for (const count of [1, 30, 100]) {
+    const servers = Object.fromEntries(Array.from({ length: count }, (_, i) => [`s${i}`, stdioServer()]));
+    for (let round = 0; round < (count === 100 ? 1 : rounds); round++) {
+      if (!only || only.includes('minimal')) {
+        const from = performance.now();
+        const minimal = await kinds.minimal({ servers });
+        await listed(minimal, 5 * count);
+        note({ servers: count, contender: 'minimal' }, { listedMs: performance.now() - from });
+        await minimal.close();
+      }
+      const folder = mkdtempSync(join(tmpdir(), 'bench-'));
+      try {
+        for (const contender of ['hub, first start', 'hub, started again'])
+          note({ servers: count, contender }, await start(servers, folder, count));
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    }
+  }
+}
+
+async function start(servers, folder, count) {
+  const hub = await startHub('hub', { servers, folder });
+  try {
+    await answered(`${hub.url}/health`);
+    const healthMs = performance.now() - hub.startedAt;
+    const startCpuMs = cpuOf(hub.pid) * 1000;
+    await listed(hub, 5 * count);
+    const listedMs = performance.now() - hub.startedAt;
+    await databaseReady(hub);
+    return { healthMs, startCpuMs, listedMs, rssMb: memoryOf(hub.pid) };
+  } finally {
+    await hub.close();
+  }
+}
+
+async function answered(url) {
+  for (;;) {
+    try {
+      return (await fetch(url)).body?.cancel();
+    } catch {
+      await after(5);
+    }
+  }
+}
