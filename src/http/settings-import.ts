@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { Draft } from '../core/document.ts';
+import { passedOver } from '../core/import-passed-over.ts';
 import { importSettings } from '../core/import-settings.ts';
 import { parseInput } from '../core/input.ts';
 import type { Logger } from '../core/logger.ts';
@@ -21,7 +22,7 @@ const queryInput = z.object({
 });
 
 /**
- * `POST /mcp-settings/import`, for admins: a settings file, as an export or by hand. Answers what is different afterwards; with `?dryRun=true` what would be,
+ * `POST /mcp-settings/import`, for admins: a settings file, as an export or by hand. Answers what is different afterwards, and what was passed over; with `?dryRun=true` what would be,
  * and nothing changes.
  */
 export function settingsImportRoutes({ settings, log }: SettingsImportRoutes): Hono<ApiEnv> {
@@ -32,16 +33,19 @@ export function settingsImportRoutes({ settings, log }: SettingsImportRoutes): H
     const dryRun = flagOf(query, 'dryRun');
     const { mode } = parseInput(queryInput, query, 'Cannot import the settings');
     const given = await jsonBody(c.req.raw);
-    const edit = (draft: Draft) => importSettings(draft, given, mode, username);
+    const edit = (draft: Draft) => ({
+      skipped: passedOver(draft, given),
+      changes: importSettings(draft, given, mode, username),
+    });
     if (dryRun) {
       const draft = structuredClone(settings.document) as Draft;
-      const changes = edit(draft);
+      const result = edit(draft);
       parseSettings(draft);
-      return ok(c, { dryRun, mode, changes });
+      return ok(c, { dryRun, mode, ...result });
     }
-    const changes = await settings.change(edit);
+    const { changes, skipped } = await settings.change(edit);
     log.info('settings imported', { mode, changes: changes.length, by: username });
-    return ok(c, { dryRun, mode, changes }, { message: `${changes.length} changes made.` });
+    return ok(c, { dryRun, mode, changes, skipped }, { message: `${changes.length} changes made.` });
   });
   return routes;
 }

@@ -44,7 +44,40 @@ describe('settings', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').waitFor();
     expect((await api(hub, 'GET', '/tools/notes/weather')).status).toBe(403);
-    expect((await stored())['systemConfig'].routing).toEqual({ openApiAccess: 'off', enableGlobalRoute: true });
+    expect((await stored())['systemConfig'].routing).toEqual({ openApiAccess: 'off' });
+  });
+});
+
+describe('settings that several change', () => {
+  test('are each sent alone: what one has typed stays, and what another has changed too', async () => {
+    const page = await visit(hub, '/settings');
+    await page.getByLabel('Items per page of the lists clients get').fill('50');
+    const body = { smartRouting: { serverDescriptionMode: 'full' } };
+    const heard = page.waitForResponse((response) => response.url().endsWith('/api/settings'));
+    await api(hub, 'PUT', '/system-config', { token: admin, body });
+    await heard;
+    const label = page.getByLabel('Items per page of the lists clients get');
+    expect(await label.inputValue()).toBe('50');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    const { systemConfig } = await stored();
+    expect(systemConfig).toMatchObject({ listPageSize: 50, smartRouting: { serverDescriptionMode: 'full' } });
+    expect(systemConfig.install?.baseUrl).toBe(undefined);
+    await label.fill('0');
+    await page.getByRole('button', { name: 'Undo the changes' }).click();
+    expect(await label.inputValue()).toBe('50');
+    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+  });
+
+  test('cannot be changed on a hub that is read-only, and it is said why', async () => {
+    const frozen = await testHub({ env: { READONLY: 'true' } });
+    const page = await visit(frozen, '/settings');
+    await page.getByLabel('Address from outside').waitFor();
+    expect(await page.getByLabel('Address from outside').isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
+    await page.getByRole('tab', { name: 'Export and import' }).click();
+    await page.getByText('This hub was started with READONLY', { exact: false }).waitFor();
+    expect(await page.getByLabel('Or paste it').count()).toBe(0);
   });
 });
 
@@ -75,6 +108,10 @@ describe('export and import', () => {
     await page.getByRole('button', { name: 'Apply 3 changes' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
     await page.getByText('3 changes made.').waitFor();
+    const done = page.getByRole('region', { name: 'Done' });
+    await done.getByText('fresh', { exact: true }).waitFor();
+    await done.getByText('Passed over').click();
+    await done.getByText('is there already, and stays as it is').waitFor();
     const { mcpServers, groups } = await stored();
     expect(mcpServers.notes).toMatchObject({ description: 'For writers', env: { TOKEN: 'hidden words' } });
     expect([Object.keys(mcpServers), groups]).toEqual([['notes', 'fresh'], []]);

@@ -262,12 +262,16 @@ describe('POST /mcp-settings/import', () => {
   test('shows what would be different and changes nothing, then does it', async () => {
     const { on, token, stored } = await open();
     const before = await stored();
-    const body = { mcpServers: { fresh: { url: 'http://127.0.0.1:9/other' } } };
+    const body = {
+      mcpServers: { fresh: { url: 'http://127.0.0.1:9/other' } },
+      bearerKeys: [{ name: 'laptop', token: 'whatever' }],
+    };
     const looked = await api(on, 'POST', '/mcp-settings/import?dryRun=true', { token, body });
     expect(looked.body.data).toMatchObject({
       dryRun: true,
       mode: 'merge',
       changes: [{ kind: 'server', name: 'fresh', change: 'added' }],
+      skipped: [{ kind: 'key', name: 'laptop' }],
     });
     expect(await stored()).toBe(before);
     const done = await api(on, 'POST', '/mcp-settings/import', { token, body });

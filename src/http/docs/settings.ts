@@ -23,7 +23,7 @@ export const settings: Subject = {
     'POST /mcp-settings/import': {
       summary: 'Take a settings file in',
       description:
-        'Answers what is different afterwards. Secrets stay where the file says what an export says of them; users who are there and access keys are passed over.',
+        'Answers what is different afterwards (`changes`) and what was passed over (`skipped`). Secrets stay where the file says what an export says of them; users who are there and access keys are passed over.',
       admin: true,
       query: {
         dryRun: { type: 'boolean', description: 'Change nothing; say what would be different.' },

@@ -569,6 +569,32 @@ export const texts = {
     deleted: 'Access key “{{name}}” is deleted.',
   },
   settings: {
+    withSecretsText: 'As it is, for a backup. Access keys are hashes even then. Keep it like a password.',
+    withoutSecretsText:
+      'Values of environments and headers become variables to be set there; passwords and access keys are left out. To be shared, or imported here again: what is a variable then stays what it was.',
+    withoutSecrets: 'Without secrets',
+    exportText: 'A settings file that another hub can start from.',
+    why: {
+      user: 'is there already, and stays as it is',
+      key: 'is an access key: make a new one here',
+      section: 'is nothing this hub knows',
+    },
+    skipped: 'Passed over',
+    done: 'Done',
+    cidrsHint:
+      'One per line, like 10.1.0.0/16. Servers whose owner is no admin reach only the public internet otherwise.',
+    baseUrlHint:
+      'How browsers reach the hub, without a path: https://hub.example.com. INSTALL_BASE_URL in its environment wins.',
+    payloadHint: 'On the page “Activity”, 8 000 characters each, as they are. They may hold secrets.',
+    pageSizeHint: '0 gives all at once, which every client understands.',
+    separatorHint: 'Names of tools change with it: clients have to ask for their tools again.',
+    openApiHint:
+      'GET and POST /api/tools/<server>/<tool>, for programs that know OpenAPI and no MCP. Pages of other websites are refused in any case.',
+    bearerHint:
+      'An access key, or a login. One that is sent is checked in any case. “Never” lets everybody who reaches the hub use every server that is not private.',
+    queriesHint:
+      'Without it nobody can tell why a search found nothing. Results, places and calls are kept in any case.',
+    undo: 'Undo the changes',
     lead: 'What holds for the whole hub. Changes are in force at once.',
     tabs: {
       general: 'General',
@@ -587,20 +613,14 @@ export const texts = {
     globalRouteHint: 'Without it clients use groups and single servers.',
     names: 'Names and lists',
     separator: 'Between server and tool in a name',
-    separatorHint: 'Clients have to ask for their tools again.',
     pageSize: 'Items per page of the lists clients get',
-    pageSizeHint: '0 gives all at once.',
     records: 'Records',
     payload: 'Keep arguments and results of calls',
-    payloadHint: 'They may hold secrets. 8 000 characters each.',
     queries: 'Keep what was searched for on $smart',
     network: 'Network',
     baseUrl: 'Address from outside',
-    baseUrlHint: 'How browsers reach the hub: https://hub.example.com',
     cidrs: 'Private ranges that servers of users may be in',
-    cidrsHint: 'One per line, like 10.1.0.0/16.',
     exportTitle: 'Export',
-    exportText: 'A settings file that another hub can start from. Secrets become variables or are left out.',
     exportButton: 'Download the settings',
     exportSecrets: 'With all secrets',
     secretsTitle: 'Download with all secrets?',

@@ -19,6 +19,16 @@ export function ExportSettings() {
   };
   return (
     <Panel title={t('settings.exportTitle')} lead={t('settings.exportText')}>
+      <dl className="mb-4 flex flex-col gap-2 text-sm">
+        <div>
+          <dt className="font-medium">{t('settings.withoutSecrets')}</dt>
+          <dd className="text-soft text-xs">{t('settings.withoutSecretsText')}</dd>
+        </div>
+        <div>
+          <dt className="font-medium">{t('settings.exportSecrets')}</dt>
+          <dd className="text-soft text-xs">{t('settings.withSecretsText')}</dd>
+        </div>
+      </dl>
       <div className="flex flex-wrap gap-2">
         <Button look="primary" icon={Download} onClick={() => load.mutate(false)}>
           {t('settings.exportButton')}

@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { Check, SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Problems } from '../servers/configuration.tsx';
+import { changedMembers } from './changed.ts';
 
 interface Fields {
   readonly bearer: string;
@@ -20,7 +21,8 @@ interface Fields {
   readonly cidrs: string;
 }
 
-function fieldsOf({ routing, nameSeparator, listPageSize, activityLog, network, install }: System): Fields {
+/** What the form shows of the settings. */
+export function fieldsOf({ routing, nameSeparator, listPageSize, activityLog, network, install }: System): Fields {
   const bearer = routing?.enableBearerAuth;
   return {
     bearer: bearer === undefined ? 'auto' : bearer ? 'on' : 'off',
@@ -60,99 +62,61 @@ const paths = ['nameSeparator', 'listPageSize', 'install.baseUrl', 'network.allo
 /** `systemConfig` without smart routing, which has a page of its own. */
 export function General({ system }: { readonly system: System }) {
   const { t } = useTranslation();
-  const [fields, setFields] = useState(() => fieldsOf(system));
+  const before = fieldsOf(system);
+  const [fields, setFields] = useState(before);
   const save = useChangeSystem();
   const set = (part: Partial<Fields>) => setFields({ ...fields, ...part });
+  const changes = changedMembers(bodyOf(before), bodyOf(fields));
+  const unchanged = Object.keys(changes).length === 0;
   const at = (path: string) => problemAt(save.error, path) ?? problemAt(save.error, `systemConfig.${path}`);
   return (
     <form
       className="flex flex-col gap-5"
       onSubmit={(event) => {
         event.preventDefault();
-        save.mutate(bodyOf(fields));
+        save.mutate(changes);
       }}
     >
       <fieldset disabled={boot.readonly} className="grid items-start gap-5 lg:grid-cols-2">
-        <Access fields={fields} set={set} />
-        <Panel title={t('settings.names')}>
-          <div className="flex flex-col gap-4">
-            <TextField
-              label={t('settings.separator')}
-              hint={t('settings.separatorHint')}
-              error={at('nameSeparator')}
-              required
-              value={fields.separator}
-              onChange={(event) => set({ separator: event.target.value })}
-            />
-            <TextField
-              label={t('settings.pageSize')}
-              hint={t('settings.pageSizeHint')}
-              error={at('listPageSize')}
-              inputMode="numeric"
-              required
-              value={fields.pageSize}
-              onChange={(event) => set({ pageSize: event.target.value.replace(/\D/g, '') })}
-            />
-          </div>
-        </Panel>
-        <Panel title={t('settings.records')}>
-          <div className="flex flex-col gap-3">
-            <Check
-              label={t('settings.payload')}
-              hint={t('settings.payloadHint')}
-              checked={fields.payload}
-              onChange={(event) => set({ payload: event.target.checked })}
-            />
-            <Check
-              label={t('settings.queries')}
-              checked={fields.queries}
-              onChange={(event) => set({ queries: event.target.checked })}
-            />
-          </div>
-        </Panel>
-        <Panel title={t('settings.network')}>
-          <div className="flex flex-col gap-4">
-            <TextField
-              label={t('settings.baseUrl')}
-              hint={t('settings.baseUrlHint')}
-              error={at('install.baseUrl')}
-              optional
-              inputMode="url"
-              value={fields.baseUrl}
-              onChange={(event) => set({ baseUrl: event.target.value })}
-            />
-            <TextAreaField
-              code
-              label={t('settings.cidrs')}
-              hint={t('settings.cidrsHint')}
-              error={at('network.allowedCidrs')}
-              optional
-              rows={3}
-              value={fields.cidrs}
-              onChange={(event) => set({ cidrs: event.target.value })}
-            />
-          </div>
-        </Panel>
+        <Access fields={fields} set={set} at={at} />
+        <Names fields={fields} set={set} at={at} />
+        <Records fields={fields} set={set} at={at} />
+        <Network fields={fields} set={set} at={at} />
       </fieldset>
       <Problems error={save.error} known={paths} />
       {!boot.readonly && (
-        <div>
-          <Button look="primary" type="submit" busy={save.isPending}>
+        <div className="flex flex-wrap items-center gap-3">
+          <Button look="primary" type="submit" busy={save.isPending} disabled={unchanged}>
             {t('common.save')}
           </Button>
+          {unchanged ? (
+            <p className="text-soft text-xs">{t('servers.form.unchanged')}</p>
+          ) : (
+            <Button look="quiet" onClick={() => setFields(before)}>
+              {t('settings.undo')}
+            </Button>
+          )}
         </div>
       )}
     </form>
   );
 }
 
-function Access({ fields, set }: { readonly fields: Fields; readonly set: (part: Partial<Fields>) => void }) {
+interface SectionProps {
+  readonly fields: Fields;
+  readonly set: (part: Partial<Fields>) => void;
+  /** What is wrong with the value at this path. */
+  readonly at: (path: string) => string | undefined;
+}
+
+function Access({ fields, set }: SectionProps) {
   const { t } = useTranslation();
   return (
     <Panel title={t('settings.access')}>
       <div className="flex flex-col gap-4">
         <SelectField
           label={t('settings.bearer')}
+          hint={t('settings.bearerHint')}
           value={fields.bearer}
           onChange={(event) => set({ bearer: event.target.value })}
           options={[
@@ -163,6 +127,7 @@ function Access({ fields, set }: { readonly fields: Fields; readonly set: (part:
         />
         <SelectField
           label={t('settings.openApi')}
+          hint={t('settings.openApiHint')}
           value={fields.openApi}
           onChange={(event) => set({ openApi: event.target.value })}
           options={[
@@ -176,6 +141,84 @@ function Access({ fields, set }: { readonly fields: Fields; readonly set: (part:
           hint={t('settings.globalRouteHint')}
           checked={fields.globalRoute}
           onChange={(event) => set({ globalRoute: event.target.checked })}
+        />
+      </div>
+    </Panel>
+  );
+}
+
+function Names({ fields, set, at }: SectionProps) {
+  const { t } = useTranslation();
+  return (
+    <Panel title={t('settings.names')}>
+      <div className="flex flex-col gap-4">
+        <TextField
+          label={t('settings.separator')}
+          hint={t('settings.separatorHint')}
+          error={at('nameSeparator')}
+          required
+          value={fields.separator}
+          onChange={(event) => set({ separator: event.target.value })}
+        />
+        <TextField
+          label={t('settings.pageSize')}
+          hint={t('settings.pageSizeHint')}
+          error={at('listPageSize')}
+          inputMode="numeric"
+          required
+          value={fields.pageSize}
+          onChange={(event) => set({ pageSize: event.target.value.replace(/\D/g, '') })}
+        />
+      </div>
+    </Panel>
+  );
+}
+
+function Records({ fields, set }: SectionProps) {
+  const { t } = useTranslation();
+  return (
+    <Panel title={t('settings.records')}>
+      <div className="flex flex-col gap-3">
+        <Check
+          label={t('settings.payload')}
+          hint={t('settings.payloadHint')}
+          checked={fields.payload}
+          onChange={(event) => set({ payload: event.target.checked })}
+        />
+        <Check
+          label={t('settings.queries')}
+          hint={t('settings.queriesHint')}
+          checked={fields.queries}
+          onChange={(event) => set({ queries: event.target.checked })}
+        />
+      </div>
+    </Panel>
+  );
+}
+
+function Network({ fields, set, at }: SectionProps) {
+  const { t } = useTranslation();
+  return (
+    <Panel title={t('settings.network')}>
+      <div className="flex flex-col gap-4">
+        <TextField
+          label={t('settings.baseUrl')}
+          hint={t('settings.baseUrlHint')}
+          error={at('install.baseUrl')}
+          optional
+          inputMode="url"
+          value={fields.baseUrl}
+          onChange={(event) => set({ baseUrl: event.target.value })}
+        />
+        <TextAreaField
+          code
+          label={t('settings.cidrs')}
+          hint={t('settings.cidrsHint')}
+          error={at('network.allowedCidrs')}
+          optional
+          rows={3}
+          value={fields.cidrs}
+          onChange={(event) => set({ cidrs: event.target.value })}
         />
       </div>
     </Panel>

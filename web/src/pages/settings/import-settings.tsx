@@ -2,7 +2,6 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError, ask } from '../../api/client.ts';
-import { boot } from '../../boot.ts';
 import { useAction } from '../../lib/action.ts';
 import { lineDiff } from '../../lib/diff.ts';
 import { cx } from '../../lib/cx.ts';
@@ -22,6 +21,12 @@ interface Change {
   readonly after?: unknown;
 }
 
+interface Outcome {
+  readonly changes: readonly Change[];
+  /** What stays as it is, whatever the file says of it. */
+  readonly skipped: readonly { readonly kind: 'user' | 'key' | 'section'; readonly name: string }[];
+}
+
 const tones: Record<Change['change'], Tone> = { added: 'good', changed: 'accent', removed: 'bad' };
 
 /** A settings file, looked at change by change before anything is applied. */
@@ -33,12 +38,12 @@ export function ImportSettings() {
     const { value, why } = objectIn(text);
     if (!value) throw new ApiError(400, t('servers.form.jsonBad', { why: why ?? '' }));
     const path = `/mcp-settings/import?mode=${mode}${dryRun ? '&dryRun=true' : ''}`;
-    return (await ask<{ changes: readonly Change[] }>(path, { method: 'POST', body: value })).data.changes;
+    return (await ask<Outcome>(path, { method: 'POST', body: value })).data;
   };
   const look = useMutation({ mutationFn: () => run(true) });
-  const apply = useAction<void, readonly Change[]>({
+  const apply = useAction<void, Outcome>({
     run: () => run(false),
-    done: (changes) => {
+    done: ({ changes }) => {
       toast.good(t('settings.applied', { number: changes.length }));
       setText('');
       look.reset();
@@ -91,11 +96,17 @@ export function ImportSettings() {
           ]}
         />
         <Problems error={look.error ?? apply.error} known={[]} />
-        {look.data && <Changes changes={look.data} />}
+        {look.data && <Result outcome={look.data} />}
+        {apply.data && !look.data && (
+          <section aria-label={t('settings.done')} className="flex flex-col gap-2">
+            <h3 className="text-sm font-medium">{t('settings.done')}</h3>
+            <Result outcome={apply.data} />
+          </section>
+        )}
         <div className="flex flex-wrap gap-2">
-          {look.data && look.data.length > 0 && !boot.readonly ? (
-            <Button look="primary" busy={apply.isPending} onClick={() => void askFirst(look.data)}>
-              {t('settings.apply', { number: look.data.length })}
+          {look.data && look.data.changes.length > 0 ? (
+            <Button look="primary" busy={apply.isPending} onClick={() => void askFirst(look.data.changes)}>
+              {t('settings.apply', { number: look.data.changes.length })}
             </Button>
           ) : (
             <Button busy={look.isPending} disabled={text.trim() === ''} onClick={() => look.mutate()}>
@@ -105,6 +116,31 @@ export function ImportSettings() {
         </div>
       </div>
     </Panel>
+  );
+}
+
+function Result({ outcome: { changes, skipped } }: { readonly outcome: Outcome }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <Changes changes={changes} />
+      {skipped.length > 0 && (
+        <details>
+          <summary className="rounded-sm text-sm font-medium">
+            {t('settings.skipped')} <span className="text-soft tabular-nums">{skipped.length}</span>
+          </summary>
+          <ul className="divide-line mt-1 max-h-56 divide-y overflow-y-auto text-sm">
+            {skipped.map(({ kind, name }, index) => (
+              // Keys may have the same name.
+              <li key={`${kind} ${name} ${index}`} className="py-1.5">
+                <span className="font-medium break-all">{name}</span>{' '}
+                <span className="text-soft text-xs">{t(`settings.why.${kind}`)}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
   );
 }
 

@@ -2,10 +2,11 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { systemQuery } from '../../api/system.ts';
+import { boot } from '../../boot.ts';
 import { Failure } from '../../ui/failure.tsx';
-import { Loading, Page } from '../../ui/page.tsx';
+import { Loading, Page, Panel } from '../../ui/page.tsx';
 import { TabPanel, Tabs } from '../../ui/tabs.tsx';
-import { General } from './general.tsx';
+import { fieldsOf, General } from './general.tsx';
 import { ExportSettings } from './export-settings.tsx';
 import { ImportSettings } from './import-settings.tsx';
 
@@ -28,7 +29,8 @@ export function Settings() {
           {system.error ? (
             <Failure error={system.error} retry={() => void system.refetch()} />
           ) : system.data ? (
-            <General key={JSON.stringify(system.data)} system={system.data} />
+            // Somebody else's change of the same values makes the form anew; of others it does not.
+            <General key={JSON.stringify(fieldsOf(system.data))} system={system.data} />
           ) : (
             <Loading />
           )}
@@ -36,7 +38,13 @@ export function Settings() {
         <TabPanel value="transfer">
           <div className="grid items-start gap-5 lg:grid-cols-2">
             <ExportSettings />
-            <ImportSettings />
+            {boot.readonly ? (
+              <Panel title={t('settings.importTitle')}>
+                <p className="text-soft text-sm">{t('app.readonlyHint')}</p>
+              </Panel>
+            ) : (
+              <ImportSettings />
+            )}
           </div>
         </TabPanel>
       </Tabs>
