@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { places, silent } from '../../test/kit/databases.ts';
 import { until, within } from '../../test/kit/until.ts';
+import { openEmbedded } from './embedded.ts';
 import { openDatabase } from './open.ts';
 
 /** Another hub process on the same folder; collects what it says, line by line. */
@@ -41,6 +42,30 @@ test('a second process is refused, and told who holds the folder', async () => {
   expect(second.lines.join()).toMatch(new RegExp(`^refused: conflict .*process ${pid} on `));
   const before = first.lines.length;
   await until('the first one goes on', () => first.lines.length > before);
+});
+
+test('a database whose making was broken off, by a full disk or a kill, is made anew; one that was in use is never taken away', async () => {
+  const { dataDir } = await places.embedded();
+  const folder = join(dataDir, 'database');
+  const half = (): void => {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'PG_VERSION'), '17\n');
+  };
+  half();
+  await expect(openEmbedded(folder)).rejects.toThrow();
+  expect(existsSync(join(folder, 'PG_VERSION'))).toBe(true);
+  rmSync(folder, { recursive: true });
+
+  writeFileSync(`${folder}.unfinished`, '');
+  half();
+  const made = await openEmbedded(folder);
+  expect(await made.query('select 1 as one')).toEqual([{ one: 1 }]);
+  expect(existsSync(`${folder}.unfinished`)).toBe(false);
+  await made.query('create table kept (n int)');
+  await made.close();
+  const again = await openEmbedded(folder);
+  atEnd(() => again.close());
+  expect(await again.query('select * from kept')).toEqual([]);
 });
 
 test('after kill -9 in the middle of writes the next process has every acknowledged row', async () => {

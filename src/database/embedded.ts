@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -23,11 +23,25 @@ export async function openEmbedded(folder: string): Promise<Connection> {
   mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
   const unlock = await lockFolder(folder);
   try {
-    return await startWorker(folder, unlock);
+    const made = beginMaking(folder);
+    const connection = await startWorker(folder, unlock);
+    made();
+    return connection;
   } catch (error) {
     unlock();
     throw error;
   }
+}
+
+/**
+ * Marks a database that is being made for the first time, until the function it gives is called. Of one whose making was broken off (the disk was full, the process
+ * was killed) what is there is taken away first: it never held anything, and PGlite takes it for a database that it cannot open.
+ */
+function beginMaking(folder: string): () => void {
+  const mark = `${folder}.unfinished`;
+  if (existsSync(mark)) rmSync(folder, { recursive: true, force: true });
+  else if (!existsSync(folder)) writeFileSync(mark, '');
+  return () => rmSync(mark, { force: true });
 }
 
 async function startWorker(folder: string, unlock: () => void): Promise<Connection> {
