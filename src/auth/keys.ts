@@ -24,6 +24,22 @@ export function hashKey(token: string): string {
 
 /** The enabled key with this token; undefined when there is none. */
 export function findKey(settings: Settings, token: string): KeySettings | undefined {
+  let found = tokens.get(settings.keys);
+  const known = found?.get(token);
+  if (known) return known;
+  const key = keyWith(settings, token);
+  // At most as many as there are keys.
+  if (key) {
+    found ??= new Map();
+    tokens.set(settings.keys, found.set(token, key));
+  }
+  return key;
+}
+
+/** Tokens that were right, so that not each call need be hashed. */
+const tokens = new WeakMap<readonly KeySettings[], Map<string, KeySettings>>();
+
+function keyWith(settings: Settings, token: string): KeySettings | undefined {
   const tokenHash = hashKey(token);
   const key = indexOf(settings.keys).get(tokenHash);
   // Looking up by hash tells an attacker at most about hashes; the comparison that decides takes the same time for all of them.

@@ -18,10 +18,17 @@ export function clientAddress(trust: TrustProxy, log: Logger): (req: Arrived) =>
   const trusted = trustOf(trust);
   let told = false;
 
+  // Most requests come from where the one before came from.
+  let lastText = '';
+  let lastPeer: string | undefined;
+
   return ({ headers, socket }) => {
-    const peer = bare(socket.remoteAddress ?? '');
+    const text = socket.remoteAddress ?? '';
+    if (text !== lastText) [lastText, lastPeer] = [text, bare(text)];
+    const peer = lastPeer;
     if (peer === undefined) return 'unknown';
-    const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',');
+    const header = headers['x-forwarded-for'] ?? '';
+    const forwarded = typeof header === 'string' ? header : header.join(',');
     if (forwarded === '') return peer;
     if (trust.kind === 'auto' && !told && !trusted(peer, 0)) {
       // Behind a proxy nobody told us about, all its users share one limit of failed logins.

@@ -3,7 +3,7 @@ import { type NewActivity, searchServer } from '../core/activity.ts';
 import { limits } from '../core/limits.ts';
 import { isObject } from '../core/rpc.ts';
 import { scopeId } from '../core/scope.ts';
-import type { Principal } from '../core/principal.ts';
+import { type Principal, principalId } from '../core/principal.ts';
 import type { Settings } from '../core/settings.ts';
 import type { RefusedCall } from './dispatch.ts';
 import type { FinishedCall } from './relay.ts';
@@ -15,14 +15,18 @@ import type { SmartUse } from './smart.ts';
 export function activityOf(call: FinishedCall, settings: Settings, searches?: SearchUsage): NewActivity | undefined {
   const { request, target, ms, outcome, error, answer } = call;
   if (request.method !== 'tools/call') return undefined;
-  return {
+  const record = {
+    ...whoAndWhere(request, settings),
     server: target.server,
     tool: target.key,
     durationMs: Math.round(ms),
     status: outcome === 'ok' ? 'success' : outcome === 'tool_error' ? 'error' : outcome,
     resultBytes: answer === undefined ? 0 : Buffer.byteLength(answer),
-    ...(error !== undefined && { errorMessage: error }),
-    ...whoAndWhere(request, settings),
+    errorMessage: error,
+  } as const;
+  if (!request.view.smart && !settings.system.storeToolPayload) return record;
+  return {
+    ...record,
     ...(request.view.smart && linkOf(searches?.find(request, target), settings)),
     ...(settings.system.storeToolPayload && payloads(request.params, answer)),
   };
@@ -84,7 +88,33 @@ export function refusedActivityOf(call: RefusedCall, settings: Settings): NewAct
   };
 }
 
-function who(principal: Principal, settings: Settings) {
+interface Who {
+  readonly principal: Principal['kind'];
+  readonly username?: string;
+  readonly keyId?: string;
+  readonly keyName?: string;
+}
+
+/** Settings are immutable snapshots, so what they say of a principal is looked up once. */
+const known = new WeakMap<Settings, Map<string, Who>>();
+
+function who(principal: Principal, settings: Settings): Who {
+  let ofSettings = known.get(settings);
+  if (!ofSettings) {
+    ofSettings = new Map();
+    known.set(settings, ofSettings);
+  }
+  const id = principalId(principal);
+  let found = ofSettings.get(id);
+  if (!found) {
+    found = lookUp(principal, settings);
+    // Whoever has a token of an account that is gone would be a name more.
+    if (ofSettings.size < limits.verifiedTokens) ofSettings.set(id, found);
+  }
+  return found;
+}
+
+function lookUp(principal: Principal, settings: Settings): Who {
   const key = principal.kind === 'key' ? settings.keys.find((key) => key.id === principal.id) : undefined;
   const username = principal.kind === 'user' ? principal.username : userOf(settings, principal)?.username;
   return {
@@ -98,12 +128,16 @@ function whoAndWhere(request: ClientRequest, settings: Settings) {
   const { principal, scope, address } = request;
   const group = scope.kind === 'smart' ? scope.group : scope.kind === 'named' ? scope.name : undefined;
   const traceId = traceIdOf(request.message.params);
+  const { principal: kind, username, keyId, keyName } = who(principal, settings);
   return {
-    ...who(principal, settings),
+    principal: kind,
+    username,
+    keyId,
+    keyName,
     scope: scopeId(scope),
-    ...(group !== undefined && request.view.kind === 'group' && { group }),
-    ...(address !== undefined && { sourceIp: address }),
-    ...(traceId !== undefined && { traceId }),
+    group: request.view.kind === 'group' ? group : undefined,
+    sourceIp: address,
+    traceId,
   };
 }
 

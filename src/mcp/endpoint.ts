@@ -172,7 +172,11 @@ function answer(visit: Visit, { message, text }: Received, asked: Asked, options
   const view = options.views.get(principal, scope);
   const pageSize = pageSizeOf(visit.query) ?? options.pageSize();
   const method = String(message.method);
-  dispatch({ method, message, id, params, ...asked, principal, scope, view, address, pageSize }, options);
+  const { stateless, session, reply } = asked;
+  dispatch(
+    { method, message, id, params, stateless, session, reply, principal, scope, view, address, pageSize },
+    options,
+  );
 }
 
 /** The reply of a POST. While it is worked on, a client that takes a stream sees signs of life; one with a session can come back to it. */

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { BusyMap } from '../core/busy-map.ts';
 import { type Abilities, abilitiesOf, noAbilities } from '../core/asks.ts';
 import type { HubError } from '../core/errors.ts';
 import { type Principal, principalId } from '../core/principal.ts';
@@ -8,6 +7,7 @@ import type { Scope } from '../core/scope.ts';
 import { dispatch, initializeResult } from './dispatch.ts';
 import { changedText } from './announcer.ts';
 import { cancelInFlight, type EndpointOptions, heard } from './endpoint.ts';
+import { InFlight } from './in-flight.ts';
 import { readMessage } from './incoming.ts';
 import type { Reply } from './reply.ts';
 import { envelope } from './request.ts';
@@ -133,7 +133,7 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
 /** The live session of a stream: it lives exactly as long as the stream does. */
 function sessionOf({ principal, scope }: Visit, sid: string, stream: Stream): LegacySession {
   let facts = { sid, principal, scope, revision: '2024-11-05', abilities: noAbilities, expiresAt: Infinity };
-  const inFlight: LiveSession['inFlight'] = new BusyMap();
+  const inFlight: LiveSession['inFlight'] = new InFlight();
   let logLevel: string | undefined;
   return {
     get facts() {

@@ -6,6 +6,7 @@ import { type Principal, principalFromId, principalId } from '../core/principal.
 import { type Scope, scopeFromId, scopeId } from '../core/scope.ts';
 import type { Sealer } from '../core/seal.ts';
 import type { EventLog } from './event-log.ts';
+import { InFlight } from './in-flight.ts';
 import type { Reply } from './reply.ts';
 import type { Stream } from './stream.ts';
 
@@ -33,7 +34,7 @@ export interface LiveSession {
   readonly facts: SessionFacts;
   readonly streams: Set<Stream>;
   /** Calls by the client's request id, as `JSON.stringify` has it: clients may spell the same id in several ways. */
-  readonly inFlight: BusyMap<string, Cancellable>;
+  readonly inFlight: InFlight<Cancellable>;
   /** From which severity on the client wants log messages; undefined = it did not say. Lost with the hub. */
   readonly logLevel: string | undefined;
   setLogLevel(level: string): void;
@@ -175,7 +176,7 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
 class Live implements LiveSession {
   readonly facts: SessionFacts;
   readonly streams = new Set<Stream>();
-  readonly inFlight = new BusyMap<string, Cancellable>();
+  readonly inFlight = new InFlight<Cancellable>();
   #holds: Map<string, () => void> | undefined;
   stopListening: (() => void) | undefined;
   away: EventLog | undefined;
