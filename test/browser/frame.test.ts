@@ -65,18 +65,26 @@ describe('a password that the hub made up', () => {
   test('is to be changed, and then nobody asks any more', async () => {
     const fresh = await testHub({ env: { ADMIN_PASSWORD: '' } });
     const made = { username: 'admin', password: fresh.hub.adminPassword ?? '' };
-    const page = await visit(fresh, '/', { as: made });
+    const page = await visit(fresh, '/', { as: made, expected: /401/ });
     await page.getByRole('link', { name: 'Change the password' }).click();
-    await page.getByLabel('Current password').fill(made.password);
+    await page.getByLabel('Current password').fill('not this one');
     await page.getByLabel('New password', { exact: true }).fill('short');
     await page.getByLabel('New password again').fill('shirt');
     await page.getByText('The two are not the same.').waitFor();
     await page.getByLabel('New password', { exact: true }).fill('my own words');
     await page.getByLabel('New password again').fill('my own words');
     await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByRole('alert').getByText('current password is wrong').waitFor();
+    await page.getByLabel('Current password').fill(made.password);
+    await page.getByRole('button', { name: 'Change the password' }).click();
     await page.getByText('Password changed.').waitFor();
     await page.getByText('Choose a password of your own').waitFor({ state: 'detached' });
-    await login(fresh, 'admin', 'my own words');
+    const token = await login(fresh, 'admin', 'my own words');
+    // Changes are heard with the new token.
+    await page.getByRole('link', { name: 'Groups' }).click();
+    await page.getByText('No group yet').waitFor();
+    await api(fresh, 'POST', '/groups', { token, body: { name: 'heard' } });
+    await page.getByRole('link', { name: /heard/ }).waitFor();
   });
 });
 

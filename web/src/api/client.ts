@@ -31,6 +31,8 @@ interface Request {
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
   readonly signal?: AbortSignal | undefined;
+  /** A 401 is about what was sent, not about the session: a wrong current password. */
+  readonly secondCredential?: boolean;
 }
 
 /** An address below `/api`. */
@@ -64,7 +66,10 @@ export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
 }
 
 /** The answer as it came. Throws ApiError unless it is good. */
-export async function send(path: string, { method = 'GET', body, headers, signal }: Request = {}): Promise<Response> {
+export async function send(
+  path: string,
+  { method = 'GET', body, headers, signal, secondCredential = false }: Request = {},
+): Promise<Response> {
   const token = session.token();
   const asIs = body === undefined || body instanceof FormData || typeof body === 'string';
   const init: RequestInit = {
@@ -83,6 +88,6 @@ export async function send(path: string, { method = 'GET', body, headers, signal
   });
   if (response.ok) return response;
   const failure = (await response.json().catch(() => ({}))) as { message?: string; errors?: Problem[] };
-  if (response.status === 401 && token !== undefined) session.end('expired', token);
+  if (response.status === 401 && token !== undefined && !secondCredential) session.end('expired', token);
   throw new ApiError(response.status, failure.message ?? `HTTP ${response.status}`, failure.errors);
 }

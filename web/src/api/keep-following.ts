@@ -1,4 +1,5 @@
 import { ApiError } from './client.ts';
+import { session } from './session.ts';
 import { follow, type Frame } from './sse.ts';
 
 interface KeepFollowing {
@@ -31,8 +32,8 @@ export async function keepFollowing(path: string, { signal, opened, received, lo
     }).catch((failure: unknown) => failure);
     if (signal.aborted) return;
     lost(error);
-    // Whoever ended the session has said so.
-    if (error instanceof ApiError && error.status === 401) return;
+    // Whoever ended the session has said so; with a new password there is a new token.
+    if (error instanceof ApiError && error.status === 401 && session.token() === undefined) return;
     await new Promise((resolve) => setTimeout(resolve, waitMs));
     waitMs = Math.min(longestWaitMs, waitMs * 2);
   }

@@ -37,7 +37,8 @@ interface ServerBase {
   readonly nextRetryAt?: string;
   readonly attempts: number;
   readonly lastConnectedAt?: string;
-  readonly oauth?: { readonly authorizationUrl: string };
+  /** `perUser`: each user signs in alone, also who may not manage it. */
+  readonly oauth?: { readonly authorizationUrl?: string; readonly perUser?: boolean; readonly signedIn?: boolean };
 }
 
 /** An element of `GET /servers?items=count`. */

@@ -49,7 +49,7 @@ function ChangePassword() {
   const change = useMutation({
     mutationFn: async () => {
       const body = { currentPassword: current, newPassword: next };
-      const response = await send('/auth/change-password', { method: 'POST', body });
+      const response = await send('/auth/change-password', { method: 'POST', body, secondCredential: true });
       return ((await response.json()) as { token: string }).token;
     },
     onSuccess: (token) => {

@@ -63,3 +63,10 @@ export function useSignIn() {
     },
   });
 }
+
+/** Of one's own sign-in, on a server where each user has one. */
+export function useSignOut() {
+  return useAction<string>({
+    run: (name) => ask(`/servers${pathOf(name)}/oauth/disconnect`, { method: 'POST', body: { scope: 'tokens' } }),
+  });
+}

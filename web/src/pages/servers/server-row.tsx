@@ -13,7 +13,7 @@ import { Status, Timing } from './status.tsx';
 /** A server in the list: what it is, how it is, what can be done about it. */
 export function ServerRow({ server }: { readonly server: ServerSummary }) {
   const { t } = useTranslation();
-  const { name, description, status, error, enabled, managed, tools } = server;
+  const { name, description, status, error, enabled, managed, tools, oauth } = server;
   const toggle = useToggleServer();
   const signIn = useSignIn();
   const changeable = managed && !boot.readonly;
@@ -49,7 +49,7 @@ export function ServerRow({ server }: { readonly server: ServerSummary }) {
           </>
         )}
       </div>
-      {status === 'oauth_required' && changeable && (
+      {status === 'oauth_required' && (changeable || (oauth?.perUser === true && !boot.readonly)) && (
         <Button icon={LogIn} busy={signIn.isPending} onClick={() => signIn.mutate(name)}>
           {t('servers.signIn')}
         </Button>

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { ChevronLeft, FlaskConical, LogIn, RotateCw, Trash2 } from 'lucide-react';
+import { ChevronLeft, FlaskConical, LogIn, LogOut, RotateCw, Trash2 } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../../api/client.ts';
 import { serverQuery } from '../../api/queries.ts';
@@ -13,7 +13,7 @@ import { Loading, Page } from '../../ui/page.tsx';
 import { Switch } from '../../ui/switch.tsx';
 import { TabPanel, Tabs } from '../../ui/tabs.tsx';
 import { ConnectPanel } from '../groups/connect.tsx';
-import { useDeleteServer, useReloadServer, useSignIn, useToggleServer } from './actions.ts';
+import { useDeleteServer, useReloadServer, useSignIn, useSignOut, useToggleServer } from './actions.ts';
 import { Configuration } from './configuration.tsx';
 import { Prompts, Resources } from './items.tsx';
 import { LogTail } from './log-tail.tsx';
@@ -58,17 +58,24 @@ function Shown({ server }: { readonly server: ServerDetails }) {
   );
 }
 
-function Actions({ server: { name, enabled, status, configRestricted } }: { readonly server: ServerDetails }) {
+function Actions({ server: { name, enabled, status, configRestricted, oauth } }: { readonly server: ServerDetails }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const toggle = useToggleServer();
   const reload = useReloadServer();
   const signIn = useSignIn();
+  const signOut = useSignOut();
+  const ownSignIn = oauth?.perUser === true && !boot.readonly;
   const remove = useDeleteServer(() => void navigate({ to: '/servers' }));
   const changeable = configRestricted !== true && !boot.readonly;
   return (
     <>
-      {changeable && status === 'oauth_required' && (
+      {ownSignIn && oauth.signedIn === true && (
+        <Button icon={LogOut} busy={signOut.isPending} onClick={() => signOut.mutate(name)}>
+          {t('servers.signOut')}
+        </Button>
+      )}
+      {(changeable || ownSignIn) && status === 'oauth_required' && (
         <Button look="primary" icon={LogIn} busy={signIn.isPending} onClick={() => signIn.mutate(name)}>
           {t('servers.signIn')}
         </Button>
