@@ -38,7 +38,7 @@ export function manyTools(count) {
 }
 
 /**
- * A server: `handle(message, say)` calls `say(text)` for each answer, now or later. `options`: `tools` (how many; the few by default), `deaf` (`initialize` or `tools/list` that is never answered), `lateMs`
+ * A server: `handle(message, say, from)` calls `say(text)` for each answer, now or later. `options`: `tools` (how many; the few by default), `deaf` (`initialize` or `tools/list` that is never answered), `lateMs`
  * (how long each call takes).
  */
 export function echoServer({ tools = 0, deaf, lateMs = 0 } = {}) {
@@ -55,19 +55,19 @@ export function echoServer({ tools = 0, deaf, lateMs = 0 } = {}) {
     'tools/list': () => list,
   };
 
-  function handle(message, say) {
+  function handle(message, say, from = '') {
     const { id, method, params = {} } = message;
     if (id === undefined) {
       if (method === 'notifications/initialized') counters.initialized++;
-      if (method === 'notifications/cancelled') cancel(params.requestId);
+      if (method === 'notifications/cancelled') cancel(`${from} ${params.requestId}`);
       return;
     }
     if (method === undefined || method === deaf) return;
     const answer = (result) => say(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`);
     if (method === 'tools/call') {
       counters.calls++;
-      if (lateMs > 0) setTimeout(() => call(id, params, answer), lateMs);
-      else call(id, params, answer);
+      if (lateMs > 0) setTimeout(() => call(`${from} ${id}`, params, answer), lateMs);
+      else call(`${from} ${id}`, params, answer);
     } else if (results[method]) answer(results[method](params));
     else say(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":{"code":-32601,"message":"no such method"}}`);
   }

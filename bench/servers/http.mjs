@@ -13,14 +13,15 @@ const server = createServer((req, res) => {
   req.on('end', () => {
     const message = JSON.parse(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
     if (message.id === undefined) {
-      handle(message, () => {});
+      handle(message, () => {}, req.headers['mcp-session-id']);
       return res.writeHead(202).end();
     }
-    handle(message, (text) => {
+    const say = (text) => {
       const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
       if (message.method === 'initialize') headers['mcp-session-id'] = randomUUID();
       res.writeHead(200, headers).end(text);
-    });
+    };
+    handle(message, say, req.headers['mcp-session-id']);
   });
 });
 server.keepAliveTimeout = 300_000;

@@ -1,0 +1,8 @@
+/** A recorded run: `bench/results/<scenario>.json`. */
+export interface Recorded {
+  readonly scenario: string;
+  readonly rows: readonly Readonly<Record<string, string | number | boolean | null>>[];
+}
+export function readResults(): Recorded[];
+export function tableOf(run: Recorded): string;
+export function withTables(text: string, runs: readonly Recorded[]): string;

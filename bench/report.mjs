@@ -1,0 +1,61 @@
+// BENCHMARKS.md, of the runs that were recorded last: node bench/report.mjs. The words of the document stay, what is between its marks is made anew.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+
+const document = new URL('../BENCHMARKS.md', import.meta.url);
+const results = new URL('./results/', import.meta.url);
+
+/** How each figure is headed. */
+const heads = {
+  at: 'in flight',
+  over: 'server over',
+  contender: 'who',
+  perSecond: 'per s',
+  p50: 'p50 ms',
+  p99: 'p99 ms',
+  cpuUs: 'CPU µs',
+  cpuMs: 'CPU ms',
+  noise: 'cores busy elsewhere',
+  liveKb: 'live KB each',
+  rssMb: 'RSS MB',
+  freshMb: 'RSS MB before',
+  allMs: 'all answered ms',
+  healthMs: '/health ms',
+  listedMs: 'all listed ms',
+  startCpuMs: 'CPU ms to /health',
+  addedP50: 'added p50 ms',
+  addedP99: 'added p99 ms',
+};
+
+export function readResults() {
+  const files = readdirSync(results).filter((name) => name.endsWith('.json'));
+  return files.map((name) => JSON.parse(readFileSync(new URL(name, results), 'utf8')));
+}
+
+/** The recorded run as a table. */
+export function tableOf({ on, machine, rounds, rows }) {
+  const names = Object.keys(rows[0]).filter((name) => name !== 'rounds');
+  const line = (cells) => `| ${cells.join(' | ')} |`;
+  const table = [line(names.map((name) => heads[name] ?? name)), line(names.map(() => '---'))];
+  for (const row of rows) table.push(line(names.map((name) => shown(row[name]))));
+  const where = `${on}, Node ${machine.node.slice(1)}, ${machine.platform}, ${machine.cores} cores${machine.cpu ? ` (${machine.cpu})` : ''}, median of ${rounds} rounds.`;
+  return `${where}\n\n${table.join('\n')}`;
+}
+
+function shown(value) {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return value === undefined || value === null ? '–' : String(value);
+}
+
+/** The document with the tables of these runs in place of those it has. */
+export function withTables(text, runs) {
+  return runs.reduce((whole, run) => {
+    const mark = new RegExp(`(<!-- ${run.scenario} -->\\n)[\\s\\S]*?(\\n<!-- end -->)`);
+    if (!mark.test(whole)) throw new Error(`BENCHMARKS.md has no place for ${run.scenario}`);
+    return whole.replace(mark, (_, begin, end) => `${begin}\n${tableOf(run)}\n${end}`);
+  }, text);
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  writeFileSync(document, withTables(readFileSync(document, 'utf8'), readResults()));
+}
