@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, login } from '../kit/api.ts';
+import { embeddingService } from '../kit/embedding-service.ts';
 import { hostileStdio } from '../kit/hostile.ts';
 import { session } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
@@ -158,6 +159,39 @@ describe('smart routing', () => {
     const page = await visit(hub, '/smart');
     await page.getByRole('switch', { name: 'Progressive disclosure' }).click();
     await expect.poll(names).toEqual(['search_tools', 'describe_tool', 'call_tool']);
+  });
+
+  test('tells clients as much of the servers as is chosen, and a service that is being typed stays', async () => {
+    const page = await visit(hub, '/smart');
+    await page.getByLabel('Embedding service').selectOption('openai');
+    await page.getByLabel('API key').fill('sk-half');
+    const body = { smartRouting: { serverDescriptionMode: 'names' } };
+    await api(hub, 'PUT', '/system-config', { token: admin, body });
+    const heard = page.waitForResponse((response) => response.url().endsWith('/api/settings'));
+    await page.getByLabel('What the search tells of the servers').selectOption('full');
+    await page.getByText('Saved.').waitFor();
+    await heard;
+    expect((await stored())['systemConfig'].smartRouting.serverDescriptionMode).toBe('full');
+    expect(await page.getByLabel('API key').inputValue()).toBe('sk-half');
+  });
+
+  test('says when the environment has chosen another service, how far its index is, and what is wrong with it', async () => {
+    const service = await embeddingService();
+    const own = await testHub({
+      mcpServers: { notes: hostileStdio({ tools: ['echo', 'add'] }).config },
+      env: { OPENAI_API_BASE_URL: service.url, EMBEDDING_MODEL: 'fixture' },
+    });
+    await own.connected(1);
+    const page = await visit(own, '/smart');
+    await page.getByText('In use is “openai”', { exact: false }).waitFor();
+    await page.getByRole('progressbar', { name: '2 of 2 tools are in the index' }).waitFor();
+    await page.getByText('Working').waitFor();
+    service.fail(401);
+    await page.getByLabel('What are you looking for?').fill('say it again');
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
+    await page.getByRole('link', { name: /echo/ }).first().waitFor();
+    await page.getByText('Degraded', { exact: false }).waitFor({ timeout: 15_000 });
+    await page.getByText('The hub tries it again', { exact: false }).waitFor();
   });
 
   test('shows its index, and makes it anew', async () => {

@@ -654,11 +654,32 @@ export const texts = {
     after: 'after',
   },
   smart: {
+    overruled:
+      'In use is “{{used}}”, not what is saved here: a variable in the environment of the hub wins over it, or what is saved names a variable that is not set.',
+    describeFull: 'Their names and what each is for',
+    describeNames: 'Their names',
+    describeHint: 'So that a model knows what it can ask for.',
+    describe: 'What the search tells of the servers',
+    leaves:
+      'To this service go name, server, description and parameter names of every enabled tool, and every query. No arguments and no results.',
+    next: '{{model}} takes over when it knows every tool: {{done}} of {{all}}',
+    refusals: 'Tools that the service refused',
+    trial: 'The hub tries it again {{when}}.',
+    emptyText:
+      'Ask as a model would: “send a message”, “what changed in the repository”. Nothing is called, and no record is kept.',
+    channelsWhat: 'Where scores come from',
+    channelHints: {
+      words: 'The words of name, server, description and parameters.',
+      grams: 'Three and four letters in a row: compounds, spelling, other languages.',
+      meaning: 'The vectors of the embedding service, or of the built-in table of words.',
+      server: 'How well the best tools of the same server fit.',
+    },
+    channels: { words: 'Words', grams: 'Letters', meaning: 'Meaning', server: 'Server' },
+    progressiveHint:
+      'Search results come without schemas; a third tool, describe_tool, gives the schema of one. Holds at once, for clients that are connected too. SMART_ROUTING_PROGRESSIVE_DISCLOSURE in the environment wins.',
     lead: 'Clients search for tools instead of listing them all: one endpoint, a few tokens.',
     endpoint: 'The endpoint for searching',
     progressive: 'Progressive disclosure',
-    progressiveHint:
-      'Search results come without schemas; a third tool, describe_tool, gives the schema of one. Holds at once, for clients that are connected too.',
     service: 'How meaning is found',
     provider: 'Embedding service',
     builtin: 'Built in: no key, no network',

@@ -79,9 +79,9 @@ export function General({ system }: { readonly system: System }) {
     >
       <fieldset disabled={boot.readonly} className="grid items-start gap-5 lg:grid-cols-2">
         <Access fields={fields} set={set} at={at} />
+        <Network fields={fields} set={set} at={at} />
         <Names fields={fields} set={set} at={at} />
         <Records fields={fields} set={set} at={at} />
-        <Network fields={fields} set={set} at={at} />
       </fieldset>
       <Problems error={save.error} known={paths} />
       {!boot.readonly && (

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type System, useChangeSystem } from '../../api/system.ts';
@@ -7,6 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Problems } from '../servers/configuration.tsx';
+import { performanceQuery } from './index-panel.tsx';
 
 /** Members of `systemConfig.smartRouting` by provider, with their labels. */
 const members = {
@@ -27,12 +29,20 @@ const members = {
 type Provider = keyof typeof members;
 const providers = Object.keys(members) as Provider[];
 
+/** What the form is made of, and nothing else: other changes leave alone what is typed in it. */
+export function savedService({ smartRouting = {} }: System): readonly unknown[] {
+  const names = providers.flatMap((provider) => members[provider].map(([name]) => name));
+  return ['enabled', 'embeddingProvider', ...names].map((name) => smartRouting[name]);
+}
+
+/** As the hub chooses it (`smart/embedding-choice.ts` there), without its environment. */
 function providerOf({ smartRouting = {} }: System): Provider {
-  if (smartRouting['enabled'] === false) return 'builtin';
-  if (smartRouting['embeddingProvider'] === 'azure_openai') return 'azure_openai';
-  return typeof smartRouting['openaiApiKey'] === 'string' || typeof smartRouting['openaiApiBaseUrl'] === 'string'
-    ? 'openai'
-    : 'builtin';
+  const { enabled, embeddingProvider, openaiApiKey, openaiApiBaseUrl, azureOpenaiEndpoint } = smartRouting;
+  const saysOpenai = textOf(openaiApiKey) !== '' || textOf(openaiApiBaseUrl) !== '';
+  if (enabled === false || embeddingProvider === 'builtin') return 'builtin';
+  if (textOf(embeddingProvider).startsWith('azure')) return 'azure_openai';
+  if (saysOpenai) return 'openai';
+  return embeddingProvider === undefined && textOf(azureOpenaiEndpoint) !== '' ? 'azure_openai' : 'builtin';
 }
 
 /** Who makes vectors of texts: nobody outside, or a service with its key. */
@@ -41,6 +51,10 @@ export function Service({ system }: { readonly system: System }) {
   const [provider, setProvider] = useState(() => providerOf(system));
   const [values, setValues] = useState<Readonly<Record<string, unknown>>>(system.smartRouting ?? {});
   const save = useChangeSystem();
+  const { data: performance } = useQuery(performanceQuery);
+  // What is in use is another one than what is saved here: then the environment says so.
+  const used = performance?.config.provider;
+  const overruled = used !== undefined && used !== providerOf(system) && !save.isPending;
   const known = members[provider];
   const submit = () => {
     const given = known.map(([name]) => [name, textOf(values[name]) === '' ? null : values[name]]);
@@ -63,6 +77,10 @@ export function Service({ system }: { readonly system: System }) {
           onChange={(event) => setProvider(providers.find((each) => each === event.target.value) ?? provider)}
           options={providers.map((value) => ({ value, label: t(`smart.${value}`) }))}
         />
+        {overruled && (
+          <p className="bg-warn-wash text-warn rounded-md px-3 py-2 text-sm">{t('smart.overruled', { used })}</p>
+        )}
+        {provider !== 'builtin' && <p className="text-soft text-xs">{t('smart.leaves')}</p>}
         {known.map(([name, label]) => (
           <TextField
             key={name}

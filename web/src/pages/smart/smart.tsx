@@ -3,11 +3,12 @@ import { useTranslation } from 'react-i18next';
 import { type System, systemQuery, useChangeSystem } from '../../api/system.ts';
 import { boot } from '../../boot.ts';
 import { Failure } from '../../ui/failure.tsx';
+import { SelectField } from '../../ui/field.tsx';
 import { Loading, Page, Panel } from '../../ui/page.tsx';
 import { Switch } from '../../ui/switch.tsx';
 import { ConnectPanel } from '../groups/connect.tsx';
 import { IndexPanel } from './index-panel.tsx';
-import { Service } from './service.tsx';
+import { savedService, Service } from './service.tsx';
 import { TrySearch } from './try-search.tsx';
 
 const smartly = { smart: true };
@@ -23,10 +24,10 @@ export function Smart() {
         <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
           <TrySearch />
           <div className="flex min-w-0 flex-col gap-5">
-            <Progressive system={system.data} />
+            <Disclosure system={system.data} />
             <IndexPanel />
             <ConnectPanel scope={smartly} title={t('smart.endpoint')} />
-            <Service key={JSON.stringify(system.data.smartRouting)} system={system.data} />
+            <Service key={JSON.stringify(savedService(system.data))} system={system.data} />
           </div>
         </div>
       ) : (
@@ -36,12 +37,18 @@ export function Smart() {
   );
 }
 
-function Progressive({ system }: { readonly system: System }) {
+/** What clients are told, and when. */
+function Disclosure({ system }: { readonly system: System }) {
   const { t } = useTranslation();
   const on = system.smartRouting?.['progressiveDisclosure'] === true;
   const change = useChangeSystem((old) => ({
     ...old,
     smartRouting: { ...old.smartRouting, progressiveDisclosure: !on },
+  }));
+  const mode = system.smartRouting?.['serverDescriptionMode'] === 'full' ? 'full' : 'names';
+  const describe = useChangeSystem((old) => ({
+    ...old,
+    smartRouting: { ...old.smartRouting, serverDescriptionMode: mode === 'full' ? 'names' : 'full' },
   }));
   return (
     <Panel>
@@ -57,6 +64,18 @@ function Progressive({ system }: { readonly system: System }) {
           onChange={(next) => change.mutate({ smartRouting: { progressiveDisclosure: next } })}
         />
       </div>
+      <SelectField
+        className="mt-4"
+        label={t('smart.describe')}
+        hint={t('smart.describeHint')}
+        disabled={boot.readonly}
+        value={mode}
+        onChange={({ target }) => describe.mutate({ smartRouting: { serverDescriptionMode: target.value } })}
+        options={[
+          { value: 'names', label: t('smart.describeNames') },
+          { value: 'full', label: t('smart.describeFull') },
+        ]}
+      />
     </Panel>
   );
 }

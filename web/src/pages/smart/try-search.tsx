@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { ask } from '../../api/client.ts';
 import { groupsQuery } from '../../api/queries.ts';
 import { Badge } from '../../ui/badge.tsx';
+import { Bar } from '../../ui/bar.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Failure } from '../../ui/failure.tsx';
 import { inputClass, Select } from '../../ui/field.tsx';
@@ -82,7 +83,7 @@ export function TrySearch() {
       </form>
       <div className="mt-4" role="status">
         {q === '' ? (
-          <Empty icon={Radar} title={t('smart.query')} />
+          <Empty icon={Radar} title={t('smart.query')} text={t('smart.emptyText')} />
         ) : report.error ? (
           <Failure error={report.error} retry={() => void report.refetch()} />
         ) : report.data ? (
@@ -118,6 +119,7 @@ function Answer({ report }: { readonly report: Report }) {
           <Found tools={dropped} />
         </details>
       )}
+      {(results.length > 0 || dropped.length > 0) && <ChannelWords />}
     </div>
   );
 }
@@ -128,11 +130,11 @@ function Found({ tools }: { readonly tools: readonly (FoundTool | DroppedTool)[]
     <ol className="divide-line divide-y">
       {tools.map((tool) => (
         <li key={`${tool.serverName} ${tool.toolName}`} className="flex flex-col gap-1 py-2.5">
-          <div className="flex items-center gap-3">
+          <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
             <Link
               to="/tools"
               search={{ server: tool.serverName, tool: tool.toolName }}
-              className="min-w-0 flex-1 rounded-sm hover:underline"
+              className="min-w-0 flex-1 basis-52 rounded-sm hover:underline"
             >
               <code className="text-[0.8125rem] break-all">{tool.toolName}</code>
               <span className="text-soft ml-2 text-xs">{tool.serverName}</span>
@@ -141,18 +143,54 @@ function Found({ tools }: { readonly tools: readonly (FoundTool | DroppedTool)[]
             {tool.score !== undefined && <Score score={tool.score} />}
           </div>
           <p className="text-soft line-clamp-2 text-xs break-words">{tool.description}</p>
-          {tool.channels && (
-            <p className="text-soft flex flex-wrap gap-x-3 font-mono text-[0.6875rem]">
-              {Object.entries(tool.channels).map(([name, value]) => (
-                <span key={name}>
-                  {name} {value}
-                </span>
-              ))}
-            </p>
-          )}
+          {tool.channels && <Channels channels={tool.channels} />}
         </li>
       ))}
     </ol>
+  );
+}
+
+const channels = ['words', 'grams', 'meaning', 'server'] as const;
+
+/** How far each way of looking speaks for a tool. */
+function Channels({ channels: values }: { readonly channels: Readonly<Record<string, number>> }) {
+  const { t } = useTranslation();
+  return (
+    <dl className="text-soft mt-0.5 grid grid-cols-2 gap-x-4 gap-y-1 text-xs sm:grid-cols-4">
+      {channels.map((name) => (
+        <div key={name} className="flex items-center gap-2">
+          <dt className="w-14 shrink-0">{t(`smart.channels.${name}`)}</dt>
+          <dd className="flex min-w-0 flex-1 items-center gap-1.5 tabular-nums">
+            <Bar
+              quiet
+              kind="meter"
+              label={t(`smart.channels.${name}`)}
+              value={values[name] ?? 0}
+              most={1}
+              className="h-1 flex-1"
+            />
+            {(values[name] ?? 0).toFixed(2)}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function ChannelWords() {
+  const { t } = useTranslation();
+  return (
+    <details className="text-soft text-xs">
+      <summary className="rounded-sm">{t('smart.channelsWhat')}</summary>
+      <dl className="mt-1.5 grid grid-cols-[auto_1fr] gap-x-4 gap-y-1">
+        {channels.map((name) => (
+          <div key={name} className="contents">
+            <dt className="font-medium">{t(`smart.channels.${name}`)}</dt>
+            <dd>{t(`smart.channelHints.${name}`)}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
   );
 }
 
@@ -160,7 +198,7 @@ function Score({ score }: { readonly score: number }) {
   const { t } = useTranslation();
   return (
     <span className="flex w-24 items-center gap-2 text-xs tabular-nums">
-      <meter aria-label={t('smart.score')} className="h-2 flex-1" min={0} max={1} value={score} />
+      <Bar kind="meter" label={t('smart.score')} value={score} most={1} className="h-1.5 flex-1" />
       {score.toFixed(2)}
     </span>
   );
