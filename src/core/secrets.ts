@@ -1,4 +1,5 @@
 import { HubError, type Problem } from './errors.ts';
+import { hideInUrls } from './export/secret-text.ts';
 import { childPath } from './json-path.ts';
 import { isObject } from './rpc.ts';
 
@@ -12,7 +13,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** The configuration with every secret value hidden. The input is not changed. */
 export function maskServer(config: Json): Record<string, unknown> {
-  return mapSecrets(config, {}, ({ value }) => hidden(value));
+  return mapSecrets(config, {}, ({ value, hide }) => hide(value));
 }
 
 /**
@@ -21,9 +22,9 @@ export function maskServer(config: Json): Record<string, unknown> {
  */
 export function unmaskServer(config: Json, stored: Json, attempt: string): Record<string, unknown> {
   const problems: Problem[] = [];
-  const each: Each = ({ value, stored, path }) => {
+  const each: Each = ({ value, stored, path, hide }) => {
     if (!holdsMask(value)) return value;
-    if (value === mask && stored !== undefined && stored !== null) return stored;
+    if (stored !== undefined && stored !== null && (value === mask || value === hide(stored))) return stored;
     const message = value === mask ? 'is hidden, but there is no value to keep' : 'contains part of a hidden value';
     problems.push({ path, message });
     return value;
@@ -33,6 +34,16 @@ export function unmaskServer(config: Json, stored: Json, attempt: string): Recor
   const paths = problems.map(({ path }) => path).join(', ');
   const message = `${attempt}: there is no hidden value to keep at ${paths}. Send the value itself.`;
   throw new HubError('invalid_input', message, { problems });
+}
+
+/** The texts of a configuration that answers hide wholly. */
+export function hiddenTexts(config: Json): string[] {
+  const found: string[] = [];
+  mapSecrets(config, {}, ({ value, hide }) => {
+    if (typeof value === 'string' && hide(value) === mask) found.push(value);
+    return value;
+  });
+  return found;
 }
 
 /** True when some secret of the configuration is hidden. */
@@ -51,9 +62,18 @@ function hidden(value: unknown): unknown {
   return typeof value === 'string' && /^\$\{[A-Za-z_]\w*\}$/.test(value) ? value : mask;
 }
 
-function holdsMask(value: unknown): boolean {
-  return typeof value === 'string' ? value.includes(mask) : JSON.stringify(value ?? null).includes(mask);
+/** An address with what is secret in it hidden: a login, a token among its parameters or in its path. The rest is what whoever edits the server looks for. */
+function hiddenInUrl(value: unknown): unknown {
+  return typeof value === 'string' ? hideInUrls(value, () => mask) : value;
 }
+
+/** Also as programs write it that put addresses in order. */
+function holdsMask(value: unknown): boolean {
+  const text = typeof value === 'string' ? value : JSON.stringify(value ?? null);
+  return text.includes(mask) || text.toUpperCase().includes(encodedMask);
+}
+
+const encodedMask = encodeURIComponent(mask);
 
 /** Members of `oauth` and of an OpenAPI `security` that are no secrets and that whoever edits the server has to see. */
 const plain = new Set([
@@ -84,6 +104,8 @@ interface Secret {
   /** What `stored` has at the same place, if it has the place. */
   readonly stored: unknown;
   readonly path: string;
+  /** What is shown in its place. */
+  readonly hide: (value: unknown) => unknown;
 }
 
 type Each = (secret: Secret) => unknown;
@@ -92,6 +114,9 @@ type Walk = (secret: Secret, each: Each) => unknown;
 /** A copy of a configuration in which `each` has replaced every secret. */
 function mapSecrets(config: Json, stored: Json, each: Each, path = ''): Record<string, unknown> {
   const parts: Readonly<Record<string, Walk>> = {
+    url: address,
+    serverUrl: address,
+    httpUrl: address,
     env: everyMember,
     headers: everyMember,
     oauth: unknownMembers,
@@ -99,13 +124,18 @@ function mapSecrets(config: Json, stored: Json, each: Each, path = ''): Record<s
     openapi: (secret, each) =>
       members(secret, (key, member) => {
         if (key === 'security' || key === 'specSecurity') return unknownMembers(member, each);
+        if (key === 'url') return address(member, each);
         return key === 'headers' ? everyMember(member, each) : member.value;
       }),
   };
-  return members({ value: config, stored, path }, (key, member) => {
+  return members({ value: config, stored, path, hide: hidden }, (key, member) => {
     const walk = Object.hasOwn(parts, key) ? parts[key] : undefined;
     return walk ? walk(member, each) : member.value;
   }) as Record<string, unknown>;
+}
+
+function address(secret: Secret, each: Each): unknown {
+  return each({ ...secret, hide: hiddenInUrl });
 }
 
 /** `env` and `headers`: all values, whatever they are called. */
@@ -122,12 +152,12 @@ function unknownMembers(secret: Secret, each: Each): unknown {
   });
 }
 
-function members({ value, stored, path }: Secret, each: (key: string, member: Secret) => unknown): unknown {
+function members({ value, stored, path, hide }: Secret, each: (key: string, member: Secret) => unknown): unknown {
   if (!isObject(value)) return value;
   const before = isObject(stored) ? stored : {};
   const entries = Object.entries(value).map(([key, member]): [string, unknown] => {
     const old = Object.hasOwn(before, key) ? before[key] : undefined;
-    return [key, each(key, { value: member, stored: old, path: childPath(path, key) })];
+    return [key, each(key, { value: member, stored: old, path: childPath(path, key), hide })];
   });
   return Object.fromEntries(entries);
 }

@@ -207,7 +207,7 @@ describe('secrets', () => {
   );
   const config = fc.record(
     {
-      url: fc.constant('https://x'),
+      url: fc.constantFrom('https://x', 'https://x/?token=s3cr3t'),
       description: fc.constant(`about ${mask}`),
       env: secrets,
       headers: secrets,
@@ -245,6 +245,28 @@ describe('secrets', () => {
       oauth: { ...config.oauth, clientSecret: mask },
       openapi: { security: { type: 'apiKey', apiKey: { name: 'X-Key', in: 'header', value: mask } } },
     });
+  });
+
+  test('of an address what is secret in it is hidden, and comes back only with the very same address', () => {
+    const config = {
+      url: 'https://ann:s3cr3t@x.example/mcp?api_key=s3cr3t&region=eu',
+      openapi: { url: 'https://y.example/s/aB3dE6gH9jK2mN5pQ8sT/openapi.json' },
+    };
+    const shown = maskServer(config);
+    expect(shown).toEqual({
+      url: `https://${mask}@x.example/mcp?api_key=${mask}&region=eu`,
+      openapi: { url: `https://y.example/s/${mask}/openapi.json` },
+    });
+    expect(unmaskServer(shown, config, 'x')).toEqual(config);
+    expect(unmaskServer({ url: mask }, config, 'x')).toEqual({ url: config.url });
+    for (const url of [
+      `https://evil.example/mcp?api_key=${mask}`,
+      `https://${mask}@x.example/mcp?api_key=${mask}`,
+      `https://x.example/?k=${encodeURIComponent(mask).toLowerCase()}`,
+    ])
+      expect(() => unmaskServer({ url }, config, 'x')).toThrow(/config\.url/);
+    for (const url of ['https://x/mcp?region=eu', 'http://localhost:3000/sse', 'https://x/?token=${TOKEN}', 5, null])
+      expect(maskServer({ url })).toEqual({ url });
   });
 
   test('a hidden value under a new name never brings another name’s secret back', () => {

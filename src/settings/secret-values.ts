@@ -1,7 +1,9 @@
+import { hideInUrls } from '../core/export/secret-text.ts';
+import { hiddenTexts } from '../core/secrets.ts';
 import type { Settings } from '../core/settings.ts';
 import { expandServer } from './placeholders.ts';
 
-/** Values of `env`, `headers` and `oauth` that must never be shown, placeholders filled in. What is plainly no secret (a path, a word, a number) is left out, or logs would be full of holes. */
+/** Values of `env`, `headers` and `oauth`, credentials of APIs, and parts of addresses that must never be shown, placeholders filled in. What is plainly no secret (a path, a word, a number) is left out, or logs would be full of holes. */
 export function secretValues(settings: Settings, variables: Readonly<Record<string, string>>): string[] {
   return [...settings.servers.values()].flatMap((server) => {
     try {
@@ -11,12 +13,26 @@ export function secretValues(settings: Settings, variables: Readonly<Record<stri
       const oauth = ('oauth' in transport ? transport.oauth : undefined) ?? {};
       const { clientSecret = '', accessToken = '', refreshToken = '', initialAccessToken = '' } = oauth;
       const tokens = [clientSecret, accessToken, refreshToken, initialAccessToken].filter((value) => value !== '');
-      return [...env.filter(maybeSecret), ...headers.flatMap(withoutScheme), ...tokens];
+      const api = transport.type === 'openapi' ? transport.openapi : {};
+      const url = 'url' in transport ? transport.url : api['url'];
+      const address = typeof url === 'string' ? secretsInUrl(url) : [];
+      const credentials = hiddenTexts({ openapi: api });
+      return [...env.filter(maybeSecret), ...headers.flatMap(withoutScheme), ...tokens, ...address, ...credentials];
     } catch {
       // A server whose settings cannot be used says so when it is connected.
       return [];
     }
   });
+}
+
+/** Some servers take their key in the path, and errors name the path. */
+function secretsInUrl(url: string): string[] {
+  const found: string[] = [];
+  hideInUrls(url, (_what, secret) => {
+    found.push(secret);
+    return secret;
+  });
+  return found;
 }
 
 function maybeSecret(value: string): boolean {
