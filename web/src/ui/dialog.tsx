@@ -3,6 +3,7 @@ import { Dialog as Radix } from 'radix-ui';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { cx } from '../lib/cx.ts';
+import { focusItself } from '../lib/focus.ts';
 import { IconButton } from './button.tsx';
 
 interface DialogProps {
@@ -23,8 +24,10 @@ export function Dialog({ open, onClose, title, description, wide = false, childr
         <Radix.Overlay className="fixed inset-0 z-40 bg-black/45" />
         <Radix.Content
           {...(description === undefined && { 'aria-describedby': undefined })}
+          tabIndex={-1}
+          onOpenAutoFocus={focusItself}
           className={cx(
-            'lifted animate-appear fixed z-50 flex max-h-[92dvh] flex-col overflow-hidden rounded-t-xl',
+            'lifted animate-appear fixed z-50 flex outline-none max-h-[92dvh] flex-col overflow-hidden rounded-t-xl',
             'inset-x-0 bottom-0 sm:inset-x-auto sm:bottom-auto sm:top-[8vh] sm:left-1/2 sm:w-full sm:-translate-x-1/2 sm:rounded-xl sm:max-h-[84vh]',
             wide ? 'sm:max-w-3xl' : 'sm:max-w-lg',
           )}

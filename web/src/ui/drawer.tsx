@@ -2,6 +2,7 @@ import { X } from 'lucide-react';
 import { Dialog as Radix } from 'radix-ui';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { focusItself } from '../lib/focus.ts';
 import { IconButton } from './button.tsx';
 
 interface DrawerProps {
@@ -20,11 +21,7 @@ export function Drawer({ title, onClose, children }: DrawerProps) {
         <Radix.Content
           aria-describedby={undefined}
           tabIndex={-1}
-          onOpenAutoFocus={(event) => {
-            // Not the button that closes it, which would show its tip.
-            event.preventDefault();
-            if (event.currentTarget instanceof HTMLElement) event.currentTarget.focus();
-          }}
+          onOpenAutoFocus={focusItself}
           className="lifted animate-appear fixed inset-y-0 right-0 z-50 flex w-full flex-col outline-none sm:max-w-xl"
         >
           <div className="border-line flex items-center gap-4 border-b px-5 py-3">
