@@ -1,8 +1,8 @@
-// npm run bench -- [scenario …] [--rounds 3] [--calls 8000] [--seconds 5] [--against <another cli.js>] [--url <mcp endpoint> [--header 'name: value'] [--pid n]] [--only a,b] [--at 1,16,64] [--record]
+// npm run bench -- [scenario …] [--rounds 3] [--calls 8000] [--seconds 5] [--against <another cli.js>] [--url <mcp endpoint> [--header 'name: value'] [--pid n]] [--program <cli.js>] [--only a,b] [--at 1,16,64] [--record]
 import { readdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { startHub } from './lib/contenders.mjs';
+import { startHub, useProgram } from './lib/contenders.mjs';
 import { medians, rounded } from './lib/numbers.mjs';
 import { cores, pin, stopAll } from './lib/processes.mjs';
 
@@ -20,6 +20,7 @@ const { values: options, positionals } = parseArgs({
     pid: { type: 'string' },
     only: { type: 'string' },
     at: { type: 'string', default: '1,16,64' },
+    program: { type: 'string' },
     record: { type: 'boolean' },
     help: { type: 'boolean' },
   },
@@ -29,6 +30,7 @@ if (options.help) {
   process.exit(0);
 }
 
+if (options.program) useProgram(options.program);
 if (cores) pin(process.pid, cores.load);
 let show = () => {};
 for (const signal of ['SIGINT', 'SIGTERM']) {

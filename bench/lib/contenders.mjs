@@ -10,7 +10,9 @@ import { after } from './numbers.mjs';
 import { toolNames } from './session.mjs';
 
 const here = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
-const ourProgram = here('../dist/cli.js');
+let ourProgram = here('../dist/cli.js');
+/** Measures another build in place of this one. */
+export const useProgram = (file) => (ourProgram = file);
 /** Of a test on this machine; it opens nothing else. */
 const key = `bench_${'0123456789abcdef'.repeat(2)}`;
 
