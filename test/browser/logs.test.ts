@@ -74,6 +74,13 @@ describe('the log', () => {
     await page.getByRole('button', { name: /Resume/ }).click();
     await page.getByText('while paused 3').waitFor();
     expect(await page.getByText('while paused').count()).toBe(3);
+    // Narrowing it does not set it going.
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('searchbox', { name: 'Search messages' }).fill('while paused');
+    await expect.poll(() => entries(page).count()).toBe(3);
+    say('while paused 4');
+    await page.getByText('1 new').waitFor();
+    expect(await entries(page).count()).toBe(3);
   });
 
   test('is saved as it is shown', async () => {
@@ -130,8 +137,47 @@ describe('the log', () => {
     expect(await page.getByText(/before/).count()).toBe(1);
   });
 
+  test('goes back as far as the hub remembers, and what one reads stays in its place meanwhile', async () => {
+    const page = await visit(hub, '/account');
+    const line = (id: number) => ({
+      id,
+      timestamp: new Date(1_800_000_000_000 + id).toISOString(),
+      level: 'info',
+      service: 'hub',
+      message: `line ${id}`,
+    });
+    const from = (first: number, count: number) => Array.from({ length: count }, (_, index) => line(first + index));
+    await page.route('**/api/logs/stream', (route) => {
+      const resumed = route.request().headers()['last-event-id'] !== undefined;
+      const initial = { type: 'initial', ...(resumed && { resumed }), logs: resumed ? [] : from(1_001, 1_000) };
+      return route.fulfill({
+        contentType: 'text/event-stream',
+        body: `id: 2000\ndata: ${JSON.stringify(initial)}\n\n`,
+      });
+    });
+    let answer: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    await page.route('**/api/logs?*', async (route) => {
+      expect(new URL(route.request().url()).searchParams.get('before')).toBe('1001');
+      await held;
+      await route.fulfill({ json: { success: true, data: from(1, 1_000) } });
+    });
+    await page.goto(`${hub.url}/logs`);
+    await page.getByText('line 2000').waitFor();
+    await page.getByRole('region', { name: 'Logs' }).press('Home');
+    const first = page.getByText('line 1001', { exact: true });
+    await first.waitFor();
+    await page.getByText('Loading older entries…').waitFor();
+    answer();
+    await page.getByText('2,000 lines').waitFor();
+    await page.getByText('line 999', { exact: true }).waitFor({ state: 'attached' });
+    await expect.poll(() => first.isVisible()).toBe(true);
+    await page.getByRole('region', { name: 'Logs' }).press('Home');
+    await page.getByText('line 1', { exact: true }).waitFor();
+  });
+
   test('of 100 000 lines is searched by scrolling as one of ten, by keyboard too', async () => {
-    const page = await visit(hub, '/overview-not-yet', { expected: /404/ });
+    const page = await visit(hub, '/account');
     const logs = Array.from({ length: 100_000 }, (_, index) => ({
       id: index + 1,
       timestamp: new Date(1_800_000_000_000 + index).toISOString(),

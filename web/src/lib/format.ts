@@ -52,6 +52,15 @@ export function clockTime(time: string | number | Date): string {
   return kept('clock', (language) => new Intl.DateTimeFormat(language, options)).format(new Date(time));
 }
 
+/** The time of day; with the day, unless that is today. */
+export function logTime(time: string | number | Date): string {
+  const at = new Date(time);
+  if (at.toDateString() === new Date().toDateString()) return clockTime(at);
+  const options = { month: 'short', day: 'numeric' } as const;
+  const day = kept('day', (language) => new Intl.DateTimeFormat(language, options)).format(at);
+  return `${day} ${clockTime(at)}`;
+}
+
 const units = [
   ['second', 60],
   ['minute', 60],

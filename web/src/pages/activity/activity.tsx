@@ -25,12 +25,14 @@ const usual: Span = '24h';
 export function ActivityPage() {
   const { t } = useTranslation();
   const { isAdmin } = useMe();
-  const { call, kind = 'call', since } = route.useSearch();
+  const { call, since, ...search } = route.useSearch();
+  const kind = search.kind === 'search' ? 'search' : 'call';
+  const { span } = useFilter();
   const navigate = useNavigate({ from: '/activity' });
   const choose = (
     <Select
       aria-label={t('overview.range')}
-      value={since ?? usual}
+      value={span}
       onChange={({ target: { value } }) =>
         void navigate({ search: (old) => ({ ...old, since: value, page: undefined }), replace: true })
       }

@@ -84,7 +84,8 @@ export function createFeed(filter: LogFilter): LogFeed {
     },
     pause: () => change({ paused: true }),
     resume() {
-      const { entries, waiting } = feed.get();
+      const { entries, waiting, paused } = feed.get();
+      if (!paused) return;
       change({ paused: false, waiting: [], entries: newest([...entries, ...waiting]) });
     },
     async loadOlder() {

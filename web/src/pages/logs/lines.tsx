@@ -4,7 +4,7 @@ import { type KeyboardEvent, memo, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { LogEntry } from '../../api/types.ts';
 import { cx } from '../../lib/cx.ts';
-import { clockTime, dateTime } from '../../lib/format.ts';
+import { dateTime, logTime } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { Marked } from '../../ui/marked.tsx';
 import { toneOf } from './level.ts';
@@ -98,7 +98,7 @@ const Line = memo(function Line({ entry, q }: { readonly entry: LogEntry; readon
       )}
     >
       <time dateTime={timestamp} title={dateTime(timestamp)} className="text-soft shrink-0 tabular-nums">
-        {clockTime(timestamp)}
+        {logTime(timestamp)}
       </time>
       <span className={cx('w-10 shrink-0 font-semibold', colour)}>{level}</span>
       <span className="text-soft max-w-40 shrink-0 truncate sm:w-28" title={service}>

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Download, Pause, Play, ScrollText, Trash2 } from 'lucide-react';
-import { type KeyboardEvent, useMemo, useSyncExternalStore } from 'react';
+import { type KeyboardEvent, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ask } from '../../api/client.ts';
 import { serversQuery, useMe } from '../../api/queries.ts';
@@ -32,17 +32,18 @@ export function Logs() {
   const { level = '', service = '', q = '' } = route.useSearch();
   const searched = useDelayed(q, 250);
   const key = JSON.stringify({ level: levelsIn(level).join(','), service, q: searched });
-  const { feed, control } = useFeed(key);
+  const [paused, setPaused] = useState(false);
+  const { feed, control } = useFeed(key, paused);
   const keyboard = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === 'p') (feed.paused ? control.resume : control.pause)();
+    if (event.key === 'p') setPaused(!paused);
     else if (event.key === '/') {
       event.preventDefault();
       document.querySelector<HTMLInputElement>('#log-search')?.focus();
     }
   };
   return (
-    <Page title={t('nav.logs')} lead={t('logs.lead')} actions={<Actions feed={feed} control={control} />}>
+    <Page title={t('nav.logs')} lead={t('logs.lead')} actions={<Actions feed={feed} onPause={setPaused} />}>
       <div className="panel flex h-[calc(100dvh-11rem)] min-h-96 flex-col md:h-[calc(100dvh-8.5rem)]">
         <Filters feed={feed} />
         <Content key={key} feed={feed} control={control} onKeyDown={keyboard} />
@@ -51,9 +52,10 @@ export function Logs() {
   );
 }
 
-/** The stream for a filter (as JSON); another filter is another stream. */
-function useFeed(key: string): Parts {
+/** The stream for a filter (as JSON); another filter is another stream, and stands still too while it is paused. */
+function useFeed(key: string, paused: boolean): Parts {
   const control = useMemo(() => createFeed(JSON.parse(key) as LogFilter), [key]);
+  useEffect(() => (paused ? control.pause() : control.resume()), [control, paused]);
   return { feed: useSyncExternalStore(control.subscribe, control.get), control };
 }
 
@@ -62,7 +64,11 @@ interface Parts {
   readonly control: LogFeed;
 }
 
-function Actions({ feed: { paused, waiting, entries }, control }: Parts) {
+interface ActionsProps extends Pick<Parts, 'feed'> {
+  readonly onPause: (paused: boolean) => void;
+}
+
+function Actions({ feed: { paused, waiting, entries }, onPause }: ActionsProps) {
   const { t } = useTranslation();
   const { isAdmin } = useMe();
   const clear = useAction({
@@ -75,7 +81,7 @@ function Actions({ feed: { paused, waiting, entries }, control }: Parts) {
   };
   return (
     <>
-      <Button icon={paused ? Play : Pause} onClick={paused ? control.resume : control.pause}>
+      <Button icon={paused ? Play : Pause} onClick={() => onPause(!paused)}>
         {t(paused ? 'logs.resume' : 'logs.pause')}
         {paused && waiting.length > 0 && (
           <Badge tone="accent">{t('logs.waiting', { number: count(waiting.length) })}</Badge>
