@@ -5,8 +5,8 @@ import type { Slots } from './slots.ts';
 /** Every number of the ranking. Chosen on the development halves of the benchmark, see models/MODEL_CARD.md. */
 export const ranking = {
   /** Shares of the channels in the score of a text. */
-  words: 0.9,
-  grams: 0.4,
+  words: 1,
+  grams: 0.3,
   meaning: 1.2,
   /** What the best tool of a channel must have for the channel to get its whole share. */
   wordsFloor: 6,
@@ -20,7 +20,7 @@ export const ranking = {
   mostClauses: 10,
   /** What a tool gains when its server has other good answers: this times their mean, over so many tools at most. */
   server: 0.5,
-  serverTools: 12,
+  serverTools: 20,
   /** Share of the conversation so far. */
   context: 0.2,
 };
