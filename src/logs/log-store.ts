@@ -14,7 +14,7 @@ import type { WriteCounts } from './writer.ts';
 export interface LogStore {
   /** The newest matching entries, oldest first. Includes everything said before the call. Never fails: memory answers while the database cannot. */
   list(listing: LogListing): Promise<LogEntry[]>;
-  /** Deletes all entries, stored and in memory, and tells the streams. HubError `not_ready` when the database should be there and is not. */
+  /** Deletes all entries, stored and in memory, and tells the streams, also of the hubs that share the database. HubError `not_ready` when the database should be there and is not. */
   clear(): Promise<void>;
   counts(): WriteCounts;
   close(): Promise<void>;
@@ -41,6 +41,10 @@ export function createLogStore({ feed, database, log }: LogStoreOptions): LogSto
   const stopHearing = feed.subscribe((event) => {
     if (event.type === 'log' && !isOff) writer.add(event.log);
   });
+  // What another hub has cleared nobody shall read from this one's memory.
+  const stopClears = database.listen(cleared, (by) => {
+    if (by !== undefined && by !== String(hub)) feed.clear();
+  });
   const stopPruning = keepPruned(database, { table: 'toolhub.logs', rows: limits.logRows, ageMs: limits.logAgeMs });
 
   return {
@@ -54,14 +58,19 @@ export function createLogStore({ feed, database, log }: LogStoreOptions): LogSto
       if (!isOff) {
         const open = await database.whenReady(limits.databaseReadMs);
         await writer.clear(async () => void (await open.query('delete from toolhub.logs')));
+        void database.attempt((open) => open.notify(cleared, String(hub)));
       }
       feed.clear();
     },
     counts: () => writer.counts(),
     async close() {
       stopPruning();
+      stopClears();
       await writer.close();
       stopHearing();
     },
   };
 }
+
+/** The channel on which hubs tell each other, with the number of the one that did it. */
+const cleared = 'logs_cleared';

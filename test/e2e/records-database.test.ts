@@ -9,7 +9,7 @@ import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { startPostgres } from '../kit/postgres.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { hubProcess, type TestHub, testHub } from '../kit/test-hub.ts';
-import { until } from '../kit/until.ts';
+import { until, within } from '../kit/until.ts';
 
 // What is kept in a database, while that is killed under the hub, and between hubs that share one.
 
@@ -190,6 +190,24 @@ describe('two hubs on one PostgreSQL', () => {
         async () => ((await api(hub, 'GET', '/groups', { token: admin })).body.data as unknown[]).length === 6,
       );
     }
+  });
+
+  test('clear the log of both, and tell those who watch it at either', async () => {
+    const { a, b, admin } = await two();
+    const stream = await fetch(`${b.url}/api/logs/stream`, { headers: { authorization: `Bearer ${admin}` } });
+    const reader = (stream.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
+    let heard = '';
+    const heardOf = async (what: string): Promise<void> => {
+      while (!heard.includes(what)) {
+        const { value, done } = await reader.read();
+        if (done) throw new Error(`The stream ended without ${what}: ${heard}`);
+        heard += value;
+      }
+    };
+    await within('the history comes', heardOf('"initial"'));
+    expect((await api(a, 'DELETE', '/logs', { token: admin })).status).toBe(200);
+    await within('the stream at the other hub is told', heardOf('{"type":"clear"}'));
+    await reader.cancel();
   });
 
   test('see each other’s ended tokens within a second', async () => {
