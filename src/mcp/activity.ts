@@ -15,15 +15,24 @@ import type { SmartUse } from './smart.ts';
 export function activityOf(call: FinishedCall, settings: Settings, searches?: SearchUsage): NewActivity | undefined {
   const { request, target, ms, outcome, error, answer } = call;
   if (request.method !== 'tools/call') return undefined;
-  const record = {
-    ...whoAndWhere(request, settings),
+  const { principal, username, keyId, keyName, scope, group, sourceIp, traceId } = whoAndWhere(request, settings);
+  // Written out: an object that is spread and then added to takes several microseconds.
+  const record: NewActivity = {
     server: target.server,
     tool: target.key,
     durationMs: Math.round(ms),
     status: outcome === 'ok' ? 'success' : outcome === 'tool_error' ? 'error' : outcome,
     resultBytes: answer === undefined ? 0 : Buffer.byteLength(answer),
     errorMessage: error,
-  } as const;
+    principal,
+    username,
+    keyId,
+    keyName,
+    scope,
+    group,
+    sourceIp,
+    traceId,
+  };
   if (!request.view.smart && !settings.system.storeToolPayload) return record;
   return {
     ...record,
