@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useRef } from 'react';
+import { type ReactNode, useCallback, useRef } from 'react';
 import { cx } from '../lib/cx.ts';
 
 interface ScrollListProps<T> {
@@ -15,11 +15,13 @@ interface ScrollListProps<T> {
 /** A list of any length that scrolls in itself: only the rows in sight are there. */
 export function ScrollList<T>({ label, items, keyOf, height, className, render }: ScrollListProps<T>) {
   const place = useRef<HTMLDivElement>(null);
+  // Another function has all rows measured again: scrolling alone must not make one.
+  const getItemKey = useCallback((index: number) => keyOf(items[index] as T), [items, keyOf]);
   const virtual = useVirtualizer({
     count: items.length,
     getScrollElement: () => place.current,
     estimateSize: () => height,
-    getItemKey: (index) => keyOf(items[index] as T),
+    getItemKey,
     overscan: 10,
   });
   return (

@@ -1,5 +1,5 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { type ReactNode, useCallback, useLayoutEffect, useRef, useState } from 'react';
 
 interface VirtualListProps<T> {
   readonly label: string;
@@ -17,10 +17,12 @@ export function VirtualList<T>({ label, items, keyOf, height, render }: VirtualL
   useLayoutEffect(() => {
     setTop((list.current?.getBoundingClientRect().top ?? 0) + window.scrollY);
   }, [items.length]);
+  // Another function has all rows measured again: scrolling alone must not make one.
+  const getItemKey = useCallback((index: number) => keyOf(items[index] as T), [items, keyOf]);
   const virtual = useWindowVirtualizer({
     count: items.length,
     estimateSize: () => height,
-    getItemKey: (index) => keyOf(items[index] as T),
+    getItemKey,
     overscan: 8,
     scrollMargin: top,
   });

@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
-import { type KeyboardEvent, memo, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, memo, useCallback, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { LogEntry } from '../../api/types.ts';
 import { cx } from '../../lib/cx.ts';
@@ -26,11 +26,13 @@ export function Lines({ entries, q, onKeyDown, onTop }: LinesProps) {
   const { t } = useTranslation();
   const frame = useRef<HTMLDivElement>(null);
   const [away, setAway] = useState(false);
+  // The same function while the lines are the same: another one has all of them measured again, at each step of scrolling.
+  const getItemKey = useCallback((index: number) => entries[index]?.id ?? index, [entries]);
   const virtual = useVirtualizer({
     count: entries.length,
     getScrollElement: () => frame.current,
     estimateSize: () => 24,
-    getItemKey: (index) => entries[index]?.id ?? index,
+    getItemKey,
     overscan: 12,
     anchorTo: 'end',
     followOnAppend: true,
