@@ -175,8 +175,8 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
 /** A class, because one is made for each call of a session that has nothing else going on. */
 class Live implements LiveSession {
   readonly facts: SessionFacts;
-  readonly streams = new Set<Stream>();
   readonly inFlight = new InFlight<Cancellable>();
+  #streams: Set<Stream> | undefined;
   #holds: Map<string, () => void> | undefined;
   stopListening: (() => void) | undefined;
   away: EventLog | undefined;
@@ -203,7 +203,11 @@ class Live implements LiveSession {
     this.#logLevels.set(this.facts.sid, level);
   }
 
-  /** Made when it is first looked at: most sessions hold nothing. */
+  /** Made when it is first looked at, like `holds`: most sessions have nothing but a call. */
+  get streams(): Set<Stream> {
+    return (this.#streams ??= new Set());
+  }
+
   get holds(): Map<string, () => void> {
     return (this.#holds ??= new Map());
   }
@@ -213,10 +217,10 @@ class Live implements LiveSession {
   }
 
   settle({ call, id, stream }: { call?: Cancellable; id?: string; stream?: Stream }): void {
-    if (stream) this.streams.delete(stream);
+    if (stream) this.#streams?.delete(stream);
     // Another call may have taken the id meanwhile: clients are not always careful with theirs.
     if (id !== undefined && this.inFlight.get(id) === call) this.inFlight.delete(id);
-    if (this.streams.size > 0) return;
+    if (this.#streams && this.#streams.size > 0) return;
     this.stopListening?.();
     this.stopListening = undefined;
     if (this.inFlight.size === 0 && (this.#holds?.size ?? 0) === 0) this.#release(this);

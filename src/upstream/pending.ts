@@ -42,8 +42,8 @@ export interface Pending {
 }
 
 /**
- * The requests of one connection that wait for an answer, by the connection's own ids. One timer watches all deadlines, and runs only while
- * something waits.
+ * The requests of one connection that wait for an answer, by the connection's own ids. One timer watches all deadlines, and rests
+ * soon after nothing waits.
  */
 export class PendingTable {
   readonly #waiting = new BusyMap<number, Pending>();
@@ -100,10 +100,8 @@ export class PendingTable {
 
   take(id: unknown): Pending | undefined {
     const pending = this.get(id);
-    if (pending) {
-      this.#waiting.delete(id as number);
-      this.#rest();
-    }
+    // The timer is left to find that nothing waits any more: to stop it here, and start it for the next call, would cost more than the rest of both.
+    if (pending) this.#waiting.delete(id as number);
     return pending;
   }
 
