@@ -216,7 +216,7 @@ describe('access keys in the settings', () => {
     addKey(draft, ann, makeKey({ name: 'mine' }), key);
     expect(keyAnswers(draft, ann).map(({ name }) => name)).toEqual(['one', 'mine']);
     const all = keyAnswers(draft, admin);
-    expect(all.map(({ token }) => token)).toEqual(['mcphub_1...1234', 'plain-se...oken', 'mcphub_a...wxyz']);
+    expect(all.map(({ token }) => token)).toEqual(['mcphub_1...1234', '********', 'mcphub_a...wxyz']);
     expect(all[1]).toMatchObject({ kind: 'system', accessType: 'custom', enabled: true });
     expect(JSON.stringify(all)).not.toMatch(/aaaaaaaa|plain-secret|tokenHash/);
   });
