@@ -101,6 +101,27 @@ describe('access keys', () => {
     await page.getByText('No access key yet').waitFor();
   });
 
+  test('are switched at once, and back when the hub refuses', async () => {
+    const made = await api(hub, 'POST', '/auth/keys', { token: admin, body: { name: 'stubborn' } });
+    const { id } = made.body.data as { id: string };
+    const page = await visit(hub, '/keys', { expected: /403/ });
+    let answer: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    await page.route('**/api/auth/keys/*', async (route) => {
+      await held;
+      await route.fulfill({ status: 403, json: { success: false, message: 'Not today.' } });
+    });
+    const toggle = page.getByRole('switch', { name: 'Enable stubborn' });
+    await toggle.click();
+    await expect.poll(() => toggle.getAttribute('aria-checked')).toBe('false');
+    answer();
+    await page.getByText('Not today.').waitFor();
+    await expect.poll(() => toggle.getAttribute('aria-checked')).toBe('true');
+    await api(hub, 'DELETE', `/auth/keys/${id}`, { token: admin });
+    // Gone without a reload: the hub has said that something has changed.
+    await toggle.waitFor({ state: 'detached' });
+  });
+
   test('of a user are their own, with their rights', async () => {
     const page = await visit(hub, '/keys', { as: { username: 'ann', password: passwordOf('ann') } });
     await page.getByRole('button', { name: 'Make an access key' }).first().click();
