@@ -5,6 +5,7 @@ import type { Closers } from './core/closers.ts';
 import { errorText } from './core/errors.ts';
 import { limits } from './core/limits.ts';
 import type { LoggerFor } from './core/logger.ts';
+import { whileItIsThere } from './upstream/server-log.ts';
 import type { ServerSettings } from './core/settings.ts';
 import type { Env } from './env.ts';
 import type { LogBook } from './logs/log.ts';
@@ -94,7 +95,7 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     connectTimeoutMs,
     requestTimeoutMs,
     userAgent,
-    log,
+    log: (server: ServerSettings) => whileItIsThere(server, settings, log(`server:${server.name}`)),
   };
   const connecting = {
     open: (server: ServerSettings, events: ChannelEvents, user?: string) =>

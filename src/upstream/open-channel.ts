@@ -1,4 +1,4 @@
-import type { LoggerFor } from '../core/logger.ts';
+import type { Logger } from '../core/logger.ts';
 import type { RemoteTransport, ServerSettings, TransportSettings } from '../core/settings.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import type { Credential } from './credential.ts';
@@ -24,14 +24,15 @@ export interface ChannelOpener {
   readonly connectTimeoutMs: number;
   readonly requestTimeoutMs: number;
   readonly userAgent: string;
-  readonly log: LoggerFor;
+  /** Where a server's own words and what happens to its channel are written. */
+  readonly log: (server: ServerSettings) => Logger;
 }
 
 /** Opens the channel that a server's settings ask for. Throws HubError when they cannot work. */
 export function openChannel(server: ServerSettings, events: ChannelEvents, options: ChannelOpener): Channel {
   const transport = options.expand(server);
   const { name, maxMessageBytes } = server;
-  const log = options.log(`server:${name}`);
+  const log = options.log(server);
   const { inheritedEnv, owner, reaper, connectTimeoutMs, requestTimeoutMs, userAgent } = options;
   const remote = { name, maxMessageBytes, log, connectTimeoutMs, userAgent, addresses: options.addresses(server) };
   const signedIn = (transport: RemoteTransport) => ({ credential: options.credential?.(server, transport) });
