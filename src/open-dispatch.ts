@@ -2,6 +2,7 @@ import type { ActivitySink } from './core/activity.ts';
 import type { Logger } from './core/logger.ts';
 import { activityOf, refusedActivityOf, smartActivityOf } from './mcp/activity.ts';
 import type { DispatchOptions } from './mcp/dispatch.ts';
+import type { RefusedCall } from './mcp/refused-call.ts';
 import { stateOwner } from './mcp/request.ts';
 import { createSearchUsage } from './mcp/search-usage.ts';
 import type { SmartOptions } from './mcp/smart.ts';
@@ -23,6 +24,7 @@ export interface OpenDispatch {
 export function openDispatch({ settings, leases, records, smart, clients, log }: OpenDispatch): DispatchOptions {
   const { activity } = records;
   const searches = createSearchUsage();
+  const refused = (call: RefusedCall): void => activity.record(refusedActivityOf(call, settings.current));
   return {
     ...clients.forRequests,
     connection(server, request) {
@@ -34,8 +36,8 @@ export function openDispatch({ settings, leases, records, smart, clients, log }:
       const record = activityOf(call, settings.current, searches);
       if (record) activity.record(record);
     },
-    refused: (call) => activity.record(refusedActivityOf(call, settings.current)),
-    smart: { ...smart, used: (use) => activity.record(smartActivityOf(use, settings.current, searches)) },
+    refused,
+    smart: { ...smart, refused, used: (use) => activity.record(smartActivityOf(use, settings.current, searches)) },
     version,
     log,
   };

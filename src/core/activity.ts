@@ -9,6 +9,9 @@ export type ActivityKind = (typeof activityKinds)[number];
 /** The `server` of a search, which is about no server; none can have this name. */
 export const searchServer = '$smart';
 
+/** The `server` of a refused call of a tool that, for who asked, is nowhere; none can have this name. */
+export const unknownServer = '$unknown';
+
 /** One finished tool call, search or description (reference: `/api/activities`). */
 export interface NewActivity {
   /** `call` when absent. */

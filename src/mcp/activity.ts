@@ -5,7 +5,7 @@ import { isObject } from '../core/rpc.ts';
 import { scopeId } from '../core/scope.ts';
 import { type Principal, principalId } from '../core/principal.ts';
 import type { Settings } from '../core/settings.ts';
-import type { RefusedCall } from './dispatch.ts';
+import type { RefusedCall } from './refused-call.ts';
 import type { FinishedCall } from './relay.ts';
 import type { ClientRequest } from './request.ts';
 import type { SearchLink, SearchUsage } from './search-usage.ts';

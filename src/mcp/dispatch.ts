@@ -1,6 +1,5 @@
 import { errorText, HubError } from '../core/errors.ts';
 import type { ServerAbout } from '../core/catalogue.ts';
-import type { Principal } from '../core/principal.ts';
 import { errorResponseText, resultText, rpcErrors } from '../core/rpc.ts';
 import type { View } from '../core/view.ts';
 import { addressedMethods } from './address.ts';
@@ -11,6 +10,7 @@ import { levelAsked } from './log-level.ts';
 import type { LogLevels } from './log-levels.ts';
 import { relay, type RelayOptions, relayTo } from './relay.ts';
 import { refusalText } from './refusal.ts';
+import { refusedCall, type RefusedCall } from './refused-call.ts';
 import type { ClientRequest } from './request.ts';
 import { metaKeys, sessionRevisions, statelessRevision } from './revisions.ts';
 import { type SmartOptions, smartCall } from './smart.ts';
@@ -18,24 +18,8 @@ import { subscribe, unsubscribe } from './subscribe.ts';
 import type { Subscriptions } from './subscriptions.ts';
 import { taskMethods, type Tasks } from './tasks.ts';
 
-/** A tool call over HTTP that no server has seen. */
-export interface RefusedCall {
-  readonly principal: Principal;
-  readonly address: string | undefined;
-  /** As text, like `dev`. */
-  readonly scope: string;
-  /** As the caller named them: there may be no such thing. */
-  readonly server: string;
-  readonly tool: string;
-  readonly ms: number;
-  /** What the caller was told. */
-  readonly error: string;
-  /** The header of W3C trace context, whatever is in it. */
-  readonly traceparent: string | undefined;
-}
-
 export interface DispatchOptions extends RelayOptions {
-  /** Takes note of a call that was refused. */
+  /** Takes note of a tool call that was refused before a server saw it. */
   readonly refused?: (call: RefusedCall) => void;
   readonly version: string;
   /** Undefined where the hub has no search: smart endpoints then have no tools that can be called. */
@@ -58,8 +42,9 @@ export function dispatch(request: ClientRequest, options: DispatchOptions): void
   }
 }
 
-function refuse(request: ClientRequest, error: unknown, { log }: DispatchOptions): void {
+function refuse(request: ClientRequest, error: unknown, { log, refused }: DispatchOptions): void {
   if (!(error instanceof HubError)) log.error('request failed', { method: request.method, error: errorText(error) });
+  else if (request.method === 'tools/call') refused?.(refusedCall(request, error.message));
   if (request.reply.refused) return request.reply.refused(error);
   request.reply.answer(refusalText(request, error), statusOf(request, error));
 }

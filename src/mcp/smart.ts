@@ -5,6 +5,7 @@ import { isObject, resultText } from '../core/rpc.ts';
 import { searchGuideline } from '../core/smart-tools.ts';
 import type { SmartView, Target } from '../core/view.ts';
 import type { Explanation } from '../smart/search-engine.ts';
+import { refusedCall, type RefusedCall } from './refused-call.ts';
 import type { ClientRequest } from './request.ts';
 import { searchable } from './searchable.ts';
 
@@ -34,6 +35,8 @@ export interface SmartOptions {
   readonly problems: (toolText: string, argumentsValue: unknown) => readonly { path: string; message: string }[];
   /** Told of each search and description that was answered, for the activity log. Must be quick. */
   readonly used?: (use: SmartUse) => void;
+  /** Told of each `call_tool` that was not passed on. Must be quick. */
+  readonly refused?: (call: RefusedCall) => void;
 }
 
 export interface Scored {
@@ -86,9 +89,10 @@ export function smartCall(
       respond(describe(given, view, options));
       return undefined;
     case 'call_tool': {
-      const refusal = refusedCall(given, view, options);
+      const refusal = refusalOf(given, view, options);
       if (!refusal) return callRequest(request, given);
       respond(refusal);
+      options.refused?.(refusedCall(request, String(refusal.content['error'])));
       return undefined;
     }
   }
@@ -159,7 +163,7 @@ function describe(given: Record<string, unknown>, view: SmartView, options: Smar
 }
 
 /** Why `call_tool` is not passed on; undefined when it is. */
-function refusedCall(given: Record<string, unknown>, view: SmartView, options: SmartOptions): Answer | undefined {
+function refusalOf(given: Record<string, unknown>, view: SmartView, options: SmartOptions): Answer | undefined {
   const { toolName, arguments: own = {} } = given;
   const index = place(toolName, view, options);
   if (index === undefined) return unknownTool(toolName);
