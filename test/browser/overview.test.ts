@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
 import { hostileStdio } from '../kit/hostile.ts';
 import { hubProcess, testHub } from '../kit/test-hub.ts';
-import { visit, violations } from './kit.ts';
+import { visit, violationsInEveryLook } from './kit.ts';
 
 // The first page: what the hub does now, and what needs somebody.
 
@@ -30,10 +30,7 @@ test('shows servers, calls as they come, what is open, and how to connect', asyn
   await page.getByText('1 failed (50%)').waitFor();
   await page.getByText('As a table').first().click();
   await page.getByRole('table').first().waitFor();
-  for (const dark of [false, true]) {
-    await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' });
-    expect(await violations(page)).toEqual([]);
-  }
+  expect(await violationsInEveryLook(page)).toEqual([]);
   await userToken(hub, token, 'ann');
   const own = await visit(hub, '/', { as: { username: 'ann', password: passwordOf('ann') } });
   await own.getByText('Calls and errors').waitFor();
