@@ -44,6 +44,8 @@ export function importRoutes({ settings, log }: ImportRoutes): Hono<ApiEnv> {
     const left = parsed.groups ? [{ path: 'groups', message: 'were left out: only servers are imported' }] : [];
     const data = { dryRun, format, servers, notes: [...notes, ...left], problems };
     const why = skipped.map(({ name, message }) => `${name}: ${message.replace(/\.$/, '')}.`);
+    const broken = problems.map(({ path, message }) => `${path} ${message}`.trim());
+    if (broken.length > 0) why.push(`What cannot be used was left out: ${listed(broken)}.`);
     const message = (done: string) => [`${good.length} of ${servers.length} servers ${done}.`, ...why].join(' ');
     if (dryRun) return ok(c, data, { message: message('can be added') });
     if (good.length === 0) throw nothingAdded(servers);
@@ -99,6 +101,7 @@ function tooDeep(): HubError {
 }
 
 function nothingFound({ problems }: ClientConfig) {
-  const none = [{ path: '', message: 'there is no server in it' }];
-  return invalid('Cannot import the servers', problems.length > 0 ? problems : none);
+  const none = [{ path: 'text', message: 'has no server in it' }];
+  const named = problems.map(({ path, message }) => ({ path: path === '' ? 'text' : path, message }));
+  return invalid('Cannot import the servers', named.length > 0 ? named : none);
 }
