@@ -1,6 +1,6 @@
 import type { Closers } from './core/closers.ts';
 import type { Logger } from './core/logger.ts';
-import type { Settings } from './core/settings.ts';
+import type { Settings, SystemSettings } from './core/settings.ts';
 import type { DatabaseHandle } from './database/supervise.ts';
 import type { Env } from './env.ts';
 import { expandText } from './settings/placeholders.ts';
@@ -27,7 +27,10 @@ export function openEmbeddings(database: DatabaseHandle, log: Logger, closers: C
 const channel = 'embeddings';
 
 /** What is wanted of the embedding service: the environment where it speaks, else the settings, with `${VAR}` filled in. */
-export function embeddingWishes({ system }: Settings, { smart, variables }: Env): EmbeddingWishes {
+export function embeddingWishes(
+  { system }: { readonly system: Pick<SystemSettings, 'embedding'> },
+  { smart, variables }: Env,
+): EmbeddingWishes {
   const given = system.embedding ?? embeddingSettings({});
   const filled = <T extends object>(texts: T): T => {
     const fill = (value: unknown): unknown =>
@@ -49,9 +52,12 @@ function over<T extends object>(first: { readonly [K in keyof T]?: unknown }, th
 
 /** What no log may show of the settings and the environment. */
 export function secretsOf(settings: Settings, env: Env): string[] {
-  const { openai, azure } = embeddingWishes(settings, env);
-  const keys = [openai.apiKey, azure.apiKey].filter((key) => key !== undefined && key.length >= shortestKey);
-  return [...secretValues(settings, env.variables), ...(keys as string[])];
+  return [...secretValues(settings, env.variables), ...embeddingKeys(embeddingWishes(settings, env))];
+}
+
+/** The keys among the wishes that may not be shown. */
+export function embeddingKeys({ openai, azure }: EmbeddingWishes): string[] {
+  return [openai.apiKey, azure.apiKey].filter((key): key is string => key !== undefined && key.length >= shortestKey);
 }
 
 /** What is shorter is a stand-in ("ollama", "none") for services that want none, and hiding it would tear holes into other words. */

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { embeddingService } from '../../test/kit/embedding-service.ts';
 import { until } from '../../test/kit/until.ts';
 import { version } from '../version.ts';
 
@@ -176,6 +177,19 @@ describe('toolhub doctor', () => {
       detail: expect.stringContaining('key: ••••') as string,
     });
     expect(stdout).not.toContain('sekret');
+  });
+
+  test('asks the embedding service of the environment; its key is not in the report, whatever the service says', async () => {
+    const key = 'sk-canary-of-a-key';
+    const service = await embeddingService();
+    service.fail({ status: 401, body: `Incorrect API key provided: ${key}` });
+    const { code, stdout } = await toolhub(['doctor', '--port', '0'], {
+      OPENAI_API_KEY: key,
+      OPENAI_API_BASE_URL: service.url,
+    });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/! embedding service .*refused the key \(401\)\n +Incorrect API key provided: ••••/);
+    expect(stdout).not.toContain(key);
   });
 
   test.each([

@@ -1,9 +1,11 @@
 import { HubError } from '../core/errors.ts';
 import { type Env, readProcessEnv } from '../env.ts';
 import { createCleaner } from '../logs/clean.ts';
+import { embeddingKeys, embeddingWishes } from '../open-embeddings.ts';
 import type { Check } from './checks/check.ts';
 import { checkCommands } from './checks/commands.ts';
 import { checkDataFolder, checkDiskSpace } from './checks/data-folder.ts';
+import { checkEmbeddingService } from './checks/embedding-service.ts';
 import { checkNodeVersion } from './checks/node-version.ts';
 import { checkPort } from './checks/port.ts';
 import { checkServers } from './checks/servers.ts';
@@ -38,13 +40,16 @@ export async function examine(overrides: Record<string, string>): Promise<Findin
   const commands = await checkCommands(settings.servers, path);
   const signIns = await readStoredSignIns(env.dataDir, noLog);
   const servers = await tryServers(settings.servers, env, signIns);
+  const wishes = embeddingWishes(settings.settings ?? { system: {} }, env);
+  const search = settings.invalid ? [] : [await checkEmbeddingService(wishes)];
+  const secrets = [...settings.secrets, ...signIns.secrets, ...embeddingKeys(wishes)];
   const checks = [
     node,
     ...machine,
     ...settings.checks,
     ...checkVariables(settings.servers),
     ...commands,
-    ...servers.map(withoutSecrets([...settings.secrets, ...signIns.secrets])),
+    ...[...search, ...servers].map(withoutSecrets(secrets)),
   ];
   return { checks, misconfigured: settings.invalid };
 }

@@ -12,6 +12,8 @@ export interface SettingsFindings {
   readonly checks: readonly Check[];
   /** The file is not accepted as it is. */
   readonly invalid: boolean;
+  /** What the file says; undefined when it is not there or not accepted. */
+  readonly settings: Settings | undefined;
   /** Enabled servers that can be connected: variables filled in, with the names of those that are not set. */
   readonly servers: readonly PreparedServer[];
   /** What must not stand in a report. */
@@ -39,7 +41,7 @@ export async function checkSettings(
   const loaded = await settingsFile(path).load();
   if (loaded.kind === 'missing') {
     const detail = `${path} is not there yet; the first start makes it`;
-    return { checks: [{ name, status: 'ok', detail }], invalid: false, servers: [], secrets: [] };
+    return { checks: [{ name, status: 'ok', detail }], invalid: false, settings: undefined, servers: [], secrets: [] };
   }
   try {
     if (loaded.kind === 'broken') throw loaded.error;
@@ -56,12 +58,13 @@ export async function checkSettings(
     return {
       checks: [{ name, status: 'ok', detail }, ...odd, ...unusable],
       invalid: false,
+      settings,
       servers: prepared.filter((one): one is PreparedServer => 'transport' in one),
       secrets: secretValues(settings, variables),
     };
   } catch (error) {
     if (!(error instanceof HubError)) throw error;
-    return { checks: problemsOf(error, path), invalid: true, servers: [], secrets: [] };
+    return { checks: problemsOf(error, path), invalid: true, settings: undefined, servers: [], secrets: [] };
   }
 }
 
