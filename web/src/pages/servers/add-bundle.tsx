@@ -2,20 +2,14 @@ import { FileArchive } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError, ask } from '../../api/client.ts';
-import type { RequiredConfig } from '../../api/types.ts';
 import { useAction } from '../../lib/action.ts';
 import { cx } from '../../lib/cx.ts';
 import { Button } from '../../ui/button.tsx';
 import { confirm } from '../../ui/confirm.tsx';
 import { DialogBody, DialogFooter } from '../../ui/dialog.tsx';
-import { Check, TextField } from '../../ui/field.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { BundleValues, type Uploaded } from './bundle-values.tsx';
 import { Problems } from './configuration.tsx';
-
-interface Uploaded {
-  readonly server: { readonly name: string };
-  readonly requiredConfig: readonly RequiredConfig[];
-}
 
 interface Upload {
   readonly file: File;
@@ -35,7 +29,8 @@ export function AddBundle({ onClose }: { readonly onClose: () => void }) {
       return ask<Uploaded>(`/mcpb/upload${replace ? '?replace=true' : ''}`, { method: 'POST', body });
     },
     done: ({ data }, { file, values }) => {
-      if (data.requiredConfig.length > 0 && !values) return setAsking({ file, uploaded: data });
+      const asks = Object.keys(data.manifest.user_config ?? {}).length > 0;
+      if (asks && !values) return setAsking({ file, uploaded: data });
       toast.good(t('servers.bundle.done', { name: data.server.name }));
       onClose();
     },
@@ -54,13 +49,14 @@ export function AddBundle({ onClose }: { readonly onClose: () => void }) {
   if (asking) {
     const { file, uploaded } = asking;
     return (
-      <Values
+      <BundleValues
         uploaded={uploaded}
         busy={upload.isPending}
         error={upload.error}
         onSave={(values) => upload.mutate({ file, values, replace: true })}
         onLater={() => {
-          toast.good(t('servers.bundle.waiting', { name: uploaded.server.name }));
+          const waits = uploaded.requiredConfig.length > 0;
+          toast.good(t(waits ? 'servers.bundle.waiting' : 'servers.bundle.done', { name: uploaded.server.name }));
           onClose();
         }}
       />
@@ -116,71 +112,5 @@ function Drop({ busy, onFile }: { readonly busy: boolean; readonly onFile: (file
         }}
       />
     </label>
-  );
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-}
-
-interface ValuesProps {
-  readonly uploaded: Uploaded;
-  readonly busy: boolean;
-  readonly error: unknown;
-  readonly onSave: (values: Readonly<Record<string, unknown>>) => void;
-  readonly onLater: () => void;
-}
-
-/** The bundle's `user_config` as a form. */
-function Values({ uploaded: { server, requiredConfig }, busy, error, onSave, onLater }: ValuesProps) {
-  const { t } = useTranslation();
-  const [values, setValues] = useState<Readonly<Record<string, unknown>>>(() =>
-    Object.fromEntries(
-      requiredConfig.map(({ key, type, default: first }) => [key, first ?? (type === 'boolean' ? false : '')]),
-    ),
-  );
-  const set = (key: string, value: unknown) => setValues({ ...values, [key]: value });
-  return (
-    <form
-      className="flex min-h-0 flex-1 flex-col"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSave(Object.fromEntries(Object.entries(values).filter(([, value]) => value !== '')));
-      }}
-    >
-      <DialogBody>
-        <p className="font-medium">{t('servers.bundle.needs', { name: server.name })}</p>
-        {requiredConfig.map(({ key, title, type, description, sensitive }) =>
-          type === 'boolean' ? (
-            <Check
-              key={key}
-              label={title}
-              hint={description}
-              checked={values[key] === true}
-              onChange={(event) => set(key, event.target.checked)}
-            />
-          ) : (
-            <TextField
-              key={key}
-              label={title}
-              hint={description}
-              required
-              type={sensitive ? 'password' : type === 'number' ? 'number' : 'text'}
-              autoComplete="off"
-              step="any"
-              value={textOf(values[key])}
-              onChange={(event) => set(key, type === 'number' ? Number(event.target.value) : event.target.value)}
-            />
-          ),
-        )}
-        <Problems error={error} known={[]} />
-      </DialogBody>
-      <DialogFooter>
-        <Button onClick={onLater}>{t('servers.bundle.later')}</Button>
-        <Button look="primary" type="submit" busy={busy}>
-          {t('servers.bundle.finish')}
-        </Button>
-      </DialogFooter>
-    </form>
   );
 }
