@@ -18,7 +18,7 @@ test('shows servers, calls as they come, what is open, and how to connect', asyn
   const token = await login(hub);
   const call = (toolName: string) => api(hub, 'POST', '/tools/call/alpha', { token, body: { toolName } });
   const page = await visit(hub, '/');
-  await page.getByText('1 of 2 connected').waitFor();
+  await page.getByText('1 not connected').waitFor();
   await page.getByText('No call in this time').first().waitFor();
   await page.getByRole('link', { name: 'gone' }).waitFor();
   await page.getByText('Use 2 tools of alpha', { exact: false }).waitFor();

@@ -8,7 +8,7 @@ import { Empty } from '../ui/page.tsx';
 export function NotFound() {
   const { t } = useTranslation();
   return (
-    <Empty icon={MapPinOff} title={t('failure.notFound')} text={t('failure.notFoundHint')}>
+    <Empty whole icon={MapPinOff} title={t('failure.notFound')} text={t('failure.notFoundHint')}>
       <Link to="/" className={buttonClass('primary')}>
         {t('failure.toOverview')}
       </Link>
@@ -19,7 +19,7 @@ export function NotFound() {
 export function Forbidden() {
   const { t } = useTranslation();
   return (
-    <Empty icon={Lock} title={t('failure.forbidden')} text={t('failure.forbiddenHint')}>
+    <Empty whole icon={Lock} title={t('failure.forbidden')} text={t('failure.forbiddenHint')}>
       <Link to="/" className={buttonClass('primary')}>
         {t('failure.toOverview')}
       </Link>
@@ -32,7 +32,7 @@ export function Crashed({ error }: { readonly error: unknown }) {
   const { t } = useTranslation();
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return (
-    <Empty icon={CircleAlert} title={t('failure.crashed')} text={t('failure.crashedHint')}>
+    <Empty whole icon={CircleAlert} title={t('failure.crashed')} text={t('failure.crashedHint')}>
       <Button look="primary" onClick={() => window.location.reload()}>
         {t('common.reload')}
       </Button>

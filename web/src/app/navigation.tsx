@@ -111,7 +111,8 @@ export function Navigation({ me }: { readonly me: Me | undefined }) {
         )}
       >
         <nav aria-label={t('app.navigation')} className="flex flex-1 flex-col gap-4 py-1">
-          {places.map((group, index) => (
+          {/* Nothing before it is known whose places they are: what comes later would move the others. */}
+          {(me ? places : []).map((group, index) => (
             <ul key={index} className="flex flex-col gap-px">
               {group
                 .filter((place) => !place.admin || me?.isAdmin === true)

@@ -1,6 +1,6 @@
 import i18next from 'i18next';
 
-/** Numbers and times in the language of the page. */
+/** Numbers and times in the language of the page, as they are written where its reader lives. */
 
 const formats = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat>();
 
@@ -9,9 +9,15 @@ function kept<T extends Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeT
   make: (language: string) => T,
 ): T {
   const id = `${i18next.language} ${key}`;
-  const found = (formats.get(id) as T | undefined) ?? make(i18next.language);
+  const found = (formats.get(id) as T | undefined) ?? make(locale());
   formats.set(id, found);
   return found;
+}
+
+/** The browser's own kind of the language: `en` is `en-GB` for who reads that. */
+function locale(): string {
+  const { language } = i18next;
+  return navigator.languages.find((tag) => tag === language || tag.startsWith(`${language}-`)) ?? language;
 }
 
 export function count(value: number): string {
@@ -47,6 +53,10 @@ export function dateTime(time: string | number | Date): string {
   return kept('dateTime', (language) => new Intl.DateTimeFormat(language, options)).format(new Date(time));
 }
 
+export function date(time: string | number | Date): string {
+  return kept('date', (language) => new Intl.DateTimeFormat(language, { dateStyle: 'medium' })).format(new Date(time));
+}
+
 export function clockTime(time: string | number | Date): string {
   const options = { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false } as const;
   return kept('clock', (language) => new Intl.DateTimeFormat(language, options)).format(new Date(time));
@@ -59,6 +69,15 @@ export function logTime(time: string | number | Date): string {
   const options = { month: 'short', day: 'numeric' } as const;
   const day = kept('day', (language) => new Intl.DateTimeFormat(language, options)).format(at);
   return `${day} ${clockTime(at)}`;
+}
+
+/** For the edge of a chart: the time of day, or the day where the whole is longer than a day or two. */
+export function shortTime(time: string | number | Date, spanMs: number): string {
+  const long = spanMs > 2 * 86_400_000;
+  const options = long
+    ? ({ month: 'short', day: 'numeric' } as const)
+    : ({ hour: '2-digit', minute: '2-digit' } as const);
+  return kept(long ? 'day' : 'minute', (language) => new Intl.DateTimeFormat(language, options)).format(new Date(time));
 }
 
 const units = [

@@ -1,8 +1,8 @@
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError, send } from '../api/client.ts';
-import { meQuery, queryClient, useMe } from '../api/queries.ts';
+import { groupsQuery, meQuery, queryClient, useMe } from '../api/queries.ts';
 import { session } from '../api/session.ts';
 import { problemAt } from '../lib/problems.ts';
 import { Button } from '../ui/button.tsx';
@@ -14,15 +14,22 @@ import { toast } from '../ui/toast.tsx';
 export function Account() {
   const { t } = useTranslation();
   const me = useMe();
+  const { data: groups = [] } = useQuery(groupsQuery);
+  const names = me.groups.map((id) => groups.find((group) => group.id === id)?.name ?? id);
   const facts = [
     [t('login.username'), me.username],
     [t('account.role'), t(me.isAdmin ? 'account.admin' : 'account.user')],
-    ...(me.isAdmin ? [] : [[t('account.servers'), me.servers.join(', ') || t('common.none')]]),
+    ...(me.isAdmin
+      ? []
+      : [
+          [t('account.servers'), me.servers.join(', ') || t('common.none')],
+          [t('account.groups'), names.join(', ') || t('common.none')],
+        ]),
   ];
   return (
     <Page title={t('account.title')}>
       <div className="grid items-start gap-5 md:grid-cols-2">
-        <Panel title={me.username}>
+        <Panel title={t('account.you')}>
           <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2 text-sm">
             {facts.map(([name, value]) => (
               <div key={name} className="contents">

@@ -15,7 +15,7 @@ export function Badge({ tone = 'plain', children }: { readonly tone?: Tone; read
   return (
     <span
       className={cx(
-        'inline-flex items-center gap-1 rounded-full px-2 py-px text-xs font-medium whitespace-nowrap',
+        'inline-flex items-center gap-1 rounded-full px-2 py-px text-xs font-medium tracking-normal whitespace-nowrap',
         tones[tone],
       )}
     >

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { dateTime } from '../lib/format.ts';
+import { dateTime, shortTime } from '../lib/format.ts';
 import { cx } from '../lib/cx.ts';
 
 export interface Series {
@@ -25,6 +25,9 @@ interface ChartProps {
 
 const height = 100;
 
+/** A place of the height that a chart has, for what stands there without one. */
+export const chartPlace = 'flex min-h-55 flex-col justify-center';
+
 /** Bars over time. What is drawn is also there as a table, for who cannot see it and for who wants numbers. */
 export function Chart({ label, starts, series, stacked = false, format, empty }: ChartProps) {
   const { t } = useTranslation();
@@ -34,36 +37,52 @@ export function Chart({ label, starts, series, stacked = false, format, empty }:
     return stacked ? values.reduce((sum, value) => sum + value, 0) : Math.max(...values);
   });
   const most = Math.max(...sums, 0);
-  if (most === 0) return empty;
+  if (most === 0) return <div className={chartPlace}>{empty}</div>;
   const top = roundUp(most);
+  const spanMs = Date.parse(starts.at(-1) ?? '') - Date.parse(starts[0] ?? '');
   return (
-    <figure className="flex flex-col gap-2">
+    <figure className="flex min-h-55 flex-col gap-2">
       <Legend series={series} format={format} at={at} start={at === undefined ? undefined : starts[at]} />
       <div className="flex gap-2">
-        <div aria-hidden className="text-soft flex flex-col justify-between text-right text-[0.6875rem] tabular-nums">
+        <div
+          aria-hidden
+          className="text-soft flex h-36 flex-col justify-between text-right text-[0.6875rem] leading-none whitespace-nowrap tabular-nums"
+        >
           <span>{format(top)}</span>
+          <span>{format(top / 2)}</span>
           <span>{format(0)}</span>
         </div>
-        <svg
-          role="img"
-          aria-label={label}
-          viewBox={`0 0 ${starts.length} ${height}`}
-          preserveAspectRatio="none"
-          className="border-line h-36 min-w-0 flex-1 border-y"
-          onPointerLeave={() => setAt(undefined)}
-        >
-          {starts.map((start, index) => (
-            <Bars
-              key={start}
-              index={index}
-              series={series}
-              stacked={stacked}
-              scale={height / top}
-              lit={at === index}
-              onPoint={() => setAt(index)}
-            />
-          ))}
-        </svg>
+        <div className="min-w-0 flex-1">
+          <div className="relative">
+            <div aria-hidden className="border-line absolute inset-x-0 top-1/2 border-t border-dashed" />
+            <svg
+              role="img"
+              aria-label={label}
+              viewBox={`0 0 ${starts.length} ${height}`}
+              preserveAspectRatio="none"
+              className="border-line relative h-36 w-full border-y"
+              onPointerLeave={() => setAt(undefined)}
+            >
+              {starts.map((start, index) => (
+                <Bars
+                  key={start}
+                  index={index}
+                  series={series}
+                  stacked={stacked}
+                  scale={height / top}
+                  lit={at === index}
+                  onPoint={() => setAt(index)}
+                />
+              ))}
+            </svg>
+          </div>
+          <p aria-hidden className="text-soft mt-1 flex justify-between text-[0.6875rem] leading-none tabular-nums">
+            {ticks(starts).map((start) => (
+              <span key={start}>{shortTime(start, spanMs)}</span>
+            ))}
+            <span>{t('overview.now')}</span>
+          </p>
+        </div>
       </div>
       <details className="text-xs">
         <summary className="text-soft rounded-sm">{t('overview.table')}</summary>
@@ -150,6 +169,12 @@ function Table({ starts, series, format }: Pick<ChartProps, 'starts' | 'series' 
       </tbody>
     </table>
   );
+}
+
+/** The beginning of each third. */
+function ticks(starts: readonly string[]): readonly string[] {
+  const third = starts.length / 3;
+  return [...new Set([0, 1, 2].map((part) => Math.floor(part * third)))].flatMap((at) => starts[at] ?? []);
 }
 
 /** The next round number. */

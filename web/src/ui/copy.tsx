@@ -60,21 +60,21 @@ interface CodeProps {
 /** A text to be copied whole. */
 export function Code({ text, label, wrap = false, className }: CodeProps) {
   return (
-    <div className={cx('border-line bg-page relative rounded-lg border', className)}>
-      <div className="bg-page absolute top-1 right-1 z-10 rounded-md">
-        <CopyButton text={text} />
-      </div>
+    <div className={cx('border-line bg-page flex items-start rounded-lg border', className)}>
       <pre
         tabIndex={0}
         role="region"
         aria-label={label}
         className={cx(
-          'max-h-96 overflow-auto p-3 pr-11 text-xs leading-relaxed',
+          'max-h-96 min-w-0 flex-1 overflow-auto rounded-lg p-3 text-xs leading-relaxed focus-visible:-outline-offset-2',
           wrap && 'break-words whitespace-pre-wrap',
         )}
       >
         {text}
       </pre>
+      <div className="p-1">
+        <CopyButton text={text} />
+      </div>
     </div>
   );
 }

@@ -63,10 +63,13 @@ interface EmptyProps {
   readonly title: string;
   /** The next step, in a sentence. */
   readonly text?: ReactNode;
+  /** It is all of the page, and its title that of the page. */
+  readonly whole?: boolean;
   readonly children?: ReactNode;
 }
 
-export function Empty({ icon: Icon, title, text, children }: EmptyProps) {
+export function Empty({ icon: Icon, title, text, whole = false, children }: EmptyProps) {
+  const Title = whole ? 'h1' : 'p';
   return (
     <div className="flex flex-col items-center px-6 py-12 text-center">
       {Icon && (
@@ -74,7 +77,7 @@ export function Empty({ icon: Icon, title, text, children }: EmptyProps) {
           <Icon size={22} aria-hidden />
         </span>
       )}
-      <p className="font-medium">{title}</p>
+      <Title className="font-medium">{title}</Title>
       {text !== undefined && <p className="text-soft mt-1 max-w-md text-sm text-balance">{text}</p>}
       {children !== undefined && <div className="mt-4 flex flex-wrap justify-center gap-2">{children}</div>}
     </div>

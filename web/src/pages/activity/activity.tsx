@@ -11,7 +11,7 @@ import { Select } from '../../ui/field.tsx';
 import { Empty, Loading, Page, Panel } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { TabPanel, Tabs } from '../../ui/tabs.tsx';
-import { CallsChart, LatencyChart } from '../overview/charts.tsx';
+import { CallsChart, LatencyChart, WithBuckets } from '../overview/charts.tsx';
 import { Calls } from './calls.tsx';
 import { Details } from './details.tsx';
 import { Filters, filterNames } from './filters.tsx';
@@ -94,20 +94,22 @@ function Charts({ span, filter }: Chosen) {
   const stats = useQuery(statsQuery(span, filter));
   const buckets = timeline.data?.buckets;
   const { totalCalls = 0, errorCount = 0, avgDuration = 0 } = stats.data ?? {};
+  // A line that is there before its words are.
+  const blank = '\u00a0';
   const failed = `${t('overview.failed', { number: count(errorCount) })} (${percent(errorCount / totalCalls)})`;
   return (
     <div className="grid items-start gap-5 lg:grid-cols-2">
       <Panel
         title={t('overview.callsChart')}
-        lead={totalCalls > 0 ? `${t('activity.sum', { number: count(totalCalls) })}, ${failed}` : undefined}
+        lead={totalCalls > 0 ? `${t('activity.sum', { number: count(totalCalls) })}, ${failed}` : blank}
       >
-        {buckets ? <CallsChart buckets={buckets} /> : <Loading rows={3} />}
+        <WithBuckets buckets={buckets} show={CallsChart} />
       </Panel>
       <Panel
         title={t('overview.latencyChart')}
-        lead={totalCalls > 0 ? t('activity.mean', { duration: duration(avgDuration) }) : undefined}
+        lead={totalCalls > 0 ? t('activity.mean', { duration: duration(avgDuration) }) : blank}
       >
-        {buckets ? <LatencyChart buckets={buckets} /> : <Loading rows={3} />}
+        <WithBuckets buckets={buckets} show={LatencyChart} />
       </Panel>
     </div>
   );

@@ -43,7 +43,7 @@ export function ConnectPanel({ scope, title }: ConnectPanelProps) {
       ) : connect.data ? (
         <Connecting connect={connect.data} smart={smart} compare={scope.server === undefined} />
       ) : (
-        <Loading rows={3} />
+        <Loading rows={7} />
       )}
     </Panel>
   );
@@ -66,15 +66,13 @@ function Connecting({ connect: { url, keyRequired, clients, cost }, smart, compa
     <div className="flex flex-col gap-4">
       <div className="flex flex-col gap-1.5">
         <Copyable text={url} label={t('connect.endpoint')} />
-        <p className="text-soft flex flex-wrap items-center gap-2 text-xs">
+        <p className="text-soft flex flex-wrap items-center gap-x-2 gap-y-1 text-xs">
           {t('connect.cost', { tools: count(shown.tools), tokens: short(shown.tokens) })}
           {compare && saved > 0.05 && smart && (
             <Badge tone="good">{t('connect.saves', { share: percent(saved) })}</Badge>
           )}
           {compare && saved > 0.05 && !smart && (
-            <span>
-              {t('connect.smart')}: ≈ {short(cost.smart.tokens)}
-            </span>
+            <Badge>{t('connect.instead', { tokens: short(cost.smart.tokens), share: percent(saved) })}</Badge>
           )}
         </p>
       </div>
@@ -87,6 +85,7 @@ function Connecting({ connect: { url, keyRequired, clients, cost }, smart, compa
         </p>
       )}
       <Tabs
+        wrap
         label={t('connect.title')}
         value={chosen}
         onChange={(next) => {

@@ -11,6 +11,7 @@ import { Button } from '../../ui/button.tsx';
 import { Empty, Loading } from '../../ui/page.tsx';
 import { ScrollList } from '../../ui/scroll-list.tsx';
 import { SearchBox } from '../../ui/search-box.tsx';
+import { Status } from '../servers/status.tsx';
 import { chosen, type ContentRow, type ServerChoice, useRows, useSelect } from './selection.ts';
 
 const route = getRouteApi('/shell/groups/$id');
@@ -171,7 +172,7 @@ interface ServerLineProps extends RowProps {
 
 function ServerLine({ server, open, changeable, onOpen, onSet }: ServerLineProps) {
   const { t } = useTranslation();
-  const { name, selection, total } = server;
+  const { name, selection, total, status } = server;
   return (
     <div className="border-line flex h-full items-center gap-2.5 border-b px-3">
       <input
@@ -189,7 +190,10 @@ function ServerLine({ server, open, changeable, onOpen, onSet }: ServerLineProps
         onClick={() => onOpen(name, !open)}
         className="flex h-full min-w-0 flex-1 items-center gap-2 text-left focus-visible:-outline-offset-2"
       >
-        <span className={cx('min-w-0 flex-1 truncate text-sm', selection !== undefined && 'font-medium')}>{name}</span>
+        <span className="flex min-w-0 flex-1 items-center gap-2">
+          <span className={cx('truncate text-sm', selection !== undefined && 'font-medium')}>{name}</span>
+          {status !== undefined && status !== 'connected' && <Status status={status} />}
+        </span>
         <span className="text-soft text-xs whitespace-nowrap">{summary(server, t)}</span>
         <ChevronDown size={15} aria-hidden className={cx('text-soft transition-transform', !open && '-rotate-90')} />
       </button>

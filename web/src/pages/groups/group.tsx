@@ -64,22 +64,25 @@ function Shown({ group }: { readonly group: Group }) {
         )
       }
     >
-      <div className="grid items-start gap-5 lg:grid-cols-2">
-        <Panel
-          flush
-          title={t('groups.content')}
-          lead={changeable ? t('groups.contentLead') : t('groups.foreign', { owner: group.owner })}
-        >
-          {members.error ? (
-            <Failure error={members.error} retry={() => void members.refetch()} />
-          ) : members.data ? (
-            <GroupContent group={group} members={members.data} changeable={changeable} />
-          ) : (
-            <Loading />
-          )}
-        </Panel>
-        <ConnectPanel scope={{ group: group.id }} />
-      </div>
+      {/* With less than everything there is nothing to see of a group. */}
+      {members.isPending ? (
+        <Loading rows={7} />
+      ) : (
+        <div className="grid items-start gap-5 lg:grid-cols-2">
+          <Panel
+            flush
+            title={t('groups.content')}
+            lead={changeable ? t('groups.contentLead') : t('groups.foreign', { owner: group.owner })}
+          >
+            {members.error ? (
+              <Failure error={members.error} retry={() => void members.refetch()} />
+            ) : (
+              <GroupContent group={group} members={members.data} changeable={changeable} />
+            )}
+          </Panel>
+          <ConnectPanel scope={{ group: group.id }} />
+        </div>
+      )}
       {editing && <GroupForm group={group} onClose={() => setEditing(false)} />}
     </Page>
   );

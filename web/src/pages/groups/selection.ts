@@ -1,7 +1,7 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { ask, pathOf } from '../../api/client.ts';
 import { groupQuery, groupServersQuery, serverQuery, serversQuery } from '../../api/queries.ts';
-import type { Group, GroupServer, Selection, Tool } from '../../api/types.ts';
+import type { Group, GroupServer, Selection, ServerStatus, Tool } from '../../api/types.ts';
 import { guess, useAction } from '../../lib/action.ts';
 import { matches } from '../../lib/search.ts';
 
@@ -18,6 +18,7 @@ export interface ServerChoice {
   readonly selection: Selection | undefined;
   /** How many tools it has now; undefined for a server that is gone. */
   readonly total: number | undefined;
+  readonly status: ServerStatus | undefined;
 }
 
 export function chosen(selection: Selection | undefined, tool: string): boolean {
@@ -31,11 +32,12 @@ export function useRows(members: readonly GroupServer[], q: string, opened: Read
   const choices: ServerChoice[] = [
     ...members
       .filter(({ name }) => servers.data && !all.some((server) => server.name === name))
-      .map(({ name, tools }) => ({ name, selection: tools, total: undefined })),
-    ...all.map(({ name, tools }) => ({
+      .map(({ name, tools }) => ({ name, selection: tools, total: undefined, status: undefined })),
+    ...all.map(({ name, tools, status }) => ({
       name,
       selection: members.find((member) => member.name === name)?.tools,
       total: tools.total,
+      status,
     })),
   ];
   const wanted = choices.filter(({ name, total }) => total !== undefined && (q !== '' || opened.has(name)));

@@ -6,15 +6,15 @@ import { Panel } from '../../ui/page.tsx';
 import { Status, Timing } from '../servers/status.tsx';
 
 /** The servers that do not work, and why. */
-export function Attention({ servers }: { readonly servers: readonly ServerSummary[] | undefined }) {
+export function Attention({ servers }: { readonly servers: readonly ServerSummary[] }) {
   const { t } = useTranslation();
-  const waiting = (servers ?? []).filter(({ enabled, status }) => enabled && status !== 'connected');
+  const waiting = servers.filter(({ enabled, status }) => enabled && status !== 'connected');
   return (
     <Panel title={t('overview.attention')} flush>
       {waiting.length === 0 ? (
         <p className="flex items-center gap-2 p-4 text-sm">
           <CircleCheck size={16} aria-hidden className="text-good" />
-          {t(servers?.length === 0 ? 'overview.noServers' : 'overview.allGood')}
+          {t(servers.length === 0 ? 'overview.noServers' : 'overview.allGood')}
         </p>
       ) : (
         <ul className="divide-line max-h-80 divide-y overflow-y-auto">

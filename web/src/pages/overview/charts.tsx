@@ -1,11 +1,27 @@
 import { ChartColumn } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ActivityBucket } from '../../api/types.ts';
 import { count, duration } from '../../lib/format.ts';
-import { Chart } from '../../ui/chart.tsx';
-import { Empty } from '../../ui/page.tsx';
+import { Chart, chartPlace } from '../../ui/chart.tsx';
+import { Empty, Loading } from '../../ui/page.tsx';
 
 type Buckets = { readonly buckets: readonly ActivityBucket[] };
+
+interface WithBucketsProps {
+  readonly buckets: readonly ActivityBucket[] | undefined;
+  readonly show: (props: Buckets) => ReactNode;
+}
+
+/** A chart, and until there is something to draw a place of its height. */
+export function WithBuckets({ buckets, show: Shown }: WithBucketsProps) {
+  if (buckets) return <Shown buckets={buckets} />;
+  return (
+    <div className={chartPlace}>
+      <Loading rows={3} />
+    </div>
+  );
+}
 
 export function CallsChart({ buckets }: Buckets) {
   const { t } = useTranslation();

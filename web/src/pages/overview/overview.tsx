@@ -8,7 +8,7 @@ import { Select } from '../../ui/field.tsx';
 import { Loading, Page, Panel } from '../../ui/page.tsx';
 import { ConnectPanel } from '../groups/connect.tsx';
 import { Attention } from './attention.tsx';
-import { CallsChart, LatencyChart } from './charts.tsx';
+import { CallsChart, LatencyChart, WithBuckets } from './charts.tsx';
 import { Open } from './open.tsx';
 import { Tiles } from './tiles.tsx';
 
@@ -21,6 +21,7 @@ export function Overview() {
   const servers = useQuery(serversQuery);
   const stats = useQuery(statsQuery(span));
   const timeline = useQuery(timelineQuery(span));
+  const buckets = timeline.data?.buckets;
   const choose = (
     <Select
       aria-label={t('overview.range')}
@@ -33,21 +34,23 @@ export function Overview() {
     <Page title={t('nav.overview')} lead={t('overview.lead')} actions={choose}>
       {servers.error ? (
         <Failure error={servers.error} retry={() => void servers.refetch()} />
+      ) : !servers.data || stats.isPending ? (
+        <Loading rows={9} />
       ) : (
         <>
           <Tiles servers={servers.data} stats={stats.data} />
           <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
-            <div className="flex min-w-0 flex-col gap-5">
-              <Panel title={t('overview.callsChart')}>
-                {timeline.data ? <CallsChart buckets={timeline.data.buckets} /> : <Loading rows={3} />}
-              </Panel>
-              <Panel title={t('overview.latencyChart')}>
-                {timeline.data ? <LatencyChart buckets={timeline.data.buckets} /> : <Loading rows={3} />}
-              </Panel>
-            </div>
-            <div className="flex min-w-0 flex-col gap-5">
+            <div className="flex min-w-0 flex-col gap-5 lg:order-last">
               <Attention servers={servers.data} />
               <ConnectPanel scope={{}} title={t('overview.endpoint')} />
+            </div>
+            <div className="flex min-w-0 flex-col gap-5">
+              <Panel title={t('overview.callsChart')}>
+                <WithBuckets buckets={buckets} show={CallsChart} />
+              </Panel>
+              <Panel title={t('overview.latencyChart')}>
+                <WithBuckets buckets={buckets} show={LatencyChart} />
+              </Panel>
               {me.isAdmin && <Open />}
             </div>
           </div>

@@ -1,5 +1,4 @@
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ActivityStats, ServerSummary } from '../../api/types.ts';
 import { cx } from '../../lib/cx.ts';
@@ -11,49 +10,78 @@ interface TilesProps {
 }
 
 /** The few numbers that say whether all is well. */
-export function Tiles({ servers = [], stats }: TilesProps) {
-  const { t } = useTranslation();
-  const enabled = servers.filter((server) => server.enabled);
-  const connected = enabled.filter(({ status }) => status === 'connected').length;
-  const tools = enabled.reduce((sum, server) => sum + server.tools.enabled, 0);
-  const tokens = enabled.reduce((sum, server) => sum + server.tools.tokens, 0);
-  const { totalCalls = 0, errorCount = 0, avgDuration = 0 } = stats ?? {};
+export function Tiles({ servers, stats }: TilesProps) {
   return (
     <ul className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+      <ServerTiles servers={servers} />
+      <CallTiles stats={stats} />
+    </ul>
+  );
+}
+
+function ServerTiles({ servers }: Pick<TilesProps, 'servers'>) {
+  const { t } = useTranslation();
+  const enabled = (servers ?? []).filter((server) => server.enabled);
+  const connected = enabled.filter(({ status }) => status === 'connected').length;
+  const disabled = (servers ?? []).length - enabled.length;
+  const tools = enabled.reduce((sum, server) => sum + server.tools.enabled, 0);
+  const tokens = enabled.reduce((sum, server) => sum + server.tools.tokens, 0);
+  const state =
+    connected < enabled.length
+      ? t('overview.away', { number: count(enabled.length - connected) })
+      : enabled.length === 0
+        ? t('servers.emptyTitle')
+        : disabled > 0
+          ? t('overview.andDisabled', { number: count(disabled) })
+          : t('overview.allConnected');
+  return (
+    <>
       <Tile
         to="/servers"
         name={t('overview.servers')}
-        value={`${connected}/${enabled.length}`}
-        more={t('overview.ofServers', { connected, total: enabled.length })}
+        value={servers && (connected < enabled.length ? `${connected}/${enabled.length}` : count(connected))}
+        more={state}
         bad={connected < enabled.length}
       />
       <Tile
         to="/groups"
         name={t('overview.tools')}
-        value={count(tools)}
+        value={servers && count(tools)}
         more={t('overview.cost', { tokens: short(tokens) })}
       />
+    </>
+  );
+}
+
+function CallTiles({ stats }: Pick<TilesProps, 'stats'>) {
+  const { t } = useTranslation();
+  const { totalCalls = 0, errorCount = 0, avgDuration = 0 } = stats ?? {};
+  const failed = t('overview.failed', { number: count(errorCount) });
+  return (
+    <>
       <Tile
         to="/activity"
         name={t('overview.calls')}
-        value={short(totalCalls)}
-        more={
-          errorCount > 0
-            ? `${t('overview.failed', { number: count(errorCount) })} (${percent(errorCount / totalCalls)})`
-            : t('overview.failed', { number: 0 })
-        }
+        value={stats && short(totalCalls)}
+        more={errorCount > 0 ? `${failed} (${percent(errorCount / totalCalls)})` : failed}
         bad={errorCount > 0}
       />
-      <Tile to="/activity" name={t('overview.latency')} value={totalCalls > 0 ? duration(avgDuration) : '–'} more="" />
-    </ul>
+      <Tile
+        to="/activity"
+        name={t('overview.latency')}
+        value={stats && (totalCalls > 0 ? duration(avgDuration) : '–')}
+        more={totalCalls > 0 ? t('overview.average') : t('overview.noCalls')}
+      />
+    </>
   );
 }
 
 interface TileProps {
   readonly to: '/servers' | '/groups' | '/activity';
   readonly name: string;
-  readonly value: string;
-  readonly more: ReactNode;
+  /** Undefined until it is known. */
+  readonly value: string | undefined;
+  readonly more: string;
   readonly bad?: boolean;
 }
 
@@ -62,8 +90,8 @@ function Tile({ to, name, value, more, bad = false }: TileProps) {
     <li>
       <Link to={to} className="panel hover:border-edge flex h-full flex-col px-4 py-3 transition-colors">
         <span className="text-soft text-xs font-medium">{name}</span>
-        <span className="text-2xl font-semibold tracking-tight tabular-nums">{value}</span>
-        <span className={cx('min-h-4 text-xs', bad ? 'text-bad' : 'text-soft')}>{more}</span>
+        <span className="min-h-8 text-2xl font-semibold tracking-tight tabular-nums">{value}</span>
+        <span className={cx('min-h-4 text-xs', bad ? 'text-bad' : 'text-soft')}>{value === undefined ? '' : more}</span>
       </Link>
     </li>
   );

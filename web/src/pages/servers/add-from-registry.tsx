@@ -38,7 +38,7 @@ export function AddFromRegistry({ programs, onTake }: AddFromRegistryProps) {
       <SearchBox label={t('servers.registry.search')} value={q} onChange={setQ} />
       {found.error ? (
         away ? (
-          <Empty icon={Unplug} title={t('servers.registry.away')} />
+          <Empty icon={Unplug} title={t('servers.registry.away')} text={t('servers.registry.awayText')} />
         ) : (
           <Failure error={found.error} retry={() => void found.refetch()} />
         )

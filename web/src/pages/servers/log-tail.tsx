@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useLayoutEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { get, queryOf } from '../../api/client.ts';
 import type { LogEntry } from '../../api/types.ts';
-import { clockTime } from '../../lib/format.ts';
+import { logTime } from '../../lib/format.ts';
 import { cx } from '../../lib/cx.ts';
 
 const colours: Record<LogEntry['level'], string> = {
@@ -13,8 +14,15 @@ const colours: Record<LogEntry['level'], string> = {
   error: 'text-bad',
 };
 
+interface LogTailProps {
+  readonly server: string;
+  readonly lines: number;
+  /** Its height, which it has before it has lines. */
+  readonly className: string;
+}
+
 /** What a server said last: its stderr, and what the hub has to say of it. */
-export function LogTail({ server, lines }: { readonly server: string; readonly lines: number }) {
+export function LogTail({ server, lines, className }: LogTailProps) {
   const { t } = useTranslation();
   const service = `server:${server}`;
   const { data } = useQuery({
@@ -22,20 +30,34 @@ export function LogTail({ server, lines }: { readonly server: string; readonly l
     queryFn: ({ signal }) => get<readonly LogEntry[]>(`/logs${queryOf({ service, limit: lines })}`, signal),
     refetchInterval: 4_000,
   });
-  if (!data) return null;
+  const list = useRef<HTMLOListElement>(null);
+  const atEnd = useRef(true);
+  const last = data?.at(-1)?.id;
+  useLayoutEffect(() => {
+    if (last !== undefined && atEnd.current) list.current?.scrollTo({ top: list.current.scrollHeight });
+  }, [last]);
   return (
     <div className="border-line border-t first:border-t-0">
-      {data.length === 0 ? (
-        <p className="text-soft p-4 text-sm">{t('servers.logEmpty')}</p>
+      {!data || data.length === 0 ? (
+        <p className={cx('text-soft p-4 text-sm', className)}>{data && t('servers.logEmpty')}</p>
       ) : (
         <ol
+          ref={list}
           tabIndex={0}
           aria-label={t('servers.tabs.log')}
-          className="max-h-80 overflow-auto p-3 font-mono text-xs leading-relaxed"
+          onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+            atEnd.current = scrollTop + clientHeight >= scrollHeight - 8;
+          }}
+          className={cx(
+            'overflow-auto px-4 py-3 font-mono text-xs leading-relaxed focus-visible:-outline-offset-2',
+            className,
+          )}
         >
           {data.map(({ id, timestamp, level, message }) => (
             <li key={id} className={cx('break-words whitespace-pre-wrap', colours[level])}>
-              <time className="text-soft mr-2 select-none">{clockTime(timestamp)}</time>
+              <time dateTime={timestamp} className="text-soft mr-2 select-none">
+                {logTime(timestamp)}
+              </time>
               {message}
             </li>
           ))}

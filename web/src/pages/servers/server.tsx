@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { ChevronLeft, FlaskConical, LogIn, LogOut, RotateCw, Trash2 } from 'lucide-react';
+import { ChevronLeft, FlaskConical, LogIn, LogOut, RotateCw, Settings2, Trash2 } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../../api/client.ts';
 import { serverQuery } from '../../api/queries.ts';
@@ -58,7 +58,8 @@ function Shown({ server }: { readonly server: ServerDetails }) {
   );
 }
 
-function Actions({ server: { name, enabled, status, configRestricted, oauth } }: { readonly server: ServerDetails }) {
+function Actions({ server }: { readonly server: ServerDetails }) {
+  const { name, enabled, status, configRestricted, oauth, tools } = server;
   const { t } = useTranslation();
   const navigate = useNavigate();
   const toggle = useToggleServer();
@@ -80,10 +81,12 @@ function Actions({ server: { name, enabled, status, configRestricted, oauth } }:
           {t('servers.signIn')}
         </Button>
       )}
-      <Link to="/tools" search={{ server: name }} className={buttonClass()}>
-        <FlaskConical size={15} aria-hidden />
-        {t('servers.play')}
-      </Link>
+      {tools.length > 0 && (
+        <Link to="/tools" search={{ server: name }} className={buttonClass()}>
+          <FlaskConical size={15} aria-hidden />
+          {t('servers.play')}
+        </Link>
+      )}
       {changeable && (
         <>
           <Button icon={RotateCw} disabled={!enabled} onClick={() => reload.mutate(name)}>
@@ -109,14 +112,32 @@ function Trouble({ server }: { readonly server: ServerDetails }) {
   return (
     <section aria-label={t(`servers.state.${status}`)} className="panel overflow-hidden">
       <div className="flex flex-col gap-1 p-4">
-        {error !== null && <p className="text-bad text-sm font-medium break-words">{error}</p>}
-        <p className="text-soft text-sm">
-          {t(`servers.fix.${status}`)} <Timing {...server} />
+        {error !== null && (
+          <p className="text-bad max-h-48 overflow-y-auto text-sm font-medium break-words whitespace-pre-wrap">
+            {inLines(error)}
+          </p>
+        )}
+        <p className="text-soft text-sm">{t(`servers.fix.${status}`)}</p>
+        <p className="text-soft text-sm tabular-nums empty:hidden">
+          <Timing {...server} />
         </p>
+        {configRestricted !== true && !boot.readonly && status === 'disconnected' && (
+          <p className="mt-2">
+            <Link to="/servers/$name" params={{ name }} search={{ tab: 'config' }} className={buttonClass()}>
+              <Settings2 size={15} aria-hidden />
+              {t('servers.configure')}
+            </Link>
+          </p>
+        )}
       </div>
-      {status === 'disconnected' && configRestricted !== true && <LogTail server={name} lines={12} />}
+      {status === 'disconnected' && configRestricted !== true && <LogTail server={name} lines={12} className="h-44" />}
     </section>
   );
+}
+
+/** The hub puts texts of several lines into one. */
+function inLines(error: string): string {
+  return error.replaceAll(/ ?↵ ?/g, '\n');
 }
 
 function Content({ server }: { readonly server: ServerDetails }) {
@@ -154,7 +175,7 @@ function Content({ server }: { readonly server: ServerDetails }) {
       </TabPanel>
       <TabPanel value="log">
         <div className="panel">
-          <LogTail server={name} lines={200} />
+          <LogTail server={name} lines={200} className="h-[60dvh] min-h-64" />
         </div>
       </TabPanel>
       <TabPanel value="connect">

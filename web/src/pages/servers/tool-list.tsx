@@ -33,8 +33,8 @@ export function ToolList({ server }: { readonly server: ServerDetails }) {
       <div className="panel">
         <Empty
           icon={Wrench}
-          title={t('servers.noTools')}
-          text={status === 'connected' ? undefined : t('servers.noToolsYet')}
+          title={t(status === 'connected' ? 'servers.noTools' : 'servers.unknownTools')}
+          text={t(status === 'connected' ? 'servers.noToolsText' : 'servers.noToolsYet')}
         />
       </div>
     );
@@ -52,12 +52,12 @@ export function ToolList({ server }: { readonly server: ServerDetails }) {
     <div className="flex flex-col gap-3">
       <div className="flex flex-wrap items-center gap-2">
         <SearchBox
-          className="max-w-80 flex-1"
+          className="flex-1 basis-full sm:max-w-80 sm:basis-auto"
           label={t('servers.searchTools')}
           value={q}
           onChange={(q) => void navigate({ search: (old) => ({ ...old, q }), replace: true })}
         />
-        <p className="text-soft flex-1 basis-48 text-xs">{t('servers.enabledSum', sum)}</p>
+        <p className="text-soft flex-1 basis-full text-xs sm:basis-48">{t('servers.enabledSum', sum)}</p>
         {changeable && (
           <>
             <Button busy={switching.isPending} onClick={() => setAll(true)}>

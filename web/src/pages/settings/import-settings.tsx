@@ -8,7 +8,7 @@ import { cx } from '../../lib/cx.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { confirm } from '../../ui/confirm.tsx';
-import { inputClass, SelectField, TextAreaField, Field } from '../../ui/field.tsx';
+import { fileClass, SelectField, TextAreaField, Field } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { objectIn, Problems } from '../servers/configuration.tsx';
@@ -70,7 +70,7 @@ export function ImportSettings() {
             <input
               type="file"
               accept="application/json,.json"
-              className={inputClass}
+              className={fileClass}
               onChange={(event) => void event.target.files?.[0]?.text().then(change)}
               {...bind}
             />

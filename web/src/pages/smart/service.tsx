@@ -56,6 +56,9 @@ export function Service({ system }: { readonly system: System }) {
   const used = performance?.config.provider;
   const overruled = used !== undefined && used !== providerOf(system) && !save.isPending;
   const known = members[provider];
+  const same =
+    provider === providerOf(system) &&
+    known.every(([name]) => textOf(values[name]) === textOf(system.smartRouting?.[name]));
   const submit = () => {
     const given = known.map(([name]) => [name, textOf(values[name]) === '' ? null : values[name]]);
     const body = { enabled: provider !== 'builtin', embeddingProvider: provider === 'builtin' ? null : provider };
@@ -101,7 +104,7 @@ export function Service({ system }: { readonly system: System }) {
         <Problems error={save.error} known={known.map(([name]) => `smartRouting.${name}`)} />
         {!boot.readonly && (
           <div>
-            <Button look="primary" type="submit" busy={save.isPending}>
+            <Button look="primary" type="submit" busy={save.isPending} disabled={same}>
               {t('common.save')}
             </Button>
           </div>

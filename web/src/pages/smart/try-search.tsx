@@ -89,7 +89,7 @@ export function TrySearch() {
         ) : report.data ? (
           <Answer report={report.data} />
         ) : (
-          <Loading />
+          <Loading rows={7} />
         )}
       </div>
     </Panel>

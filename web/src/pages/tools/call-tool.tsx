@@ -38,7 +38,6 @@ export function CallTool({ server, tool }: { readonly server: string; readonly t
         lead={title}
         actions={
           <Button
-            look="quiet"
             onClick={() => {
               if (json === undefined) return setJson(JSON.stringify(args, null, 2));
               if (parsed.value) setArgs(parsed.value);

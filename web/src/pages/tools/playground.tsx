@@ -1,16 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { FlaskConical, Server, Wrench } from 'lucide-react';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { ChevronRight, FlaskConical, Server, Wrench } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { serverQuery, serversQuery } from '../../api/queries.ts';
-import type { ServerDetails, Tool } from '../../api/types.ts';
+import type { ServerDetails, ServerSummary, Tool } from '../../api/types.ts';
+import { count } from '../../lib/format.ts';
 import { cx } from '../../lib/cx.ts';
 import { matches } from '../../lib/search.ts';
+import { buttonClass } from '../../ui/button.tsx';
 import { Failure } from '../../ui/failure.tsx';
 import { Select } from '../../ui/field.tsx';
-import { Empty, Loading, Page } from '../../ui/page.tsx';
+import { Empty, Loading, Page, Panel } from '../../ui/page.tsx';
 import { ScrollList } from '../../ui/scroll-list.tsx';
 import { SearchBox } from '../../ui/search-box.tsx';
+import { VirtualList } from '../../ui/virtual-list.tsx';
+import { Status } from '../servers/status.tsx';
 import { CallTool } from './call-tool.tsx';
 
 const route = getRouteApi('/shell/tools');
@@ -32,14 +36,55 @@ export function Playground() {
   );
   return (
     <Page title={t('nav.tools')} lead={t('play.lead')} actions={chooser}>
-      {server === undefined ? (
-        <div className="panel">
-          <Empty icon={Server} title={t('play.noServer')} text={t('play.noServerText')} />
-        </div>
-      ) : (
-        <ToolsOf key={server} name={server} />
-      )}
+      {server === undefined ? <ChooseServer servers={servers.data} /> : <ToolsOf key={server} name={server} />}
     </Page>
+  );
+}
+
+/** Until there is a server: all of them, to choose one. */
+function ChooseServer({ servers }: { readonly servers: readonly ServerSummary[] | undefined }) {
+  const { t } = useTranslation();
+  if (!servers) return <Loading rows={5} />;
+  const usable = servers.filter(({ enabled }) => enabled);
+  if (usable.length === 0) {
+    return (
+      <div className="panel">
+        <Empty icon={Server} title={t('servers.emptyTitle')} text={t('play.nothingToCall')}>
+          <Link to="/servers" className={buttonClass('primary')}>
+            {t('nav.servers')}
+          </Link>
+        </Empty>
+      </div>
+    );
+  }
+  return (
+    <Panel flush title={t('play.noServer')} lead={t('play.noServerText')}>
+      <VirtualList
+        label={t('nav.servers')}
+        items={usable}
+        keyOf={({ name }) => name}
+        height={60}
+        render={({ name, description, status, tools }) => (
+          <Link
+            to="/tools"
+            search={{ server: name }}
+            className="hover:bg-hover/50 flex items-center gap-3 px-4 py-2.5 focus-visible:-outline-offset-2"
+          >
+            <span className="min-w-0 flex-1">
+              <span className="flex flex-wrap items-center gap-2 text-sm font-medium">
+                <span className="min-w-0 break-words">{name}</span>
+                {status !== 'connected' && <Status status={status} />}
+              </span>
+              <span className="text-soft block truncate text-xs">{description}</span>
+            </span>
+            <span className="text-soft text-xs whitespace-nowrap tabular-nums">
+              {t('play.toolCount', { number: count(tools.total) })}
+            </span>
+            <ChevronRight size={15} aria-hidden className="text-soft" />
+          </Link>
+        )}
+      />
+    </Panel>
   );
 }
 
@@ -65,7 +110,7 @@ function ToolsOf({ name }: { readonly name: string }) {
         <CallTool key={`${name} ${tool.originalName}`} server={name} tool={tool} />
       ) : (
         <div className="panel">
-          <Empty icon={FlaskConical} title={t('play.noTool')} />
+          <Empty icon={FlaskConical} title={t('play.noTool')} text={t('play.noToolText')} />
         </div>
       )}
     </div>

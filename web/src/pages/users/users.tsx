@@ -7,7 +7,7 @@ import { groupsQuery, useMe, usersQuery } from '../../api/queries.ts';
 import type { User } from '../../api/types.ts';
 import { boot } from '../../boot.ts';
 import { guess, useAction } from '../../lib/action.ts';
-import { dateTime } from '../../lib/format.ts';
+import { date } from '../../lib/format.ts';
 import { matches } from '../../lib/search.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
@@ -96,7 +96,7 @@ function UserRow({ user, onEdit }: { readonly user: User; readonly onEdit: () =>
       </div>
       <p className="text-soft hidden text-right text-xs sm:block">
         {email}
-        {createdAt !== undefined && <span className="block">{t('users.created', { when: dateTime(createdAt) })}</span>}
+        {createdAt !== undefined && <span className="block">{t('users.created', { when: date(createdAt) })}</span>}
       </p>
       {!boot.readonly && (
         <>
