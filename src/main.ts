@@ -83,7 +83,6 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   const storage = await openStorage(env, closers);
   const { book, log, dataDir, database, settings, records } = storage;
   const passwords = createPasswords();
-  const adminPassword = await firstAdmin(settings, passwords, env.adminPassword);
 
   let listening = '';
   const { pool, leases, signIns, grants, savedText } = await openUpstream(env, storage, closers, {
@@ -165,6 +164,8 @@ async function build(env: Env, closers: Closers): Promise<Hub> {
   );
   const address = await listen(server, env.host, env.port);
   closers.add(() => closeServer(server, limits.drainMs, [clients.streams, records.logStream, changes]));
+  // Not before: a start that fails would leave an admin whose password nobody has seen.
+  const adminPassword = await firstAdmin(settings, passwords, env.adminPassword);
   listening = address;
   dataDir.announce(`${address}${env.basePath}`);
   pool.reconcile(settings.current);

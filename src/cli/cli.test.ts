@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { watch } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -142,6 +145,26 @@ describe('toolhub serve', () => {
     const { code, stderr } = await toolhub(['--port', port, '--data-dir', 'other']);
     expect(code).toBe(1);
     expect(stderr).toContain(port);
+  });
+
+  test('that fails at its first start makes no admin yet: the password is shown by the one that succeeds', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const failed = await toolhub(['--port', String(port)], { LOG_FORMAT: 'pretty' });
+    taken.close();
+    expect([failed.code, failed.stdout]).toEqual([1, expect.not.stringContaining('password')]);
+    const hub = startServe({ LOG_FORMAT: 'pretty' });
+    await hub.says(/First admin: username admin, password \S{8,}/);
+  });
+
+  test('that is told to stop before it is up still shows the first password, if it made one', async () => {
+    const made = watch(folder, { signal: AbortSignal.timeout(15_000) });
+    const hub = startServe({ LOG_FORMAT: 'pretty' });
+    for await (const { filename } of made) if (filename === 'data') break;
+    hub.child.kill('SIGTERM');
+    expect(await hub.exitCode()).toBe(0);
+    expect(hub.output()).toMatch(/First admin: username admin, password \S{8,}/);
   });
 });
 

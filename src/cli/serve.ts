@@ -17,11 +17,14 @@ export const serve: Command = {
     const { startHub } = await import('../main.ts');
     const env = readProcessEnv(variablesFrom(flags));
     const stop = watchStopSignals();
-    const starting = startHub(env);
+    const announcer = createAnnouncer(env);
+    const starting = startHub(env).then((hub) => {
+      // Also when it was told to stop meanwhile: the first password is shown nowhere else.
+      announcer.ready(hub);
+      return hub;
+    });
     const hub = await Promise.race([starting, stop.asked]);
     if (hub !== undefined) {
-      const announcer = createAnnouncer(env);
-      announcer.ready(hub);
       void announcer.followServers(hub, stop.signal);
       await stop.asked;
     }
