@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { errorText } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import { isObject } from '../core/rpc.ts';
+import { diskError } from '../disk/disk-error.ts';
 import { writeFileAtomic } from '../disk/write-file-atomic.ts';
 import type { RevocationStore } from './revocations.ts';
 
@@ -9,7 +10,8 @@ const formatVersion = 1;
 
 /**
  * Keeps revocations in a file of `DATA_DIR`, for a hub without replicas. A file that cannot be used does not stop the hub, because nobody writes it but
- * the hub, whole; the log then says how to end every token instead.
+ * the hub, whole; the log then says how to end every token instead. `save` throws HubError `misconfigured` when the disk refuses; what was to be saved then holds
+ * until the hub ends.
  */
 export function revocationFile(path: string, log: Logger): RevocationStore {
   return {
@@ -27,6 +29,16 @@ export function revocationFile(path: string, log: Logger): RevocationStore {
         return undefined;
       }
     },
-    save: (revocations) => writeFileAtomic(path, JSON.stringify({ version: formatVersion, revocations })),
+    async save(revocations) {
+      try {
+        await writeFileAtomic(path, JSON.stringify({ version: formatVersion, revocations }));
+      } catch (error) {
+        throw diskError(
+          error,
+          'The access token has ended, but only until the hub restarts: cannot write that down',
+          path,
+        );
+      }
+    },
   };
 }

@@ -78,7 +78,12 @@ export function revocationTable({ database, copy, log }: RevocationTableOptions)
       return stateOf([...mine, ...(table ?? [])]);
     },
     async save(state) {
-      await copy.save(state);
+      // A full disk here is no reason that the others do not hear of it.
+      await copy
+        .save(state)
+        .catch((error: unknown) =>
+          log.warn('Ended access tokens not copied to the data folder', { error: errorText(error) }),
+        );
       const rows = rowsOf(state);
       const pending = (unwritten = Promise.resolve(rows));
       try {
