@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ask } from '../../api/client.ts';
 import { groupsQuery } from '../../api/queries.ts';
+import { cx } from '../../lib/cx.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Bar } from '../../ui/bar.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -81,7 +82,7 @@ export function TrySearch() {
           {t('smart.search')}
         </Button>
       </form>
-      <div className="mt-4" role="status">
+      <div className={cx('mt-4', q !== '' && 'max-lg:min-h-125')} role="status">
         {q === '' ? (
           <Empty icon={Radar} title={t('smart.query')} text={t('smart.emptyText')} />
         ) : report.error ? (
@@ -89,7 +90,7 @@ export function TrySearch() {
         ) : report.data ? (
           <Answer report={report.data} />
         ) : (
-          <Loading rows={7} />
+          <Loading rows={10} />
         )}
       </div>
     </Panel>

@@ -1,0 +1,178 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { api, login } from '../kit/api.ts';
+import { hostileStdio } from '../kit/hostile.ts';
+import { type TestHub, testHub } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
+import { visit } from './kit.ts';
+
+// What Lighthouse would look at, on every page: nothing moves while it loads, everything has a label, nothing is said in the console (`kit.ts`), little is loaded.
+
+let hub: TestHub;
+
+beforeAll(async () => {
+  hub = await testHub({
+    mcpServers: {
+      alpha: hostileStdio({ tools: 12, prompts: [{ name: 'ask' }], resources: [{ uri: 'note://1', name: 'one' }] })
+        .config,
+      dead: hostileStdio({ exitAt: 'start', lastWords: 'no key in the environment' }).config,
+      off: { command: 'node', enabled: false },
+    },
+    groups: [{ id: 'g1', name: 'dev', servers: ['alpha', 'dead'], owner: 'admin' }],
+  });
+  await hub.connected(1);
+  const token = await login(hub);
+  for (let call = 0; call < 3; call++) {
+    await api(hub, 'POST', '/tools/call/alpha', { token, body: { toolName: `tool_0000${call}` } });
+  }
+  await api(hub, 'POST', '/auth/keys', { token, body: { name: 'laptop', accessType: 'all' } });
+  await until('the server has ended', async () => {
+    const { body } = await api(hub, 'GET', '/servers/dead', { token });
+    return (body as { data: { status: string } }).data.status === 'disconnected';
+  });
+});
+
+const pages = [
+  '/login',
+  '/',
+  '/servers',
+  '/servers?add=form',
+  '/servers/alpha',
+  '/servers/alpha?tab=prompts',
+  '/servers/alpha?tab=config',
+  '/servers/alpha?tab=log',
+  '/servers/alpha?tab=connect',
+  '/servers/dead',
+  '/servers/off',
+  '/groups',
+  '/groups/g1',
+  '/tools',
+  '/tools?server=alpha&tool=tool_00000',
+  '/smart',
+  '/smart?q=create%20a%20note',
+  '/activity',
+  '/activity?kind=search',
+  '/logs',
+  '/users',
+  '/keys',
+  '/settings',
+  '/settings?tab=transfer',
+  '/account',
+];
+
+interface Watched {
+  /** Sum of the layout shifts, with what moved. */
+  shift: number;
+  readonly moved: string[];
+  lastChange: number;
+}
+
+/** Notes what moves from the first moment on, as the browser itself does for its users' statistics. */
+async function watchShifts(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const seen: Watched = { shift: 0, moved: [], lastChange: performance.now() };
+    Object.assign(window, { seen });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) {
+        const { value, sources } = entry as PerformanceEntry & { value: number; sources: { node: Node | null }[] };
+        seen.shift += value;
+        seen.moved.push(...sources.map(({ node }) => (node instanceof Element ? node.outerHTML.slice(0, 120) : '')));
+      }
+    }).observe({ type: 'layout-shift', buffered: true });
+    new MutationObserver(() => {
+      seen.lastChange = performance.now();
+    }).observe(document, { childList: true, subtree: true });
+  });
+}
+
+/** Until the page has its heading, waits for nothing more and has been the same for a while; what has moved by then. */
+async function settled(page: Page): Promise<Watched> {
+  // A dialog hides it from roles.
+  await page.locator('h1').waitFor();
+  await page.waitForFunction(() => {
+    const { lastChange } = (window as unknown as { seen: Watched }).seen;
+    const loading = document.querySelector('[role=status][aria-label^="Loading"]');
+    return loading === null && performance.now() - lastChange > 250;
+  });
+  return page.evaluate(() => (window as unknown as { seen: Watched }).seen);
+}
+
+async function look(path: string, width: number): Promise<Page> {
+  // A file first, so that the page itself is watched from its first moment.
+  const page = await visit(hub, '/icon.svg', { width, ...(path === '/login' && { as: undefined }) });
+  await watchShifts(page);
+  await page.goto(`${hub.url}${path}`);
+  return page;
+}
+
+/** Controls that a reader of screens would have no word for. */
+async function withoutLabel(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const wordsFor = (element: Element) => [
+      element.getAttribute('aria-label'),
+      (element as HTMLInputElement).labels?.[0]?.textContent,
+      element.querySelector('img')?.alt,
+      element.textContent,
+    ];
+    const controls = [...document.querySelectorAll('a, button, input, select, textarea, [role=switch], [role=img]')];
+    const named = (control: Element) => wordsFor(control).some((words) => (words ?? '').trim() !== '');
+    return controls.filter((control) => !named(control)).map((control) => control.outerHTML);
+  });
+}
+
+/** From the request for the page to its heading, in milliseconds. */
+function usableMs(page: Page): Promise<number> {
+  return page.evaluate(() => Math.round((window as unknown as { seen: Watched }).seen.lastChange));
+}
+
+describe('every page', () => {
+  test.each(pages)('moves nothing while it loads, has labels and fits: %s', async (path) => {
+    for (const width of [1280, 390]) {
+      const page = await look(path, width);
+      const { shift, moved } = await settled(page);
+      expect(shift, moved.join('\n')).toBeLessThan(0.1);
+      expect(await withoutLabel(page)).toEqual([]);
+      expect(await page.locator('h1').count()).toBe(1);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+      expect(await page.title()).toMatch(/Tool Hub$/);
+      // Told, and not judged: how fast the machine is at the moment is no fact about the page.
+      console.log(`${path} at ${width}: complete after ${await usableMs(page)} ms, moved ${shift.toFixed(4)}`);
+      await page.context().close();
+    }
+  });
+});
+
+describe('what is measured here', () => {
+  test('is noticed when it is wrong', async () => {
+    const page = await look('/servers', 1280);
+    await settled(page);
+    await page.evaluate(() => {
+      const banner = document.createElement('button');
+      banner.style.height = '300px';
+      document.querySelector('main')?.prepend(banner);
+    });
+    await expect.poll(async () => (await settled(page)).shift).toBeGreaterThan(0.1);
+    expect(await withoutLabel(page)).toHaveLength(1);
+  });
+});
+
+describe('the first load', () => {
+  test('of the first page after the login is at most 250 kB', async () => {
+    const page = await look('/', 1280);
+    await settled(page);
+    const loaded = await page.evaluate(() => {
+      const entries = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
+      return entries.map(({ name, decodedBodySize, encodedBodySize }) => ({
+        path: new URL(name).pathname,
+        bytes: encodedBodySize,
+        unpacked: decodedBodySize,
+      }));
+    });
+    const files = loaded.filter(({ path }) => !path.startsWith('/api'));
+    const sum = (key: 'bytes' | 'unpacked') => files.reduce((all, file) => all + file[key], 0);
+    // It is the packed size that is counted, of all scripts and styles: the same unpacked would be too much.
+    expect(sum('unpacked')).toBeGreaterThan(250_000);
+    expect(sum('bytes')).toBeGreaterThan(50_000);
+    expect(sum('bytes')).toBeLessThan(250_000);
+  });
+});
