@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { type Hostile, hostileStdio, temporaryFolder } from '../kit/hostile.ts';
+import { oauthFixture } from '../kit/oauth-server.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { zip } from '../kit/zip.ts';
 import { visit, violationsInEveryLook } from './kit.ts';
@@ -246,7 +247,11 @@ describe('a new server', () => {
       server: {
         type: 'node',
         entry_point: 'index.js',
-        mcp_config: { command: 'node', args: ['${__dirname}/index.js'], env: { KEY: '${user_config.key}' } },
+        mcp_config: {
+          command: 'node',
+          args: ['${__dirname}/index.js', '--mode=${user_config.mode}', '${user_config.folders}'],
+          env: { KEY: '${user_config.key}', LOUD: '${user_config.loud}' },
+        },
       },
       user_config: {
         key: {
@@ -256,6 +261,9 @@ describe('a new server', () => {
           sensitive: true,
           required: true,
         },
+        mode: { type: 'string', title: 'Mode', description: '', default: 'slow' },
+        loud: { type: 'boolean', title: 'Loud', description: '', default: false },
+        folders: { type: 'directory', title: 'Folders', description: '', multiple: true },
       },
     };
     const path = join(hub.folder, 'bundled.mcpb');
@@ -269,9 +277,14 @@ describe('a new server', () => {
     const page = await visit(hub, '/servers?add=bundle');
     await page.locator('input[type=file]').setInputFiles(path);
     await page.getByLabel('Key of the service').fill('open sesame');
+    expect(await page.getByLabel(/^Mode/).getAttribute('placeholder')).toBe('slow');
+    await page.getByLabel('Loud').check();
+    await page.getByLabel(/^Folders/).fill('/one\n/two');
     await page.getByRole('button', { name: 'Save and start' }).click();
     await page.getByText('“bundled” is added.').waitFor();
-    expect(JSON.parse(await stored(hub)).mcpServers.bundled.env).toEqual({ KEY: 'open sesame' });
+    const { env, args } = JSON.parse(await stored(hub)).mcpServers.bundled;
+    expect(env).toEqual({ KEY: 'open sesame', LOUD: 'true' });
+    expect(args.slice(1)).toEqual(['--mode=slow', '/one', '/two']);
   });
 
   test('comes from the registry, through the hub, into the form', async () => {
@@ -287,6 +300,28 @@ describe('a new server', () => {
     const lonely = await testHub({ mcpServers: {}, env: { MCP_REGISTRY_URL: 'http://127.0.0.1:9' } });
     const page = await visit(lonely, '/servers?add=registry', { expected: /503/ });
     await page.getByText('The registry cannot be reached').waitFor();
+  });
+});
+
+describe('a server that each user signs in to', () => {
+  test('is signed in to in a tab of its own, and out of again', async () => {
+    const { url, issuer } = await oauthFixture();
+    const shared = await testHub({
+      mcpServers: { mail: { url, oauth: { perUser: true }, visibility: 'public' } },
+      systemConfig: { network: { allowedCidrs: ['127.0.0.1/32'] } },
+    });
+    await userToken(shared, await login(shared), 'ann');
+    const page = await visit(shared, '/servers/mail', { as: { username: 'ann', password: passwordOf('ann') } });
+    await page.context().addCookies([{ name: 'account', value: 'ann', url: issuer }]);
+    await page.getByText('Somebody has to sign in there once.').waitFor();
+    const opened = page.waitForEvent('popup');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    const other = await opened;
+    await other.waitForURL(/\/oauth\/callback/);
+    expect(await other.evaluate(() => window.opener)).toBeNull();
+    await page.getByText('Connected', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
   });
 });
 

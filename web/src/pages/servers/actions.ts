@@ -53,15 +53,36 @@ export function useDeleteServer(done?: () => void) {
   };
 }
 
+interface SignIn {
+  readonly name: string;
+  /** Null where the browser opens none. */
+  readonly tab: Window | null;
+}
+
 /** Opens the other side's login in a tab of its own; the hub hears of its end. */
 export function useSignIn() {
-  return useAction<string, { data: { authorizationUrl: string } }>({
-    run: (name) => ask(`/servers${pathOf(name)}/oauth/authorize`, { method: 'POST' }),
-    done: ({ data }) => {
+  const { mutate, isPending } = useAction<SignIn, { data: { authorizationUrl: string } }>({
+    async run({ name, tab }) {
+      try {
+        return await ask(`/servers${pathOf(name)}/oauth/authorize`, { method: 'POST' });
+      } catch (error) {
+        tab?.close();
+        throw error;
+      }
+    },
+    done({ data: { authorizationUrl } }, { tab }) {
       // Only an address of the web: a server could name anything.
-      if (/^https?:/i.test(data.authorizationUrl)) window.open(data.authorizationUrl, '_blank', 'noopener');
+      if (!/^https?:/i.test(authorizationUrl)) tab?.close();
+      else (tab ?? window).location.assign(authorizationUrl);
     },
   });
+  const start = (name: string) => {
+    // At once: browsers refuse a tab that is opened after an answer has been waited for.
+    const tab = window.open('about:blank', '_blank');
+    if (tab) tab.opener = null;
+    mutate({ name, tab });
+  };
+  return { start, isPending };
 }
 
 /** Of one's own sign-in, on a server where each user has one. */

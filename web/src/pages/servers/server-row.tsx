@@ -50,7 +50,7 @@ export function ServerRow({ server }: { readonly server: ServerSummary }) {
         )}
       </div>
       {status === 'oauth_required' && (changeable || (oauth?.perUser === true && !boot.readonly)) && (
-        <Button icon={LogIn} busy={signIn.isPending} onClick={() => signIn.mutate(name)}>
+        <Button icon={LogIn} busy={signIn.isPending} onClick={() => signIn.start(name)}>
           {t('servers.signIn')}
         </Button>
       )}

@@ -77,7 +77,7 @@ function Actions({ server }: { readonly server: ServerDetails }) {
         </Button>
       )}
       {(changeable || ownSignIn) && status === 'oauth_required' && (
-        <Button look="primary" icon={LogIn} busy={signIn.isPending} onClick={() => signIn.mutate(name)}>
+        <Button look="primary" icon={LogIn} busy={signIn.isPending} onClick={() => signIn.start(name)}>
           {t('servers.signIn')}
         </Button>
       )}
