@@ -26,7 +26,12 @@ export function invalid(attempt: string, problems: readonly Problem[]): HubError
 
 function reworded(message: string): string {
   if (message.endsWith('received undefined')) return 'is required';
-  return message.replace(/^Invalid input: /, '');
+  return message
+    .replace(/^Invalid input: /, '')
+    .replace(
+      /^Too (?:big|small): expected \w+ to (be|have) ([<>])=(?=\d)/,
+      (_, verb: string, sign: string) => `must ${verb} at ${sign === '<' ? 'most' : 'least'} `,
+    );
 }
 
 /** What is "all" or exactly the names given. */

@@ -132,7 +132,7 @@ async function search(given: Record<string, unknown>, view: SmartView, options: 
   const metadata = {
     query: query.slice(0, limits.searchEchoChars),
     mode: view.progressive ? 'progressive' : 'standard',
-    threshold: found.threshold,
+    threshold: Math.round(found.threshold * 1_000) / 1_000,
     totalResults: tools.length,
     progressiveDisclosure: view.progressive,
     guideline: searchGuideline(tools.length, view.progressive),
