@@ -232,7 +232,7 @@ describe('a new server', () => {
     await page.getByRole('button', { name: 'Look at it' }).click();
     await page.getByText('There is a server of that name already.').waitFor();
     await page.getByRole('checkbox', { name: 'Take unwanted' }).uncheck();
-    await page.getByRole('button', { name: 'Add 1 servers' }).click();
+    await page.getByRole('button', { name: 'Add 1 server' }).click();
     await page.getByRole('link', { name: 'from-json' }).waitFor();
     expect(await page.getByRole('link', { name: 'unwanted' }).count()).toBe(0);
   });

@@ -24,6 +24,11 @@ export function count(value: number): string {
   return kept('count', (language) => new Intl.NumberFormat(language)).format(value);
 }
 
+/** For texts that differ by number: the number that chooses one, and how it is written. */
+export function many(value: number): { readonly count: number; readonly number: string } {
+  return { count: value, number: count(value) };
+}
+
 /** 1.2K, 3.4M. */
 export function short(value: number): string {
   const options = { notation: 'compact', maximumFractionDigits: 1 } as const;
@@ -78,6 +83,11 @@ export function shortTime(time: string | number | Date, spanMs: number): string 
     ? ({ month: 'short', day: 'numeric' } as const)
     : ({ hour: '2-digit', minute: '2-digit' } as const);
   return kept(long ? 'day' : 'minute', (language) => new Intl.DateTimeFormat(language, options)).format(new Date(time));
+}
+
+/** The hub puts texts of several lines into one; here they are several again. */
+export function inLines(text: string): string {
+  return text.replaceAll(/ ?↵ ?/g, '\n');
 }
 
 const units = [

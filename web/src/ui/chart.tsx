@@ -38,7 +38,7 @@ export function Chart({ label, starts, series, stacked = false, format, empty }:
   });
   const most = Math.max(...sums, 0);
   if (most === 0) return <div className={chartPlace}>{empty}</div>;
-  const top = roundUp(most);
+  const top = roundUp(most, stacked);
   const spanMs = Date.parse(starts.at(-1) ?? '') - Date.parse(starts[0] ?? '');
   return (
     <figure className="flex min-h-55 flex-col gap-2">
@@ -177,9 +177,9 @@ function ticks(starts: readonly string[]): readonly string[] {
   return [...new Set([0, 1, 2].map((part) => Math.floor(part * third)))].flatMap((at) => starts[at] ?? []);
 }
 
-/** The next round number. */
-function roundUp(value: number): number {
+/** The next round number; of things that are counted one whose half is whole. */
+function roundUp(value: number, counted: boolean): number {
   const power = 10 ** Math.floor(Math.log10(value));
-  const step = [1, 1.5, 2, 3, 4, 5, 6, 8, 10].find((each) => each * power >= value) ?? 10;
-  return step * power;
+  const steps = counted && power === 1 ? [2, 4, 6, 8, 10] : [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10];
+  return (steps.find((each) => each * power >= value) ?? 10) * power;
 }

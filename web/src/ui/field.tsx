@@ -12,7 +12,7 @@ export const inputClass = cx(controlClass, 'w-full');
 /** The browser's own words, in our button. */
 export const fileClass = cx(
   inputClass,
-  'file:bg-hover file:text-ink cursor-pointer p-1 file:mr-3 file:min-h-7 file:cursor-pointer file:rounded-sm file:border-0 file:px-3 file:text-sm file:font-medium',
+  'file:bg-hover file:text-ink cursor-pointer p-1 file:mr-3 file:min-h-7 file:cursor-pointer file:rounded-sm file:border file:border-solid file:border-edge file:px-3 file:text-sm file:font-medium',
 );
 
 interface FieldProps {

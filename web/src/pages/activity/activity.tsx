@@ -4,7 +4,7 @@ import { Activity as ActivityIcon, Radar } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useMe } from '../../api/queries.ts';
 import { activitiesQuery, type Span, spans, statsQuery, timelineQuery } from '../../api/records.ts';
-import { count, duration, percent } from '../../lib/format.ts';
+import { count, duration, many, percent } from '../../lib/format.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Failure } from '../../ui/failure.tsx';
 import { Select } from '../../ui/field.tsx';
@@ -101,7 +101,7 @@ function Charts({ span, filter }: Chosen) {
     <div className="grid items-start gap-5 lg:grid-cols-2">
       <Panel
         title={t('overview.callsChart')}
-        lead={totalCalls > 0 ? `${t('activity.sum', { number: count(totalCalls) })}, ${failed}` : blank}
+        lead={totalCalls > 0 ? `${t('activity.sum', many(totalCalls))}, ${failed}` : blank}
       >
         <WithBuckets buckets={buckets} show={CallsChart} />
       </Panel>
@@ -171,7 +171,7 @@ function List({ kind }: { readonly kind: 'call' | 'search' }) {
             text={t(kind === 'call' ? 'activity.page' : 'activity.searchPage', {
               page: count(pagination.page),
               pages: count(pagination.totalPages),
-              total: count(pagination.total),
+              ...many(pagination.total),
             })}
           />
         </>

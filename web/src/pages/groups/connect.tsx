@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { connectQuery, type ConnectScope } from '../../api/queries.ts';
 import type { Connect, Snippet } from '../../api/types.ts';
-import { count, percent, short } from '../../lib/format.ts';
+import { many, percent, short } from '../../lib/format.ts';
 import { storage } from '../../lib/storage.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { buttonClass } from '../../ui/button.tsx';
@@ -67,7 +67,7 @@ function Connecting({ connect: { url, keyRequired, clients, cost }, smart, compa
       <div className="flex flex-col gap-1.5">
         <Copyable text={url} label={t('connect.endpoint')} />
         <p className="text-soft flex flex-wrap items-center gap-x-2 gap-y-1 text-xs">
-          {t('connect.cost', { tools: count(shown.tools), tokens: short(shown.tokens) })}
+          {t('connect.cost', { ...many(shown.tools), tokens: short(shown.tokens) })}
           {compare && saved > 0.05 && smart && (
             <Badge tone="good">{t('connect.saves', { share: percent(saved) })}</Badge>
           )}

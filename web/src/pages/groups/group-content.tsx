@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { queryClient, serverQuery } from '../../api/queries.ts';
 import type { Group, GroupServer, Tool } from '../../api/types.ts';
 import { cx } from '../../lib/cx.ts';
-import { short } from '../../lib/format.ts';
+import { many, short } from '../../lib/format.ts';
 import { tokensOf } from '../../lib/tokens.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty, Loading } from '../../ui/page.tsx';
@@ -158,7 +158,9 @@ function Row(props: RowProps) {
             <code className={cx('block truncate text-xs', !enabled && 'text-soft line-through')}>{originalName}</code>
             <span className="text-soft block truncate text-xs">{enabled ? description : t('groups.off')}</span>
           </span>
-          <span className="text-soft text-xs whitespace-nowrap tabular-nums">{short(tokensOf(row.tool))}</span>
+          <span className="text-soft text-xs whitespace-nowrap tabular-nums">
+            {t('common.tokens', { tokens: short(tokensOf(row.tool)) })}
+          </span>
         </label>
       );
     }
@@ -204,6 +206,6 @@ function ServerLine({ server, open, changeable, onOpen, onSet }: ServerLineProps
 function summary({ selection, total }: ServerChoice, t: ReturnType<typeof useTranslation>['t']): string {
   if (total === undefined) return t('groups.gone');
   if (selection === undefined) return '';
-  if (selection === 'all') return t('groups.allOf', { total });
+  if (selection === 'all') return t('groups.allOf', many(total));
   return t('groups.someOf', { number: selection.length, total });
 }

@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.tsx';
 import { Failure } from '../../ui/failure.tsx';
 import { Empty, Loading, Page } from '../../ui/page.tsx';
 import { GroupForm } from './group-form.tsx';
+import { many } from '../../lib/format.ts';
 
 const route = getRouteApi('/shell/groups');
 
@@ -60,7 +61,7 @@ function Card({ group: { id, name, description, servers } }: { readonly group: G
       <span className="font-medium break-words">{name}</span>
       <span className="text-soft line-clamp-2 text-sm break-words">{description}</span>
       <span className="text-soft mt-auto pt-2 text-xs">
-        {servers.length === 0 ? t('groups.noServers') : t('groups.servers', { number: servers.length })}
+        {servers.length === 0 ? t('groups.noServers') : t('groups.servers', many(servers.length))}
         {servers.length > 0 && <span className="block truncate">{servers.join(', ')}</span>}
       </span>
     </Link>

@@ -10,7 +10,7 @@ import { boot } from '../../boot.ts';
 import { useAction } from '../../lib/action.ts';
 import { useDelayed } from '../../lib/delayed.ts';
 import { download, fileTime } from '../../lib/download.ts';
-import { count } from '../../lib/format.ts';
+import { count, many } from '../../lib/format.ts';
 import { Badge, Dot } from '../../ui/badge.tsx';
 import { Button, buttonClass, IconButton } from '../../ui/button.tsx';
 import { confirm } from '../../ui/confirm.tsx';
@@ -148,7 +148,7 @@ function Filters({ feed }: Pick<Parts, 'feed'>) {
         <Dot tone={feed.paused ? 'warn' : feed.state === 'open' ? 'good' : 'bad'} />
         {t(feed.paused ? 'logs.paused' : `logs.state.${feed.state}`)}
         <span className="tabular-nums" aria-hidden>
-          · {t('logs.count', { number: count(feed.entries.length) })}
+          · {t('logs.count', many(feed.entries.length))}
         </span>
       </p>
     </div>

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { ServerSummary } from '../../api/types.ts';
 import { Panel } from '../../ui/page.tsx';
 import { Status, Timing } from '../servers/status.tsx';
+import { inLines } from '../../lib/format.ts';
 
 /** The servers that do not work, and why. */
 export function Attention({ servers }: { readonly servers: readonly ServerSummary[] }) {
@@ -30,7 +31,11 @@ export function Attention({ servers }: { readonly servers: readonly ServerSummar
                 </Link>
                 <Status status={server.status} />
               </span>
-              {server.error !== null && <span className="text-soft text-xs break-words">{server.error}</span>}
+              {server.error !== null && (
+                <span className="text-soft line-clamp-4 text-xs break-words whitespace-pre-line">
+                  {inLines(server.error)}
+                </span>
+              )}
               <span className="text-soft text-xs">
                 <Timing {...server} />
               </span>

@@ -4,7 +4,7 @@ import { Lock, LockOpen } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { get } from '../../api/client.ts';
 import type { Callable, Exposure } from '../../api/types.ts';
-import { count } from '../../lib/format.ts';
+import { many } from '../../lib/format.ts';
 import { Panel } from '../../ui/page.tsx';
 
 /** What an anonymous caller can run. */
@@ -36,7 +36,7 @@ export function Open() {
               aria-hidden
               className={data.loopback ? 'text-soft mt-0.5 shrink-0' : 'text-warn mt-0.5 shrink-0'}
             />
-            {callable && t(key, { tools: count(callable.tools), servers: named(callable) })}
+            {callable && t(key, { ...many(callable.tools), servers: named(callable) })}
           </p>
         ))}
         <p className="text-soft text-xs">

@@ -10,6 +10,7 @@ import { DialogBody, DialogFooter } from '../../ui/dialog.tsx';
 import { Check, TextAreaField } from '../../ui/field.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Problems } from './configuration.tsx';
+import { many } from '../../lib/format.ts';
 
 /** Servers out of what another client has, looked at before they are added. */
 export function AddPasted({ onClose }: { readonly onClose: () => void }) {
@@ -27,7 +28,7 @@ export function AddPasted({ onClose }: { readonly onClose: () => void }) {
   const add = useAction({
     run: () => ask('/servers/import', { method: 'POST', body: { text, names } }),
     done: () => {
-      toast.good(t('servers.paste.done', { number: names.length }));
+      toast.good(t('servers.paste.done', many(names.length)));
       onClose();
     },
     quiet: true,
@@ -60,7 +61,7 @@ export function AddPasted({ onClose }: { readonly onClose: () => void }) {
         <Button onClick={onClose}>{t('common.cancel')}</Button>
         {found ? (
           <Button look="primary" busy={add.isPending} disabled={names.length === 0} onClick={() => add.mutate()}>
-            {t('servers.paste.add', { number: names.length })}
+            {t('servers.paste.add', many(names.length))}
           </Button>
         ) : (
           <Button look="primary" busy={look.isPending} disabled={text.trim() === ''} onClick={() => look.mutate()}>

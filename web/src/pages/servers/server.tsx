@@ -19,6 +19,7 @@ import { Prompts, Resources } from './items.tsx';
 import { LogTail } from './log-tail.tsx';
 import { Status, Timing } from './status.tsx';
 import { ToolList } from './tool-list.tsx';
+import { inLines } from '../../lib/format.ts';
 
 const route = getRouteApi('/shell/servers/$name');
 
@@ -107,6 +108,7 @@ function Actions({ server }: { readonly server: ServerDetails }) {
 /** Why it does not work, and what to do; nothing when it does. */
 function Trouble({ server }: { readonly server: ServerDetails }) {
   const { t } = useTranslation();
+  const { tab } = route.useSearch();
   const { name, status, error, configRestricted } = server;
   if (status === 'connected') return null;
   return (
@@ -130,14 +132,11 @@ function Trouble({ server }: { readonly server: ServerDetails }) {
           </p>
         )}
       </div>
-      {status === 'disconnected' && configRestricted !== true && <LogTail server={name} lines={12} className="h-44" />}
+      {status === 'disconnected' && configRestricted !== true && tab !== 'log' && (
+        <LogTail server={name} lines={12} className="h-44" />
+      )}
     </section>
   );
-}
-
-/** The hub puts texts of several lines into one. */
-function inLines(error: string): string {
-  return error.replaceAll(/ ?↵ ?/g, '\n');
 }
 
 function Content({ server }: { readonly server: ServerDetails }) {

@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
 import type { ServerStatus, ServerSummary } from '../../api/types.ts';
-import { relative } from '../../lib/format.ts';
+import { many, relative } from '../../lib/format.ts';
 import { useNow } from '../../lib/now.ts';
 import { Badge, Dot, type Tone } from '../../ui/badge.tsx';
 
@@ -41,7 +41,7 @@ export function Timing({ status, nextRetryAt, lastConnectedAt, attempts }: Timed
   }
   if (status !== 'disconnected') return null;
   const parts = [
-    attempts > 0 && t('servers.attempts', { number: attempts }),
+    attempts > 0 && t('servers.attempts', many(attempts)),
     nextRetryAt !== undefined && t('servers.retry', { when: relative(Math.max(now, Date.parse(nextRetryAt)), now) }),
   ];
   return <>{parts.filter(Boolean).join(' · ')}</>;

@@ -12,6 +12,7 @@ import { fileClass, SelectField, TextAreaField, Field } from '../../ui/field.tsx
 import { Panel } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { objectIn, Problems } from '../servers/configuration.tsx';
+import { many } from '../../lib/format.ts';
 
 interface Change {
   readonly kind: 'server' | 'group' | 'user' | 'system';
@@ -44,7 +45,7 @@ export function ImportSettings() {
   const apply = useAction<void, Outcome>({
     run: () => run(false),
     done: ({ changes }) => {
-      toast.good(t('settings.applied', { number: changes.length }));
+      toast.good(t('settings.applied', many(changes.length)));
       setText('');
       look.reset();
     },
@@ -57,7 +58,7 @@ export function ImportSettings() {
   };
   const askFirst = async (changes: readonly Change[]) => {
     const removed = changes.filter((each) => each.change === 'removed').length;
-    const title = t('settings.removeTitle', { number: removed });
+    const title = t('settings.removeTitle', many(removed));
     const sure =
       removed === 0 || (await confirm({ title, text: t('settings.removeText'), action: t('common.remove') }));
     if (sure) apply.mutate();
@@ -106,7 +107,7 @@ export function ImportSettings() {
         <div className="flex flex-wrap gap-2">
           {look.data && look.data.changes.length > 0 ? (
             <Button look="primary" busy={apply.isPending} onClick={() => void askFirst(look.data.changes)}>
-              {t('settings.apply', { number: look.data.changes.length })}
+              {t('settings.apply', many(look.data.changes.length))}
             </Button>
           ) : (
             <Button busy={look.isPending} disabled={text.trim() === ''} onClick={() => look.mutate()}>
@@ -144,6 +145,9 @@ function Result({ outcome: { changes, skipped } }: { readonly outcome: Outcome }
   );
 }
 
+/** More differences than this are opened one by one. */
+const shownAtOnce = 5;
+
 function Changes({ changes }: { readonly changes: readonly Change[] }) {
   const { t } = useTranslation();
   if (changes.length === 0) return <p className="text-soft text-sm">{t('settings.same')}</p>;
@@ -151,7 +155,7 @@ function Changes({ changes }: { readonly changes: readonly Change[] }) {
     <ul className="border-line divide-line divide-y rounded-lg border">
       {changes.map((each) => (
         <li key={`${each.kind} ${each.name}`} className="px-3 py-2">
-          <details>
+          <details open={changes.length <= shownAtOnce}>
             <summary className="rounded-sm text-sm">
               <span className="inline-flex flex-wrap items-center gap-2">
                 <Badge tone={tones[each.change]}>{t(`settings.change.${each.change}`)}</Badge>

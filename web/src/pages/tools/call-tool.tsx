@@ -96,7 +96,7 @@ export function CallTool({ server, tool }: { readonly server: string; readonly t
           </div>
         </form>
       </Panel>
-      <div role="status" aria-live="polite">
+      <div role="status" aria-live="polite" className="empty:-mt-5">
         {state.kind === 'running' && <Running state={state} />}
         {state.kind === 'cancelled' && <p className="panel text-soft p-4 text-sm">{t('play.cancelled')}</p>}
       </div>

@@ -4,7 +4,7 @@ import { ChevronRight, FlaskConical, Server, Wrench } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { serverQuery, serversQuery } from '../../api/queries.ts';
 import type { ServerDetails, ServerSummary, Tool } from '../../api/types.ts';
-import { count } from '../../lib/format.ts';
+import { many } from '../../lib/format.ts';
 import { cx } from '../../lib/cx.ts';
 import { matches } from '../../lib/search.ts';
 import { buttonClass } from '../../ui/button.tsx';
@@ -78,7 +78,7 @@ function ChooseServer({ servers }: { readonly servers: readonly ServerSummary[] 
               <span className="text-soft block truncate text-xs">{description}</span>
             </span>
             <span className="text-soft text-xs whitespace-nowrap tabular-nums">
-              {t('play.toolCount', { number: count(tools.total) })}
+              {t('play.toolCount', many(tools.total))}
             </span>
             <ChevronRight size={15} aria-hidden className="text-soft" />
           </Link>

@@ -7,7 +7,7 @@ import { groupsQuery, useMe, usersQuery } from '../../api/queries.ts';
 import type { User } from '../../api/types.ts';
 import { boot } from '../../boot.ts';
 import { guess, useAction } from '../../lib/action.ts';
-import { date } from '../../lib/format.ts';
+import { date, many } from '../../lib/format.ts';
 import { matches } from '../../lib/search.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
@@ -44,7 +44,7 @@ export function Users() {
         <>
           <div className="flex flex-wrap items-center gap-3">
             <SearchBox className="max-w-80 flex-1" label={t('users.search')} value={q} onChange={setQ} />
-            <p className="text-soft text-xs">{t('users.count', { users: users.data.length, admins })}</p>
+            <p className="text-soft text-xs">{t('users.count', { ...many(users.data.length), admins })}</p>
           </div>
           <div className="panel">
             {found.length === 0 ? (
