@@ -67,20 +67,20 @@ import { version } from './version.ts';
 
 /**
  * Builds every part of the hub in order and starts it; the only place that knows them all. Returns as soon as it listens: servers connect afterwards. Throws
- * HubError `misconfigured` or `conflict` when it cannot start; nothing is left open then.
+ * HubError `misconfigured` or `conflict` when it cannot start; nothing is left open then. When `stop` is aborted meanwhile it waits for no database any more.
  */
-export async function startHub(env: Env): Promise<Hub> {
+export async function startHub(env: Env, stop?: AbortSignal): Promise<Hub> {
   const closers = newClosers();
   try {
-    return await build(env, closers);
+    return await build(env, closers, stop);
   } catch (error) {
     await closers.close();
     throw error;
   }
 }
 
-async function build(env: Env, closers: Closers): Promise<Hub> {
-  const storage = await openStorage(env, closers);
+async function build(env: Env, closers: Closers, stop: AbortSignal | undefined): Promise<Hub> {
+  const storage = await openStorage(env, closers, stop);
   const { book, log, dataDir, database, settings, records } = storage;
   const passwords = createPasswords();
 
@@ -184,7 +184,7 @@ function reconciling(log: Logger, run: () => void): Loop {
 }
 
 /** What outlives the process: the log, the data folder, the database, the settings, what was recorded. */
-async function openStorage(env: Env, closers: Closers) {
+async function openStorage(env: Env, closers: Closers, stop: AbortSignal | undefined) {
   const book = createLog({ level: env.logLevel, format: env.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json') });
   closers.add(() => book.close());
   const log: LoggerFor = (service) => book.for(service);
@@ -192,11 +192,14 @@ async function openStorage(env: Env, closers: Closers) {
   closers.add(() => dataDir.close());
   const database = createDatabase({ url: databaseUrl(env), dataDir: dataDir.path, log: log('hub') });
   closers.add(() => database.close());
+  // Only as long as nothing has to be written any more: later it is the last to be closed.
+  const giveUp = (): void => void database.close();
+  stop?.addEventListener('abort', giveUp);
   const settings = await openSettings({
     backend: settingsBackend(env, dataDir, database, log('hub')),
     log: log('hub'),
     initial: () => sampleSettings(dataDir.path, process.cwd()),
-  });
+  }).finally(() => stop?.removeEventListener('abort', giveUp));
   closers.add(() => settings.close());
   makeSampleFolder(settings.current, dataDir.path, process.cwd());
   const records = openRecords(book, database, log('hub'));

@@ -158,6 +158,13 @@ describe('toolhub serve', () => {
     await hub.says(/First admin: username admin, password \S{8,}/);
   });
 
+  test('that waits for its first settings in a database that is away stops in order all the same', async () => {
+    const hub = startServe({ LOG_FORMAT: 'pretty', DB_URL: 'postgres://nobody@127.0.0.1:9/none' });
+    await hub.says(/The database is not available/);
+    hub.child.kill('SIGTERM');
+    expect(await hub.exitCode()).toBe(0);
+  });
+
   test('that is told to stop before it is up still shows the first password, if it made one', async () => {
     const made = watch(folder, { signal: AbortSignal.timeout(15_000) });
     const hub = startServe({ LOG_FORMAT: 'pretty' });

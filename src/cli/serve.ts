@@ -18,7 +18,7 @@ export const serve: Command = {
     const env = readProcessEnv(variablesFrom(flags));
     const stop = watchStopSignals();
     const announcer = createAnnouncer(env);
-    const starting = startHub(env).then((hub) => {
+    const starting = startHub(env, stop.signal).then((hub) => {
       // Also when it was told to stop meanwhile: the first password is shown nowhere else.
       announcer.ready(hub);
       return hub;
@@ -32,9 +32,14 @@ export const serve: Command = {
   },
 };
 
-/** A stop that hangs must not: whoever stops us (Docker, systemd) would end us less politely. */
+/** A stop that hangs must not: whoever stops us (Docker, systemd) would end us less politely. A start that did not come to its end has nothing open. */
 async function closeInTime(starting: Promise<Hub>): Promise<ExitCode> {
-  const closed = starting.then((hub) => hub.close()).then(() => exitCodes.stopped);
+  const closed = starting
+    .then(
+      (hub) => hub.close(),
+      () => undefined,
+    )
+    .then(() => exitCodes.stopped);
   const late = after(limits.stopMs, exitCodes.failed, { ref: false });
   const code = await Promise.race([closed, late]);
   if (code !== exitCodes.stopped)

@@ -28,6 +28,14 @@ test('with DB_URL=off nothing is opened, and whoever needs a database hears so a
   });
 });
 
+test('whoever waits for it when it is closed hears so at once', async () => {
+  const database = handle({ url: 'postgres://nobody@127.0.0.1:9/none', dataDir: '/nonexistent', log: silent });
+  database.start();
+  const heard = expect(database.whenReady(600_000)).rejects.toMatchObject({ code: 'not_ready' });
+  await database.close();
+  await heard;
+});
+
 describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
   test('it is opened when told, not before, and nobody waits for it who does not want to', async () => {
     const database = handle(await places[kind]());

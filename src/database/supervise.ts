@@ -106,12 +106,15 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
     const look = (): void => {
       if (database !== undefined) ready.resolve(database);
     };
+    const giveUp = (): void => ready.reject(notReady(state));
     const hopeless = state.state === 'off' || stop.signal.aborted;
-    const timer = setTimeout(() => ready.reject(notReady(state)), hopeless ? 0 : timeoutMs);
+    const timer = setTimeout(giveUp, hopeless ? 0 : timeoutMs);
     changes.add(look);
+    stop.signal.addEventListener('abort', giveUp);
     return ready.promise.finally(() => {
       clearTimeout(timer);
       changes.delete(look);
+      stop.signal.removeEventListener('abort', giveUp);
     });
   }
 

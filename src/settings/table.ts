@@ -28,6 +28,8 @@ const channel = 'settings';
  */
 export function settingsTable({ database, importFrom, copyPath, log }: TableOptions): SettingsBackend {
   let known: Loaded | undefined;
+  /** How long a reading may still wait when nothing is known at all: once, however often it is read. */
+  let patienceMs: number = limits.settingsFirstReadMs;
 
   async function load(): Promise<Loaded> {
     const loaded = await loadNow();
@@ -41,7 +43,8 @@ export function settingsTable({ database, importFrom, copyPath, log }: TableOpti
     const last = known ?? (await readCopy(copyPath));
     if (last !== undefined) return last;
     // Nothing is known at all: it is worth waiting for a database that starts together with the hub.
-    const late = await ready(limits.settingsFirstReadMs);
+    const late = await ready(patienceMs);
+    patienceMs = 0;
     return late === undefined ? unreadable('the database in DB_URL cannot be reached') : loadStored(late);
   }
 
