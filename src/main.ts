@@ -64,6 +64,7 @@ import { secretsOf } from './open-embeddings.ts';
 import { openSmart } from './open-smart.ts';
 import { openUpstream } from './open-upstream.ts';
 import { version } from './version.ts';
+import { createFront } from './wire/front.ts';
 
 /**
  * Builds every part of the hub in order and starts it; the only place that knows them all. Returns as soon as it listens: servers connect afterwards. Throws
@@ -158,12 +159,11 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
 
   // What the last run knew is served from the first request on.
   pool.prepare(settings.current);
-  const server = createServer(
-    { keepAliveTimeout: limits.idleConnectionMs, requestTimeout: limits.requestReadMs },
-    door,
-  );
+  const server = createServer({ keepAliveTimeout: limits.idleConnectionMs, requestTimeout: limits.requestReadMs });
+  server.on('request', door.enter);
+  const front = createFront(server, { takes: door.isMcp, handle: door.enterMcp });
   const address = await listen(server, env.host, env.port);
-  closers.add(() => closeServer(server, limits.drainMs, [clients.streams, records.logStream, changes]));
+  closers.add(() => closeServer(server, front, limits.drainMs, [clients.streams, records.logStream, changes]));
   // Not before: a start that fails would leave an admin whose password nobody has seen.
   const adminPassword = await firstAdmin(settings, passwords, env.adminPassword);
   listening = address;

@@ -1,12 +1,20 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { HubError } from '../core/errors.ts';
+import type { HttpRequest } from '../wire/http.ts';
+import { PlainRequest } from '../wire/plain-request.ts';
 
 /**
  * Reads a request body as text. Throws HubError `too_large` beyond `maxBytes`, `invalid_input` for bytes that are not UTF-8, `cancelled` when the client
  * leaves in the middle.
  */
-export function readBody(req: IncomingMessage, maxBytes: number): Promise<string> {
+export async function readBody(req: HttpRequest, maxBytes: number): Promise<string> {
+  const bytes = req instanceof PlainRequest ? req.body : await received(req, maxBytes);
+  if (!isUtf8(bytes)) throw new HubError('invalid_input', 'Parse error: the body is not UTF-8.');
+  return bytes.toString('utf8');
+}
+
+function received(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const declared = Number(req.headers['content-length'] ?? 0);
     if (declared > maxBytes) return reject(tooLarge(maxBytes));
@@ -21,11 +29,7 @@ export function readBody(req: IncomingMessage, maxBytes: number): Promise<string
       }
       chunks.push(chunk);
     });
-    req.on('end', () => {
-      const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
-      if (isUtf8(bytes)) resolve(bytes.toString('utf8'));
-      else reject(new HubError('invalid_input', 'Parse error: the body is not UTF-8.'));
-    });
+    req.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     // Comes with every request; an error, with its stack, is made only for one that broke off.
     req.on('close', () => {
       if (!req.readableEnded) reject(new HubError('cancelled', 'The client left while sending.'));

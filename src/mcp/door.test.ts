@@ -58,7 +58,7 @@ async function door(options: Partial<DoorOptions> = {}) {
       version: '1',
       log,
       ...options,
-    }),
+    }).enter,
   ).listen(0, '127.0.0.1');
   atEnd(() => {
     streams.close();

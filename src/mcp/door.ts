@@ -4,6 +4,7 @@ import { anonymous, type Principal } from '../core/principal.ts';
 import { errorResponseText, rpcErrors } from '../core/rpc.ts';
 import { type Scope, scopeOf } from '../core/scope.ts';
 import type { Settings } from '../core/settings.ts';
+import type { HttpRequest, HttpResponse } from '../wire/http.ts';
 import { type EndpointOptions, refuseUnexpected, serveMcp } from './endpoint.ts';
 import { corsHeaders, type GuardOptions, preflightHeaders, refusedByGuard } from './guard.ts';
 import { createLegacySse } from './legacy-sse.ts';
@@ -17,11 +18,11 @@ export interface DoorOptions extends EndpointOptions {
   readonly basePath: string;
   readonly guard: GuardOptions;
   readonly settings: () => Settings;
-  readonly identify: (headers: IncomingMessage['headers']) => Identified | Promise<Identified>;
+  readonly identify: (headers: HttpRequest['headers']) => Identified | Promise<Identified>;
   /** The client's address, behind whatever proxies are trusted. */
-  readonly address: (req: IncomingMessage) => string | undefined;
+  readonly address: (req: HttpRequest) => string | undefined;
   /** Where the metadata of the endpoint is that a request without a good credential asked for (RFC 9728 §5.1). */
-  readonly metadataUrl: (req: IncomingMessage) => string;
+  readonly metadataUrl: (req: HttpRequest) => string;
   /** Every path that is not an MCP endpoint: health, REST, dashboard. */
   readonly other: (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
   /** The body that tells a foreign host or page, on such a path, why it is refused. */
@@ -32,34 +33,40 @@ const noQuery = new URLSearchParams();
 
 type Route = { readonly kind: 'mcp' | 'sse'; readonly rest: string } | { readonly kind: 'messages' };
 
-/**
- * The front of the hub on bare `node:http`: guards every route against foreign hosts and pages, finds out who asks and what for, and hands
- * over (DESIGN, a call).
- */
-export function createDoor(options: DoorOptions): (req: IncomingMessage, res: ServerResponse) => void {
+export interface Door {
+  /** For every request. */
+  readonly enter: (req: IncomingMessage, res: ServerResponse) => void;
+  /** For one to an MCP endpoint, which may come from elsewhere than node:http. */
+  readonly enterMcp: (req: HttpRequest, res: HttpResponse) => void;
+  /** Whether a URL is an MCP endpoint's. */
+  readonly isMcp: (url: string) => boolean;
+}
+
+/** Where everybody comes in: guards every route against foreign hosts and pages, finds out who asks and what for, and hands over (DESIGN, a call). */
+export function createDoor(options: DoorOptions): Door {
   const closed = (scope: Scope): HubError | undefined => closedScope(scope, options.settings());
   const legacySse = createLegacySse(`${options.basePath}/messages`, { ...options, closed });
 
   async function enter(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const url = req.url ?? '/';
-    const queryAt = url.indexOf('?');
-    const path = queryAt === -1 ? url : url.slice(0, queryAt);
+    const path = pathOf(req.url);
     const route = routeOf(path, options.basePath);
+    if (route) return enterMcp(req, res, route);
     const refused = refusedByGuard(req, options.guard);
-    if (refused !== undefined) {
-      const { method = 'GET' } = req;
-      const inRpc = () => errorResponseText('null', rpcErrors.invalidRequest, refused);
-      return refuseForeign(res, route ? inRpc() : options.foreign({ method, path }, refused));
-    }
+    if (refused !== undefined)
+      return refuseForeign(res, options.foreign({ method: req.method ?? 'GET', path }, refused));
     const headers = corsHeaders(req, options.guard.allowedOrigins);
-    if (req.method === 'OPTIONS' && req.headers['access-control-request-method'] !== undefined) {
-      res.writeHead(204, { ...headers, ...(headers['vary'] !== undefined && preflightHeaders) }).end();
-      return;
-    }
-    if (!route) {
-      for (const name of Object.keys(headers)) res.setHeader(name, headers[name] ?? '');
-      return options.other(req, res);
-    }
+    if (isPreflight(req)) return answerPreflight(res, headers);
+    for (const name of Object.keys(headers)) res.setHeader(name, headers[name] ?? '');
+    return options.other(req, res);
+  }
+
+  async function enterMcp(req: HttpRequest, res: HttpResponse, route: Route): Promise<void> {
+    const refused = refusedByGuard(req, options.guard);
+    if (refused !== undefined) return refuseForeign(res, errorResponseText('null', rpcErrors.invalidRequest, refused));
+    const headers = corsHeaders(req, options.guard.allowedOrigins);
+    if (isPreflight(req)) return answerPreflight(res, headers);
+    const { url = '/' } = req;
+    const queryAt = url.indexOf('?');
     const query = queryAt === -1 ? noQuery : new URLSearchParams(url.slice(queryAt + 1));
     const scope = route.kind === 'messages' ? ({ kind: 'all' } as const) : scopeOf(route.rest);
     const address = options.address(req);
@@ -89,18 +96,40 @@ export function createDoor(options: DoorOptions): (req: IncomingMessage, res: Se
     return route.kind === 'mcp' ? serveMcp(visit, options) : legacySse.open(visit);
   }
 
-  function begin(req: IncomingMessage, res: ServerResponse): void {
-    enter(req, res).catch((error: unknown) => {
+  function ended(entering: Promise<void>, req: HttpRequest, res: HttpResponse): void {
+    entering.catch((error: unknown) => {
       if (!(error instanceof HubError)) options.log.error('request failed', { path: req.url, error: errorText(error) });
       refuseUnexpected({ res, headers: {} }, error);
     });
   }
 
-  return (req, res) => {
-    // A request sent ahead, before the answer to the one before it (pipelining), waits for its turn: until then Node would not tell that its client left.
-    if (res.socket) begin(req, res);
-    else res.once('socket', () => begin(req, res));
+  const mcpRoute = (url: string | undefined): Route | undefined => routeOf(pathOf(url), options.basePath);
+  return {
+    enter(req, res) {
+      // A request sent ahead, before the answer to the one before it (pipelining), waits for its turn: until then Node would not tell that its client left.
+      if (res.socket) ended(enter(req, res), req, res);
+      else res.once('socket', () => ended(enter(req, res), req, res));
+    },
+    enterMcp(req, res) {
+      const route = mcpRoute(req.url);
+      if (route) ended(enterMcp(req, res, route), req, res);
+    },
+    isMcp: (url) => mcpRoute(url) !== undefined,
   };
+}
+
+function pathOf(url = '/'): string {
+  const queryAt = url.indexOf('?');
+  return queryAt === -1 ? url : url.slice(0, queryAt);
+}
+
+function isPreflight({ method, headers }: HttpRequest): boolean {
+  return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+}
+
+function answerPreflight(res: HttpResponse, headers: Record<string, string>): void {
+  res.writeHead(204, { ...headers, ...(headers['vary'] !== undefined && preflightHeaders) });
+  res.end();
 }
 
 /** True for the path of an MCP endpoint, as it is without `BASE_PATH`. */
@@ -143,7 +172,7 @@ function unauthorized(visit: Visit, metadata: string, bad: boolean): void {
   });
 }
 
-function refuseForeign(res: ServerResponse, text: string): void {
+function refuseForeign(res: HttpResponse, text: string): void {
   res.writeHead(403, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
   res.end(text);
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
 import { limits } from '../core/limits.ts';
+import type { HttpResponse } from '../wire/http.ts';
 
 /** A message that was sent on a stream, under its place there. */
 export interface SentEvent {
@@ -9,7 +9,7 @@ export interface SentEvent {
 }
 
 /** Makes what comes after an event go out on this response (2025-11-25, Resumability and Redelivery), then whatever else the stream still carries. */
-export type Resume = (res: ServerResponse, headers: Record<string, string>, after: number) => void;
+export type Resume = (res: HttpResponse, headers: Record<string, string>, after: number) => void;
 
 /**
  * What one event stream of a session carried, apart from the connections that carry it. Its ids name the stream and the place in it, and are never given twice, not

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { HttpRequest } from '../wire/http.ts';
 
 export interface GuardOptions {
   /** True when the hub listens on loopback only: then a foreign `Host` is DNS rebinding. */
@@ -13,7 +13,7 @@ export interface GuardOptions {
  * Says why a request must be refused with 403 for its `Host` or `Origin` (CONTRACT §2; MCP, Transports, security warning), or undefined. Programs send no
  * `Origin`; a browser does, and then it has to be our own page or one the operator named.
  */
-export function refusedByGuard(req: IncomingMessage, options: GuardOptions): string | undefined {
+export function refusedByGuard(req: HttpRequest, options: GuardOptions): string | undefined {
   const host = req.headers.host ?? '';
   const name = hostName(host);
   const named = options.allowedHosts.some(
@@ -32,7 +32,7 @@ export function refusedByGuard(req: IncomingMessage, options: GuardOptions): str
 }
 
 /** The CORS headers for a request of an origin the operator named; none for others. */
-export function corsHeaders(req: IncomingMessage, allowedOrigins: readonly string[]): Record<string, string> {
+export function corsHeaders(req: HttpRequest, allowedOrigins: readonly string[]): Record<string, string> {
   const { origin } = req.headers;
   if (origin === undefined || !allowedOrigins.includes(origin)) return {};
   return {

@@ -1,5 +1,5 @@
-import type { ServerResponse } from 'node:http';
 import { limits } from '../core/limits.ts';
+import type { HttpResponse } from '../wire/http.ts';
 import type { EventLog, EventLogs } from './event-log.ts';
 
 /**
@@ -48,7 +48,7 @@ export class PostReply implements Reply {
   gone: (() => void) | undefined;
   /** Called once when the exchange is over, however it ended. */
   finished: (() => void) | undefined;
-  #res: ServerResponse;
+  #res: HttpResponse;
   readonly #mayStream: boolean;
   readonly #headers: Record<string, string>;
   readonly #resumable: Resumable | undefined;
@@ -60,7 +60,7 @@ export class PostReply implements Reply {
   #grace: (() => void) | undefined;
 
   /** `mayStream`: the client accepts `text/event-stream`. `headers` go out with the answer. */
-  constructor(res: ServerResponse, mayStream: boolean, headers: Record<string, string>, resumable?: Resumable) {
+  constructor(res: HttpResponse, mayStream: boolean, headers: Record<string, string>, resumable?: Resumable) {
     this.#res = res;
     this.#mayStream = mayStream;
     this.#headers = headers;
@@ -143,7 +143,7 @@ export class PostReply implements Reply {
     if (this.#attached) this.#res.write(frame(text, id));
   }
 
-  #resume(log: EventLog, res: ServerResponse, headers: Record<string, string>, after: number): void {
+  #resume(log: EventLog, res: HttpResponse, headers: Record<string, string>, after: number): void {
     this.#grace?.();
     const before = this.#res;
     this.#res = res;
@@ -157,7 +157,7 @@ export class PostReply implements Reply {
     dropUnread(res);
   }
 
-  #left(res: ServerResponse): void {
+  #left(res: HttpResponse): void {
     if (res !== this.#res) return;
     this.#attached = false;
     if (this.#done || !this.#log || this.#log.events.length === 0) return this.#over();
@@ -179,7 +179,7 @@ export class PostReply implements Reply {
 }
 
 /** Ends a response of which the client reads nothing for a while: what it waits for would stay in memory for as long as it likes. */
-export function dropUnread(res: ServerResponse): void {
+export function dropUnread(res: HttpResponse): void {
   res.setTimeout(limits.unreadMs, () => res.destroy());
 }
 

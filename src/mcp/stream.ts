@@ -1,6 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BusyMap } from '../core/busy-map.ts';
 import { limits } from '../core/limits.ts';
+import type { HttpRequest, HttpResponse } from '../wire/http.ts';
 import { type ChangedList, changedText } from './announcer.ts';
 import { dropUnread, frame, primingEvent, streamHeaders } from './reply.ts';
 
@@ -22,11 +22,11 @@ export interface Stream {
 /** All streams of the hub, and the signs of life that everything long-lived gives, from one timer. */
 export interface Streams {
   /** Starts an event stream on a response. `closed` is called once, whoever ends it. `farewell` is the message that an orderly end begins with. */
-  open(res: ServerResponse, headers: Record<string, string>, closed: () => void, farewell?: string): Stream;
+  open(res: HttpResponse, headers: Record<string, string>, closed: () => void, farewell?: string): Stream;
   /** True when no more may be opened (`limits.streams`). */
   readonly full: boolean;
   /** Ends those whose request would not be let in any more. */
-  endWhere(isOver: (req: IncomingMessage) => boolean | Promise<boolean>): void;
+  endWhere(isOver: (req: HttpRequest) => boolean | Promise<boolean>): void;
   /** Calls `beat` now and then until the function returned is called. */
   onBeat(beat: () => void): () => void;
   /** Ends every stream: the hub stops. */
@@ -82,11 +82,11 @@ export function createStreams(): Streams {
 
 /** A class, because there is one for each client that listens, and a closure for each of its methods would be what most of it costs. */
 class HttpStream implements Stream {
-  readonly #res: ServerResponse;
+  readonly #res: HttpResponse;
   readonly #farewell: string | undefined;
   #open = true;
 
-  constructor(res: ServerResponse, farewell: string | undefined) {
+  constructor(res: HttpResponse, farewell: string | undefined) {
     this.#res = res;
     this.#farewell = farewell;
   }
@@ -95,7 +95,7 @@ class HttpStream implements Stream {
     return this.#open;
   }
 
-  get req(): IncomingMessage {
+  get req(): HttpRequest {
     return this.#res.req;
   }
 

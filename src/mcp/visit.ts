@@ -1,12 +1,12 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../core/principal.ts';
 import { errorResponseText, rpcErrors } from '../core/rpc.ts';
 import type { Scope } from '../core/scope.ts';
+import type { HttpRequest, HttpResponse } from '../wire/http.ts';
 
 /** One HTTP request to an MCP endpoint, with what the door found out about it. */
 export interface Visit {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
+  readonly req: HttpRequest;
+  readonly res: HttpResponse;
   readonly principal: Principal;
   readonly scope: Scope;
   /** Where the request came from, as far as it is known. */

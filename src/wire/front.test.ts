@@ -1,0 +1,181 @@
+import { connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { type Answer, echo, echoServer, wire } from '../../test/kit/front.ts';
+import { until } from '../../test/kit/until.ts';
+import type { HttpResponse } from './http.ts';
+
+const post = (body: string, head = '', url = '/mcp'): string =>
+  `POST ${url} HTTP/1.1\r\nHost: h\r\n${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+const answersIn = (heard: string): number => heard.split('HTTP/1.1 200 OK').length - 1;
+
+/** Keeps responses until the test answers them. */
+function held(): { answer: Answer; responses: HttpResponse[] } {
+  const responses: HttpResponse[] = [];
+  return { answer: (_req, _body, res) => void responses.push(res), responses };
+}
+
+const short = { 'content-type': 'text/plain', 'content-length': 2 };
+
+test('plain requests of a connection are read by the front, and the rest of it by node:http from the first other on', async () => {
+  const server = await echoServer();
+  const line = await wire(server.port);
+  await line.send(post('1', '', '/mcp/1'));
+  await until('the first', () => server.byFront.length === 1);
+  await line.send(`${post('2', '', '/mcp/2')}GET /mcp/3 HTTP/1.1\r\nHost: h\r\n\r\n${post('4', '', '/mcp/4')}`);
+  await until('all', () => server.byNode.length === 2);
+  expect([server.byFront, server.byNode]).toEqual([
+    ['/mcp/1', '/mcp/2'],
+    ['/mcp/3', '/mcp/4'],
+  ]);
+});
+
+test('what the front does not take goes to node:http, whatever its shape', async () => {
+  const server = await echoServer();
+  const line = await wire(server.port);
+  await line.send(post('x', '', '/node'));
+  await until('its answer', () => answersIn(line.heard) === 1);
+  expect([server.byFront, server.byNode]).toEqual([[], ['/node']]);
+});
+
+test('a hundred requests sent at once are answered one after the other, in order', async () => {
+  const server = await echoServer();
+  const line = await wire(server.port);
+  const bodies = Array.from({ length: 100 }, (_, i) => `"number ${i}, with an é"`);
+  await line.send(Buffer.from(bodies.map((body) => post(body)).join('')).toString('latin1'));
+  await until('all answers', () => answersIn(line.heard) === 100);
+  const told = [...line.heard.matchAll(/number (\d+)/g)].map(([, i]) => Number(i));
+  expect(told).toEqual(bodies.map((_, i) => i));
+  expect(server.byNode).toEqual([]);
+});
+
+test('a request that is sent ahead waits for the answer to the one before it', async () => {
+  const { answer, responses } = held();
+  const server = await echoServer({ front: true, answer });
+  const line = await wire(server.port);
+  await line.send(post('1') + post('2'));
+  await until('the first', () => responses.length === 1);
+  expect(server.byFront).toHaveLength(1);
+  responses[0]?.writeHead(200, short);
+  responses[0]?.end('ok');
+  await until('the second', () => responses.length === 2);
+});
+
+test('an answer without a length goes out in chunks as they come, and the connection stays', async () => {
+  const { answer, responses } = held();
+  const server = await echoServer({ front: true, answer });
+  const line = await wire(server.port);
+  await line.send(post('1'));
+  const [res] = await until('the request', () => responses.length === 1 && responses);
+  res?.writeHead(200, { 'content-type': 'text/event-stream' });
+  res?.flushHeaders();
+  await until('the head', () => line.heard.endsWith('Transfer-Encoding: chunked\r\n\r\n'));
+  res?.write('first é');
+  await until('the first chunk', () => line.heard.endsWith('8\r\nfirst Ã©\r\n'));
+  res?.write(Buffer.from('second'));
+  res?.end('third');
+  await until('the end', () => line.heard.endsWith('6\r\nsecond\r\n5\r\nthird\r\n0\r\n\r\n'));
+  await line.send(post('2'));
+  await until('the next request', () => responses.length === 2);
+  expect(server.byNode).toEqual([]);
+});
+
+test.each(['leaves', 'ends its side', 'is cut off'])(
+  'whoever works on an answer hears that its client %s',
+  async (how) => {
+    const { answer, responses } = held();
+    const server = await echoServer({ front: true, answer });
+    const line = await wire(server.port);
+    await line.send(post('1'));
+    const [res] = await until('the request', () => responses.length === 1 && responses);
+    let closes = 0;
+    res?.on('close', () => (closes += 1));
+    if (how === 'leaves') line.socket.destroy();
+    else if (how === 'ends its side') line.socket.end();
+    else line.socket.resetAndDestroy();
+    await until('it is told', () => closes > 0);
+    res?.writeHead(200, short);
+    res?.end('ok');
+    expect(closes).toBe(1);
+  },
+);
+
+test('a line break in a header is refused before anything is sent', async () => {
+  const errors: unknown[] = [];
+  const server = await echoServer({
+    front: true,
+    answer(req, body, res) {
+      try {
+        res.writeHead(200, { 'x-told': 'a\r\nset-cookie: b' });
+      } catch (error) {
+        errors.push(error);
+      }
+      echo(req, body, res);
+    },
+  });
+  const line = await wire(server.port);
+  await line.send(post('1'));
+  await until('what is said in its place', () => answersIn(line.heard) === 1);
+  expect(errors).toHaveLength(1);
+  expect(line.heard).not.toContain('set-cookie');
+});
+
+test('a body that comes in pieces is put together; one in crumbs is left to node:http', async () => {
+  const server = await echoServer();
+  const line = await wire(server.port);
+  const text = post('x'.repeat(40));
+  const at = text.length - 40;
+  await line.send(text.slice(0, at));
+  for (let i = at; i < text.length; i += 8) await line.send(text.slice(i, i + 8));
+  await until('the first answer', () => answersIn(line.heard) === 1);
+  await line.send(text.slice(0, at));
+  for (let i = at; i < text.length; i += 1) {
+    await line.send(text.slice(i, i + 1));
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  await until('the second answer', () => answersIn(line.heard) === 2);
+  expect([server.byFront.length, server.byNode.length]).toEqual([1, 1]);
+});
+
+test('a client that reads nothing is not worked for again before it has', async () => {
+  const { answer, responses } = held();
+  const server = await echoServer({ front: true, answer });
+  const socket = connect(server.port, '127.0.0.1').pause();
+  socket.write(post('1') + post('2'));
+  const [res] = await until('the request', () => responses.length === 1 && responses);
+  const long = Buffer.alloc(32 * 1024 * 1024, 'x');
+  res?.writeHead(200, { 'content-length': long.length });
+  res?.end(long);
+  expect(res?.writableLength).toBeGreaterThan(0);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(responses).toHaveLength(1);
+  socket.resume();
+  await until('the second request', () => responses.length === 2);
+  socket.destroy();
+});
+
+test('a connection that is idle, and a request that never gets whole, are closed in time', async () => {
+  const server = await echoServer({ front: true, idleMs: 1_000, requestMs: 1_000 });
+  const [idle, silent, half] = [await wire(server.port), await wire(server.port), await wire(server.port)];
+  await idle.send(post('1'));
+  await half.send(post('1').slice(0, -1));
+  await until('all are closed', () => idle.closed && silent.closed && half.closed, 20_000);
+  expect(answersIn(idle.heard)).toBe(1);
+  expect(silent.heard).toBe('');
+  expect(half.heard).toMatch(/^HTTP\/1\.1 408 /);
+  expect(server.byNode).toEqual([]);
+});
+
+test('at the end idle connections are closed, busy ones once they have answered', async () => {
+  const { answer, responses } = held();
+  const server = await echoServer({ front: true, answer });
+  const [idle, busy] = [await wire(server.port), await wire(server.port)];
+  await busy.send(post('1'));
+  await until('the request', () => responses.length === 1);
+  server.front?.end();
+  await until('the idle one is closed', () => idle.closed);
+  expect(busy.closed).toBe(false);
+  responses[0]?.writeHead(200, short);
+  responses[0]?.end('ok');
+  await until('the busy one is closed', () => busy.closed);
+  expect(busy.heard).toMatch(/Connection: close\r\n[^]*ok$/);
+});

@@ -1,0 +1,25 @@
+import type { IncomingMessage } from 'node:http';
+import type { PlainRequest } from './plain-request.ts';
+
+/** A request as node:http gives it, or one that the front has read whole. */
+export type HttpRequest = IncomingMessage | PlainRequest;
+
+/** What an answer needs of a response, whoever sends it. `ServerResponse` of node:http is one. */
+export interface HttpResponse {
+  readonly req: HttpRequest;
+  readonly headersSent: boolean;
+  /** The client is gone. */
+  readonly destroyed: boolean;
+  /** Bytes that wait for the client to read. */
+  readonly writableLength: number;
+  /** Without `content-length` the body is sent in chunks. */
+  writeHead(status: number, headers: Record<string, string | number>): unknown;
+  flushHeaders(): void;
+  write(chunk: string | Buffer): boolean;
+  end(chunk?: string | Buffer): unknown;
+  /** `close` comes once: after the end of the answer, or when the client left before. */
+  on(event: 'close', listener: () => void): unknown;
+  /** Calls `late` when nothing moved on the connection for so long. */
+  setTimeout(ms: number, late: () => void): unknown;
+  destroy(): unknown;
+}

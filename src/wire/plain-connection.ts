@@ -1,0 +1,150 @@
+import type { Socket } from 'node:net';
+import { plainBounds, readHead, type PlainHead } from './head.ts';
+import type { HttpResponse } from './http.ts';
+import { PlainRequest } from './plain-request.ts';
+import { PlainResponse, type ResponseEnds } from './plain-response.ts';
+
+export interface PlainOptions {
+  /** Whether the front answers this request itself. */
+  readonly takes: (url: string) => boolean;
+  readonly handle: (req: PlainRequest, res: HttpResponse) => void;
+  /** Gives the connection to node:http, with what was read of it and not answered. Nothing of it comes back. */
+  readonly handOver: (socket: Socket, unread: Buffer) => void;
+  /** The connection is here no more: closed, or handed over. */
+  readonly gone: (connection: PlainConnection) => void;
+  /** How long a connection may be idle between two requests, and a request take to arrive; milliseconds. */
+  readonly idleMs: number;
+  readonly requestMs: number;
+}
+
+/** Pieces that a body may arrive in; a client that sends smaller ones is in no hurry. */
+const bodyPieces = 16;
+/** What is read of later requests while one is worked on. */
+const aheadBytes = 64 * 1024;
+const headEnd = '\r\n\r\n';
+
+/** A connection for as long as all that comes over it are plain requests, one after the other. */
+export class PlainConnection implements ResponseEnds {
+  readonly #socket: Socket;
+  readonly #options: PlainOptions;
+  /** What was read and is not answered yet. */
+  #unread: Buffer | undefined;
+  #pieces = 0;
+  #response: PlainResponse | undefined;
+  /** The one before, until the client has read it. */
+  #unheard: PlainResponse | undefined;
+  #ending = false;
+  /** When it is closed unless something comes, in milliseconds since the epoch; Infinity while a request is worked on. */
+  #deadline: number;
+
+  constructor(socket: Socket, options: PlainOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    this.#deadline = Date.now() + options.requestMs;
+    socket.on('data', this.#received);
+    socket.on('drain', this.#goOn);
+    socket.on('end', this.#left);
+    socket.on('error', this.#failed);
+    socket.on('close', this.#closed);
+  }
+
+  /** Closes it when it waited for too long. */
+  expire(now: number): void {
+    if (now < this.#deadline) return;
+    // Half a request: its sender hears why (RFC 9110 §15.5.9).
+    if (this.#unread) this.#socket.end('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n');
+    this.#socket.destroySoon();
+  }
+
+  /** Closes it as soon as nothing is worked on. */
+  end(): void {
+    this.#ending = true;
+    if (!this.#response) this.#socket.destroySoon();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  connection = (): string =>
+    this.#ending
+      ? 'Connection: close\r\n'
+      : `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(this.#options.idleMs / 1_000)}\r\n`;
+
+  done = (): void => {
+    this.#unheard = this.#response;
+    this.#response = undefined;
+    if (this.#socket.destroyed) return;
+    if (this.#ending) return this.#socket.destroySoon();
+    this.#deadline = Date.now() + (this.#unread ? this.#options.requestMs : this.#options.idleMs);
+    this.#goOn();
+  };
+
+  readonly #received = (chunk: Buffer): void => {
+    this.#unread = this.#unread ? Buffer.concat([this.#unread, chunk]) : chunk;
+    if (this.#response || this.#unheard) {
+      // Sent ahead: it waits for its turn, and its sender with it.
+      if (this.#unread.length > aheadBytes) this.#socket.pause();
+      return;
+    }
+    if (this.#pieces++ === 0) this.#deadline = Date.now() + this.#options.requestMs;
+    this.#next();
+  };
+
+  /** Begins with the next request, if it is there. */
+  #next(): void {
+    const unread = this.#unread;
+    if (!unread || this.#response || this.#unheard) return;
+    const end = unread.indexOf(headEnd);
+    const head = end === -1 || end > plainBounds.headBytes ? undefined : readHead(unread.toString('latin1', 0, end));
+    if (!head || !this.#options.takes(head.url) || this.#pieces > bodyPieces) return this.#handOver(unread);
+    const bodyAt = end + headEnd.length;
+    const bodyEnd = bodyAt + head.length;
+    if (unread.length < bodyEnd) return;
+    this.#unread = unread.length === bodyEnd ? undefined : unread.subarray(bodyEnd);
+    this.#begin(head, unread.subarray(bodyAt, bodyEnd));
+  }
+
+  #begin(head: PlainHead, body: Buffer): void {
+    this.#pieces = 0;
+    this.#deadline = Infinity;
+    const request = new PlainRequest(head, this.#socket, body);
+    const response = new PlainResponse(request, this);
+    this.#response = response;
+    if (this.#socket.isPaused()) this.#socket.resume();
+    this.#options.handle(request, response);
+  }
+
+  /** Goes on once the client has read what it was sent. */
+  readonly #goOn = (): void => {
+    if (this.#socket.writableLength > 0) return;
+    this.#unheard?.stopWaiting();
+    this.#unheard = undefined;
+    this.#next();
+  };
+
+  /** A client that ends its side wants nothing any more, as node:http has it. */
+  readonly #left = (): void => {
+    this.#socket.end();
+    this.#response?.close();
+  };
+
+  readonly #failed = (): void => void this.#socket.destroy();
+
+  readonly #closed = (): void => {
+    this.#options.gone(this);
+    this.#response?.close();
+  };
+
+  #handOver(unread: Buffer): void {
+    const socket = this.#socket;
+    socket.off('data', this.#received);
+    socket.off('drain', this.#goOn);
+    socket.off('end', this.#left);
+    socket.off('error', this.#failed);
+    socket.off('close', this.#closed);
+    if (socket.isPaused()) socket.resume();
+    this.#options.gone(this);
+    this.#options.handOver(socket, unread);
+  }
+}
