@@ -28,10 +28,10 @@ export interface Database extends Queryable {
   /** The `vector` extension is there, and with it the table `toolhub.embeddings`. */
   readonly hasVector: boolean;
   /**
-   * Writes rows, each a line in the text format of `COPY`, into `table (column, …)`: all or nothing, and one that is there already is an error. Only where that takes
+   * Writes rows, in the binary format of `COPY`, into `table (column, …)`: all or nothing, and one that is there already is an error. Only where that takes
    * less than a statement with parameters.
    */
-  readonly copy?: (into: string, rows: string) => Promise<void>;
+  readonly copy?: (into: string, rows: Uint8Array) => Promise<void>;
   /** Resolves once, with the reason, when this connection is of no more use; a new one has to be opened. Not by `close`. */
   readonly lost: Promise<Error>;
   /**

@@ -89,7 +89,7 @@ async function serve(folder: string): Promise<void> {
         return rows;
       }
       case 'copy':
-        await db.query(`copy ${ask.into} from '/dev/blob'`, [], { blob: new Blob([ask.rows]) });
+        await db.query(`copy ${ask.into} from '/dev/blob' with (format binary)`, [], { blob: new Blob([ask.rows]) });
         return [];
       case 'script':
         await statementsOf(ask.tx).exec(ask.sql);

@@ -75,7 +75,10 @@ export function linkTo(worker: Worker, onExit: () => void): WorkerLink {
     const one = deferred<readonly unknown[]>();
     waiting.set(lastId, one);
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
-    worker.postMessage({ ...question, id: lastId });
+    worker.postMessage(
+      { ...question, id: lastId },
+      question.op === 'copy' ? [question.rows.buffer as ArrayBuffer] : [],
+    );
     return one.promise;
   }
 

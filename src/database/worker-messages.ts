@@ -3,7 +3,8 @@ import type { Parameter } from './database.ts';
 /** What the hub asks the worker that holds the embedded database. `tx` names an open transaction; its number is the asker's choice. */
 export type Ask =
   | { readonly op: 'query'; readonly sql: string; readonly parameters: readonly Parameter[]; readonly tx?: number }
-  | { readonly op: 'copy'; readonly into: string; readonly rows: string }
+  /** The rows are given away: their memory moves to the worker. */
+  | { readonly op: 'copy'; readonly into: string; readonly rows: Uint8Array }
   | { readonly op: 'script'; readonly sql: string; readonly tx: number }
   | { readonly op: 'begin' | 'commit' | 'rollback'; readonly tx: number }
   | { readonly op: 'listen' | 'unlisten'; readonly channel: string }

@@ -2,6 +2,7 @@ import type { Activity, ActivityKind, ActivityStatus, SearchUseRecord } from '..
 import { limits } from '../core/limits.ts';
 import type { Database, Parameter } from '../database/database.ts';
 import { sqlState } from '../database/failure.ts';
+import { type Column, copyWriter } from './activity-copy.ts';
 import { everyBucket, noSearches, pageOf, roundMs, searchStats } from './activity-answers.ts';
 import type { ActivityAnswers, ActivityBucket, SearchCounts, TimelineListing } from './activity-answers.ts';
 import { exactFilters } from './activity-filter.ts';
@@ -12,7 +13,7 @@ import { createWhere } from './where.ts';
 import type { Where } from './where.ts';
 
 /** The columns in the order they are written, each with its type and its value. */
-const columns: readonly (readonly [string, string, (activity: Activity) => string | number | null])[] = [
+const columns: readonly Column[] = [
   ['id', 'uuid', ({ id }) => id],
   ['at', 'timestamptz', ({ timestamp }) => timestamp],
   ['server', 'text', ({ server }) => storable(server)],
@@ -56,12 +57,8 @@ export async function insertActivities(
 
 /** False when one of them is there already. */
 async function copied(copy: NonNullable<Database['copy']>, activities: readonly Activity[]): Promise<boolean> {
-  let rows = '';
-  for (const activity of activities) {
-    rows += `${columns.map(([, , value]) => copyText(value(activity))).join('\t')}\n`;
-  }
   try {
-    await copy(`toolhub.activity (${names})`, rows);
+    await copy(`toolhub.activity (${writer.names})`, writer.rows(activities));
     return true;
   } catch (error) {
     if (sqlState(error) === uniqueViolation) return false;
@@ -69,16 +66,8 @@ async function copied(copy: NonNullable<Database['copy']>, activities: readonly 
   }
 }
 
+const writer = copyWriter(columns);
 const uniqueViolation = '23505';
-
-/** A value in the text format of `COPY`. */
-function copyText(value: string | number | null): string {
-  if (value === null) return '\\N';
-  if (typeof value === 'number' || !/[\\\t\n\r]/.test(value)) return String(value);
-  return value.replace(/[\\\t\n\r]/g, (char) => copyEscapes[char] ?? char);
-}
-
-const copyEscapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
 /** The answers of the table. They throw what the database throws. */
 export function activityTable(database: Database): ActivityAnswers {
