@@ -13,7 +13,7 @@ import type { Env } from './env.ts';
 import { createAnnouncer } from './mcp/announcer.ts';
 import type { DispatchOptions } from './mcp/dispatch.ts';
 import type { DoorOptions, Identified } from './mcp/door.ts';
-import { askSession, createAsks } from './mcp/asks/asks.ts';
+import { askBetweenCalls, createAsks } from './mcp/asks/asks.ts';
 import { createEventLogs } from './mcp/event-log.ts';
 import { isLoopbackName } from './mcp/guard.ts';
 import { createHints } from './mcp/hints.ts';
@@ -61,7 +61,7 @@ export function openClients(options: OpenClients, closers: Closers) {
   closers.add(() => eventLogs.close());
   const sessions = createSessions(createSealer(dataDir.secret('hub', 32), 'session'));
   const asks = createAsks(createSealer(dataDir.secret('hub', 32), 'request state'));
-  const asked: Asked = (tenant, ask) => askSession(sessions.byId(sessionOf(tenant.session) ?? ''), ask, asks);
+  const asked: Asked = ({ session }, ask) => askBetweenCalls(() => sessions.byId(sessionOf(session) ?? ''), ask, asks);
   const shared = (server: string): Connection | undefined => pool.connection(server);
   const subscriptions = createSubscriptions({
     views,

@@ -399,6 +399,9 @@ export const limits = {
   asksChars: 64 * 1024 * 1024,
   /** How long a person may take to answer; until then the call that waits for it is not late. */
   askMs: 10 * 60_000,
+  /** A question in the middle of no call waits this long for its client to open a stream, and is looked after this often. */
+  askStreamWaitMs: 10_000,
+  askStreamLookMs: 50,
   /** Calls that were given up and that the server may go on with, and for how long they count: twice what a call may take. */
   abandonedCalls: 1_000,
   abandonedMs: 2 * 60_000,

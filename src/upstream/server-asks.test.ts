@@ -253,3 +253,17 @@ test('the deadline of a call is put off for as long as its client is asked', () 
   expect(deadline).toBe(before + heldMs);
   expect(heldMs).toBeGreaterThan(0);
 });
+
+test('the client whose connection it is for its folders: the call that happens to be on its way may end before they are told', () => {
+  const taken: ServerAsk[] = [];
+  const own = connection({ home: (ask) => void taken.push(ask) });
+  own.call(1);
+  own.ask(7, { method: 'roots/list' });
+  own.ask(8);
+  own.end(1);
+  expect(own.written.map(({ id, error }) => [id, error?.message])).toEqual([
+    [8, 'The call that this belongs to is over.'],
+  ]);
+  taken[0]?.answer('result', '{"roots":[]}');
+  expect(own.written.at(-1)).toEqual({ jsonrpc: '2.0', id: 7, result: { roots: [] } });
+});

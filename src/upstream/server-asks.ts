@@ -6,7 +6,7 @@ import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors } f
 import type { Pending, PendingTable } from './pending.ts';
 import { oneLine } from './protocol.ts';
 
-/** Takes an ask of a server whose connection belongs to one client alone, while none of that client's calls is on its way. */
+/** Takes an ask of a server whose connection belongs to one client alone, which belongs to none of that client's calls. */
 export type Home = (ask: ServerAsk) => void;
 
 export interface ServerAsksOptions {
@@ -133,7 +133,8 @@ export class ServerAsks {
         calls.find(({ pending }) => task !== undefined && pending.exchange.task === task);
       return proven ? [proven] : 'It belongs to a call that is over, or to none of a client.';
     }
-    if (this.#options.home) return calls;
+    // Which folders a client has is no question of a call: it does not end with the one that happens to be on its way.
+    if (this.#options.home) return message.method === 'roots/list' ? [] : calls;
     if (calls.length === 0) return 'No client has a call on its way to which it could belong.';
     // Servers keep the answer to this one for whoever comes next, and ask for it at any time.
     if (message.method === 'roots/list' && this.#options.ownStream) return notCertain;

@@ -1,4 +1,5 @@
 import type { ServerAsk } from '../../core/asks.ts';
+import { limits } from '../../core/limits.ts';
 import { rpcErrors } from '../../core/rpc.ts';
 import type { Sealer } from '../../core/seal.ts';
 import type { Reply } from '../reply.ts';
@@ -28,6 +29,31 @@ export function askSession(
   if (!session) return ask.refuse(nobodyToAsk);
   elicitations.note(ask.server, ask.params['elicitationId'], session.facts.sid);
   clients.put(ask, session, reply ?? session.inFlight.values().next().value?.reply);
+}
+
+/**
+ * Puts an ask that belongs to no call to the client whose connection it came on. Clients open their stream a moment after they have begun, often after their first call, and for that
+ * long it waits. `find` gives the session while it has something going on.
+ */
+export function askBetweenCalls(
+  find: () => LiveSession | undefined,
+  ask: ServerAsk,
+  asks: Pick<Asks, 'clients' | 'elicitations'>,
+  waitMs: number = limits.askStreamWaitMs,
+): void {
+  const isReachable = (session: LiveSession | undefined): boolean =>
+    session !== undefined && (session.streams.size > 0 || session.inFlight.size > 0 || session.away !== undefined);
+  const now = find();
+  if (isReachable(now)) return askSession(now, ask, asks);
+  const until = Date.now() + waitMs;
+  const timer = setInterval(() => {
+    const session = find();
+    if (!isReachable(session) && Date.now() < until) return;
+    clearInterval(timer);
+    ask.withdrawn = undefined;
+    askSession(session, ask, asks);
+  }, limits.askStreamLookMs).unref();
+  ask.withdrawn = () => clearInterval(timer);
 }
 
 /** What a server is answered that asks for the sake of somebody who is no client, or none that takes questions. */
