@@ -69,6 +69,7 @@ try {
         if (wanted.length > 0 && !wanted.includes(name)) continue;
         await page.goto(`${url}${path}`);
         await page.getByRole('heading').first().waitFor();
+        if (name === 'playground') await callTool(page);
         await page.waitForTimeout(700);
         await page.screenshot({ path: join(target, `${name}-${shape}-${colorScheme}.png`) });
       }
@@ -80,6 +81,14 @@ try {
   hub.kill('SIGTERM');
   await new Promise((done) => hub.once('exit', done));
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** So that there is an answer to be seen. */
+async function callTool(page) {
+  await page.getByLabel('a', { exact: true }).fill('2');
+  await page.getByLabel('b', { exact: true }).fill('40');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.getByText('OK', { exact: true }).waitFor();
 }
 
 function addressOf(child) {

@@ -31,9 +31,14 @@ test('shows servers, calls as they come, what is open, and how to connect', asyn
   await page.getByText('As a table').first().click();
   await page.getByRole('table').first().waitFor();
   expect(await violationsInEveryLook(page)).toEqual([]);
-  await userToken(hub, token, 'ann');
+});
+
+test('shows a user nothing of what concerns admins alone', async () => {
+  const hub = await testHub({ mcpServers: { alpha: hostileStdio({ tools: ['echo'] }).config } });
+  await userToken(hub, await login(hub), 'ann');
   const own = await visit(hub, '/', { as: { username: 'ann', password: passwordOf('ann') } });
   await own.getByText('Calls and errors').waitFor();
+  await own.getByText('All enabled servers are connected.').or(own.getByText('There is no server yet.')).waitFor();
   expect(await own.getByText('Without a credential').count()).toBe(0);
 });
 

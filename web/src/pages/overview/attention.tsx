@@ -1,9 +1,11 @@
 import { Link } from '@tanstack/react-router';
-import { CircleCheck } from 'lucide-react';
+import { CircleCheck, Plus } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import type { ServerSummary } from '../../api/types.ts';
+import { buttonClass } from '../../ui/button.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Status, Timing } from '../servers/status.tsx';
+import { boot } from '../../boot.ts';
 import { inLines } from '../../lib/format.ts';
 
 /** The servers that do not work, and why. */
@@ -12,10 +14,20 @@ export function Attention({ servers }: { readonly servers: readonly ServerSummar
   const waiting = servers.filter(({ enabled, status }) => enabled && status !== 'connected');
   return (
     <Panel title={t('overview.attention')} flush>
-      {waiting.length === 0 ? (
+      {servers.length === 0 ? (
+        <div className="flex flex-col items-start gap-3 p-4 text-sm">
+          <p>{t('overview.noServers')}</p>
+          {!boot.readonly && (
+            <Link to="/servers" search={{ add: 'form' }} className={buttonClass('primary')}>
+              <Plus size={15} aria-hidden />
+              {t('servers.add')}
+            </Link>
+          )}
+        </div>
+      ) : waiting.length === 0 ? (
         <p className="flex items-center gap-2 p-4 text-sm">
           <CircleCheck size={16} aria-hidden className="text-good" />
-          {t(servers.length === 0 ? 'overview.noServers' : 'overview.allGood')}
+          {t('overview.allGood')}
         </p>
       ) : (
         <ul className="divide-line max-h-80 divide-y overflow-y-auto">

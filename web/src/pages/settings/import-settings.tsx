@@ -184,11 +184,13 @@ function Diff({ change: { name, before, after } }: { readonly change: Change }) 
       aria-label={t('settings.diff', { name })}
       className="border-line bg-page mt-2 max-h-80 overflow-auto rounded-md border p-2 text-xs"
     >
-      {lines.map(({ kind, text }, index) => (
-        <span key={index} className={cx('block', colours[kind])}>
-          {marks[kind]} {text}
-        </span>
-      ))}
+      <span className="block w-max min-w-full">
+        {lines.map(({ kind, text }, index) => (
+          <span key={index} className={cx('block', colours[kind])}>
+            {marks[kind]} {text}
+          </span>
+        ))}
+      </span>
     </pre>
   );
 }

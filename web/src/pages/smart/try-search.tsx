@@ -100,6 +100,9 @@ export function TrySearch() {
 function Answer({ report }: { readonly report: Report }) {
   const { t } = useTranslation();
   const { searched, threshold, confident, degraded, results, dropped } = report;
+  if (searched === 0 && dropped.length === 0) {
+    return <Empty icon={Radar} title={t('smart.nothing')} text={t('smart.nothingText')} />;
+  }
   return (
     <div className="flex flex-col gap-4">
       <p className="text-soft text-xs">{t('smart.summary', { found: results.length, searched, threshold })}</p>

@@ -90,9 +90,10 @@ export function CallTool({ server, tool }: { readonly server: string; readonly t
                 {t('play.cancel')}
               </Button>
             )}
-            <span className="flex-1" />
-            <CopyButton icon={Terminal} label={t('play.copyCurl')} text={curlText(server, originalName, given)} />
-            <CopyButton icon={Code2} label={t('play.copyClient')} text={clientText(server, originalName, given)} />
+            <span className="-mx-3 flex basis-full flex-wrap sm:mx-0 sm:ml-auto sm:basis-auto">
+              <CopyButton icon={Terminal} label={t('play.copyCurl')} text={curlText(server, originalName, given)} />
+              <CopyButton icon={Code2} label={t('play.copyClient')} text={clientText(server, originalName, given)} />
+            </span>
           </div>
         </form>
       </Panel>
