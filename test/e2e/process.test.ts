@@ -88,7 +88,7 @@ test('a kill at any moment of a first start leaves settings that are whole', asy
     await hub.stop('SIGTERM');
     expect(readdirSync(folder).filter((name) => name.startsWith('mcp_settings')).length).toBeLessThanOrEqual(2);
   }
-});
+}, 60_000);
 
 test('running calls are finished before the end, new ones are not begun', async () => {
   const server = hostileStdio({ name: 's' });
@@ -292,6 +292,13 @@ test('many starts and kills one after the other never need a hand', async () => 
   await until('one child is left', () => server.pids().filter(isAlive).length === 1);
 });
 
+test('a first start without settings has three servers to try', async () => {
+  const hub = await hubProcess({ firstStart: true });
+  await hub.connected(3);
+  const servers = new Set((await tools(hub)).map((name) => name.slice(0, name.indexOf('-'))));
+  expect([...servers].sort()).toEqual(['everything', 'filesystem', 'memory']);
+});
+
 test('the first password is printed once, works, and can be read nowhere else', async () => {
   const hub = await hubProcess({ env: { ADMIN_PASSWORD: '' } });
   const printed = await until(
@@ -327,7 +334,7 @@ test('secrets on disk are for the owner only', async () => {
 
 test('a closed standard output does not end the hub', async () => {
   const port = await freePort();
-  const child = startHub(temporaryFolder(), {}, { PORT: String(port), LOG_LEVEL: 'debug' });
+  const child = startHub(temporaryFolder(), {}, { PORT: String(port), LOG_LEVEL: 'debug', DB_URL: 'off' });
   child.stdout.destroy();
   child.stderr.destroy();
   const url = `http://127.0.0.1:${port}`;

@@ -26,6 +26,8 @@ export interface HubOptions extends SettingsDocument {
   env?: Record<string, string>;
   /** A folder of an earlier hub, to start again on the same data. */
   folder?: string;
+  /** Without a settings file: the hub makes one with its sample servers. Otherwise a hub of which nothing is said has no server. */
+  firstStart?: boolean;
 }
 
 interface Files {
@@ -56,7 +58,7 @@ export interface TestHub extends Files, Reach {
 }
 
 async function files(options: HubOptions): Promise<Files> {
-  const { env = {}, folder = temporaryFolder(), ...document } = options;
+  const { env = {}, folder = temporaryFolder(), firstStart = false, ...document } = options;
   const settingsPath = join(folder, 'mcp_settings.json');
   const write: Files['write'] = (next, how = 'rename') => {
     const text = typeof next === 'string' ? next : JSON.stringify(next, null, 2);
@@ -65,6 +67,7 @@ async function files(options: HubOptions): Promise<Files> {
     renameSync(`${settingsPath}.edited`, settingsPath);
   };
   if (Object.keys(document).length > 0) write(document);
+  else if (options.folder === undefined && !firstStart) write({ mcpServers: {} });
   const dataDir = join(folder, 'data');
   return {
     folder,
