@@ -44,6 +44,7 @@ test('a second process is refused, and told who holds the folder', async () => {
   await until('the first one goes on', () => first.lines.length > before);
 });
 
+// Makes one from nothing, which takes seconds of work.
 test('a database whose making was broken off, by a full disk or a kill, is made anew; one that was in use is never taken away', async () => {
   const { dataDir } = await places.embedded();
   const folder = join(dataDir, 'database');
@@ -66,7 +67,7 @@ test('a database whose making was broken off, by a full disk or a kill, is made 
   const again = await openEmbedded(folder);
   atEnd(() => again.close());
   expect(await again.query('select * from kept')).toEqual([]);
-});
+}, 60_000);
 
 test('after kill -9 in the middle of writes the next process has every acknowledged row', async () => {
   const place = await places.embedded();

@@ -96,7 +96,7 @@ test('nothing is embedded twice: not the same tool, not the same query, not a wo
   expect(texts).toHaveLength(5);
 });
 
-test('a tool that is new, changed or gone counts at once, and has its own vector soon', async () => {
+test('a tool that is new, changed or gone counts as what it is now, and has its own vector soon', async () => {
   const { service, embeddings } = await working();
   service.fail(({ texts }) => (texts.some((text) => text.includes('Make coffee')) ? 400 : undefined));
   embeddings.sync([tool('read_file', 'Make coffee'), tool('new', 'Make tea'), ...catalogue.slice(2)]);
@@ -105,7 +105,9 @@ test('a tool that is new, changed or gone counts at once, and has its own vector
       ...((await embeddings.ask('read a file', new Set([...all, 'files\nnew']))).hosted?.similarities.keys() ?? []),
     ].sort();
   // The vector of the old wording does not stand for the new one, and what is gone is not found.
-  expect(await keys()).toEqual(['files\nlist_invoices']);
+  await until('the others do not count', async () =>
+    (await keys()).every((key) => key === 'files\nlist_invoices' || key === 'files\nnew'),
+  );
   await until('the new one has its vector', async () => (await keys()).join() === 'files\nlist_invoices,files\nnew');
 });
 

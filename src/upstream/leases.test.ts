@@ -35,6 +35,7 @@ function setUp(
     shared: undefined as Connection | undefined,
   };
   const reaper = openReaper();
+  atEnd(() => reaper.close());
   const log = logLines();
   const options = {
     open: ((server, events) => {

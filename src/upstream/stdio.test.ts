@@ -253,6 +253,7 @@ test('a child gets what is inherited, its own variables and the mark, in its fol
 
 test('starts and stops leave neither files nor processes', async () => {
   const reaper = openReaper();
+  atEnd(() => reaper.close());
   const round = async (): Promise<number[]> => {
     const opened = Array.from({ length: 5 }, () => open(['--ignore-stdin-end'], { reaper }));
     const pids = await Promise.all(opened.map((one) => pidOf(one)));
