@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import pg from 'pg';
 import { freePort } from './processes.ts';
 import { until } from './until.ts';
@@ -61,11 +61,10 @@ export async function startPostgres(): Promise<TestPostgres> {
     await exit;
   }
 
-  const init = run('initdb', ['-D', data, '-U', 'test', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync']);
-  let said = '';
-  init.stderr?.on('data', (chunk) => (said += String(chunk)));
-  const [code] = (await once(init, 'exit')) as [number | null];
-  if (code !== 0) throw new Error(`initdb failed: ${said}`);
+  await copyOfCluster(data, async (made) => {
+    const shape = ['-U', 'test', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'];
+    await finished(run('initdb', ['-D', made, ...shape]));
+  });
   await start();
 
   return {
@@ -86,6 +85,31 @@ export async function createDatabaseAt(port: number): Promise<string> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   await ask(port, `create database ${name}`);
   return `postgres://test@127.0.0.1:${port}/${name}`;
+}
+
+const template = 'node_modules/.cache/toolhub/postgres-15';
+
+/** Making a cluster takes as much work as many tests together, so one is made for all runs, and each server gets a copy, with the same owner. */
+async function copyOfCluster(data: string, make: (folder: string) => Promise<void>): Promise<void> {
+  if (existsSync(template))
+    return finished(spawn('cp', ['-a', template, data], { stdio: ['ignore', 'ignore', 'pipe'] }));
+  await make(data);
+  mkdirSync(dirname(template), { recursive: true });
+  const copy = mkdtempSync(join(dirname(template), 'making-'));
+  await finished(spawn('cp', ['-a', data, join(copy, 'data')], { stdio: ['ignore', 'ignore', 'pipe'] }));
+  try {
+    renameSync(join(copy, 'data'), template);
+  } catch {
+    // Another test file was quicker.
+  }
+  rmSync(copy, { recursive: true });
+}
+
+async function finished(child: ChildProcess): Promise<void> {
+  let said = '';
+  child.stderr?.on('data', (chunk) => (said += String(chunk)));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`${child.spawnfile} failed: ${said}`);
 }
 
 async function ask(port: number, sql: string): Promise<void> {
