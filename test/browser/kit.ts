@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll, afterEach, expect } from 'vitest';
 import { login } from '../kit/api.ts';
 import type { TestHub } from '../kit/test-hub.ts';
 
@@ -21,12 +20,17 @@ const args = [
 let browser: Promise<Browser> | undefined;
 const contexts: BrowserContext[] = [];
 
-afterEach(async () => {
+/** After each test. */
+export async function closePages(): Promise<void> {
   for (const context of contexts.splice(0)) await context.close();
-});
-afterAll(async () => {
-  await (await browser)?.close();
-});
+}
+
+/** After each file of tests. */
+export async function closeBrowser(): Promise<void> {
+  const opened = browser;
+  browser = undefined;
+  await (await opened)?.close();
+}
 
 /** One Chromium for a file of tests; each page has cookies and storage of its own. */
 function open(): Promise<Browser> {
@@ -47,7 +51,7 @@ export interface Visit {
 const admin = { username: 'admin', password: 'correct horse' };
 
 /**
- * A page of the dashboard in a browser of its own. After the test, `complaints` must be empty: errors in the console, requests that leave this machine, and
+ * A page of the dashboard in a browser of its own. After the test, there must be no complaint: errors in the console, requests that leave this machine, and
  * everything the page's policy refused.
  */
 export async function visit(hub: Pick<TestHub, 'url'>, path: string, options: Visit = {}): Promise<Page> {
@@ -90,10 +94,10 @@ export async function tab(page: Page, path: string): Promise<Page> {
 
 const complaints: string[] = [];
 
-afterEach(() => {
-  const found = complaints.splice(0);
-  expect(found, found.join('\n')).toEqual([]);
-});
+/** What pages did since the last time that they must not do. */
+export function takeComplaints(): string[] {
+  return complaints.splice(0);
+}
 
 function watch(page: Page, expected?: RegExp): void {
   page.on('console', (message) => {

@@ -1,7 +1,8 @@
-import { afterAll, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 
 type Closer = () => Promise<unknown> | void;
 const ofTheFile: Closer[] = [];
+const underTheFile: Closer[] = [];
 
 /** Has something undone when the running test ends, or the test file when no test runs (beforeAll). Last come, first undone. */
 export function atEnd(close: Closer): void {
@@ -14,11 +15,22 @@ export function atEnd(close: Closer): void {
   }
 }
 
-/** Has something undone after everything else of the test file. */
+/** Has something undone after everything else of the test file. Last come, first undone. */
 export function atFileEnd(close: Closer): void {
-  ofTheFile.unshift(close);
+  underTheFile.push(close);
 }
 
-afterAll(async () => {
-  while (ofTheFile.length > 0) await ofTheFile.pop()?.();
-});
+/** What `each-file.ts` does at the end of a test file. What fails keeps nothing else from being undone, for the next file runs in the same process. */
+export async function closeFile(): Promise<void> {
+  const failures: unknown[] = [];
+  for (const closers of [ofTheFile, underTheFile]) {
+    while (closers.length > 0) {
+      try {
+        await closers.pop()?.();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}

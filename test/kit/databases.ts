@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
-import { atEnd } from './at-end.ts';
+import { atEnd, atFileEnd } from './at-end.ts';
 import { copyOfEmbedded, silent } from './embedded-template.ts';
 import { sharedPostgres } from './shared-postgres.ts';
 import type { DatabasePlace } from '../../src/database/open.ts';
@@ -25,11 +24,6 @@ export const places: Record<'postgres' | 'embedded', () => Promise<DatabasePlace
 };
 
 const handles = new Map<keyof typeof places, Promise<DatabaseHandle>>();
-const sharedFolder = mkdtempSync(join(tmpdir(), 'toolhub-shared-'));
-afterAll(async () => {
-  for (const handle of handles.values()) await (await handle).close();
-  rmSync(sharedFolder, { recursive: true, force: true });
-});
 
 /** A ready database with empty tables: one per kind and test file, because opening an embedded one is what takes time. */
 export async function emptyDatabase(kind: keyof typeof places): Promise<DatabaseHandle> {
@@ -50,8 +44,14 @@ export const patienceMs = 25_000;
 
 async function openShared(kind: keyof typeof places): Promise<DatabaseHandle> {
   const url = kind === 'postgres' ? await (await sharedPostgres()).createDatabase() : undefined;
-  if (kind === 'embedded') await copyOfEmbedded(sharedFolder);
-  const handle = createDatabase({ url, dataDir: sharedFolder, log: silent });
+  const dataDir = mkdtempSync(join(tmpdir(), 'toolhub-shared-'));
+  if (kind === 'embedded') await copyOfEmbedded(dataDir);
+  const handle = createDatabase({ url, dataDir, log: silent });
+  atFileEnd(async () => {
+    handles.delete(kind);
+    await handle.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
   handle.start();
   await handle.whenReady(patienceMs);
   return handle;

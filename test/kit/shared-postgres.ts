@@ -7,7 +7,10 @@ let server: Promise<TestPostgres> | undefined;
 /** The PostgreSQL of this test file, started when it is first asked for, stopped when everything that uses it has ended. */
 export function sharedPostgres(): Promise<TestPostgres> {
   return (server ??= startPostgres().then((started) => {
-    atFileEnd(() => started.close());
+    atFileEnd(() => {
+      server = undefined;
+      return started.close();
+    });
     return started;
   }));
 }

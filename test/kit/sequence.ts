@@ -1,0 +1,32 @@
+import { BaseSequencer } from 'vitest/node';
+import type { TestSpecification } from 'vitest/node';
+
+/** Known to take longest; begun first, so that no worker is left alone with one at the end. */
+const longest = [
+  'process.test.ts',
+  'surfaces-smart.test.ts',
+  'hostile-servers.test.ts',
+  'pressure.test.ts',
+  'records-database.test.ts',
+  'stateless-servers.test.ts',
+  'eras.test.ts',
+  'surfaces.test.ts',
+];
+
+/** Project after project, since a worker can only go on with files of its own project. */
+export class groupedByProject extends BaseSequencer {
+  override async sort(specs: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = new Map((await super.sort(specs)).map((spec, index) => [spec, index]));
+    const projects = this.ctx.projects.map(({ name }) => name);
+    const rank = ({ moduleId }: TestSpecification) => {
+      const found = longest.findIndex((name) => moduleId.endsWith(`/${name}`));
+      return found < 0 ? longest.length : found;
+    };
+    return specs.toSorted(
+      (a, b) =>
+        projects.indexOf(a.project.name) - projects.indexOf(b.project.name) ||
+        rank(a) - rank(b) ||
+        (place.get(a) ?? 0) - (place.get(b) ?? 0),
+    );
+  }
+}
