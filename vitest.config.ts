@@ -31,7 +31,7 @@ export default defineConfig({
     maxWorkers: 3,
     sequence: { sequencer: groupedByProject },
     projects: [
-      project('hub', ['test/**/*.test.ts'], database, { exclude: ['test/browser/**'] }),
+      project('hub', ['test/**/*.test.ts'], database, { exclude: ['**/node_modules/**', 'test/browser/**'] }),
       project('browser', ['test/browser/**/*.test.ts'], database, {
         setupFiles: ['test/kit/each-file.ts', 'test/browser/each-file.ts'],
       }),
