@@ -14,8 +14,9 @@ export const serve: Command = {
   options: environmentOptions,
   async run(flags) {
     const { readProcessEnv } = await import('../env.ts');
-    const { startHub } = await import('../main.ts');
+    // Ahead of the whole hub, which takes a second to load: what is wrong with the environment is said at once.
     const env = readProcessEnv(variablesFrom(flags));
+    const { startHub } = await import('../main.ts');
     const stop = watchStopSignals();
     const announcer = createAnnouncer(env);
     const starting = startHub(env, stop.signal).then((hub) => {

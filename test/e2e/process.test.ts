@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -136,62 +136,6 @@ test('open streams and idle connections alone do not delay the end', async () =>
   expect(performance.now() - began).toBeLessThan(9_500);
 });
 
-test('the catalogue of the last run is served at once, while servers still connect', async () => {
-  const gate = join(temporaryFolder(), 'gate');
-  const server = hostileStdio({
-    name: 's',
-    tools: ['echo', 'delay'],
-    prompts: [{ name: 'p' }],
-    resources: [{ uri: 's://r', name: 'r' }],
-    gate,
-  });
-  const hub = await hubProcess({ mcpServers: { s: server.config } });
-  await hub.connected(1);
-  await until('it is listed', async () => (await tools(hub)).length === 2);
-  await hub.stop('SIGTERM');
-  writeFileSync(gate, '');
-  const again = await hubProcess({ folder: hub.folder });
-  expect((await tools(again)).sort()).toEqual(['s-delay', 's-echo']);
-  expect((await rpc(again.mcp(), 'prompts/list', {})).result?.prompts).toHaveLength(1);
-  expect((await rpc(again.mcp(), 'resources/list', {})).result?.resources).toHaveLength(1);
-  expect((await again.health()).servers.connected).toBe(0);
-  // A call waits for the server that is on its way.
-  const early = rpc(again.mcp(), 'tools/call', { name: 's-delay', arguments: { tag: 'early' } });
-  await until('the server was started', () => server.received('initialize').length === 2);
-  rmSync(gate);
-  expect((await early).result?.content?.[0]?.text).toBe('early');
-});
-
-test('a server whose definition changed while the hub was away does not show its old tools', async () => {
-  const hub = await hubProcess({ mcpServers: { s: hostileStdio({ name: 's', tools: ['old'] }).config } });
-  await hub.connected(1);
-  await hub.stop('SIGTERM');
-  const other = hostileStdio({ name: 's', tools: ['new'] });
-  hub.write({ mcpServers: { s: other.config } });
-  const again = await hubProcess({ folder: hub.folder });
-  await until('the new tool is listed', async () => (await tools(again)).join() === 's-new');
-  hub.write({ mcpServers: {} });
-  await until('removed servers are gone', async () => (await tools(again)).length === 0);
-});
-
-test.each(['garbage', '', '{"servers":7}', 'null'])(
-  'a snapshot, secret or data file damaged to %j does not keep the hub from starting',
-  async (damage) => {
-    const hub = await hubProcess({ mcpServers: { s: hostileStdio({ name: 's', tools: ['echo'] }).config } });
-    await hub.connected(1);
-    await until('it is listed', async () => (await tools(hub)).length === 1);
-    await hub.stop('SIGTERM');
-    const data = join(hub.folder, 'data');
-    const files = readdirSync(data, { withFileTypes: true }).filter(
-      (entry) => entry.isFile() && entry.name.includes('catalog'),
-    );
-    expect(files.length).toBeGreaterThan(0);
-    for (const file of files) writeFileSync(join(data, file.name), damage);
-    const again = await hubProcess({ folder: hub.folder });
-    await until('it is listed again', async () => (await tools(again)).join() === 's-echo');
-  },
-);
-
 describe('a start that cannot be', () => {
   const shouldName = async (options: Parameters<typeof failedStart>[0], code: number, ...words: string[]) => {
     const failed = await failedStart(options);
@@ -320,16 +264,6 @@ test('the first password is printed once, works, and can be read nowhere else', 
     const path = join(file.parentPath, file.name);
     expect(readFileSync(path).includes(printed), path).toBe(false);
   }
-});
-
-test('secrets on disk are for the owner only', async () => {
-  const hub = await hubProcess({ mcpServers: {} });
-  const data = join(hub.folder, 'data');
-  const secrets = readdirSync(data, { withFileTypes: true }).filter(
-    (entry) => entry.isFile() && /secret|key/i.test(entry.name),
-  );
-  expect(secrets.length).toBeGreaterThan(0);
-  for (const file of secrets) expect(statSync(join(data, file.name)).mode & 0o077, file.name).toBe(0);
 });
 
 test('a closed standard output does not end the hub', async () => {

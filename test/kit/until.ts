@@ -32,15 +32,14 @@ export async function until<T>(
 
 /** The value, or a failure that says what took too long. */
 export async function within<T>(what: string, promise: Promise<T>, timeoutMs = 10_000): Promise<T> {
-  const abort = new AbortController();
-  const late = sleep(timeoutMs, undefined, { signal: abort.signal }).then(() => {
-    throw new Error(`${what} took longer than ${timeoutMs} ms`);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} took longer than ${timeoutMs} ms`)), timeoutMs);
   });
-  late.catch(() => {});
   try {
     return await Promise.race([promise, late]);
   } finally {
-    abort.abort();
+    clearTimeout(timer);
   }
 }
 

@@ -1,0 +1,78 @@
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
+import { rpc } from '../kit/raw.ts';
+import { type TestHub, testHub } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
+
+// What a hub finds in its data folder when it is started again.
+
+const tools = async (hub: TestHub) =>
+  ((await rpc(hub.mcp(), 'tools/list', {})).result?.tools ?? []).map((tool) => tool.name);
+
+test('the catalogue of the last run is served at once, while servers still connect', async () => {
+  const gate = join(temporaryFolder(), 'gate');
+  const server = hostileStdio({
+    name: 's',
+    tools: ['echo', 'delay'],
+    prompts: [{ name: 'p' }],
+    resources: [{ uri: 's://r', name: 'r' }],
+    gate,
+  });
+  const hub = await testHub({ mcpServers: { s: server.config } });
+  await hub.connected(1);
+  await until('it is listed', async () => (await tools(hub)).length === 2);
+  await hub.close();
+  writeFileSync(gate, '');
+  const again = await testHub({ folder: hub.folder });
+  expect((await tools(again)).sort()).toEqual(['s-delay', 's-echo']);
+  expect((await rpc(again.mcp(), 'prompts/list', {})).result?.prompts).toHaveLength(1);
+  expect((await rpc(again.mcp(), 'resources/list', {})).result?.resources).toHaveLength(1);
+  expect((await again.health()).servers.connected).toBe(0);
+  // A call waits for the server that is on its way.
+  const early = rpc(again.mcp(), 'tools/call', { name: 's-delay', arguments: { tag: 'early' } });
+  await until('the server was started', () => server.received('initialize').length === 2);
+  rmSync(gate);
+  expect((await early).result?.content?.[0]?.text).toBe('early');
+});
+
+test('a server whose definition changed while the hub was away does not show its old tools', async () => {
+  const hub = await testHub({ mcpServers: { s: hostileStdio({ name: 's', tools: ['old'] }).config } });
+  await hub.connected(1);
+  await hub.close();
+  const other = hostileStdio({ name: 's', tools: ['new'] });
+  hub.write({ mcpServers: { s: other.config } });
+  const again = await testHub({ folder: hub.folder });
+  await until('the new tool is listed', async () => (await tools(again)).join() === 's-new');
+  hub.write({ mcpServers: {} });
+  await until('removed servers are gone', async () => (await tools(again)).length === 0);
+});
+
+test.each(['garbage', '', '{"servers":7}', 'null'])(
+  'a snapshot, secret or data file damaged to %j does not keep the hub from starting',
+  async (damage) => {
+    const hub = await testHub({ mcpServers: { s: hostileStdio({ name: 's', tools: ['echo'] }).config } });
+    await hub.connected(1);
+    await until('it is listed', async () => (await tools(hub)).length === 1);
+    await hub.close();
+    const data = join(hub.folder, 'data');
+    const files = readdirSync(data, { withFileTypes: true }).filter(
+      (entry) => entry.isFile() && entry.name.includes('catalog'),
+    );
+    expect(files.length).toBeGreaterThan(0);
+    for (const file of files) writeFileSync(join(data, file.name), damage);
+    const again = await testHub({ folder: hub.folder });
+    await until('it is listed again', async () => (await tools(again)).join() === 's-echo');
+  },
+);
+
+test('secrets on disk are for the owner only', async () => {
+  const hub = await testHub({ mcpServers: {} });
+  const data = join(hub.folder, 'data');
+  const secrets = readdirSync(data, { withFileTypes: true }).filter(
+    (entry) => entry.isFile() && /secret|key/i.test(entry.name),
+  );
+  expect(secrets.length).toBeGreaterThan(0);
+  for (const file of secrets) expect(statSync(join(data, file.name)).mode & 0o077, file.name).toBe(0);
+});
