@@ -33,6 +33,8 @@ export function createFront(server: Server, { takes, handle }: FrontOptions): Fr
     takes,
     handle,
     handOver(socket: Socket, unread: Buffer) {
+      // Otherwise the stream, whose chunk this is, would ask for the next one after the server has paused, and the rest of a body would pile up in memory.
+      socket.read(0);
       for (const listener of own) listener.call(server, socket);
       // Its parser reads from the socket itself from now on; this is what came before.
       socket.emit('data', unread);
