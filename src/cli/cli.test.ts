@@ -52,7 +52,8 @@ require('readline').createInterface({ input: process.stdin }).on('line', (line) 
 function startServe(env: Record<string, string>) {
   const child = spawn(process.execPath, [resolve('dist/cli.js'), 'serve', '--port', '0'], {
     cwd: folder,
-    env,
+    // Making the embedded database takes longer than all else that a start does; one test has it.
+    env: { DB_URL: 'off', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let seen = '';
@@ -91,7 +92,7 @@ describe('toolhub serve', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
     'tells where it is and what its servers do, and stops in order on %s',
     async (signal) => {
-      const hub = startServe({ LOG_FORMAT: 'pretty' });
+      const hub = startServe({ LOG_FORMAT: 'pretty', DB_URL: signal === 'SIGTERM' ? '' : 'off' });
       await hub.says(/✓ tiny +1 tool /);
       await hub.says(/✗ gone .*no-such-program/);
       const [, address = ''] = /MCP +(http:\S+)/.exec(hub.output()) ?? [];
