@@ -6,7 +6,11 @@ const asked = process.env['TEST_DATABASE'] ?? 'off';
 const database = asked === 'each' ? 'off' : asked;
 
 /** What keeps anything, through the whole hub. The rooms' own tests open both kinds by themselves. */
-const keepers = ['test/e2e/api-*.test.ts', 'test/e2e/surfaces*.test.ts', 'test/property/api-fuzz.test.ts'];
+const keepers = [
+  'test/e2e/api-{activity,auth,bundles,canary,groups,keys,logs,servers,settings,users}.test.ts',
+  'test/e2e/surfaces.test.ts',
+  'test/property/api-fuzz.test.ts',
+];
 
 /** Test files one after the other in the same processes: loading the whole hub takes longer than most of them run. `each-file.ts` tidies up between them. */
 const project = (name: string, include: string[], kind = database, more: object = {}) => ({
