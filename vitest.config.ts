@@ -5,12 +5,15 @@ import { groupedByProject } from './test/kit/sequence.ts';
 const asked = process.env['TEST_DATABASE'] ?? 'off';
 const database = asked === 'each' ? 'off' : asked;
 
-/** What keeps anything, through the whole hub. The rooms' own tests open both kinds by themselves. */
+/** What keeps anything, through the whole hub: on both kinds of database. The rooms' own tests open both by themselves. */
 const keepers = [
-  'test/e2e/api-{activity,auth,bundles,canary,groups,keys,logs,servers,settings,users}.test.ts',
+  'test/e2e/api-{auth,bundles,canary,groups,keys,servers,settings,users}.test.ts',
   'test/e2e/surfaces.test.ts',
   'test/property/api-fuzz.test.ts',
 ];
+/** What is kept in memory where there is no database: on both kinds and without. */
+const recorders = ['test/e2e/api-{activity,logs}.test.ts'];
+const onDatabases = [...keepers, ...recorders];
 
 /** Test files one after the other in the same processes: loading the whole hub takes longer than most of them run. `each-file.ts` tidies up between them. */
 const project = (name: string, include: string[], kind = database, more: object = {}) => ({
@@ -35,11 +38,15 @@ export default defineConfig({
     maxWorkers: 3,
     sequence: { sequencer: groupedByProject },
     projects: [
-      project('hub', ['test/**/*.test.ts'], database, { exclude: ['**/node_modules/**', 'test/browser/**'] }),
+      project('hub', ['test/**/*.test.ts'], database, {
+        exclude: ['**/node_modules/**', 'test/browser/**', ...(asked === 'each' ? keepers : [])],
+      }),
       project('browser', ['test/browser/**/*.test.ts'], database, {
         setupFiles: ['test/kit/each-file.ts', 'test/browser/each-file.ts'],
       }),
-      ...(asked === 'each' ? [project('postgres', keepers, 'postgres'), project('embedded', keepers, 'embedded')] : []),
+      ...(asked === 'each'
+        ? [project('postgres', onDatabases, 'postgres'), project('embedded', onDatabases, 'embedded')]
+        : []),
       project('rooms', ['src/**/*.test.ts']),
     ],
   },
