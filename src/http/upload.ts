@@ -58,6 +58,7 @@ async function receive(body: Request['body'], type: string, file: string, { fold
   let filename: string | undefined;
   let problem: HubError | undefined;
   let written: Promise<void> = Promise.resolve();
+  let closed: Promise<void> = Promise.resolve();
   const stop = new AbortController();
   const refuse = (error: HubError) => {
     problem ??= error;
@@ -83,6 +84,7 @@ async function receive(body: Request['body'], type: string, file: string, { fold
     filename = given;
     stream.on('limit', () => refuse(tooLarge()));
     const kept = createWriteStream(file, { flags: 'wx', mode: 0o600 });
+    closed = new Promise<void>((resolve) => kept.once('close', () => resolve()));
     written = pipeline(stream, kept, { signal: stop.signal }).catch(diskFault(folder));
     // A disk that is full ends the reading; everything else is heard below.
     written.catch((error: unknown) => {
@@ -103,6 +105,8 @@ async function receive(body: Request['body'], type: string, file: string, { fold
     // The parser does not tell the file that no more is coming.
     stop.abort();
     await written.catch(() => {});
+    // A file that is still being opened would be there again after it was removed.
+    await closed;
     throw problem ?? invalidForm('it breaks off or is no form', error);
   }
   if (problem) throw problem;
