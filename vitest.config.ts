@@ -5,15 +5,12 @@ import { groupedByProject } from './test/kit/sequence.ts';
 const asked = process.env['TEST_DATABASE'] ?? 'off';
 const database = asked === 'each' ? 'off' : asked;
 
-/** What keeps anything, through the whole hub: on both kinds of database. The rooms' own tests open both by themselves. */
-const keepers = [
-  'test/e2e/api-{auth,bundles,canary,groups,keys,servers,settings,users}.test.ts',
-  'test/e2e/surfaces.test.ts',
-  'test/property/api-fuzz.test.ts',
-];
-/** What is kept in memory where there is no database: on both kinds and without. */
-const recorders = ['test/e2e/api-{activity,logs}.test.ts'];
-const onDatabases = [...keepers, ...recorders];
+/** What changes the settings, through the whole hub: they are in a file, or in PostgreSQL. */
+const settingsTests = ['test/e2e/api-{auth,bundles,groups,keys,servers,settings,users}.test.ts'];
+/** What looks at all that is kept: on both kinds of database. The rooms' own tests open both by themselves. */
+const wholeTests = ['test/e2e/surfaces.test.ts', 'test/e2e/api-canary.test.ts', 'test/property/api-fuzz.test.ts'];
+/** What is recorded is in memory where there is no database. */
+const recordTests = ['test/e2e/api-{activity,logs}.test.ts'];
 
 /** Test files one after the other in the same processes: loading the whole hub takes longer than most of them run. `each-file.ts` tidies up between them. */
 const project = (name: string, include: string[], kind = database, more: object = {}) => ({
@@ -35,17 +32,20 @@ export default defineConfig({
   test: {
     globalSetup: ['test/kit/build.ts'],
     // Two cores; most suites wait for processes about a third of their time.
-    maxWorkers: 3,
+    maxWorkers: 4,
     sequence: { sequencer: groupedByProject },
     projects: [
       project('hub', ['test/**/*.test.ts'], database, {
-        exclude: ['**/node_modules/**', 'test/browser/**', ...(asked === 'each' ? keepers : [])],
+        exclude: ['**/node_modules/**', 'test/browser/**', ...(asked === 'each' ? wholeTests : [])],
       }),
       project('browser', ['test/browser/**/*.test.ts'], database, {
         setupFiles: ['test/kit/each-file.ts', 'test/browser/each-file.ts'],
       }),
       ...(asked === 'each'
-        ? [project('postgres', onDatabases, 'postgres'), project('embedded', onDatabases, 'embedded')]
+        ? [
+            project('postgres', [...settingsTests, ...wholeTests, ...recordTests], 'postgres'),
+            project('embedded', [...wholeTests, ...recordTests], 'embedded'),
+          ]
         : []),
       project('rooms', ['src/**/*.test.ts']),
     ],
