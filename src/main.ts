@@ -19,28 +19,26 @@ import { createLoop, type Loop } from './core/loop.ts';
 import { createViews, type Views } from './core/view.ts';
 import { createDatabase, type DatabaseHandle } from './database/supervise.ts';
 import type { Env } from './env.ts';
-import { createApi, isOpen, refusalText } from './http/api.ts';
 import { createApp } from './http/app.ts';
-import { authRoutes } from './http/auth.ts';
-import { callResources } from './http/call-resources.ts';
-import type { ApiEnv } from './http/caller.ts';
-import { type Arrived, clientAddress } from './http/client-address.ts';
-import { type Changes, createChanges } from './http/changes.ts';
-import { dashboardRoutes } from './http/dashboard.ts';
-import { dashboardResources } from './http/dashboard-resources.ts';
-import { docsRoutes } from './http/docs.ts';
-import { watchHealth } from './http/health.ts';
-import { keysRoutes } from './http/keys.ts';
-import { publicConfigRoutes } from './http/public-config.ts';
-import { metadataUrl, protectedResourceRoutes } from './http/protected-resource.ts';
-import { oauthRoutes } from './http/oauth-routes.ts';
-import { createPublicUrl, hubUrl, type PublicUrl } from './http/public-url.ts';
-import { recordResources } from './http/record-resources.ts';
-import { closeServer, listen } from './http/server.ts';
-import { settingsResources } from './http/settings-resources.ts';
-import { type SignInCookies, signInCookies } from './http/sign-in-cookie.ts';
-import { smartRoutingRoutes } from './http/smart-routing.ts';
-import { usersRoutes } from './http/users.ts';
+import { callResources } from './http/calls/resources.ts';
+import { type Changes, createChanges } from './http/dashboard/changes.ts';
+import { dashboardRoutes } from './http/dashboard/files.ts';
+import { dashboardResources } from './http/dashboard/resources.ts';
+import { docsRoutes } from './http/docs/routes.ts';
+import { createApi, isOpen, refusalText } from './http/frame/api.ts';
+import type { ApiEnv } from './http/frame/caller.ts';
+import { type Arrived, clientAddress } from './http/frame/client-address.ts';
+import { createPublicUrl, hubUrl, type PublicUrl } from './http/frame/public-url.ts';
+import { closeServer, listen } from './http/frame/server.ts';
+import { watchHealth } from './http/open/health.ts';
+import { metadataUrl, protectedResourceRoutes } from './http/open/protected-resource.ts';
+import { publicConfigRoutes } from './http/open/public-config.ts';
+import { peopleResources } from './http/people/resources.ts';
+import { recordResources } from './http/records/resources.ts';
+import { settingsResources } from './http/settings/resources.ts';
+import { type SignInCookies, signInCookies } from './http/sign-in/cookie.ts';
+import { oauthRoutes } from './http/sign-in/oauth-routes.ts';
+import { serverOAuthRoutes } from './http/sign-in/server-oauth.ts';
 import { createLog } from './logs/log.ts';
 import { openRecords, type Records } from './logs/records.ts';
 import type { DispatchOptions } from './mcp/dispatch.ts';
@@ -262,7 +260,7 @@ function buildApp(parts: ApiParts) {
 
 /** The management API, a line per resource. */
 function buildApi(parts: ApiParts & { readonly login: Login; readonly cookies: SignInCookies }) {
-  const { env, settings, records, passwords, tokens, identity, addressOf, pool, dataDir, views, dispatch, log } = parts;
+  const { env, settings, records, passwords, tokens, identity, addressOf, pool, dataDir, log } = parts;
   const { signIns, login, cookies } = parts;
   const current = () => settings.current;
   const mount = `${env.basePath}/api`;
@@ -275,15 +273,13 @@ function buildApi(parts: ApiParts & { readonly login: Login; readonly cookies: S
     address: (c) => addressOf((c.env as HttpBindings).incoming),
     readonly: env.readonly,
     resources: [
-      authRoutes({ settings, login, passwords, tokens, claims: identity.claims, log }),
-      usersRoutes({ settings, passwords, tokens, log }),
-      keysRoutes({ settings, log }),
+      ...peopleResources({ settings, login, passwords, tokens, claims: identity.claims, log }),
       ...recordResources({ records, settings, identify: identity.identify, log }),
-      ...settingsResources({ settings, pool, states, signIns, cookies, dataDir: dataDir.path, log }),
+      ...settingsResources({ settings, pool, states, signIns, dataDir: dataDir.path, log }),
+      serverOAuthRoutes({ settings, signIns, cookies, restart: (name) => pool.restart(name), log }),
       ...dashboardResources({ ...parts, ...env, hubUrl: hubUrl(parts.publicUrl) }),
-      smartRoutingRoutes({ ...parts, states }),
       docsRoutes({ mounted: () => api.routes, isOpen, mount, version, web: !env.disableWeb }),
-      ...callResources({ views, states, dispatch, allowedOrigins, hubUrl: hubUrl(parts.publicUrl) }),
+      ...callResources({ ...parts, states, allowedOrigins, hubUrl: hubUrl(parts.publicUrl) }),
     ],
     log,
   });

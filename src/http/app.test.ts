@@ -4,8 +4,8 @@ import { HubError } from '../core/errors.ts';
 import type { LogFields, Logger } from '../core/logger.ts';
 import type { ServerState, ServerStatus } from '../core/hub.ts';
 import { type AppOptions, createApp } from './app.ts';
-import { assessHealth, type HealthFacts } from './health.ts';
-import { ok } from './reply.ts';
+import { assessHealth, type HealthFacts } from './open/health.ts';
+import { ok } from './frame/reply.ts';
 
 const server = (status: ServerStatus, name = 'private-server'): ServerState => ({
   name,

@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
-import type { ApiEnv } from './caller.ts';
 import { HubError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
-import { type Health, healthRoute } from './health.ts';
-import { answerErrors, fail } from './reply.ts';
+import type { ApiEnv } from './frame/caller.ts';
+import { type Health, healthRoute } from './open/health.ts';
+import { answerErrors, fail } from './frame/reply.ts';
 
 export interface AppOptions {
   /** Prefix of every path but `/health`; empty or like `/hub`. */

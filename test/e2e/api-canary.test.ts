@@ -147,7 +147,9 @@ function clean(where: string, text: string): void {
 /** Every GET route that a file of the http room registers below /api, with something that exists in the place of its parameters. */
 function getRoutes(): string[] {
   const folder = fileURLToPath(new URL('../../src/http/', import.meta.url));
-  const files = readdirSync(folder).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
+  const files = readdirSync(folder, { encoding: 'utf8', recursive: true }).filter(
+    (file) => file.endsWith('.ts') && !file.endsWith('.test.ts'),
+  );
   const found = files.flatMap((file) =>
     [...readFileSync(`${folder}${file}`, 'utf8').matchAll(/routes\.get\(\s*'(\/[^']*)'/g)].map(([, path = '']) => path),
   );

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Activity } from '../../src/core/activity.ts';
 import type { LogEntry } from '../../src/core/log-entry.ts';
-import type { Health } from '../../src/http/health.ts';
+import type { Health } from '../../src/http/open/health.ts';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { patienceMs } from '../kit/databases.ts';

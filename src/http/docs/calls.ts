@@ -1,6 +1,6 @@
-import { promptInput, resourceInput } from '../prompts-resources.ts';
-import { searchInput } from '../smart-search.ts';
-import { callInput } from '../tools.ts';
+import { promptInput, resourceInput } from '../calls/prompts-resources.ts';
+import { searchInput } from '../calls/smart-search.ts';
+import { callInput } from '../calls/tools.ts';
 import { anyObject, object, type Operation, ref, type Subject, texts } from './operation.ts';
 
 const sessionHeader = {

@@ -5,7 +5,7 @@ import {
   newGroupInput,
   serverToAddInput,
 } from '../../core/group-input.ts';
-import { groupsInput } from '../groups.ts';
+import { groupsInput } from '../settings/groups.ts';
 import { count, flag, listOf, object, ref, type Subject, text, texts } from './operation.ts';
 
 const group = { data: ref('Group') };

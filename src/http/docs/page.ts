@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
-import { homeStyle } from '../home-style.ts';
+import { homeStyle } from '../frame/home-style.ts';
 import { contentOf, type Described } from './document.ts';
 import { schemas } from './schemas.ts';
 

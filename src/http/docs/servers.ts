@@ -1,6 +1,6 @@
 import { enabledInput, itemDescriptionInput, newServerInput, serverUpdateInput } from '../../core/server-input.ts';
-import { importInput } from '../import.ts';
-import { serversInput } from '../servers.ts';
+import { importInput } from '../settings/import.ts';
+import { serversInput } from '../settings/servers.ts';
 import {
   anyObject,
   count,

@@ -1,0 +1,178 @@
+import { HubError, type Problem } from '../../core/errors.ts';
+import { exactText } from '../../core/exact-arguments.ts';
+import type { ServerState } from '../../core/hub.ts';
+import { invalid } from '../../core/input.ts';
+import { editObject, memberText } from '../../core/json-text.ts';
+import { limits } from '../../core/limits.ts';
+import { isPerUser } from '../../core/per-user.ts';
+import { rpcErrors } from '../../core/rpc.ts';
+import type { Scope } from '../../core/scope.ts';
+import type { ToolArguments } from '../../core/tool-arguments.ts';
+import type { View, ViewList, Views } from '../../core/view.ts';
+import type { DispatchOptions } from '../../mcp/dispatch.ts';
+import { invoke, type Invocation } from '../../mcp/invoke.ts';
+import type { Caller } from '../frame/caller.ts';
+
+export interface CallsOptions {
+  readonly views: Views;
+  readonly toolArguments: ToolArguments;
+  /** What the servers are doing, for one that has nothing to offer because it is not there. */
+  readonly states: () => readonly ServerState[];
+  readonly dispatch: DispatchOptions;
+}
+
+/** Who calls, what they may see, and what ends with them. */
+export interface CallContext {
+  readonly caller: Caller;
+  readonly scope: Scope;
+  /** `x-session-id`. */
+  readonly sessionId: string | undefined;
+  /** The header of W3C trace context: goes on to the server and into the activity record. One that is none is left out. */
+  readonly traceparent?: string | undefined;
+  readonly signal: AbortSignal;
+  /** See `Invocation`. */
+  readonly progressed?: ((params: string) => void) | undefined;
+  /** Called when the call goes on to its server, whatever then becomes of it. */
+  readonly reached?: () => void;
+}
+
+/** What a tool is called with: the arguments, and the JSON text they were read from. */
+export interface GivenArguments {
+  readonly value: Record<string, unknown>;
+  readonly text: string;
+  /** What was wrong with them before the tool was known. */
+  readonly problems?: readonly Problem[];
+  /** See `ConvertOptions`. */
+  readonly wrapSingles?: boolean;
+  /** Where in the request they are, for the paths of problems: `arguments`, or `''` when they are the request. */
+  readonly path: string;
+}
+
+/** Both as JSON text, so that no number loses digits: the server's result, and the arguments as the server got them. */
+export interface ToolAnswer {
+  readonly result: string;
+  readonly arguments: string;
+}
+
+/** Calls tools, prompts and resources for the REST API, through the same door as every MCP client: the same view, relay and activity record. */
+export interface Calls {
+  /**
+   * `given` gets the input schema of the tool. Throws HubError `not_found` alike for what is not there and what may not be seen, `invalid_input` for
+   * arguments that do not fit, and whatever `ask` throws.
+   */
+  tool(
+    at: { server: string; tool: string },
+    given: (inputSchema: unknown) => GivenArguments,
+    context: CallContext,
+  ): Promise<ToolAnswer>;
+  /** The result of `prompts/get` as JSON text; `args` is JSON text. */
+  prompt(at: { server: string; prompt: string }, args: string, context: CallContext): Promise<string>;
+  /** The result of `resources/read` as JSON text. */
+  resource(uri: string, context: CallContext): Promise<string>;
+}
+
+export function createCalls({ views, toolArguments, states, dispatch }: CallsOptions): Calls {
+  /**
+   * Asks the server. Throws HubError `upstream_unavailable`, `timeout`, `cancelled`; an error that the server itself answers is `invalid_input` or
+   * `not_found` where that is what it says, else `upstream_failed`.
+   */
+  async function ask(method: Invocation['method'], params: string, view: View, context: CallContext): Promise<string> {
+    const { caller, scope, sessionId, signal, progressed } = context;
+    const { principal, address } = caller;
+    context.reached?.();
+    const answer = await invoke(
+      { method, params, principal, address, scope, view, sessionId, signal, progressed },
+      dispatch,
+    );
+    if (answer.kind === 'result') return memberText(answer.text, 'result') ?? '{}';
+    const message = `The server refused: ${answer.message.slice(0, limits.textChars)}`;
+    if (answer.code === rpcErrors.invalidParams) throw new HubError('invalid_input', message);
+    throw new HubError(answer.code === rpcErrors.resourceNotFound ? 'not_found' : 'upstream_failed', message);
+  }
+
+  /** Finds what is called in the view. What a server that is away would offer is unknown, and that is what is said then. */
+  function find(kind: 'tools' | 'prompts', at: { server: string; name: string }, { caller, scope }: CallContext) {
+    const view = views.get(caller.principal, scope);
+    const found = located(view, kind, at);
+    if (found) return { view, ...found };
+    const state = view.servers.includes(at.server) ? states().find(({ name }) => name === at.server) : undefined;
+    if (state && state.status !== 'connected') throw unavailable(state, caller);
+    const what = kind === 'tools' ? 'tool' : 'prompt';
+    throw new HubError(
+      'not_found',
+      `Unknown ${what}: there is no "${shown(at.name)}" on a server "${shown(at.server)}".`,
+    );
+  }
+
+  return {
+    async tool({ server, tool }, given, context) {
+      const { view, name, text } = find('tools', { server, name: tool }, context);
+      const schemaText = memberText(text, 'inputSchema');
+      const args = given(schemaText === undefined ? undefined : JSON.parse(schemaText));
+      const prepared = toolArguments.prepare(text, args.value, { wrapSingles: args.wrapSingles ?? false });
+      const problems = [...(args.problems ?? []), ...prepared.problems.map((problem) => below(args.path, problem))];
+      if (problems.length > 0) throw invalid(`Cannot call tool "${shown(tool)}"`, problems);
+      const exact = exactText(prepared.value, args.value, args.text);
+      const params = `{"name":${JSON.stringify(name)},"arguments":${exact}${metaOf(context)}}`;
+      const result = await ask('tools/call', params, view, context);
+      return { result, arguments: exact };
+    },
+    async prompt({ server, prompt }, args, context) {
+      const { view, name } = find('prompts', { server, name: prompt }, context);
+      return ask('prompts/get', `{"name":${JSON.stringify(name)},"arguments":${args}}`, view, context);
+    },
+    resource(uri, context) {
+      const view = views.get(context.caller.principal, context.scope);
+      return ask('resources/read', JSON.stringify({ uri }), view, context);
+    },
+  };
+}
+
+/** A tool result with the members that every answer has (CONTRACT §4, Tool call); the others, and every digit, as the server sent them. */
+export function completeResult(result: string, more: Readonly<Record<string, string>> = {}): string {
+  const isError = memberText(result, 'isError') === 'true';
+  const content = memberText(result, 'content');
+  return editObject(result, { ...(content === undefined && { content: '[]' }), isError: String(isError), ...more });
+}
+
+/** The item by the server's own name or the name the view shows it under; `name` is the latter, `text` the item. */
+function located(view: View, kind: 'tools' | 'prompts', { server, name }: { server: string; name: string }) {
+  const list: ViewList = view.lists[kind];
+  let index = list.targets.findIndex((target) => target.server === server && target.key === name);
+  if (index === -1) {
+    const target = kind === 'tools' ? view.tool(name) : view.prompt(name);
+    index = target?.server === server ? list.targets.indexOf(target) : -1;
+  }
+  const text = list.texts[index];
+  return text === undefined ? undefined : { text, name: String(JSON.parse(memberText(text, 'name') ?? 'null')) };
+}
+
+/** The member of `params` in which MCP carries a trace, and the wish for progress. */
+function metaOf({ traceparent = '', progressed }: CallContext): string {
+  const isTrace = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(traceparent);
+  const meta = { ...(isTrace && { traceparent }), ...(progressed && { progressToken: 0 }) };
+  return Object.keys(meta).length > 0 ? `,"_meta":${JSON.stringify(meta)}` : '';
+}
+
+function unavailable({ name, status, nextRetryAt, oauth }: ServerState, { settings, user }: Caller): HubError {
+  const server = settings.servers.get(name);
+  // Where users sign in alone, the one who asks can be the first.
+  if (status === 'oauth_required' && oauth && user && server && isPerUser(server)) {
+    const { authorizationUrl } = oauth;
+    const text = `Nobody has signed in to server "${name}" yet. Open ${authorizationUrl} in a browser and sign in there, then try again.`;
+    return new HubError('oauth_required', text, { authorizationUrl });
+  }
+  const retryAfterMs = nextRetryAt === undefined ? 2_000 : Math.max(1_000, Date.parse(nextRetryAt) - Date.now());
+  const what = status === 'connecting' ? 'is still connecting' : 'is not connected';
+  return new HubError('upstream_unavailable', `Server "${name}" ${what}. Try again in a moment.`, { retryAfterMs });
+}
+
+function below(path: string, problem: Problem): Problem {
+  if (path === '') return problem;
+  const separator = problem.path === '' || problem.path.startsWith('[') ? '' : '.';
+  return { path: `${path}${separator}${problem.path}`, message: problem.message };
+}
+
+function shown(name: string): string {
+  return name.slice(0, 200);
+}

@@ -1,0 +1,76 @@
+import { type Context, Hono } from 'hono';
+import { createMiddleware } from 'hono/factory';
+import { HubError } from '../../core/errors.ts';
+import { queryArguments } from '../../core/query-arguments.ts';
+import { isObject } from '../../core/rpc.ts';
+import type { Scope } from '../../core/scope.ts';
+import type { DispatchOptions } from '../../mcp/dispatch.ts';
+import { jsonBodyText } from '../frame/api.ts';
+import type { ApiEnv } from '../frame/caller.ts';
+import { recordRefusedCalls } from '../frame/refused-calls.ts';
+import { jsonText } from '../frame/reply.ts';
+import { type Calls, completeResult, type GivenArguments } from './calls.ts';
+import { openApiGuard } from './openapi-guard.ts';
+import { sessionIdOf } from './tools.ts';
+
+export interface ExecutionOptions {
+  readonly calls: Calls;
+  readonly allowedOrigins: readonly string[];
+  readonly refused: DispatchOptions['refused'];
+}
+
+/**
+ * `GET` and `POST /tools/:serverName/:toolName`, and the same below the name of a group or server, which limits what is there (SPEC, Tool execution
+ * without authentication; CONTRACT §4, OpenAPI-style). The answer is the tool result itself; failures are `{error, message}` (`api.ts`).
+ */
+export function executionRoutes({ calls, allowedOrigins, refused }: ExecutionOptions): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
+  const guard = openApiGuard(allowedOrigins);
+
+  async function execute(c: Context<ApiEnv>): Promise<Response> {
+    const { server, tool, scope } = c.var.asked ?? unasked();
+    const given = c.req.method === 'GET' ? fromQuery(new URL(c.req.url).searchParams) : await fromBody(c.req.raw);
+    const answer = await calls.tool({ server, tool }, given, {
+      caller: c.var.caller,
+      scope,
+      sessionId: sessionIdOf(c.req.header('x-session-id')),
+      traceparent: c.req.header('traceparent'),
+      signal: c.req.raw.signal,
+      reached: () => c.set('reached', true),
+    });
+    return jsonText(c, completeResult(answer.result));
+  }
+
+  const ask = createMiddleware<ApiEnv>(async (c, next) => {
+    // Whoever asks for the headers of an answer wants nothing done.
+    if (c.req.method === 'HEAD') throw new HubError('not_found', 'HEAD calls no tools. Use GET or POST.');
+    const { name, serverName = '', toolName = '' } = c.req.param() as Partial<Record<string, string>>;
+    const scope: Scope = name === undefined ? { kind: 'server', name: serverName } : { kind: 'named', name };
+    c.set('asked', { server: serverName, tool: toolName, scope });
+    await next();
+  });
+
+  for (const path of ['/tools/:serverName/:toolName', '/:name/tools/:serverName/:toolName']) {
+    routes.on(['GET', 'POST'], path, recordRefusedCalls(refused), ask, guard, execute);
+  }
+
+  return routes;
+}
+
+function unasked(): never {
+  throw new TypeError('The route has not said what it is asked for.');
+}
+
+function fromQuery(query: URLSearchParams): (inputSchema: unknown) => GivenArguments {
+  return (inputSchema) => {
+    const { value, problems } = queryArguments(query, inputSchema);
+    return { value, text: JSON.stringify(value), problems, wrapSingles: true, path: '' };
+  };
+}
+
+async function fromBody(request: Request): Promise<() => GivenArguments> {
+  const { value, text } = await jsonBodyText(request, '{}');
+  if (!isObject(value))
+    throw new HubError('invalid_input', 'The body must be a JSON object: the arguments of the tool.');
+  return () => ({ value, text, path: '' });
+}

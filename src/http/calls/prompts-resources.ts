@@ -1,0 +1,58 @@
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { parseInput } from '../../core/input.ts';
+import { memberText } from '../../core/json-text.ts';
+import { jsonBodyText } from '../frame/api.ts';
+import type { ApiEnv } from '../frame/caller.ts';
+import { okText } from '../frame/reply.ts';
+import type { Calls } from './calls.ts';
+import { sessionIdOf } from './tools.ts';
+
+/** The body of `POST /mcp/:serverName/prompts/:promptName`. */
+export const promptInput = z.object({
+  /** MCPHub takes the name from here and not from the path. */
+  name: z.string().min(1, 'must not be empty').nullish(),
+  arguments: z.record(z.string(), z.string(), { error: 'must be an object of texts' }).nullish(),
+});
+
+/** The body of `POST /resources/read`. */
+export const resourceInput = z.object({ uri: z.string().min(1, 'must not be empty') });
+
+/** `POST /mcp/:serverName/prompts/:promptName` and `POST /resources/read` (reference: MCPHub §1.10): what servers offer besides tools. */
+export function promptsResourcesRoutes(calls: Calls): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
+
+  routes.post('/mcp/:serverName/prompts/:promptName', async (c) => {
+    const { serverName, promptName } = c.req.param();
+    const body = await jsonBodyText(c.req.raw, '{}');
+    const input = parseInput(promptInput, body.value, 'Cannot get the prompt');
+    const given = memberText(body.text, 'arguments');
+    const args = given === undefined || given === 'null' ? '{}' : given;
+    const at = { server: serverName, prompt: input.name ?? promptName };
+    return okText(
+      c,
+      await calls.prompt(at, args, {
+        caller: c.var.caller,
+        scope: { kind: 'server', name: serverName },
+        sessionId: sessionIdOf(c.req.header('x-session-id')),
+        signal: c.req.raw.signal,
+      }),
+    );
+  });
+
+  routes.post('/resources/read', async (c) => {
+    const { value } = await jsonBodyText(c.req.raw);
+    const { uri } = parseInput(resourceInput, value, 'Cannot read the resource');
+    return okText(
+      c,
+      await calls.resource(uri, {
+        caller: c.var.caller,
+        scope: { kind: 'all' },
+        sessionId: sessionIdOf(c.req.header('x-session-id')),
+        signal: c.req.raw.signal,
+      }),
+    );
+  });
+
+  return routes;
+}

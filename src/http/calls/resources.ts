@@ -1,0 +1,34 @@
+import type { Context, Hono } from 'hono';
+import { createToolArguments } from '../../core/tool-arguments.ts';
+import type { Views } from '../../core/view.ts';
+import type { DispatchOptions } from '../../mcp/dispatch.ts';
+import type { ApiEnv } from '../frame/caller.ts';
+import { createCalls } from './calls.ts';
+import { documentsRoutes } from './openapi-documents.ts';
+import { executionRoutes } from './openapi-execution.ts';
+import { promptsResourcesRoutes } from './prompts-resources.ts';
+import { type SmartRoutingOptions, smartRoutingRoutes } from './smart-routing.ts';
+import { smartSearchRoutes } from './smart-search.ts';
+import { toolsRoutes } from './tools.ts';
+
+export interface CallResourcesOptions extends SmartRoutingOptions {
+  readonly views: Views;
+  readonly dispatch: DispatchOptions;
+  readonly allowedOrigins: readonly string[];
+  /** The address by which the one who asks reaches the hub, `BASE_PATH` included. */
+  readonly hubUrl: (c: Context) => string;
+}
+
+/** What calls tools, prompts and resources over HTTP, and what describes that. The routes that name a server first come after all others. */
+export function callResources(options: CallResourcesOptions): Hono<ApiEnv>[] {
+  const { views, states, dispatch, allowedOrigins, hubUrl } = options;
+  const calls = createCalls({ views, states, dispatch, toolArguments: createToolArguments() });
+  return [
+    smartRoutingRoutes(options),
+    toolsRoutes(calls, dispatch),
+    promptsResourcesRoutes(calls),
+    ...(dispatch.smart ? [smartSearchRoutes({ views, smart: dispatch.smart })] : []),
+    documentsRoutes({ views, states, allowedOrigins, hubUrl, version: dispatch.version }),
+    executionRoutes({ calls, allowedOrigins, refused: dispatch.refused }),
+  ];
+}

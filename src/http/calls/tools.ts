@@ -1,0 +1,64 @@
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { HubError } from '../../core/errors.ts';
+import { parseInput } from '../../core/input.ts';
+import { memberText } from '../../core/json-text.ts';
+import { limits } from '../../core/limits.ts';
+import { isObject } from '../../core/rpc.ts';
+import type { DispatchOptions } from '../../mcp/dispatch.ts';
+import { jsonBodyText } from '../frame/api.ts';
+import type { ApiEnv } from '../frame/caller.ts';
+import { recordRefusedCalls } from '../frame/refused-calls.ts';
+import { answerErrors, okText } from '../frame/reply.ts';
+import { type Calls, completeResult } from './calls.ts';
+import { type Progressed, withProgress } from './progress-stream.ts';
+
+/** The body of `POST /tools/call/:server`. */
+export const callInput = z.object({
+  toolName: z.string().min(1, 'must not be empty'),
+  arguments: z.record(z.string(), z.unknown(), { error: 'must be an object' }).nullish(),
+});
+
+/**
+ * `POST /tools/call/:server` (SPEC, Tool call; CONTRACT §4): 200 also when the tool reports failure, which `isError` says. Who takes `text/event-stream` hears of
+ * progress.
+ */
+export function toolsRoutes(calls: Calls, { refused, log }: Pick<DispatchOptions, 'refused' | 'log'>): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
+
+  routes.post('/tools/call/:server', recordRefusedCalls(refused), async (c) => {
+    const { caller } = c.var;
+    if (caller.principal.kind === 'anonymous') throw new HubError('unauthenticated', 'Log in to call tools.');
+    const body = await jsonBodyText(c.req.raw);
+    const input = parseInput(callInput, body.value, 'Cannot call the tool');
+    const scope = { kind: 'server', name: c.req.param('server') } as const;
+    c.set('asked', { server: scope.name, tool: input.toolName, scope });
+    const value = isObject(body.value) && isObject(body.value['arguments']) ? body.value['arguments'] : {};
+    const text = input.arguments ? (memberText(body.text, 'arguments') ?? '{}') : '{}';
+    const context = {
+      caller,
+      scope,
+      sessionId: sessionIdOf(c.req.header('x-session-id')),
+      traceparent: c.req.header('traceparent'),
+      signal: c.req.raw.signal,
+      reached: () => c.set('reached', true),
+    };
+    const call = async (progressed?: Progressed) => {
+      const given = () => ({ value, text, path: 'arguments' });
+      const at = { server: scope.name, tool: input.toolName };
+      const answer = await calls.tool(at, given, { ...context, progressed });
+      const more = { toolName: JSON.stringify(input.toolName), arguments: answer.arguments };
+      return okText(c, completeResult(answer.result, more));
+    };
+    return withProgress(c, call, (error) => answerErrors(log)(error as Error, c));
+  });
+
+  return routes;
+}
+
+/** The value of `x-session-id`; undefined when there is none. Throws HubError `invalid_input` for one that is too long. */
+export function sessionIdOf(header: string | undefined): string | undefined {
+  if (header === undefined || header === '') return undefined;
+  if (header.length <= limits.sessionIdChars) return header;
+  throw new HubError('invalid_input', `x-session-id may have at most ${limits.sessionIdChars} characters.`);
+}

@@ -1,0 +1,62 @@
+import { type Context, Hono } from 'hono';
+import { z } from 'zod';
+import { parseInput } from '../../core/input.ts';
+import type { Scope } from '../../core/scope.ts';
+import type { Settings } from '../../core/settings.ts';
+import { tokensOf } from '../../core/tokens.ts';
+import type { Views } from '../../core/view.ts';
+import { allSnippets } from '../../snippets/all.ts';
+import { clientName, endpointUrl } from '../../snippets/snippet.ts';
+import type { ApiEnv, Caller } from '../frame/caller.ts';
+import { flagOf } from '../frame/query.ts';
+import { groupOf, serverOf } from '../frame/reachable.ts';
+import { ok } from '../frame/reply.ts';
+
+export interface ConnectRoutes {
+  readonly views: Views;
+  readonly hubUrl: (c: Context) => string;
+  /** Whether MCP endpoints ask for an access key. */
+  readonly keyRequired: (settings: Settings) => boolean;
+}
+
+const connectInput = z.object({ group: z.string().optional(), server: z.string().optional() });
+
+/**
+ * `GET /connect`: how each AI client is connected to an endpoint, and what that costs it in tokens: to all servers, to `?group=` or `?server=`, with
+ * `?smart=true` by searching.
+ */
+export function connectRoutes({ views, hubUrl, keyRequired }: ConnectRoutes): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
+  routes.get('/connect', (c) => {
+    const { caller } = c.var;
+    const query = c.req.query();
+    const input = parseInput(connectInput, query, 'Cannot say how to connect');
+    const smart = flagOf(query, 'smart');
+    const group = input.group === undefined ? undefined : groupOf(caller, input.group).name;
+    const server = input.server === undefined ? undefined : serverOf(caller, input.server).name;
+    const name = group ?? server;
+    const url = endpointUrl(`${hubUrl(c)}/mcp`, ...(smart ? ['$smart'] : []), ...(name === undefined ? [] : [name]));
+    const needsKey = keyRequired(caller.settings);
+    const clients = allSnippets({
+      name: smart ? clientName(name === undefined ? 'smart' : `smart-${name}`) : clientName(name),
+      url,
+      token: needsKey ? 'YOUR_ACCESS_KEY' : undefined,
+    });
+    const whole: Scope =
+      name === undefined ? { kind: 'all' } : server === undefined ? { kind: 'named', name } : { kind: 'server', name };
+    const cost = (scope: Scope) => costOf(views, caller, scope);
+    return ok(c, {
+      url,
+      keyRequired: needsKey,
+      clients,
+      cost: { all: cost(whole), smart: cost({ kind: 'smart', group }) },
+    });
+  });
+  return routes;
+}
+
+/** What a client on an endpoint is told before it asks anything. */
+function costOf(views: Views, { principal }: Caller, scope: Scope) {
+  const { texts } = views.get(principal, scope).lists.tools;
+  return { tools: texts.length, tokens: texts.reduce((sum, text) => sum + tokensOf(text), 0) };
+}

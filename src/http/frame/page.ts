@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { parseInput } from '../../core/input.ts';
+import { limits } from '../../core/limits.ts';
+
+export interface Pagination {
+  readonly page: number;
+  readonly limit: number;
+  readonly total: number;
+  readonly totalPages: number;
+  readonly hasNextPage: boolean;
+  readonly hasPrevPage: boolean;
+}
+
+const number = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, `must be a whole number from ${least} to ${most}`)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, `must be a whole number from ${least} to ${most}`)
+    .optional();
+
+const pageInput = z.object({ page: number(1, 1_000_000), limit: number(1, limits.pageItems) });
+
+/** The part of a list that `?page=` and `?limit=` ask for; all of it when they are absent. Throws HubError `invalid_input`. */
+export function pageOf<T>(
+  all: readonly T[],
+  query: Readonly<Record<string, string>>,
+): { items: readonly T[]; pagination?: Pagination } {
+  const { page = 1, limit = 100 } = parseInput(pageInput, query, 'Cannot list the servers');
+  if (query['page'] === undefined && query['limit'] === undefined) return { items: all };
+  const total = all.length;
+  const totalPages = Math.ceil(total / limit);
+  return {
+    items: all.slice((page - 1) * limit, page * limit),
+    pagination: { page, limit, total, totalPages, hasNextPage: page < totalPages, hasPrevPage: page > 1 },
+  };
+}

@@ -1,0 +1,36 @@
+import { createMiddleware } from 'hono/factory';
+import { HubError } from '../../core/errors.ts';
+import { type Scope, scopeId } from '../../core/scope.ts';
+import type { DispatchOptions } from '../../mcp/dispatch.ts';
+import type { ApiEnv } from './caller.ts';
+
+/** A call that a route has been asked for: what is known of it before it goes to a server. */
+export interface AskedCall {
+  readonly server: string;
+  readonly tool: string;
+  readonly scope: Scope;
+}
+
+/**
+ * Keeps a record of calls that are refused before they reach a server; those that reach one have theirs from the relay. It names what the caller has named,
+ * and is seen by the caller and by admins. Comes before everything that may refuse; the route sets `asked` as soon as it knows, and `reached` when it goes on.
+ */
+export function recordRefusedCalls(refused: DispatchOptions['refused']) {
+  return createMiddleware<ApiEnv>(async (c, next) => {
+    const startedAt = performance.now();
+    await next();
+    const { caller, asked, reached } = c.var;
+    if (!(c.error instanceof HubError) || !asked || reached) return;
+    const { principal, address } = caller;
+    refused?.({
+      principal,
+      address,
+      scope: scopeId(asked.scope),
+      server: asked.server.slice(0, 200),
+      tool: asked.tool.slice(0, 200),
+      ms: performance.now() - startedAt,
+      error: c.error.message,
+      traceparent: c.req.header('traceparent'),
+    });
+  });
+}

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import type { Context, ErrorHandler } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { HubError } from '../../core/errors.ts';
+import { limits } from '../../core/limits.ts';
+import type { Logger } from '../../core/logger.ts';
+
+/** `{success: true, data?, message?}` (CONTRACT §3). A POST that creates passes `status: 201`. */
+export function ok(c: Context, data?: unknown, extra: { message?: string; status?: 200 | 201 } = {}): Response {
+  const { message, status = 200 } = extra;
+  return c.json(
+    { success: true, ...(data !== undefined && { data }), ...(message !== undefined && { message }) },
+    status,
+  );
+}
+
+/** The same with data that is JSON text already. */
+export function okText(c: Context, data: string): Response {
+  return jsonText(c, `{"success":true,"data":${data}}`);
+}
+
+/** A body that is JSON text already. */
+export function jsonText(c: Context, text: string, type = 'application/json'): Response {
+  return c.body(text, 200, { 'Content-Type': type });
+}
+
+/** `{success: false, message, errors?}` with the status of the error's code, and `Retry-After` in whole seconds where trying again makes sense. */
+export function fail(c: Context, error: HubError): Response {
+  return failed(c, error, { success: false, message: error.message });
+}
+
+/** `{error, message, errors?}`, the failures of OpenAPI-style routes (CONTRACT §4); `error` is the code. */
+export function failBare(c: Context, error: HubError): Response {
+  return failed(c, error, { error: error.code, message: error.message });
+}
+
+function failed(c: Context, error: HubError, body: Record<string, unknown>): Response {
+  // What is down is tried again by itself after this long at first.
+  const retryAfterMs = error.retryAfterMs ?? (error.status === 503 ? limits.backOffFirstMs : undefined);
+  if (retryAfterMs !== undefined) c.header('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000))));
+  if (error.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
+  const errors = error.problems.length > 0 ? { errors: error.problems } : {};
+  // For programs: a person who has to sign in finds the address in the message too.
+  const signIn =
+    error.authorizationUrl === undefined ? {} : { error: error.code, authorizationUrl: error.authorizationUrl };
+  return c.json({ ...body, ...errors, ...signIn }, error.status as ContentfulStatusCode);
+}
+
+/**
+ * What routes throw becomes an answer here and nowhere else. What is not a HubError is a bug: the caller gets a request id and not a word of
+ * what happened, the log gets both.
+ */
+export function answerErrors(log: Logger, answer: typeof fail = fail): ErrorHandler {
+  return (error, c) => {
+    if (error instanceof HubError) return answer(c, error);
+    const requestId = randomUUID();
+    log.error('Unexpected error', {
+      requestId,
+      method: c.req.method,
+      path: c.req.path,
+      stack: error.stack ?? String(error),
+    });
+    const message = `Internal error. The log of the hub has the details under request id ${requestId}.`;
+    return c.json({ ...(answer === fail ? { success: false } : { error: 'internal' }), message, requestId }, 500);
+  };
+}

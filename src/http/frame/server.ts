@@ -1,0 +1,67 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { HubError } from '../../core/errors.ts';
+import type { Front } from '../../wire/front.ts';
+
+/** Starts to listen; the address without a path. Throws HubError `misconfigured` or `conflict` with what to do about it. */
+export async function listen(server: Server, host: string, port: number): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
+    server.listen(port, host, resolve);
+  });
+  const { port: actual } = server.address() as AddressInfo;
+  return `http://${shownHost(host)}:${actual}`;
+}
+
+/** Stops to accept, lets running requests end for `drainMs`, then closes what is left. `streams` would never end by themselves. */
+export async function closeServer(
+  server: Server,
+  front: Front,
+  drainMs: number,
+  streams: readonly { close(): void }[],
+): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  for (const stream of streams) stream.close();
+  front.end();
+  // A connection that was answering becomes idle when it is done, and would stay open for the next request.
+  const idle = setInterval(() => server.closeIdleConnections(), 20);
+  const late = setTimeout(() => {
+    server.closeAllConnections();
+    front.destroy();
+  }, drainMs);
+  await closed;
+  clearInterval(idle);
+  clearTimeout(late);
+}
+
+function shownHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): HubError {
+  const where = `${host}:${port}`;
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new HubError(
+        'conflict',
+        `Cannot listen on ${where}: the port is taken. Stop what uses it, or choose another with PORT or --port.`,
+        { cause: error },
+      );
+    case 'EACCES':
+      return new HubError(
+        'misconfigured',
+        `Cannot listen on ${where}: not permitted. Ports below 1024 need privileges; choose another PORT.`,
+        { cause: error },
+      );
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new HubError(
+        'misconfigured',
+        `Cannot listen on ${where}: this machine has no such address. Set HOST to one of its own.`,
+        { cause: error },
+      );
+    default:
+      return new HubError('misconfigured', `Cannot listen on ${where}: ${error.message}`, { cause: error });
+  }
+}

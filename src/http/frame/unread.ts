@@ -1,0 +1,43 @@
+import { limits } from '../../core/limits.ts';
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>;
+
+/**
+ * A body, piece by piece, that can be left at any point. What is left is read away behind the answer: closing the connection instead would cost whoever sends everything
+ * before they look the answer, and whoever keeps connections the next request. A body that was never touched is read away by the server itself.
+ */
+export async function* bodyChunks(
+  body: ReadableStream<Uint8Array> | null,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = body?.getReader();
+  let ended = false;
+  try {
+    for (;;) {
+      const read = await reader?.read();
+      if (read?.done !== false) {
+        ended = true;
+        return;
+      }
+      yield read.value;
+    }
+  } finally {
+    if (reader && !ended) void readAway(reader);
+  }
+}
+
+/** As far as `limits.strayBodyBytes` and `limits.strayBodyMs` allow; then the body, and with it the connection, is closed. */
+async function readAway(reader: Reader): Promise<void> {
+  let size = 0;
+  const close = (): void => void reader.cancel().catch(() => undefined);
+  const timer = setTimeout(close, limits.strayBodyMs).unref();
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      size += read.value.length;
+      if (size > limits.strayBodyBytes) return close();
+    }
+  } catch {
+    // The sender has left.
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Busboy, type BusboyFileStream } from '@fastify/busboy';
+import { HubError } from '../../core/errors.ts';
+import { limits } from '../../core/limits.ts';
+import { diskError, errnoOf } from '../../disk/disk-error.ts';
+import { bodyChunks } from './unread.ts';
+
+/** A form with one file, which lies on the disk. */
+export interface Upload {
+  readonly file: string;
+  /** What the uploader called it. */
+  readonly filename: string;
+  readonly fields: ReadonlyMap<string, string>;
+}
+
+export interface UploadPlace {
+  readonly folder: string;
+  /** Begin of the file's name there. */
+  readonly prefix: string;
+  /** Names of the form field that may carry the file. */
+  readonly names: readonly string[];
+}
+
+/**
+ * Streams the one file of a `multipart/form-data` request to the disk and hands it to `use`; afterwards the file is gone, whatever happened. Throws HubError
+ * `wrong_type` (no form), `too_large`, `invalid_input` (no file, a file too many or under another name, a form that breaks off) and `misconfigured` (the disk).
+ */
+export async function withUpload<T>(
+  request: Request,
+  place: UploadPlace,
+  use: (upload: Upload) => Promise<T>,
+): Promise<T> {
+  const type = request.headers.get('content-type') ?? '';
+  if (!/^multipart\/form-data\s*;.*boundary=/i.test(type)) {
+    throw new HubError('wrong_type', 'The upload must be multipart/form-data with a boundary, as curl -F sends it.');
+  }
+  const announced = Number(request.headers.get('content-length') ?? 0);
+  if (announced > limits.bundleBytes + limits.formBytes) throw tooLarge();
+  const file = join(place.folder, `${place.prefix}${randomBytes(8).toString('hex')}`);
+  try {
+    await mkdir(place.folder, { recursive: true, mode: 0o700 }).catch(diskFault(place.folder));
+    const form = await receive(request.body, type, file, place);
+    return await use({ file, ...form });
+  } finally {
+    await rm(file, { force: true });
+  }
+}
+
+/** Reads the form to its end, the file in it to `file`. */
+async function receive(body: Request['body'], type: string, file: string, { folder, names }: UploadPlace) {
+  const expected = names.map((name) => `"${name}"`).join(' or ');
+  const fields = new Map<string, string>();
+  let filename: string | undefined;
+  let problem: HubError | undefined;
+  let written: Promise<void> = Promise.resolve();
+  let closed: Promise<void> = Promise.resolve();
+  const stop = new AbortController();
+  const refuse = (error: HubError) => {
+    problem ??= error;
+    stop.abort();
+  };
+  const parser = Busboy({
+    headers: { 'content-type': type },
+    limits: {
+      fileSize: limits.bundleBytes,
+      files: 1,
+      fields: limits.formFields,
+      fieldSize: limits.formFieldBytes,
+      fieldNameSize: 100,
+      headerPairs: 20,
+    },
+  });
+  parser.on('file', (name: string, stream: BusboyFileStream, given: string) => {
+    if (!names.includes(name)) {
+      refuse(invalidForm(`the file must be in the field ${expected}, not ${JSON.stringify(name.slice(0, 100))}`));
+      stream.resume();
+      return;
+    }
+    filename = given;
+    stream.on('limit', () => refuse(tooLarge()));
+    const kept = createWriteStream(file, { flags: 'wx', mode: 0o600 });
+    closed = new Promise<void>((resolve) => kept.once('close', () => resolve()));
+    written = pipeline(stream, kept, { signal: stop.signal }).catch(diskFault(folder));
+    // A disk that is full ends the reading; everything else is heard below.
+    written.catch((error: unknown) => {
+      if (error instanceof HubError) refuse(error);
+    });
+  });
+  parser.on('field', (name: string, value: string, _: boolean, isCut: boolean) => {
+    if (isCut) refuse(invalidForm(`the field ${JSON.stringify(name)} is longer than ${limits.formFieldBytes} bytes`));
+    fields.set(name, value);
+  });
+  parser.on('filesLimit', () => refuse(invalidForm('it has more than one file')));
+  parser.on('fieldsLimit', () => refuse(invalidForm(`it has more than ${limits.formFields} fields`)));
+  try {
+    const source = Readable.from(bodyChunks(body), { objectMode: false });
+    await pipeline(source, parser, { signal: stop.signal });
+    await written;
+  } catch (error) {
+    // The parser does not tell the file that no more is coming.
+    stop.abort();
+    await written.catch(() => {});
+    // A file that is still being opened would be there again after it was removed.
+    await closed;
+    throw problem ?? invalidForm('it breaks off or is no form', error);
+  }
+  if (problem) throw problem;
+  if (filename === undefined) throw invalidForm(`it has no file. Send the bundle in the field ${expected}`);
+  return { filename, fields };
+}
+
+/** Rethrows what the file system says in words of ours. */
+function diskFault(folder: string) {
+  return (error: unknown): never => {
+    throw /^E[A-Z]+$/.test(errnoOf(error) ?? '') ? diskError(error, 'Cannot keep the upload', folder) : error;
+  };
+}
+
+function tooLarge(): HubError {
+  return new HubError('too_large', `The upload is larger than ${limits.bundleBytes / 1024 / 1024} MB.`);
+}
+
+function invalidForm(reason: string, cause?: unknown): HubError {
+  return new HubError('invalid_input', `Cannot read the upload: ${reason}.`, { cause });
+}

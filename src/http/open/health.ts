@@ -1,0 +1,109 @@
+import type { Handler } from 'hono';
+import type { ServerState } from '../../core/hub.ts';
+import type { DatabaseHandle, DatabaseState } from '../../database/supervise.ts';
+import type { ActivityLog } from '../../logs/activity.ts';
+import type { LogStore } from '../../logs/log-store.ts';
+import type { WriteCounts } from '../../logs/writer.ts';
+import type { Embeddings, EmbeddingsBrief } from '../../smart/embeddings.ts';
+
+/** The body of `GET /health` (CONTRACT §4). */
+export interface Health {
+  readonly status: 'healthy' | 'degraded' | 'unhealthy';
+  readonly message: string;
+  readonly version: string;
+  /** Seconds since the start. */
+  readonly uptime: number;
+  /** ISO 8601. */
+  readonly timestamp: string;
+  /** Enabled servers only; every one that is not connected counts as disconnected. */
+  readonly servers: { readonly total: number; readonly connected: number; readonly disconnected: number };
+  /** `vectors`: embeddings are kept in it. `off` is a choice, `down` is not. */
+  readonly database: { readonly state: DatabaseState['state']; readonly kind?: string; readonly vectors?: boolean };
+  /** Which embedder the tool search uses, whether it can, and where vectors are compared: in memory where the database cannot. */
+  readonly smartRouting: EmbeddingsBrief;
+  /** What was to be kept and is not in the database. */
+  readonly logs: Unwritten;
+  readonly activity: Unwritten;
+}
+
+/** Since the start: how many are not written yet, and how many never will be. */
+export type Unwritten = Pick<WriteCounts, 'waiting' | 'dropped'>;
+
+export interface HealthFacts {
+  readonly servers: readonly ServerState[];
+  readonly database: DatabaseState;
+  readonly smartRouting: EmbeddingsBrief;
+  readonly logs: Unwritten;
+  readonly activity: Unwritten;
+  readonly version: string;
+  /** Both in milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly now: number;
+  /** Why the hub itself cannot serve; a server that is down is no such reason. */
+  readonly problem?: string | undefined;
+}
+
+/** Servers or a database that are down degrade the hub: it serves without them (CONTRACT §4, Health). */
+export function assessHealth(facts: HealthFacts): Health {
+  const { servers, database, smartRouting, logs, activity, version, startedAt, now, problem } = facts;
+  const enabled = servers.filter(({ status }) => status !== 'disabled');
+  const total = enabled.length;
+  const connected = enabled.filter(({ status }) => status === 'connected').length;
+  const degraded =
+    connected < total
+      ? 'Some enabled MCP servers are not ready'
+      : database.state === 'down'
+        ? 'The database is not available; the hub serves without it'
+        : smartRouting.state === 'degraded'
+          ? 'The embedding service is not available; the tool search goes on without it'
+          : undefined;
+  return {
+    status: problem !== undefined ? 'unhealthy' : degraded === undefined ? 'healthy' : 'degraded',
+    message: problem ?? degraded ?? 'All enabled MCP servers are ready',
+    version,
+    uptime: Math.floor((now - startedAt) / 1000),
+    timestamp: new Date(now).toISOString(),
+    servers: { total, connected, disconnected: total - connected },
+    database:
+      database.state === 'ready'
+        ? { state: 'ready', kind: database.kind, vectors: database.hasVector }
+        : // Why it is down may name the machine it is on.
+          { state: database.state },
+    smartRouting,
+    logs: { waiting: logs.waiting, dropped: logs.dropped },
+    activity: { waiting: activity.waiting, dropped: activity.dropped },
+  };
+}
+
+export interface HealthSources {
+  readonly servers: () => readonly ServerState[];
+  readonly database: Pick<DatabaseHandle, 'state'>;
+  readonly embeddings: Pick<Embeddings, 'brief'>;
+  readonly records: { readonly logs: Pick<LogStore, 'counts'>; readonly activity: Pick<ActivityLog, 'counts'> };
+  readonly version: string;
+}
+
+/** Gives the health of this moment; the hub starts now. */
+export function watchHealth({ servers, database, embeddings, records, version }: HealthSources): () => Health {
+  const startedAt = Date.now();
+  return () =>
+    assessHealth({
+      servers: servers(),
+      database: database.state(),
+      smartRouting: embeddings.brief(),
+      logs: records.logs.counts(),
+      activity: records.activity.counts(),
+      version,
+      startedAt,
+      now: Date.now(),
+    });
+}
+
+/** `GET /health`: 200 also when servers are down, 503 only when the hub itself cannot serve. Open to all, so it names no server and no machine. */
+export function healthRoute(read: () => Health): Handler {
+  return (c) => {
+    const health = read();
+    c.header('Cache-Control', 'no-store');
+    return c.json(health, health.status === 'unhealthy' ? 503 : 200);
+  };
+}

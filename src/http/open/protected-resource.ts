@@ -1,0 +1,58 @@
+import type { HttpBindings } from '@hono/node-server';
+import { Hono } from 'hono';
+import { HubError } from '../../core/errors.ts';
+import { isMcpPath } from '../../mcp/door.ts';
+import type { Arrived } from '../frame/client-address.ts';
+import type { PublicUrl } from '../frame/public-url.ts';
+
+export interface ProtectedResource {
+  readonly publicUrl: PublicUrl;
+  readonly basePath: string;
+}
+
+const wellKnown = '/.well-known/oauth-protected-resource';
+
+/** The address of the metadata of the MCP endpoint that a request asked for, which its 401 points to (RFC 9728 §5.1). */
+export function metadataUrl({ publicUrl, basePath }: ProtectedResource) {
+  return (req: Arrived & { readonly url?: string | undefined }): string => {
+    const rest = pathOf(req).slice(basePath.length);
+    return `${publicUrl.origin(req)}${wellKnown}${publicUrl.prefix}${rest.replace(/["\\]/g, encodeURIComponent)}`;
+  };
+}
+
+/**
+ * Protected resource metadata (RFC 9728 §3) of every MCP endpoint, at the root whatever `BASE_PATH` is, open to all. It says the same whether a group or
+ * server of that name exists. No authorization server is named while the hub has none of its own.
+ */
+export function protectedResourceRoutes({ publicUrl, basePath }: ProtectedResource): Hono<{ Bindings: HttpBindings }> {
+  const routes = new Hono<{ Bindings: HttpBindings }>();
+
+  /** The path as clients know it; undefined when it is no MCP endpoint. */
+  function resourcePath(path: string): string | undefined {
+    // Asked for by the origin alone: everything the hub has is below it (RFC 9728 §3.1).
+    if (path === '' || path === '/') return '';
+    for (const prefix of [publicUrl.prefix, basePath]) {
+      const rest = path.startsWith(prefix) ? path.slice(prefix.length) : undefined;
+      if (rest !== undefined && isMcpPath(rest)) return `${publicUrl.prefix}${rest}`;
+    }
+    return undefined;
+  }
+
+  routes.on('GET', [wellKnown, `${wellKnown}/*`], (c) => {
+    // As it was sent: a parsed address may differ from the one the client will compare with.
+    const path = resourcePath(pathOf(c.env.incoming).slice(wellKnown.length));
+    if (path === undefined) throw new HubError('not_found', 'There is no MCP endpoint at that path.');
+    c.header('Cache-Control', 'no-store');
+    return c.json({
+      resource: `${publicUrl.origin(c.env.incoming)}${path}`,
+      resource_name: 'Tool Hub',
+      bearer_methods_supported: ['header'],
+    });
+  });
+
+  return routes;
+}
+
+function pathOf({ url }: { readonly url?: string | undefined }): string {
+  return (url ?? '').split('?', 1)[0] ?? '';
+}

@@ -1,0 +1,54 @@
+import { Hono } from 'hono';
+import { makeKey } from '../../auth/keys.ts';
+import { parseInput } from '../../core/input.ts';
+import { keyUpdateInput, newKeyInput } from '../../core/key-input.ts';
+import { addKey, deleteKey, keyAnswers, updateKey } from '../../core/keys.ts';
+import type { Logger } from '../../core/logger.ts';
+import { keyIdOf } from '../../settings/people.ts';
+import type { SettingsStore } from '../../settings/store.ts';
+import { jsonBody } from '../frame/api.ts';
+import { type ApiEnv, editorOf } from '../frame/caller.ts';
+import { ok } from '../frame/reply.ts';
+
+export interface KeysOptions {
+  readonly settings: Pick<SettingsStore, 'change' | 'document'>;
+  readonly log: Logger;
+}
+
+/** `/auth/keys` (CONTRACT §2; reference: MCPHub §1.7): admins manage all access keys, users their own, and no key manages any. */
+export function keysRoutes({ settings, log }: KeysOptions): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
+
+  routes.get('/auth/keys', (c) => {
+    const bearerKeys = (settings.document.bearerKeys ?? []).map((key) => ({ ...key, id: keyIdOf(key) }));
+    return ok(c, keyAnswers({ bearerKeys }, editorOf(c.var.caller)));
+  });
+
+  routes.post('/auth/keys', async (c) => {
+    const by = editorOf(c.var.caller);
+    const input = parseInput(newKeyInput, await jsonBody(c.req.raw), 'Cannot create the access key');
+    const made = makeKey();
+    const key = await settings.change((draft) => addKey(draft, by, input, made));
+    log.info('access key created', { key: key.id, kind: key.kind, owner: key.owner, by: by.username });
+    const message = 'Bearer key created. The token is only shown once.';
+    return ok(c, { ...key, token: made.token }, { message, status: 201 });
+  });
+
+  routes.put('/auth/keys/:id', async (c) => {
+    const by = editorOf(c.var.caller);
+    const input = parseInput(keyUpdateInput, await jsonBody(c.req.raw), 'Cannot change the access key');
+    const key = await settings.change((draft) => updateKey(draft, by, c.req.param('id'), input));
+    log.info('access key changed', { key: key.id, enabled: key.enabled, by: by.username });
+    return ok(c, key, { message: 'Access key updated successfully.' });
+  });
+
+  routes.delete('/auth/keys/:id', async (c) => {
+    const by = editorOf(c.var.caller);
+    const id = c.req.param('id');
+    await settings.change((draft) => deleteKey(draft, by, id));
+    log.info('access key deleted', { key: id, by: by.username });
+    return ok(c, undefined, { message: 'Access key deleted successfully.' });
+  });
+
+  return routes;
+}

@@ -1,0 +1,82 @@
+import { Hono } from 'hono';
+import type { Passwords } from '../../auth/passwords.ts';
+import type { Tokens } from '../../auth/tokens.ts';
+import type { Draft } from '../../core/document.ts';
+import { HubError } from '../../core/errors.ts';
+import { parseInput } from '../../core/input.ts';
+import type { Logger } from '../../core/logger.ts';
+import { newUserInput, userUpdateInput } from '../../core/user-input.ts';
+import { addUser, deleteUser, requireAdmin, updateUser, userAnswer, usersStats } from '../../core/users.ts';
+import type { SettingsStore } from '../../settings/store.ts';
+import { jsonBody } from '../frame/api.ts';
+import { type ApiEnv, adminOnly, editorOf } from '../frame/caller.ts';
+import { ok } from '../frame/reply.ts';
+
+export interface UsersOptions {
+  readonly settings: Pick<SettingsStore, 'change'>;
+  readonly passwords: Pick<Passwords, 'hash'>;
+  readonly tokens: Pick<Tokens, 'revokeUser'>;
+  readonly log: Logger;
+}
+
+/** `/users` and `/users-stats` (SPEC, Users; CONTRACT §4), for admins only. */
+export function usersRoutes({ settings, passwords, tokens, log }: UsersOptions): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
+  routes.use('/users/*', adminOnly);
+  routes.use('/users-stats', adminOnly);
+
+  const changeAs = <T>(by: string, edit: (draft: Draft) => T): Promise<T> =>
+    settings.change((draft) => {
+      requireAdmin(draft, by);
+      return edit(draft);
+    });
+
+  routes.get('/users', (c) => ok(c, c.var.caller.settings.users.map(userAnswer)));
+
+  routes.get('/users-stats', (c) => ok(c, usersStats(c.var.caller.settings)));
+
+  routes.get('/users/:username', (c) => {
+    const username = c.req.param('username');
+    const user = c.var.caller.settings.users.find((user) => user.username === username);
+    if (!user) throw new HubError('not_found', `There is no user "${username}".`);
+    return ok(c, userAnswer(user));
+  });
+
+  routes.post('/users', async (c) => {
+    const by = editorOf(c.var.caller).username;
+    const input = parseInput(newUserInput, await jsonBody(c.req.raw), 'Cannot create the user');
+    const passwordHash = await passwords.hash(input.password);
+    const at = new Date().toISOString();
+    const { user, notes } = await changeAs(by, (draft) => addUser(draft, input, { passwordHash, at }));
+    log.info('user created', { user: user.username, role: user.role, by });
+    return ok(c, user, { message: sentences('User created successfully.', notes), status: 201 });
+  });
+
+  routes.put('/users/:username', async (c) => {
+    const by = editorOf(c.var.caller).username;
+    const username = c.req.param('username');
+    const input = parseInput(userUpdateInput, await jsonBody(c.req.raw), 'Cannot change the user');
+    const passwordHash = input.password === undefined ? undefined : await passwords.hash(input.password);
+    const { user, notes } = await changeAs(by, (draft) => updateUser(draft, username, input, passwordHash));
+    // Whoever had the old password is out.
+    if (passwordHash !== undefined) await tokens.revokeUser(username);
+    log.info('user changed', { user: username, role: user.role, password: passwordHash !== undefined, by });
+    return ok(c, user, { message: sentences('User updated successfully.', notes) });
+  });
+
+  routes.delete('/users/:username', async (c) => {
+    const by = editorOf(c.var.caller).username;
+    const username = c.req.param('username');
+    await changeAs(by, (draft) => deleteUser(draft, username, by));
+    // They end with the user anyway; this keeps them ended should there be another one of that name.
+    await tokens.revokeUser(username);
+    log.info('user deleted', { user: username, by });
+    return ok(c, undefined, { message: 'User deleted successfully.' });
+  });
+
+  return routes;
+}
+
+function sentences(first: string, notes: readonly string[]): string {
+  return [first, ...notes].join(' ');
+}

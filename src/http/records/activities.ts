@@ -1,0 +1,87 @@
+import { Hono } from 'hono';
+import { z } from 'zod';
+import type { Activity } from '../../core/activity.ts';
+import { HubError } from '../../core/errors.ts';
+import { parseInput } from '../../core/input.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { ActivityLog } from '../../logs/activity.ts';
+import { type OwnCalls, parseActivityListing, parseDaysOld } from '../../logs/activity-filter.ts';
+import { adminOnly, type ApiEnv, type Caller, editorOf } from '../frame/caller.ts';
+import { ok } from '../frame/reply.ts';
+
+export interface ActivitiesOptions {
+  readonly activity: Pick<ActivityLog, 'list' | 'stats' | 'timeline' | 'choices' | 'get' | 'cleanup'>;
+  readonly log: Logger;
+}
+
+/** `/activities`, the tool calls that were made (reference: MCPHub §1.12): all of them for admins, for everybody else their own. */
+export function activitiesRoutes({ activity, log }: ActivitiesOptions): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
+
+  // MCPHub has none without a database; this hub has the newest ones in memory.
+  routes.get('/activities/available', (c) => ok(c, { available: true }));
+
+  routes.get('/activities', async (c) => {
+    const listing = { ...parseActivityListing(c.req.query()), ...mineOf(c.var.caller) };
+    const { data, pagination } = await activity.list(listing);
+    return c.json({ success: true, data: data.map(shown), pagination });
+  });
+
+  routes.get('/activities/stats', async (c) => {
+    const { page: _page, limit: _limit, ...filter } = parseActivityListing(c.req.query());
+    return ok(c, await activity.stats({ ...filter, ...mineOf(c.var.caller) }));
+  });
+
+  routes.get('/activities/timeline', async (c) => {
+    const { buckets: wanted, ...query } = c.req.query();
+    const { buckets } = parseInput(timelineInput, { buckets: wanted }, 'Cannot list the activities over time');
+    const { page: _page, limit: _limit, ...filter } = parseActivityListing(query);
+    const { end = new Date() } = filter;
+    const { start = new Date(end.getTime() - dayMs) } = filter;
+    const bucketMs = Math.max(1, Math.ceil((end.getTime() - start.getTime() + 1) / buckets));
+    const listing = { ...filter, start, end, bucketMs, buckets, ...mineOf(c.var.caller) };
+    return ok(c, { bucketMs, buckets: await activity.timeline(listing) });
+  });
+
+  routes.get('/activities/filters', async (c) => ok(c, await activity.choices(mineOf(c.var.caller).mine)));
+
+  routes.get('/activities/:id', async (c) => {
+    const id = c.req.param('id');
+    const found = await activity.get(id, mineOf(c.var.caller).mine);
+    if (!found) throw new HubError('not_found', `There is no activity "${id.slice(0, 100)}".`);
+    return ok(c, shown(found));
+  });
+
+  routes.delete('/activities/cleanup', adminOnly, async (c) => {
+    const { username: by } = editorOf(c.var.caller);
+    const daysOld = parseDaysOld(c.req.query());
+    const removed = await activity.cleanup(daysOld);
+    log.info('activity removed', { daysOld, count: removed.deletedCount, by });
+    return ok(c, removed, { message: `${removed.deletedCount} activities removed.` });
+  });
+
+  return routes;
+}
+
+const dayMs = 24 * 60 * 60_000;
+
+const timelineInput = z.object({
+  buckets: z
+    .string()
+    .regex(/^(?:[1-9]\d?|1\d\d|200)$/, 'must be a whole number from 1 to 200')
+    .default('48')
+    .transform(Number),
+});
+
+/** The record with its time under MCPHub's name too. */
+function shown(activity: Activity) {
+  return { ...activity, duration: activity.durationMs };
+}
+
+/** Whose calls the caller may see. An account does not see what an earlier one of its name did. Throws HubError `forbidden` for a key that is nobody's. */
+function mineOf({ admin, user }: Caller): { mine?: OwnCalls } {
+  if (admin) return {};
+  if (!user) throw new HubError('forbidden', 'An access key of the system made no calls as anybody. Log in as a user.');
+  const created = Date.parse(user.createdAt ?? '');
+  return { mine: { username: user.username, ...(!Number.isNaN(created) && { since: new Date(created) }) } };
+}

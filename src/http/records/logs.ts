@@ -1,0 +1,117 @@
+import type { HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { type Context, Hono } from 'hono';
+import { isAdmin, reaches } from '../../core/access.ts';
+import { limits } from '../../core/limits.ts';
+import type { Logger } from '../../core/logger.ts';
+import { type Principal, principalId } from '../../core/principal.ts';
+import type { ServerSettings, Settings } from '../../core/settings.ts';
+import { parseLogListing, type ReadableFrom } from '../../logs/log-filter.ts';
+import type { LogStore } from '../../logs/log-store.ts';
+import type { LogStream } from '../../logs/stream.ts';
+import type { Reader } from '../../logs/stream-reader.ts';
+import { adminOnly, type ApiEnv, type CallerOptions, editorOf } from '../frame/caller.ts';
+import { ok } from '../frame/reply.ts';
+
+export interface LogsOptions {
+  readonly logs: Pick<LogStore, 'list' | 'clear'>;
+  readonly stream: Pick<LogStream, 'open'>;
+  /** A stream asks anew for as long as it is open. */
+  readonly settings: () => Settings;
+  /** Entries of this server from before then are for admins only; milliseconds since 1970. */
+  readonly since: (server: ServerSettings) => number;
+  readonly identify: CallerOptions['identify'];
+  readonly log: Logger;
+}
+
+/** `/logs` and `/logs/stream` (SPEC, Logs and Events; CONTRACT §4): who is not admin sees the entries of the servers within reach. */
+export function logsRoutes(options: LogsOptions): Hono<ApiEnv> {
+  const { logs, stream, identify, log } = options;
+  const routes = new Hono<ApiEnv>();
+
+  routes.get('/logs', async (c) => {
+    const listing = parseLogListing(c.req.query());
+    const { admin, principal } = c.var.caller;
+    return ok(c, await logs.list({ ...listing, ...(!admin && readable(principal, options)) }));
+  });
+
+  routes.delete('/logs', adminOnly, async (c) => {
+    const { username: by } = editorOf(c.var.caller);
+    await logs.clear();
+    log.info('logs cleared', { by });
+    return ok(c, undefined, { message: 'Logs cleared successfully' });
+  });
+
+  routes.get('/logs/stream', (c) => {
+    const { limit: _limit, before: _before, ...filter } = parseLogListing(c.req.query());
+    if (c.req.method === 'HEAD') return c.body(null, 200, streamHeaders);
+    const { principal } = c.var.caller;
+    const lastEventId = c.req.header('last-event-id');
+    const response = responseOf(c);
+    const reader = stream.open(
+      { ...filter, ...readable(principal, options), ...(lastEventId !== undefined && { lastEventId }) },
+      {
+        write: (chunk) => response.write(chunk),
+        close: () => void (response.writableNeedDrain ? response.destroy() : response.end()),
+      },
+    );
+    response.writeHead(200, streamHeaders);
+    response.flushHeaders();
+    const headers = c.req.header();
+    const token = c.req.query('token');
+    const watch = whileAllowed(reader, async () => {
+      const who = await identify(headers, token);
+      return typeof who === 'object' && principalId(who) === principalId(principal);
+    });
+    response.on('drain', () => reader.drained());
+    response.on('error', () => reader.close());
+    response.on('close', () => {
+      clearInterval(watch);
+      reader.close();
+    });
+    return RESPONSE_ALREADY_SENT;
+  });
+
+  return routes;
+}
+
+const streamHeaders = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-transform',
+  // Nginx would hold the events back.
+  'x-accel-buffering': 'no',
+};
+
+/** Written to directly: only here it is known whether the client still reads, and one that does not can be cut off. */
+function responseOf(c: Context): HttpBindings['outgoing'] {
+  return (c.env as HttpBindings).outgoing;
+}
+
+/** Ends the stream when the credential it was opened with does not hold any more. */
+function whileAllowed(reader: Reader, allowed: () => Promise<boolean>): NodeJS.Timeout {
+  const look = (): void => {
+    allowed().then(
+      (holds) => holds || reader.close(),
+      () => reader.close(),
+    );
+  };
+  return setInterval(look, limits.streamCredentialMs).unref();
+}
+
+/**
+ * Which entries a principal may see: admins all, others those of `server:<name>` for the servers they reach now, and of a server of a user those since
+ * that is there. What the hub says of itself, of users and of other servers is in the other services.
+ */
+function readable(principal: Principal, { settings, since }: LogsOptions): { readonly readableFrom: ReadableFrom } {
+  return {
+    readableFrom(service) {
+      const now = settings();
+      if (isAdmin(now, principal)) return 0;
+      const server = service.startsWith(prefix) ? now.servers.get(service.slice(prefix.length)) : undefined;
+      // Ids of entries are microseconds.
+      return server && reaches(now, principal, server) ? since(server) * 1_000 : undefined;
+    },
+  };
+}
+
+const prefix = 'server:';

@@ -1,0 +1,34 @@
+import type { Hono } from 'hono';
+import type { Logger } from '../../core/logger.ts';
+import type { Records } from '../../logs/records.ts';
+import type { SettingsStore } from '../../settings/store.ts';
+import type { ApiEnv, CallerOptions } from '../frame/caller.ts';
+import { activitiesRoutes } from './activities.ts';
+import { logsRoutes } from './logs.ts';
+import { createNewcomers } from './newcomers.ts';
+
+export interface RecordResources {
+  readonly records: Records;
+  readonly settings: Pick<SettingsStore, 'current' | 'subscribe'>;
+  readonly identify: CallerOptions['identify'];
+  readonly log: Logger;
+}
+
+/** What the hub has kept of itself and of the calls through it. */
+export function recordResources({ records, settings, identify, log }: RecordResources): Hono<ApiEnv>[] {
+  const { logs, logStream, activity } = records;
+  const newcomers = createNewcomers(settings.current);
+  // For as long as there are settings.
+  settings.subscribe((now) => newcomers.update(now));
+  return [
+    logsRoutes({
+      logs,
+      stream: logStream,
+      settings: () => settings.current,
+      since: (server) => newcomers.since(server),
+      identify,
+      log,
+    }),
+    activitiesRoutes({ activity, log }),
+  ];
+}

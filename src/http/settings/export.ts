@@ -1,0 +1,40 @@
+import { Hono } from 'hono';
+import { exportSettings } from '../../core/export.ts';
+import { invalid } from '../../core/input.ts';
+import type { Logger } from '../../core/logger.ts';
+import { withHashedKeys } from '../../settings/hashed-keys.ts';
+import type { SettingsStore } from '../../settings/store.ts';
+import { adminOnly, type ApiEnv, editorOf } from '../frame/caller.ts';
+
+export interface ExportRoutes {
+  readonly settings: Pick<SettingsStore, 'document'>;
+  readonly log: Logger;
+}
+
+/**
+ * `GET /mcp-settings/export` (CONTRACT §4, Export), for admins: the settings as a file that a hub can start with. `?serverName=` is one server alone,
+ * `?secrets=include` leaves the secrets in, which the log then says; access keys are hashes even then.
+ */
+export function exportRoutes({ settings, log }: ExportRoutes): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
+  routes.get('/mcp-settings/export', adminOnly, (c) => {
+    const { username } = editorOf(c.var.caller);
+    const { serverName, secrets } = c.req.query();
+    if (secrets !== undefined && secrets !== 'include') {
+      throw invalid('Cannot export the settings', [{ path: 'secrets', message: 'must be "include" or absent' }]);
+    }
+    const document = exportSettings(withHashedKeys(settings.document), { serverName, secrets });
+    if (secrets === 'include') {
+      log.warn('settings exported with their secrets', {
+        by: username,
+        address: c.var.caller.address,
+        server: serverName,
+      });
+    }
+    c.header('Content-Type', 'application/json; charset=utf-8');
+    c.header('Content-Disposition', 'attachment; filename="mcp_settings.json"');
+    c.header('X-Content-Type-Options', 'nosniff');
+    return c.body(`${JSON.stringify(document, null, 2)}\n`);
+  });
+  return routes;
+}

@@ -1,0 +1,43 @@
+import { reachesMember } from '../../core/access.ts';
+import type { GroupEditor } from '../../core/group-servers.ts';
+import { groupAnswer, type GroupChange } from '../../core/groups.ts';
+import type { Draft } from '../../core/document.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { GroupSettings } from '../../core/settings.ts';
+import { exposedName } from '../../core/tool-name.ts';
+import { type Caller, editorOf } from '../frame/caller.ts';
+
+export interface GroupRoutes {
+  /** `SettingsStore.change`. */
+  readonly change: <T>(edit: (draft: Draft) => T) => Promise<T>;
+  /** The tools a server offers now, by its own names; undefined while that is not known. */
+  readonly knownTools: (server: string) => readonly string[] | undefined;
+  readonly log: Logger;
+}
+
+/** Throws HubError `forbidden` for an access key. */
+export function groupEditor(caller: Caller, { knownTools }: GroupRoutes): GroupEditor {
+  const { servers, system } = caller.settings;
+  const shownTool = (prefix: string, tool: string): string =>
+    exposedName(prefix, tool, system.nameSeparator, servers.keys());
+  return { ...editorOf(caller), knownTools, shownTool };
+}
+
+/** A group as this caller sees it (SPEC, Group). */
+export function shownGroup(caller: Caller, group: GroupSettings) {
+  return groupAnswer(group, seesIn(caller, group));
+}
+
+/** Which members of a group the caller sees. One that is gone from the settings is there for those who can take it out. */
+export function seesIn(caller: Caller, group: GroupSettings): (server: string) => boolean {
+  const { settings, principal, user, admin } = caller;
+  return (name) => {
+    const server = settings.servers.get(name);
+    return server ? reachesMember(settings, principal, group, server) : admin || user?.username === group.owner;
+  };
+}
+
+/** The answer to every change of a group: the group as it is now, and in the message what may be a mistake. */
+export function changedGroup(caller: Caller, { group, notes }: GroupChange, message: string) {
+  return [shownGroup(caller, group), { message: [message, ...notes].join(' ') }] as const;
+}

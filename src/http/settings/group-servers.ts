@@ -1,0 +1,81 @@
+import { Hono } from 'hono';
+import { HubError } from '../../core/errors.ts';
+import { groupBatchInput, groupToolsInput, serverToAddInput } from '../../core/group-input.ts';
+import {
+  addServerToGroup,
+  removeServerFromGroup,
+  serverConfigAnswer,
+  serverConfigsAnswer,
+  setGroupServers,
+  setGroupTools,
+} from '../../core/groups.ts';
+import { parseInput } from '../../core/input.ts';
+import { jsonBody } from '../frame/api.ts';
+import type { ApiEnv } from '../frame/caller.ts';
+import { groupOf } from '../frame/reachable.ts';
+import { ok } from '../frame/reply.ts';
+import { changedGroup, groupEditor, type GroupRoutes, seesIn, shownGroup } from './group-answer.ts';
+
+/** `/groups/:id/servers` and `/groups/:id/server-configs`: which servers a group has, and what of them it shows (SPEC, Groups). */
+export function groupServerRoutes(options: GroupRoutes): Hono<ApiEnv> {
+  const { change, log } = options;
+  const routes = new Hono<ApiEnv>();
+
+  routes.get('/groups/:id/servers', (c) => {
+    const group = groupOf(c.var.caller, c.req.param('id'));
+    return ok(c, shownGroup(c.var.caller, group).servers);
+  });
+
+  routes.post('/groups/:id/servers', async (c) => {
+    const { caller } = c.var;
+    const by = groupEditor(caller, options);
+    const server = parseInput(serverToAddInput, await jsonBody(c.req.raw), 'Cannot add the server to the group');
+    const changed = await change((draft) => addServerToGroup(draft, by, c.req.param('id'), server));
+    log.info('group changed', { group: changed.group.name, by: by.username });
+    return ok(c, ...changedGroup(caller, changed, 'Server added to group successfully.'));
+  });
+
+  routes.put('/groups/:id/servers/batch', async (c) => {
+    const { caller } = c.var;
+    const by = groupEditor(caller, options);
+    const { servers } = parseInput(groupBatchInput, await jsonBody(c.req.raw), 'Cannot set the servers of the group');
+    const changed = await change((draft) => setGroupServers(draft, by, c.req.param('id'), servers));
+    log.info('group changed', { group: changed.group.name, by: by.username });
+    return ok(c, ...changedGroup(caller, changed, 'Group servers updated successfully.'));
+  });
+
+  routes.delete('/groups/:id/servers/:serverName', async (c) => {
+    const { caller } = c.var;
+    const by = groupEditor(caller, options);
+    const { id, serverName } = c.req.param();
+    const changed = await change((draft) => removeServerFromGroup(draft, by, id, serverName));
+    log.info('group changed', { group: changed.group.name, by: by.username });
+    return ok(c, ...changedGroup(caller, changed, 'Server removed from group successfully.'));
+  });
+
+  routes.get('/groups/:id/server-configs', (c) => {
+    const group = groupOf(c.var.caller, c.req.param('id'));
+    return ok(c, serverConfigsAnswer(group, seesIn(c.var.caller, group)));
+  });
+
+  routes.get('/groups/:id/server-configs/:serverName', (c) => {
+    const { id, serverName } = c.req.param();
+    const group = groupOf(c.var.caller, id);
+    const sees = seesIn(c.var.caller, group);
+    const entry = group.servers.find(({ name }) => name === serverName && sees(name));
+    if (!entry) throw new HubError('not_found', `Server "${serverName}" is not in group "${id}".`);
+    return ok(c, serverConfigAnswer(entry));
+  });
+
+  routes.put('/groups/:id/server-configs/:serverName/tools', async (c) => {
+    const { caller } = c.var;
+    const by = groupEditor(caller, options);
+    const { id, serverName: server } = c.req.param();
+    const { tools } = parseInput(groupToolsInput, await jsonBody(c.req.raw), 'Cannot set the tools');
+    const changed = await change((draft) => setGroupTools(draft, by, id, { server, tools }));
+    log.info('group changed', { group: changed.group.name, by: by.username });
+    return ok(c, ...changedGroup(caller, changed, 'Server tools updated successfully.'));
+  });
+
+  return routes;
+}

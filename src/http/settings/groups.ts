@@ -1,0 +1,80 @@
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { groupUpdateInput, newGroupInput } from '../../core/group-input.ts';
+import { addGroup, deleteGroup, updateGroup } from '../../core/groups.ts';
+import { parseInput } from '../../core/input.ts';
+import { limits } from '../../core/limits.ts';
+import { jsonBody } from '../frame/api.ts';
+import type { ApiEnv } from '../frame/caller.ts';
+import { groupOf, visibleGroups } from '../frame/reachable.ts';
+import { ok } from '../frame/reply.ts';
+import { batchMessage, batchStatus, countsOf, eachOf, nameIn } from './batch.ts';
+import { changedGroup, groupEditor, type GroupRoutes, shownGroup } from './group-answer.ts';
+
+/** `/groups` (SPEC, Groups; CONTRACT §4). `:id` is an id or a name everywhere; what the caller may not see is not there. */
+export function groupRoutes(options: GroupRoutes): Hono<ApiEnv> {
+  const { change, log } = options;
+  const routes = new Hono<ApiEnv>();
+
+  routes.get('/groups', (c) => {
+    const { caller } = c.var;
+    return ok(
+      c,
+      visibleGroups(caller).map((group) => shownGroup(caller, group)),
+    );
+  });
+
+  routes.get('/groups/:id', (c) => {
+    const group = groupOf(c.var.caller, c.req.param('id'));
+    return ok(c, shownGroup(c.var.caller, group));
+  });
+
+  routes.post('/groups', async (c) => {
+    const { caller } = c.var;
+    const by = groupEditor(caller, options);
+    const input = parseInput(newGroupInput, await jsonBody(c.req.raw), 'Cannot create the group');
+    const created = await change((draft) => addGroup(draft, by, input));
+    log.info('group created', { group: input.name, by: by.username });
+    const [data, extra] = changedGroup(caller, created, 'Group created successfully.');
+    return ok(c, data, { ...extra, status: 201 });
+  });
+
+  routes.post('/groups/batch', async (c) => {
+    const by = groupEditor(c.var.caller, options);
+    const { groups } = parseInput(groupsInput, await jsonBody(c.req.raw), 'Cannot create the groups');
+    const results = await eachOf(groups, nameIn, async (raw) => {
+      const input = parseInput(newGroupInput, raw, 'Cannot create the group');
+      const { notes } = await change((draft) => addGroup(draft, by, input));
+      log.info('group created', { group: input.name, by: by.username });
+      return ['Group created successfully.', ...notes].join(' ');
+    });
+    const counts = countsOf(results);
+    return c.json({ ...counts, ...batchMessage(counts) }, batchStatus(counts));
+  });
+
+  routes.put('/groups/:id', async (c) => {
+    const { caller } = c.var;
+    const by = groupEditor(caller, options);
+    const input = parseInput(groupUpdateInput, await jsonBody(c.req.raw), 'Cannot change the group');
+    const changed = await change((draft) => updateGroup(draft, by, c.req.param('id'), input));
+    log.info('group changed', { group: changed.group.name, by: by.username });
+    return ok(c, ...changedGroup(caller, changed, 'Group updated successfully.'));
+  });
+
+  routes.delete('/groups/:id', async (c) => {
+    const by = groupEditor(c.var.caller, options);
+    await change((draft) => deleteGroup(draft, by, c.req.param('id')));
+    log.info('group deleted', { group: c.req.param('id'), by: by.username });
+    return ok(c, undefined, { message: 'Group deleted successfully.' });
+  });
+
+  return routes;
+}
+
+/** The body of `POST /groups/batch`. */
+export const groupsInput = z.object({
+  groups: z
+    .array(z.unknown(), { error: 'must be an array of groups' })
+    .min(1, 'must not be empty')
+    .max(limits.batchItems),
+});

@@ -1,0 +1,107 @@
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { type Draft, listed } from '../../core/document.ts';
+import { HubError } from '../../core/errors.ts';
+import { addImported, type Checked, type ImportResult } from '../../core/import/add.ts';
+import { type ClientConfig, parseClientConfig } from '../../core/import/parse.ts';
+import { invalid, parseInput } from '../../core/input.ts';
+import { isObject } from '../../core/rpc.ts';
+import type { Logger } from '../../core/logger.ts';
+import { checkServer } from '../../settings/check-server.ts';
+import { isTooDeep } from '../../settings/read.ts';
+import type { SettingsStore } from '../../settings/store.ts';
+import { bodyText, jsonBody } from '../frame/api.ts';
+import { adminOnly, type ApiEnv, editorOf } from '../frame/caller.ts';
+import { ok } from '../frame/reply.ts';
+import { flagOf } from '../frame/query.ts';
+import { adviceAsSent, placeOf, problemsAsSent } from './as-sent.ts';
+
+export interface ImportRoutes {
+  readonly settings: Pick<SettingsStore, 'change' | 'document'>;
+  readonly log: Logger;
+}
+
+/**
+ * `POST /servers/import`, for admins: servers from whatever a client's settings look like. The body is `{text}`, what was pasted, with `names` to take only
+ * some of the servers; any other JSON is taken for the settings themselves, `text/plain` for what was pasted. `?dryRun=true` changes nothing and
+ * tells what would come of it. Answers what became of each server; when none was added that is a failure.
+ */
+export function importRoutes({ settings, log }: ImportRoutes): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
+
+  routes.post('/servers/import', adminOnly, async (c) => {
+    const by = editorOf(c.var.caller);
+    const dryRun = flagOf(c.req.query(), 'dryRun');
+    const { text, names } = await pasted(c.req.raw);
+    const parsed = parseClientConfig(text);
+    if (isTooDeep(parsed)) throw tooDeep();
+    const { format, notes, problems } = parsed;
+    if (parsed.servers.length === 0) throw nothingFound(parsed);
+    const chosen = parsed.servers.filter(({ name }) => names?.includes(name) ?? true);
+    const edit = (draft: Draft) => addImported(draft, by, chosen, checked);
+    const servers = dryRun ? preview(edit(structuredClone(settings.document) as Draft)) : await settings.change(edit);
+    const [good, skipped] = [servers.filter(isGood), servers.filter((server) => !isGood(server))];
+    const left = parsed.groups ? [{ path: 'groups', message: 'were left out: only servers are imported' }] : [];
+    const data = { dryRun, format, servers, notes: [...notes, ...left], problems };
+    const why = skipped.map(({ name, message }) => `${name}: ${message.replace(/\.$/, '')}.`);
+    const broken = problems.map(({ path, message }) => `${path} ${message}`.trim());
+    if (broken.length > 0) why.push(`What cannot be used was left out: ${listed(broken)}.`);
+    const message = (done: string) => [`${good.length} of ${servers.length} servers ${done}.`, ...why].join(' ');
+    if (dryRun) return ok(c, data, { message: message('can be added') });
+    if (good.length === 0) throw nothingAdded(servers);
+    log.info('servers imported', { servers: good.map(({ name }) => name).join(', '), format, by: by.username });
+    return ok(c, data, { message: message('added'), status: 201 });
+  });
+
+  return routes;
+}
+
+function isGood({ status }: ImportResult): boolean {
+  return status === 'created' || status === 'ready';
+}
+
+function checked(name: string, config: Readonly<Record<string, unknown>>): Checked {
+  const { problems, warnings } = checkServer(name, config);
+  const place = placeOf(name);
+  return { errors: problemsAsSent(problems, place), advice: adviceAsSent(warnings, place, Object.keys(config)) };
+}
+
+/** `conflict` when it is names alone that are in the way. */
+function nothingAdded(servers: readonly ImportResult[]): HubError {
+  const attempt = 'Cannot import the servers: none was added';
+  const problems = servers.map(({ name, message }) => ({ path: name, message }));
+  if (servers.length === 0) return invalid(attempt, [{ path: 'names', message: 'name none of those in the text' }]);
+  if (servers.some(({ status }) => status !== 'exists')) return invalid(attempt, problems);
+  const names = listed(servers.map(({ name }) => name));
+  const text = `${attempt}. There are servers of these names already: ${names}. Rename or delete them first.`;
+  return new HubError('conflict', text, { problems });
+}
+
+function preview(results: readonly ImportResult[]): ImportResult[] {
+  return results.map((result) =>
+    result.status === 'created'
+      ? { ...result, status: 'ready', message: result.message.replace(/^[^.]+\./, 'The server can be added.') }
+      : result,
+  );
+}
+
+/** The body of `POST /servers/import`, unless it is what was pasted itself. */
+export const importInput = z.object({ text: z.string(), names: z.array(z.string()).nullish() });
+
+async function pasted(request: Request): Promise<{ text: string; names?: readonly string[] | null | undefined }> {
+  if (/^text\/plain\b/i.test(request.headers.get('content-type') ?? '')) return { text: await bodyText(request) };
+  const body = await jsonBody(request);
+  if (isObject(body) && 'text' in body) return parseInput(importInput, body, 'Cannot import the servers');
+  if (isTooDeep(body)) throw tooDeep();
+  return { text: JSON.stringify(body) };
+}
+
+function tooDeep(): HubError {
+  return invalid('Cannot import the servers', [{ path: '', message: 'it is nested too deeply to be settings' }]);
+}
+
+function nothingFound({ problems }: ClientConfig) {
+  const none = [{ path: 'text', message: 'has no server in it' }];
+  const named = problems.map(({ path, message }) => ({ path: path === '' ? 'text' : path, message }));
+  return invalid('Cannot import the servers', named.length > 0 ? named : none);
+}

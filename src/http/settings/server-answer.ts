@@ -1,0 +1,189 @@
+import { granted } from '../../core/access.ts';
+import type { Catalogue, Item, Offer } from '../../core/catalogue.ts';
+import type { Entry } from '../../core/document.ts';
+import type { HubError } from '../../core/errors.ts';
+import type { ServerState } from '../../core/hub.ts';
+import { isPerUser } from '../../core/per-user.ts';
+import { maskServer } from '../../core/secrets.ts';
+import type { ItemSettings, Selection, ServerSettings } from '../../core/settings.ts';
+import { tokensOf } from '../../core/tokens.ts';
+import { exposedName } from '../../core/tool-name.ts';
+import type { Caller } from '../frame/caller.ts';
+import { manages, serverOf } from '../frame/reachable.ts';
+
+/** Where answers about servers come from. */
+export interface ServerSources {
+  readonly catalogue: () => Catalogue;
+  /** What each server does now; `error` without secrets. */
+  readonly states: () => readonly ServerState[];
+  /** The settings document in force. */
+  readonly document: () => { readonly mcpServers?: Readonly<Record<string, Readonly<Entry>>> };
+  /** Why a user cannot use a server yet that users sign in to alone. */
+  readonly refusal: (server: ServerSettings, user: string) => HubError | undefined;
+}
+
+/** An element of `GET /servers` (reference: MCPHub §1.5), without the configuration. */
+export function serverAnswer(caller: Caller, server: ServerSettings, sources: ServerSources) {
+  const offer = sources.catalogue().offers.get(server.name);
+  return { ...frameAnswer(caller, server, sources), ...itemsAnswer(caller, server, offer, manages(caller, server)) };
+}
+
+/** The same with counts in place of the items, for lists of servers that have thousands of them. */
+export function serverSummary(caller: Caller, server: ServerSettings, sources: ServerSources) {
+  const offer = sources.catalogue().offers.get(server.name);
+  const managed = manages(caller, server);
+  const { tools, prompts, resources, templates } = shownItems(caller, server, offer, managed);
+  return {
+    ...frameAnswer(caller, server, sources),
+    managed,
+    tools: countOf(tools, server.tools),
+    prompts: countOf(prompts, server.prompts),
+    resources: countOf([...resources, ...templates], server.resources),
+  };
+}
+
+function countOf(items: readonly Item[], switches: Switches) {
+  const enabled = items.filter(({ key }) => isOn(switches, key));
+  const tokens = enabled.reduce((sum, { text }) => sum + tokensOf(text), 0);
+  return { total: items.length, enabled: enabled.length, tokens };
+}
+
+/** What is said of a server besides its items. */
+function frameAnswer(caller: Caller, server: ServerSettings, sources: ServerSources) {
+  const { name, owner, enabled, description, visibility, sharedWithUsers } = server;
+  const state = sources.states().find((state) => state.name === name);
+  const isManaged = manages(caller, server);
+  return {
+    name,
+    ...aboutOf(sources.catalogue().offers.get(name)),
+    ...(description !== undefined && { description }),
+    type: server.transport.type,
+    owner,
+    ...(visibility && { visibility }),
+    ...(isManaged && { sharedWithUsers }),
+    enabled,
+    ...statusAnswer(server, state, isManaged),
+    ...ownSignIn(caller, server, sources),
+  };
+}
+
+/** The same with the configuration: secrets hidden for whoever manages the server, the harmless part for the others. */
+export function serverDetails(caller: Caller, server: ServerSettings, sources: ServerSources) {
+  const answer = serverAnswer(caller, server, sources);
+  const entry = sources.document().mcpServers?.[server.name] ?? {};
+  if (manages(caller, server)) return { ...answer, config: maskServer(entry) };
+  const { type, enabled, owner, description } = answer;
+  const config = { type, enabled, owner, ...(description !== undefined && { description }) };
+  return { ...answer, config, configRestricted: true };
+}
+
+/** The same for a server that was just changed: `settings` are those of now. */
+export function detailsNow(caller: Caller, name: string, settings: Caller['settings'], sources: ServerSources) {
+  const now = { ...caller, settings };
+  return serverDetails(now, serverOf(now, name), sources);
+}
+
+/** Why a server is away may quote what it said last, and where it is: that is for those who manage it. */
+function statusAnswer(server: ServerSettings, found: ServerState | undefined, isManaged: boolean) {
+  // Right after a switch the state is still that of before: the settings say what holds.
+  const state = (found?.status === 'disabled') === server.enabled ? undefined : found;
+  const {
+    status = server.enabled ? 'connecting' : 'disabled',
+    error,
+    nextRetryAt,
+    attempts,
+    lastConnectedAt,
+    oauth,
+  } = state ?? {};
+  const shown = isManaged ? error : 'The server cannot be reached now. Its owner and admins see why.';
+  return {
+    status,
+    error: error === undefined ? null : shown,
+    ...(nextRetryAt !== undefined && { nextRetryAt }),
+    attempts: attempts ?? 0,
+    ...(lastConnectedAt !== undefined && { lastConnectedAt }),
+    // Whoever signs in there gives the hub their rights.
+    ...(isManaged && oauth && { oauth }),
+  };
+}
+
+/** What a server that users sign in to alone is to the one who asks, whoever else is signed in. */
+function ownSignIn({ user }: Caller, server: ServerSettings, { refusal }: ServerSources) {
+  if (!isPerUser(server) || !server.enabled || !user) return {};
+  const refused = refusal(server, user.username);
+  const oauth = { perUser: true, signedIn: refused === undefined };
+  if (refused?.authorizationUrl === undefined) return { oauth };
+  const { authorizationUrl, message } = refused;
+  return { status: 'oauth_required', error: message, oauth: { ...oauth, authorizationUrl } };
+}
+
+function aboutOf(offer: Offer | undefined) {
+  if (!offer) return {};
+  const { version } = JSON.parse(offer.about.info) as { version?: unknown };
+  const { instructions, protocolVersion } = offer.about;
+  return {
+    ...(typeof version === 'string' && { version }),
+    ...(instructions !== undefined && { instructions }),
+    protocolVersion,
+  };
+}
+
+/** All items for whoever can switch them; what they may call for the others. */
+function itemsAnswer(caller: Caller, server: ServerSettings, offer: Offer | undefined, isManaged: boolean) {
+  const { settings } = caller;
+  const items = shownItems(caller, server, offer, isManaged);
+  const prefixes = [...settings.servers.keys()];
+  const exposed = (key: string) => exposedName(server.name, key, settings.system.nameSeparator, prefixes);
+  const named = (item: Item, switches: Switches) => ({
+    ...itemAnswer(item, switches),
+    name: exposed(item.key),
+    originalName: item.key,
+  });
+  const { tools, prompts, resources } = server;
+  return {
+    tools: items.tools.map((item) => named(item, tools)),
+    prompts: items.prompts.map((item) => named(item, prompts)),
+    resources: items.resources.map((item) => itemAnswer(item, resources)),
+    resourceTemplates: items.templates.map((item) => itemAnswer(item, resources)),
+  };
+}
+
+function shownItems(caller: Caller, server: ServerSettings, offer: Offer | undefined, isManaged: boolean) {
+  const { settings, principal } = caller;
+  const grant = isManaged ? undefined : granted(settings, principal, server);
+  const shown = (items: readonly Item[] = [], switches: Switches, selection: Selection = []) => {
+    if (isManaged) return items;
+    return server.enabled ? items.filter(({ key }) => isOn(switches, key) && selects(selection, key)) : [];
+  };
+  const { tools, prompts, resources } = server;
+  return {
+    tools: shown(offer?.tools, tools, grant?.tools),
+    prompts: shown(offer?.prompts, prompts, grant?.prompts),
+    resources: shown(offer?.resources, resources, grant?.resources),
+    templates: shown(offer?.templates, resources, grant?.resources),
+  };
+}
+
+type Switches = ReadonlyMap<string, ItemSettings>;
+
+function isOn(switches: Switches, key: string): boolean {
+  return switches.get(key)?.enabled !== false;
+}
+
+function selects(selection: Selection, key: string): boolean {
+  return selection === 'all' || selection.includes(key);
+}
+
+/** What the server said of the item, with the operator's description in place of its own. */
+function itemAnswer({ key, text }: Item, switches: Switches) {
+  const item = JSON.parse(text) as Record<string, unknown>;
+  const override = switches.get(key)?.description;
+  const defaultDescription = typeof item['description'] === 'string' ? item['description'] : '';
+  return {
+    ...item,
+    description: override ?? defaultDescription,
+    defaultDescription,
+    hasDescriptionOverride: override !== undefined,
+    enabled: isOn(switches, key),
+  };
+}

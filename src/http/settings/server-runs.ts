@@ -1,0 +1,53 @@
+import { Hono } from 'hono';
+import { HubError } from '../../core/errors.ts';
+import { parseInput } from '../../core/input.ts';
+import type { Logger } from '../../core/logger.ts';
+import { enabledInput } from '../../core/server-input.ts';
+import { toggleServer } from '../../core/servers.ts';
+import type { SettingsStore } from '../../settings/store.ts';
+import { jsonBody } from '../frame/api.ts';
+import { type ApiEnv, type Caller, editorOf } from '../frame/caller.ts';
+import { managedServer } from '../frame/reachable.ts';
+import { ok } from '../frame/reply.ts';
+import { detailsNow, type ServerSources } from './server-answer.ts';
+
+export interface ServerRunRoutes extends ServerSources {
+  readonly settings: Pick<SettingsStore, 'change' | 'current'>;
+  /** Connects one server anew; nothing happens to one that is about to be started anyway. */
+  readonly restart: (name: string) => void;
+  readonly log: Logger;
+}
+
+/** Switching a server on and off and starting it anew (reference: MCPHub §1.5), for those who may manage it. */
+export function serverRunRoutes(options: ServerRunRoutes): Hono<ApiEnv> {
+  const { settings, restart, log } = options;
+  const routes = new Hono<ApiEnv>();
+  const details = (caller: Caller, name: string) => detailsNow(caller, name, settings.current, options);
+
+  routes.post('/servers/:name/toggle', async (c) => {
+    const { caller } = c.var;
+    const by = editorOf(caller);
+    const name = c.req.param('name');
+    const { enabled } = parseInput(enabledInput, await jsonBody(c.req.raw), `Cannot switch server "${name}"`);
+    await settings.change((draft) => toggleServer(draft, by, name, enabled));
+    log.info('server switched', { server: name, enabled, by: by.username });
+    return ok(c, details(caller, name), { message: `Server ${enabled ? 'enabled' : 'disabled'} successfully.` });
+  });
+
+  routes.post('/servers/:name/reload', (c) => {
+    const { caller } = c.var;
+    const by = editorOf(caller);
+    const name = c.req.param('name');
+    const attempt = `Cannot reload server "${name}"`;
+    const server = managedServer(caller, name, attempt);
+    if (!by.isAdmin && server.transport.type === 'stdio') {
+      throw new HubError('forbidden', `${attempt}: only admins start programs on the hub's machine.`);
+    }
+    if (!server.enabled) throw new HubError('conflict', `${attempt}: it is disabled. Enable it instead.`);
+    restart(name);
+    log.info('server reloaded', { server: name, by: by.username });
+    return ok(c, details(caller, name), { message: `Server ${name} reloaded successfully.` });
+  });
+
+  return routes;
+}

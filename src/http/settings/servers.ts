@@ -1,0 +1,119 @@
+import { Hono } from 'hono';
+import { z } from 'zod';
+import type { Entry } from '../../core/document.ts';
+import { parseInput } from '../../core/input.ts';
+import { limits } from '../../core/limits.ts';
+import type { Logger } from '../../core/logger.ts';
+import { newServerInput, serverUpdateInput } from '../../core/server-input.ts';
+import { addServer, deleteServer, updateServer } from '../../core/servers.ts';
+import type { SettingsStore } from '../../settings/store.ts';
+import { checkServer } from '../../settings/check-server.ts';
+import { jsonBody } from '../frame/api.ts';
+import { type ApiEnv, type Caller, editorOf } from '../frame/caller.ts';
+import { pageOf } from '../frame/page.ts';
+import { serverOf, visibleServers } from '../frame/reachable.ts';
+import { ok } from '../frame/reply.ts';
+import { adviceAsSent, changeAsSent, placeOf } from './as-sent.ts';
+import { batchMessage, batchStatus, countsOf, eachOf, nameIn } from './batch.ts';
+import { detailsNow, serverAnswer, serverDetails, serverSummary, type ServerSources } from './server-answer.ts';
+
+export interface ServerRoutes extends ServerSources {
+  readonly settings: Pick<SettingsStore, 'change' | 'current'>;
+  /** Removes what a deleted server kept on disk. Throws HubError when the disk refuses. */
+  readonly removeFiles: (entry: Readonly<Entry>) => Promise<void>;
+  readonly log: Logger;
+}
+
+/** `/servers` (CONTRACT §4, Servers; reference: MCPHub §1.5). What the caller may not see is not there. */
+export function serverRoutes(options: ServerRoutes): Hono<ApiEnv> {
+  const { settings, removeFiles, log } = options;
+  const routes = new Hono<ApiEnv>();
+  const details = (caller: Caller, name: string) => detailsNow(caller, name, settings.current, options);
+  /** What of a configuration that was given will not do what it looks like: pasted ones often carry members of another transport. */
+  const advice = (name: string, given: Readonly<Entry> = {}): string[] => {
+    const { warnings } = checkServer(name, options.document().mcpServers?.[name] ?? {});
+    return adviceAsSent(warnings, placeOf(name), Object.keys(given));
+  };
+  const create = async (caller: Caller, body: unknown) => {
+    const by = editorOf(caller);
+    const { name, config } = parseInput(newServerInput, body, 'Cannot add the server');
+    const change = settings.change((draft) => addServer(draft, by, { name, config }));
+    await changeAsSent(change, placeOf(name), `Cannot add server "${name}"`);
+    log.info('server added', { server: name, by: by.username });
+    return { name, message: ['Server added successfully.', ...advice(name, config)].join(' ') };
+  };
+
+  routes.get('/servers', (c) => c.json({ success: true, ...listed(c.var.caller, c.req.query(), options) }));
+
+  routes.get('/servers/:name', (c) => {
+    const { caller } = c.var;
+    return ok(c, serverDetails(caller, serverOf(caller, c.req.param('name')), options));
+  });
+
+  routes.post('/servers', async (c) => {
+    const { caller } = c.var;
+    editorOf(caller);
+    const { name, message } = await create(caller, await jsonBody(c.req.raw));
+    return ok(c, details(caller, name), { message, status: 201 });
+  });
+
+  routes.post('/servers/batch', async (c) => {
+    const { caller } = c.var;
+    editorOf(caller);
+    const { servers } = parseInput(serversInput, await jsonBody(c.req.raw), 'Cannot add the servers');
+    const results = await eachOf(servers, nameIn, async (raw) => (await create(caller, raw)).message);
+    const data = countsOf(results);
+    return c.json({ success: data.successCount > 0, ...batchMessage(data), data }, batchStatus(data));
+  });
+
+  routes.put('/servers/:name', async (c) => {
+    const { caller } = c.var;
+    const by = editorOf(caller);
+    const name = c.req.param('name');
+    const attempt = `Cannot change server "${name}"`;
+    const input = parseInput(serverUpdateInput, await jsonBody(c.req.raw), attempt);
+    const { newName = name } = input;
+    await changeAsSent(
+      settings.change((draft) => updateServer(draft, by, name, input)),
+      placeOf(newName),
+      attempt,
+    );
+    log.info('server changed', { server: name, ...(newName !== name && { newName }), by: by.username });
+    const done = newName === name ? 'Server updated successfully.' : 'Server renamed and updated successfully.';
+    return ok(c, details(caller, newName), { message: [done, ...advice(newName, input.config)].join(' ') });
+  });
+
+  routes.delete('/servers/:name', async (c) => {
+    const by = editorOf(c.var.caller);
+    const name = c.req.param('name');
+    const entry = await settings.change((draft) => {
+      const old = draft.mcpServers?.[name];
+      deleteServer(draft, by, name);
+      return old;
+    });
+    log.info('server deleted', { server: name, by: by.username });
+    if (entry) await removeFiles(entry);
+    return ok(c, undefined, { message: 'Server removed successfully.' });
+  });
+
+  return routes;
+}
+
+/** The servers the caller sees, all of them or a page. */
+function listed(caller: Caller, query: Readonly<Record<string, string>>, sources: ServerSources) {
+  const { items, pagination } = pageOf(visibleServers(caller), query);
+  const input = parseInput(listInput, query, 'Cannot list the servers');
+  const answer = input.items === 'count' ? serverSummary : serverAnswer;
+  return { data: items.map((server) => answer(caller, server, sources)), ...(pagination && { pagination }) };
+}
+
+/** `?items=count`: counts of tools, prompts and resources in place of themselves. */
+const listInput = z.object({ items: z.literal('count', 'must be "count" or absent').optional() });
+
+/** The body of `POST /servers/batch`. */
+export const serversInput = z.object({
+  servers: z
+    .array(z.unknown(), { error: 'must be an array of {name, config}' })
+    .min(1, 'must not be empty')
+    .max(limits.batchItems),
+});

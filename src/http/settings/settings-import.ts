@@ -1,0 +1,51 @@
+import { Hono } from 'hono';
+import { z } from 'zod';
+import type { Draft } from '../../core/document.ts';
+import { passedOver } from '../../core/import-passed-over.ts';
+import { importSettings } from '../../core/import-settings.ts';
+import { parseInput } from '../../core/input.ts';
+import type { Logger } from '../../core/logger.ts';
+import { parseSettings } from '../../settings/schema.ts';
+import type { SettingsStore } from '../../settings/store.ts';
+import { jsonBody } from '../frame/api.ts';
+import { adminOnly, type ApiEnv, editorOf } from '../frame/caller.ts';
+import { flagOf } from '../frame/query.ts';
+import { ok } from '../frame/reply.ts';
+
+export interface SettingsImportRoutes {
+  readonly settings: Pick<SettingsStore, 'change' | 'document'>;
+  readonly log: Logger;
+}
+
+const queryInput = z.object({
+  mode: z.enum(['merge', 'replace'], { error: 'must be "merge" or "replace"' }).default('merge'),
+});
+
+/**
+ * `POST /mcp-settings/import`, for admins: a settings file, as an export or by hand. Answers what is different afterwards, and what was passed over; with `?dryRun=true` what would be,
+ * and nothing changes.
+ */
+export function settingsImportRoutes({ settings, log }: SettingsImportRoutes): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
+  routes.post('/mcp-settings/import', adminOnly, async (c) => {
+    const { username } = editorOf(c.var.caller);
+    const query = c.req.query();
+    const dryRun = flagOf(query, 'dryRun');
+    const { mode } = parseInput(queryInput, query, 'Cannot import the settings');
+    const given = await jsonBody(c.req.raw);
+    const edit = (draft: Draft) => ({
+      skipped: passedOver(draft, given),
+      changes: importSettings(draft, given, mode, username),
+    });
+    if (dryRun) {
+      const draft = structuredClone(settings.document) as Draft;
+      const result = edit(draft);
+      parseSettings(draft);
+      return ok(c, { dryRun, mode, ...result });
+    }
+    const { changes, skipped } = await settings.change(edit);
+    log.info('settings imported', { mode, changes: changes.length, by: username });
+    return ok(c, { dryRun, mode, changes, skipped }, { message: `${changes.length} changes made.` });
+  });
+  return routes;
+}

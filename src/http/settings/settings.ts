@@ -1,0 +1,43 @@
+import { Hono } from 'hono';
+import type { Draft } from '../../core/document.ts';
+import { parseInput } from '../../core/input.ts';
+import type { Logger } from '../../core/logger.ts';
+import { reducedSettingsAnswer, settingsAnswer } from '../../core/settings-answer.ts';
+import { changeSystemConfig, systemConfigAnswer, systemConfigInput } from '../../core/system-config.ts';
+import type { SettingsStore } from '../../settings/store.ts';
+import { jsonBody } from '../frame/api.ts';
+import { adminOnly, type ApiEnv, editorOf } from '../frame/caller.ts';
+import { ok } from '../frame/reply.ts';
+import { changeAsSent } from './as-sent.ts';
+
+export interface SettingsRoutes {
+  readonly settings: Pick<SettingsStore, 'change' | 'document'>;
+  readonly log: Logger;
+}
+
+/** `/settings` and `/system-config` (reference: MCPHub §1.6). What they show holds no secret, whoever asks. */
+export function settingsRoutes({ settings, log }: SettingsRoutes): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
+
+  routes.get('/settings', (c) => {
+    const { caller } = c.var;
+    const document = settings.document as Readonly<Draft>;
+    if (!caller.admin || !caller.user) {
+      const username = caller.principal.kind === 'user' ? caller.user?.username : undefined;
+      return ok(c, reducedSettingsAnswer(document, username));
+    }
+    return ok(c, settingsAnswer(document, caller.settings, caller.user.username));
+  });
+
+  routes.put('/system-config', adminOnly, async (c) => {
+    const by = editorOf(c.var.caller);
+    const attempt = 'Cannot change the system configuration';
+    const input = parseInput(systemConfigInput, await jsonBody(c.req.raw), attempt);
+    const change = settings.change((draft) => changeSystemConfig(draft, input));
+    const config = await changeAsSent(change, { settings: ['systemConfig'], body: '' }, attempt);
+    log.info('system configuration changed', { sections: Object.keys(input).join(', '), by: by.username });
+    return ok(c, systemConfigAnswer(config), { message: 'System configuration updated successfully.' });
+  });
+
+  return routes;
+}

@@ -1,0 +1,59 @@
+import { type Context, Hono } from 'hono';
+import { html } from 'hono/html';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { errorText, HubError } from '../../core/errors.ts';
+import { limits } from '../../core/limits.ts';
+import type { Logger } from '../../core/logger.ts';
+import { fail } from '../frame/reply.ts';
+import { oauthPage } from './oauth-page.ts';
+import type { SignInCookies } from './cookie.ts';
+
+export interface OAuthCallbackOptions {
+  /**
+   * Finishes a sign-in with what an authorization server sent back, in the browser that has this secret; gives the server's name. Throws HubError with what to
+   * do.
+   */
+  readonly finish: (query: URLSearchParams, browser: string | undefined) => Promise<string>;
+  /** What the hub says of itself to authorization servers; undefined when they could not fetch it. */
+  readonly clientDocument: () => object | undefined;
+  readonly cookies: SignInCookies;
+  readonly log: Logger;
+}
+
+/**
+ * Where people come back to after they signed in to a server (SPEC, System; CONTRACT §4, OAuth callback), and the document by which authorization servers
+ * know the hub. Open to all and never below `BASE_PATH`: the `state` of an answer and the cookie say that it was asked for here.
+ */
+export function oauthCallbackRoutes({ finish, clientDocument, cookies, log }: OAuthCallbackOptions): Hono {
+  const routes = new Hono();
+
+  routes.get('/oauth/callback', async (c) => {
+    try {
+      const { search } = new URL(c.req.url);
+      if (search.length > limits.callbackChars) throw new HubError('invalid_input', 'The answer is far too long.');
+      const query = new URLSearchParams(search);
+      const server = await finish(query, cookies.take(c, query.get('state') ?? ''));
+      return page(c, 200, `Signed in to ${server}`, 'The hub connects to it now. You can close this window.');
+    } catch (error) {
+      if (error instanceof HubError) {
+        log.warn('sign-in not finished', { error: error.message });
+        return page(c, error.status as ContentfulStatusCode, 'Not signed in', error.message);
+      }
+      log.error('sign-in failed', { error: errorText(error) });
+      return page(c, 500, 'Not signed in', 'Something went wrong in the hub. Its log says more. Begin again.');
+    }
+  });
+
+  routes.get('/oauth/client-metadata.json', (c) => {
+    const document = clientDocument();
+    if (!document) return fail(c, new HubError('not_found', 'This hub has no public https address.'));
+    c.header('Cache-Control', 'public, max-age=300');
+    return c.json(document);
+  });
+
+  return routes;
+}
+
+function page(c: Context, status: ContentfulStatusCode, title: string, text: string) {
+  return oauthPage(c, { status, title, content: html`<p>${text}</p>` });
+}

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import type { Context } from 'hono';
+import { html, raw } from 'hono/html';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { homeStyle } from '../frame/home-style.ts';
+
+/** A small page of a sign-in. */
+export interface OAuthPage {
+  readonly status: ContentfulStatusCode;
+  readonly title: string;
+  readonly content: ReturnType<typeof html>;
+  readonly hasForm?: boolean;
+}
+
+const formStyle = `
+form { max-width: 20rem; }
+label { display: block; margin-top: .8rem; }
+input, button { display: block; width: 100%; margin-top: .25rem; padding: .6rem; font: inherit; color: var(--ink); background: var(--card); border: 1px solid var(--line); border-radius: .4rem; }
+button { margin-top: 1.2rem; color: var(--paper); background: var(--link); border-color: var(--link); font-weight: 600; cursor: pointer; }
+input:focus-visible, button:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+`;
+const style = homeStyle + formStyle;
+
+const policy = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+];
+
+/** The address of such a page may hold a code, so nothing may learn it from here: no script, no picture, no referrer, no cache. */
+export function oauthPage(c: Context, { status, title, content, hasForm = false }: OAuthPage) {
+  // A form is answered with the way to the authorization server, which may be anywhere, and browsers hold redirects against `form-action` too.
+  c.header('Content-Security-Policy', [...policy, ...(hasForm ? [] : ["form-action 'none'"])].join('; '));
+  c.header('X-Content-Type-Options', 'nosniff');
+  // Without any, browsers send a form with `Origin: null`, which the hub takes for a stranger's.
+  c.header('Referrer-Policy', hasForm ? 'same-origin' : 'no-referrer');
+  c.header('Cache-Control', 'no-store');
+  return c.html(
+    html`<!doctype html>
+      <html lang="en">
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          <meta name="color-scheme" content="light dark" />
+          <title>${title} · Tool Hub</title>
+          ${raw(`<style>${style}</style>`)}
+        </head>
+        <body>
+          <main>
+            <h1>${title}</h1>
+            ${content}
+          </main>
+        </body>
+      </html>`,
+    status,
+  );
+}

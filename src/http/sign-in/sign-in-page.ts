@@ -1,0 +1,96 @@
+import type { HttpBindings } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import { html } from 'hono/html';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { Login } from '../../auth/login.ts';
+import { isAdmin } from '../../core/access.ts';
+import { errorText, HubError } from '../../core/errors.ts';
+import { limits } from '../../core/limits.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { Settings } from '../../core/settings.ts';
+import { bodyText } from '../frame/api.ts';
+import type { Caller } from '../frame/caller.ts';
+import type { Arrived } from '../frame/client-address.ts';
+import { oauthPage } from './oauth-page.ts';
+import { serverToSignInTo, type SignInBeginning } from './server-oauth.ts';
+import type { SignInCookies } from './cookie.ts';
+
+export interface SignInPageOptions {
+  readonly settings: () => Settings;
+  readonly login: Login;
+  readonly addressOf: (req: Arrived) => string;
+  readonly begin: SignInBeginning;
+  readonly cookies: SignInCookies;
+  readonly log: Logger;
+}
+
+/**
+ * `/oauth/sign-in/<server>`: the address that is given to whoever has to sign in to a server. It is the same for everybody and no secret, because whoever opens
+ * it says first who they are at the hub: what they sign in to over there is theirs here. It says nothing about the server before that. Never below
+ * `BASE_PATH`.
+ */
+export function signInPageRoutes({ settings, login, addressOf, begin, cookies, log }: SignInPageOptions): Hono {
+  const routes = new Hono();
+
+  async function callerFrom(c: Context): Promise<Caller> {
+    const form = new URLSearchParams(await formText(c));
+    const address = addressOf((c.env as HttpBindings).incoming);
+    const [username, password] = [form.get('username') ?? '', form.get('password') ?? ''];
+    const { user } = await login({ username, password, address });
+    const principal = { kind: 'user', username: user.username } as const;
+    const now = settings();
+    return { principal, user, admin: isAdmin(now, principal), settings: now, address };
+  }
+
+  routes.get('/oauth/sign-in/:server', (c) => form(c, 200));
+
+  routes.post('/oauth/sign-in/:server', async (c) => {
+    // A strange page must not begin a sign-in as somebody else in this browser.
+    const site = c.req.header('sec-fetch-site');
+    if (site !== undefined && site !== 'same-origin')
+      return message(c, 403, 'This form was sent by another page. Open the address of this one instead.');
+    const name = c.req.param('server');
+    try {
+      const caller = await callerFrom(c);
+      const server = serverToSignInTo(caller, name, `Cannot sign in to server "${name}"`);
+      const begun = await begin(server, caller.user?.username ?? '');
+      log.info('sign-in begun', { server: name, by: caller.user?.username ?? '' });
+      cookies.give(c, begun);
+      c.header('Cache-Control', 'no-store');
+      c.header('Referrer-Policy', 'no-referrer');
+      return c.redirect(begun.authorizationUrl, 303);
+    } catch (error) {
+      if (!(error instanceof HubError)) {
+        log.error('sign-in not begun', { error: errorText(error) });
+        return message(c, 500, 'Something went wrong in the hub. Its log says more.');
+      }
+      const status = error.status as ContentfulStatusCode;
+      if (error.code === 'unauthenticated' || error.code === 'too_many') return form(c, status, error.message);
+      return message(c, status, error.message);
+    }
+  });
+
+  return routes;
+}
+
+async function formText(c: Context): Promise<string> {
+  const text = await bodyText(c.req.raw);
+  if (text.length > limits.callbackChars) throw new HubError('too_large', 'The form is far too long.');
+  return text;
+}
+
+function message(c: Context, status: ContentfulStatusCode, text: string) {
+  return oauthPage(c, { status, title: 'Not signed in', content: html`<p>${text}</p>` });
+}
+
+function form(c: Context, status: ContentfulStatusCode, problem?: string) {
+  const server = c.req.param('server') ?? '';
+  const content = html`<p>Say who you are at Tool Hub. Then you are led to where the server wants you to sign in.</p>
+    ${problem === undefined ? '' : html`<p class="unhealthy" role="alert">${problem}</p>`}
+    <form method="post">
+      <label>Username <input name="username" autocomplete="username" required /></label>
+      <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>
+      <button>Continue</button>
+    </form>`;
+  return oauthPage(c, { status, title: `Sign in to ${server}`, content, hasForm: true });
+}
