@@ -1,2 +1,1 @@
-/** For the test of it. */
-export function pruneDist(built: string, sources: string): void;
+export declare function pruneDist(built: string, made: readonly string[]): void;

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-
-const file = new URL('../package.json', import.meta.url);
+import { shipped } from './core/shipped.ts';
 
 /** The version in package.json, the only place it is written. */
-export const version = (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+export const version = (JSON.parse(readFileSync(shipped('package.json'), 'utf8')) as { version: string }).version;

@@ -6,8 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { loadLocalEmbedder } from '../../dist/smart/embedder-local.js';
-import { createSearchEngine } from '../../dist/smart/search-engine.js';
+import { createSearchEngine, loadLocalEmbedder } from '../../.built-bench/hub.js';
 import { readSet } from './data.mjs';
 import { inSecondHalf, random } from './halves.mjs';
 

@@ -1,7 +1,7 @@
 // Reads the benchmark's sets: a folder per set with corpus.jsonl and queries.jsonl, see README.md.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { toolDocument } from '../../dist/smart/document.js';
+import { toolDocument } from '../../.built-bench/hub.js';
 
 /** The sets of macro6: five of real MCP servers, one in their manner. */
 export const macroSets = ['azmcp', 'livemcp-step', 'livemcp-task', 'mcpbench', 'mcpproxy', 'semtooldisc'];

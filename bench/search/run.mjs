@@ -3,9 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { loadLocalEmbedder } from '../../dist/smart/embedder-local.js';
-import { ranking } from '../../dist/smart/rank.js';
-import { createSearchEngine } from '../../dist/smart/search-engine.js';
+import { createSearchEngine, loadLocalEmbedder, ranking } from '../../.built-bench/hub.js';
 import { allSets, dataFolder, hasSet, macroSets, readSet } from './data.mjs';
 import { mean, scoreQuery } from './score.mjs';
 import { measureSpeed } from './speed.mjs';

@@ -1,9 +1,6 @@
 // Latency, throughput, memory and index building at 500, 5 000 and 50 000 tools. Times of work are CPU times of the process, which other programs on the machine
 // disturb little; a pause is the CPU time between two turns of the event loop.
-import { ranking } from '../../dist/smart/rank.js';
-import { createSmartIndex } from '../../dist/smart/routing.js';
-import { createSearchEngine } from '../../dist/smart/search-engine.js';
-import { createTurns } from '../../dist/smart/turns.js';
+import { createSearchEngine, createSmartIndex, createTurns, ranking } from '../../.built-bench/hub.js';
 
 /** `set` is multiplied: copies have another server and another name. Its short queries and its long ones are timed apart. */
 export async function measureSpeed({ tools, queries }, embedder) {

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { limits } from '../core/limits.ts';
+import { shipped } from '../core/shipped.ts';
 import { checkChannel, checkPayload } from './channel-name.ts';
 import type { Connection, Parameter, Transaction } from './database.ts';
 import { lockFolder } from './folder-lock.ts';
@@ -10,10 +11,7 @@ import { linkTo } from './worker-link.ts';
 import type { WorkerLink } from './worker-link.ts';
 
 /** Node 20 runs no TypeScript: where the sources run themselves (under the test runner), the worker comes from the build. */
-const workerFile = new URL(
-  import.meta.url.endsWith('.ts') ? '../../dist/database/embedded-worker.js' : './embedded-worker.js',
-  import.meta.url,
-);
+const workerFile = shipped('dist/embedded-worker.js');
 
 /**
  * Opens the embedded PostgreSQL (PGlite) in `folder`, in a thread of its own. One process at a time: a second one gets HubError `conflict` with the holder's

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { HubError } from '../core/errors.ts';
+import { shipped } from '../core/shipped.ts';
 import type { Connection, Transaction } from './database.ts';
 
 /** One numbered file: `0001-init.sql`, or `0002-embeddings.vector.sql` for one that needs the vector extension. */
@@ -47,7 +48,7 @@ export async function migrate(
   });
 }
 
-export function readMigrations(folder = new URL('./migrations/', import.meta.url)): Migration[] {
+export function readMigrations(folder = shipped('dist/migrations/')): Migration[] {
   return readdirSync(folder)
     .filter((name) => /^\d{4}-.*\.sql$/.test(name))
     .sort()

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { builtParts } from '../../test/kit/built-parts.ts';
 import { limits } from '../core/limits.ts';
 import type { LogEvent } from '../core/log-entry.ts';
 import { createLog, type LogBook, type LogOptions } from './log.ts';
@@ -229,7 +230,7 @@ describe('output', () => {
 
   test('whose reader has gone does not end the process', async () => {
     const program = `
-      import { standardOutput } from ${JSON.stringify(new URL('../../dist/logs/output.js', import.meta.url).href)};
+      import { standardOutput } from ${JSON.stringify(builtParts)};
       const output = standardOutput();
       output.write('ready');
       process.stdin.resume().on('end', () => {

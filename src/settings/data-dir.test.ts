@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
+import { builtParts } from '../../test/kit/built-parts.ts';
 import { HubError } from '../core/errors.ts';
 import { openDataDir } from './data-dir.ts';
 import type { DataDir } from './data-dir.ts';
@@ -49,9 +50,8 @@ function refusal(act: () => unknown): HubError {
 
 /** Another process that opens the folder, says what came of it, and holds it until its input ends. */
 function another() {
-  const dist = join(import.meta.dirname, '../../dist/settings/data-dir.js');
   const script = `
-    import { openDataDir } from ${JSON.stringify(dist)};
+    import { openDataDir } from ${JSON.stringify(builtParts)};
     let said = 'open';
     try { openDataDir(${JSON.stringify(folder)}).secret('jwt', 32); } catch (error) { said = error.code + ' ' + error.message; }
     process.stdout.write(said);

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { addServer, program, refusalOf, settingsPlace } from '../../test/kit/settings-place.ts';
+import { builtParts } from '../../test/kit/built-parts.ts';
 import type { SettingsPlace } from '../../test/kit/settings-place.ts';
 import { until } from '../../test/kit/until.ts';
 import { settingsFile } from './file.ts';
@@ -74,10 +74,8 @@ test("two hubs on one file do not lose each other's changes", async () => {
 
 /** Starts a program that opens the store of `path` and runs `body` on it, under limits that `shell` sets. */
 function elsewhere(body: string, shell = ':') {
-  const dist = join(import.meta.dirname, '../../dist/settings');
   const script = `
-    import { openSettings } from ${JSON.stringify(join(dist, 'store.js'))};
-    import { settingsFile } from ${JSON.stringify(join(dist, 'file.js'))};
+    import { openSettings, settingsFile } from ${JSON.stringify(builtParts)};
     const quiet = () => {};
     const log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
     const store = await openSettings({ backend: settingsFile(${JSON.stringify(path)}), log });

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { shipped } from '../core/shipped.ts';
 import { terms } from './analyzer.ts';
 import type { ToolTerms } from './tool-terms.ts';
 import { readWordTable, type WordTable } from './word-table.ts';
@@ -22,7 +23,7 @@ export async function loadLocalEmbedder(path = shippedTable): Promise<LocalEmbed
   return createEmbedder(await readWordTable(path));
 }
 
-const shippedTable = fileURLToPath(new URL('../../models/words.bin', import.meta.url));
+const shippedTable = fileURLToPath(shipped('models/words.bin'));
 
 function createEmbedder(table: WordTable): LocalEmbedder {
   const { dimensions } = table;

@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
+import { builtParts } from '../../test/kit/built-parts.ts';
 import { logLines } from '../../test/kit/channel-log.ts';
 import { descendants, isAlive, processes } from '../../test/kit/processes.ts';
 import { until } from '../../test/kit/until.ts';
@@ -22,9 +23,9 @@ interface HubOfOne {
   readonly grandchild: number;
 }
 
-/** Starts the compiled channel in a process of its own, which has one server with a grandchild, and waits until all three run. */
+/** Starts the channel in a process of its own, which has one server with a grandchild, and waits until all three run. */
 async function startHub(dataDir: string, env: Record<string, string> = {}): Promise<HubOfOne> {
-  const args = [join(fixtures, 'hub-of-one.mjs'), resolve('dist'), join(fixtures, 'stdio-script.mjs'), dataDir];
+  const args = [join(fixtures, 'hub-of-one.mjs'), builtParts, join(fixtures, 'stdio-script.mjs'), dataDir];
   const hub = spawn(process.execPath, args, {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,15 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { bundle } from '../../scripts/bundle.mjs';
 
 /**
- * Before any test: `dist/` is what `src/` says, so that tests may start the real program. Runs once, ahead of the workers, and does nothing
- * after a build (as in `npm test`). Type errors are printed but stop nobody: another step reports them.
+ * Before any test, once, ahead of the workers: `dist/` is what `src/` says, so that tests may start the real program, and so is `.built/parts.js`. Does nothing more
+ * than that after a build (as in `npm test`).
  */
-export default function build(): void {
+export default async function build(): Promise<void> {
   if (!existsSync('dist/cli.js') || newest('src') > statSync('dist/cli.js').mtimeMs) {
     spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' });
   }
+  await bundle({ parts: 'test/kit/parts.ts' }, '.built');
 }
 
 function newest(folder: string): number {

@@ -3,9 +3,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { terms } from '../../../dist/smart/analyzer.js';
-import { toolBags } from '../../../dist/smart/embedder-local.js';
-import { toolTerms } from '../../../dist/smart/tool-terms.js';
+import { terms, toolBags, toolTerms } from '../../../.built-bench/hub.js';
 import { macroSets, readSet } from '../data.mjs';
 import { inSecondHalf, random } from '../halves.mjs';
 

@@ -3,6 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Context, type Handler, Hono } from 'hono';
+import { shipped } from '../../core/shipped.ts';
 
 export interface DashboardOptions {
   readonly basePath: string;
@@ -68,7 +69,7 @@ export function dashboardRoutes({ basePath, version, readonly, folder = built }:
   return routes;
 }
 
-const built = fileURLToPath(new URL('../../../dist/web', import.meta.url));
+const built = fileURLToPath(shipped('dist/web'));
 
 /** Every file by its path below the folder; none where nothing is built. */
 function readFiles(folder: string): Map<string, Buffer> {
