@@ -1,4 +1,4 @@
-import type { Env } from '../env.ts';
+import type { Env } from '../env/env.ts';
 import { resolve } from 'node:path';
 import type { Hub, ServerState } from '../core/hub.ts';
 import { limits } from '../core/limits.ts';

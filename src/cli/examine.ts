@@ -1,7 +1,7 @@
 import { HubError } from '../core/errors.ts';
-import { type Env, readProcessEnv } from '../env.ts';
+import { type Env, readProcessEnv } from '../env/env.ts';
 import { createCleaner } from '../logs/clean.ts';
-import { embeddingKeys, embeddingWishes } from '../open-embeddings.ts';
+import { embeddingKeys, embeddingWishes } from '../hub/open-embeddings.ts';
 import type { Check } from './checks/check.ts';
 import { checkCommands } from './checks/commands.ts';
 import { checkDataFolder, checkDiskSpace } from './checks/data-folder.ts';

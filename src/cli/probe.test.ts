@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { hostileHttp, temporaryFolder } from '../../test/kit/hostile.ts';
 import { server } from '../../test/kit/snapshots.ts';
-import { readEnv } from '../env.ts';
+import { readEnv } from '../env/env.ts';
 import { openProbes } from './probe.ts';
 
 test('a trial connection trusts a server as far as the hub does', async () => {

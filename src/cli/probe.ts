@@ -1,6 +1,6 @@
 import type { Logger } from '../core/logger.ts';
 import type { ServerSettings } from '../core/settings.ts';
-import type { Env } from '../env.ts';
+import type { Env } from '../env/env.ts';
 import { expandServer } from '../settings/placeholders.ts';
 import { inheritableEnv } from '../upstream/child-env.ts';
 import { openChannel } from '../upstream/open-channel.ts';

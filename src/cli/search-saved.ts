@@ -4,7 +4,7 @@ import { errorText, HubError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Settings } from '../core/settings.ts';
 import { view } from '../core/view.ts';
-import type { Env } from '../env.ts';
+import type { Env } from '../env/env.ts';
 import { type AskedSearch, searchReport, type SearchReport } from '../mcp/search-report.ts';
 import { settingsFile } from '../settings/file.ts';
 import { parseSettings } from '../settings/schema.ts';

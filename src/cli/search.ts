@@ -44,7 +44,7 @@ interface Answered {
 }
 
 async function answer(asked: AskedSearch, flags: Flags): Promise<Answered> {
-  const { readProcessEnv } = await import('../env.ts');
+  const { readProcessEnv } = await import('../env/env.ts');
   const { folderHolder } = await import('../settings/folder-lock.ts');
   const { searchSaved } = await import('./search-saved.ts');
   const env = readProcessEnv(variablesFrom(flags));

@@ -13,10 +13,10 @@ export const serve: Command = {
   help: environmentHelp,
   options: environmentOptions,
   async run(flags) {
-    const { readProcessEnv } = await import('../env.ts');
+    const { readProcessEnv } = await import('../env/env.ts');
     // Ahead of the whole hub, which takes a second to load: what is wrong with the environment is said at once.
     const env = readProcessEnv(variablesFrom(flags));
-    const { startHub } = await import('../main.ts');
+    const { startHub } = await import('../hub/start-hub.ts');
     const stop = watchStopSignals();
     const announcer = createAnnouncer(env);
     const starting = startHub(env, stop.signal).then((hub) => {

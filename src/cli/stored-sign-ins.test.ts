@@ -6,7 +6,7 @@ import { oauthFixture, type OAuthFixture } from '../../test/kit/oauth-server.ts'
 import { server } from '../../test/kit/snapshots.ts';
 import { createSealer } from '../core/seal.ts';
 import type { OAuthSettings } from '../core/settings.ts';
-import { readEnv } from '../env.ts';
+import { readEnv } from '../env/env.ts';
 import type { Grant } from '../upstream/oauth/grant.ts';
 import { checkServers } from './checks/servers.ts';
 import { noLog, openProbes } from './probe.ts';

@@ -5,7 +5,7 @@ import type { Logger } from '../core/logger.ts';
 import { isPerUser } from '../core/per-user.ts';
 import { createSealer } from '../core/seal.ts';
 import type { RemoteTransport, ServerSettings } from '../core/settings.ts';
-import { signInsFile } from '../open-sign-ins.ts';
+import { signInsFile } from '../hub/open-sign-ins.ts';
 import { type Credential, SignInRequired } from '../upstream/credential.ts';
 import { addressOf } from '../upstream/oauth/accounts.ts';
 import type { Grant } from '../upstream/oauth/grant.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import type { TrustProxy } from '../../env-values.ts';
+import type { TrustProxy } from '../../env/values.ts';
 import { clientAddress } from './client-address.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };

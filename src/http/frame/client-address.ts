@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { inRanges, parseCidr } from '../../core/address.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { TrustProxy } from '../../env-values.ts';
+import type { TrustProxy } from '../../env/values.ts';
 
 /** What is known of where a request came from. */
 export type Arrived = Pick<IncomingMessage, 'headers'> & {

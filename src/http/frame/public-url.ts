@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import type { TrustProxy } from '../../env-values.ts';
+import type { TrustProxy } from '../../env/values.ts';
 import { type Arrived, fromTrustedProxy } from './client-address.ts';
 
 /** How a client reaches the hub. */

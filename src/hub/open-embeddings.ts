@@ -1,14 +1,14 @@
-import type { Closers } from './core/closers.ts';
-import type { Logger } from './core/logger.ts';
-import type { Settings, SystemSettings } from './core/settings.ts';
-import type { DatabaseHandle } from './database/supervise.ts';
-import type { Env } from './env.ts';
-import { expandText } from './settings/placeholders.ts';
-import { secretValues } from './settings/secret-values.ts';
-import { embeddingSettings } from './settings/smart-routing.ts';
-import type { EmbeddingWishes } from './smart/embedding-choice.ts';
-import { Embeddings } from './smart/embeddings.ts';
-import { createVectorStore } from './smart/vectors-kept.ts';
+import type { Closers } from '../core/closers.ts';
+import type { Logger } from '../core/logger.ts';
+import type { Settings, SystemSettings } from '../core/settings.ts';
+import type { DatabaseHandle } from '../database/supervise.ts';
+import type { Env } from '../env/env.ts';
+import { expandText } from '../settings/placeholders.ts';
+import { secretValues } from '../settings/secret-values.ts';
+import { embeddingSettings } from '../settings/smart-routing.ts';
+import type { EmbeddingWishes } from '../smart/embedding-choice.ts';
+import { Embeddings } from '../smart/embeddings.ts';
+import { createVectorStore } from '../smart/vectors-kept.ts';
 
 /** The hosted side of the search, with its vectors in the hub's database. */
 export function openEmbeddings(database: DatabaseHandle, log: Logger, closers: Closers): Embeddings {

@@ -1,5 +1,5 @@
-import type { Settings } from './core/settings.ts';
-import type { Env } from './env.ts';
+import type { Settings } from '../core/settings.ts';
+import type { Env } from '../env/env.ts';
 
 /** The settings with what the environment says in their place. The same settings give the same result, which is how views are kept. */
 export function environmentWins({ smart }: Pick<Env, 'smart'>): (settings: Settings) => Settings {

@@ -1,20 +1,20 @@
 import { join } from 'node:path';
-import { isAdmin, reaches } from './core/access.ts';
-import type { LoggerFor } from './core/logger.ts';
-import { isPerUser } from './core/per-user.ts';
-import { createSealer } from './core/seal.ts';
-import type { DatabaseHandle } from './database/supervise.ts';
-import type { Env } from './env.ts';
-import type { DataDir } from './settings/data-dir.ts';
-import type { SettingsStore } from './settings/store.ts';
-import { type Attempts, createAttempts } from './upstream/oauth/attempts.ts';
-import { sharedAttempts } from './upstream/oauth/attempts-in-table.ts';
-import { grantFile } from './upstream/oauth/grant-file.ts';
-import type { Grants } from './upstream/oauth/grants.ts';
-import { openFileGrants } from './upstream/oauth/grants-in-file.ts';
-import { openSharedGrants } from './upstream/oauth/grants-in-table.ts';
-import { sharedSealer } from './upstream/oauth/shared-secret.ts';
-import { createSignIns, type SignIns, type SignInsOptions } from './upstream/oauth/sign-ins.ts';
+import { isAdmin, reaches } from '../core/access.ts';
+import type { LoggerFor } from '../core/logger.ts';
+import { isPerUser } from '../core/per-user.ts';
+import { createSealer } from '../core/seal.ts';
+import type { DatabaseHandle } from '../database/supervise.ts';
+import type { Env } from '../env/env.ts';
+import type { DataDir } from '../settings/data-dir.ts';
+import type { SettingsStore } from '../settings/store.ts';
+import { type Attempts, createAttempts } from '../upstream/oauth/attempts.ts';
+import { sharedAttempts } from '../upstream/oauth/attempts-in-table.ts';
+import { grantFile } from '../upstream/oauth/grant-file.ts';
+import type { Grants } from '../upstream/oauth/grants.ts';
+import { openFileGrants } from '../upstream/oauth/grants-in-file.ts';
+import { openSharedGrants } from '../upstream/oauth/grants-in-table.ts';
+import { sharedSealer } from '../upstream/oauth/shared-secret.ts';
+import { createSignIns, type SignIns, type SignInsOptions } from '../upstream/oauth/sign-ins.ts';
 
 /** The file of sign-ins in `DATA_DIR`, and what the key it is sealed with is for. */
 export const signInsFile = { name: 'oauth.sealed', purpose: 'oauth' } as const;

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
-import { HubError } from './core/errors.ts';
-import type { Problem } from './core/errors.ts';
-import { limits } from './core/limits.ts';
-import type { DatabaseChoice, TrustProxy } from './env-values.ts';
-import { basePath, database, host, hostAndPort, origin, trustProxy } from './env-values.ts';
+import { HubError } from '../core/errors.ts';
+import type { Problem } from '../core/errors.ts';
+import { limits } from '../core/limits.ts';
+import type { DatabaseChoice, TrustProxy } from './values.ts';
+import { basePath, database, host, hostAndPort, origin, trustProxy } from './values.ts';
 
 /** What the environment says (CONTRACT §1), checked and with defaults. Undefined = not said; whoever uses it knows its default. */
 export interface Env {

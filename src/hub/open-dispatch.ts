@@ -1,15 +1,15 @@
-import type { ActivitySink } from './core/activity.ts';
-import type { Logger } from './core/logger.ts';
-import { activityOf, refusedActivityOf, smartActivityOf } from './mcp/activity.ts';
-import type { DispatchOptions } from './mcp/dispatch.ts';
-import type { RefusedCall } from './mcp/refused-call.ts';
-import { stateOwner } from './mcp/request.ts';
-import { createSearchUsage } from './mcp/search-usage.ts';
-import type { SmartOptions } from './mcp/smart.ts';
-import type { SettingsStore } from './settings/store.ts';
-import type { Leases } from './upstream/leases.ts';
+import type { ActivitySink } from '../core/activity.ts';
+import type { Logger } from '../core/logger.ts';
+import { activityOf, refusedActivityOf, smartActivityOf } from '../mcp/activity.ts';
+import type { DispatchOptions } from '../mcp/dispatch.ts';
+import type { RefusedCall } from '../mcp/refused-call.ts';
+import { stateOwner } from '../mcp/request.ts';
+import { createSearchUsage } from '../mcp/search-usage.ts';
+import type { SmartOptions } from '../mcp/smart.ts';
+import type { SettingsStore } from '../settings/store.ts';
+import type { Leases } from '../upstream/leases.ts';
+import { version } from '../version.ts';
 import type { Clients } from './open-clients.ts';
-import { version } from './version.ts';
 
 export interface OpenDispatch {
   readonly settings: Pick<SettingsStore, 'current'>;

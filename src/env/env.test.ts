@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { atEnd } from '../test/kit/at-end.ts';
-import { HubError } from './core/errors.ts';
+import { atEnd } from '../../test/kit/at-end.ts';
+import { HubError } from '../core/errors.ts';
 import { readEnv } from './env.ts';
 
 let folder = '';

@@ -1,0 +1,107 @@
+import type { Hono } from 'hono';
+import type { HttpBindings } from '@hono/node-server';
+import type { Identify } from '../auth/identify.ts';
+import { createLoginLimiter } from '../auth/limiter.ts';
+import { createLogin, type Login } from '../auth/login.ts';
+import { logFailures } from '../auth/login-log.ts';
+import type { Passwords } from '../auth/passwords.ts';
+import type { Tokens } from '../auth/tokens.ts';
+import type { Logger } from '../core/logger.ts';
+import type { Views } from '../core/view.ts';
+import type { DatabaseHandle } from '../database/supervise.ts';
+import type { Env } from '../env/env.ts';
+import { createApp } from '../http/app.ts';
+import { callResources } from '../http/calls/resources.ts';
+import type { Changes } from '../http/dashboard/changes.ts';
+import { dashboardRoutes } from '../http/dashboard/files.ts';
+import { dashboardResources } from '../http/dashboard/resources.ts';
+import { docsRoutes } from '../http/docs/routes.ts';
+import { createApi, isOpen } from '../http/frame/api.ts';
+import type { ApiEnv } from '../http/frame/caller.ts';
+import type { Arrived } from '../http/frame/client-address.ts';
+import { hubUrl, type PublicUrl } from '../http/frame/public-url.ts';
+import { watchHealth } from '../http/open/health.ts';
+import { protectedResourceRoutes } from '../http/open/protected-resource.ts';
+import { publicConfigRoutes } from '../http/open/public-config.ts';
+import { peopleResources } from '../http/people/resources.ts';
+import { recordResources } from '../http/records/resources.ts';
+import { settingsResources } from '../http/settings/resources.ts';
+import { type SignInCookies, signInCookies } from '../http/sign-in/cookie.ts';
+import { oauthRoutes } from '../http/sign-in/oauth-routes.ts';
+import { serverOAuthRoutes } from '../http/sign-in/server-oauth.ts';
+import type { Records } from '../logs/records.ts';
+import type { DispatchOptions } from '../mcp/dispatch.ts';
+import type { DataDir } from '../settings/data-dir.ts';
+import type { SettingsStore } from '../settings/store.ts';
+import type { Embeddings } from '../smart/embeddings.ts';
+import type { SignIns } from '../upstream/oauth/sign-ins.ts';
+import type { Pool } from '../upstream/pool.ts';
+import { version } from '../version.ts';
+
+/** The parts that routes ask. */
+export interface AppParts {
+  readonly env: Env;
+  readonly settings: SettingsStore;
+  readonly passwords: Passwords;
+  readonly tokens: Tokens;
+  readonly identity: Identify;
+  readonly addressOf: (req: Arrived) => string;
+  readonly database: DatabaseHandle;
+  readonly records: Records;
+  readonly publicUrl: PublicUrl;
+  readonly pool: Pool;
+  readonly signIns: SignIns;
+  readonly dataDir: DataDir;
+  readonly views: Views;
+  readonly dispatch: DispatchOptions;
+  readonly changes: Changes;
+  readonly embeddings: Embeddings;
+  readonly log: Logger;
+}
+
+/** Everything but MCP: the management API, the dashboard, and what is open to all. */
+export function buildApp(parts: AppParts) {
+  const { env, settings, passwords, database, records, pool, publicUrl, log } = parts;
+  const limiter = createLoginLimiter();
+  const login = logFailures(createLogin({ settings: () => settings.current, passwords, limiter }), log);
+  const entrances = { login, cookies: signInCookies(publicUrl) };
+  const app = createApp({
+    basePath: env.basePath,
+    health: watchHealth({ servers: () => pool.states(), database, embeddings: parts.embeddings, records, version }),
+    dashboard: env.disableWeb ? undefined : dashboardRoutes({ ...env, version }),
+    api: buildApi({ ...parts, ...entrances }),
+    log,
+  });
+  app.route('/', oauthRoutes({ ...parts, ...entrances }));
+  app.route('/', publicConfigRoutes({ basePath: env.basePath, version }));
+  app.route('/', protectedResourceRoutes({ publicUrl, basePath: env.basePath }));
+  return app;
+}
+
+/** The management API, a line per resource. */
+function buildApi(parts: AppParts & { readonly login: Login; readonly cookies: SignInCookies }) {
+  const { env, settings, records, passwords, tokens, identity, addressOf, pool, dataDir, log } = parts;
+  const { signIns, login, cookies } = parts;
+  const current = () => settings.current;
+  const mount = `${env.basePath}/api`;
+  const states = () => pool.states();
+  const { allowedOrigins } = env;
+  const api: Hono<ApiEnv> = createApi({
+    mount,
+    settings: current,
+    identify: identity.identify,
+    address: (c) => addressOf((c.env as HttpBindings).incoming),
+    readonly: env.readonly,
+    resources: [
+      ...peopleResources({ settings, login, passwords, tokens, claims: identity.claims, log }),
+      ...recordResources({ records, settings, identify: identity.identify, log }),
+      ...settingsResources({ settings, pool, states, signIns, dataDir: dataDir.path, log }),
+      serverOAuthRoutes({ settings, signIns, cookies, restart: (name) => pool.restart(name), log }),
+      ...dashboardResources({ ...parts, ...env, hubUrl: hubUrl(parts.publicUrl) }),
+      docsRoutes({ mounted: () => api.routes, isOpen, mount, version, web: !env.disableWeb }),
+      ...callResources({ ...parts, states, allowedOrigins, hubUrl: hubUrl(parts.publicUrl) }),
+    ],
+    log,
+  });
+  return api;
+}

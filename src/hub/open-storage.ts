@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import type { Closers } from '../core/closers.ts';
+import type { Logger, LoggerFor } from '../core/logger.ts';
+import { createDatabase, type DatabaseHandle } from '../database/supervise.ts';
+import type { Env } from '../env/env.ts';
+import { createLog } from '../logs/log.ts';
+import { openRecords } from '../logs/records.ts';
+import type { SettingsBackend } from '../settings/backend.ts';
+import { type DataDir, openDataDir } from '../settings/data-dir.ts';
+import { settingsFile } from '../settings/file.ts';
+import { makeSampleFolder, sampleSettings } from '../settings/sample.ts';
+import { openSettings } from '../settings/store.ts';
+import { settingsTable } from '../settings/table.ts';
+
+/** What outlives the process: the log, the data folder, the database, the settings, what was recorded. */
+export async function openStorage(env: Env, closers: Closers, stop: AbortSignal | undefined) {
+  const book = createLog({ level: env.logLevel, format: env.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json') });
+  closers.add(() => book.close());
+  const log: LoggerFor = (service) => book.for(service);
+  const dataDir = openDataDir(env.dataDir);
+  closers.add(() => dataDir.close());
+  const database = createDatabase({ url: databaseUrl(env), dataDir: dataDir.path, log: log('hub') });
+  closers.add(() => database.close());
+  // Only as long as nothing has to be written any more: later it is the last to be closed.
+  const giveUp = (): void => void database.close();
+  stop?.addEventListener('abort', giveUp);
+  const settings = await openSettings({
+    backend: settingsBackend(env, dataDir, database, log('hub')),
+    log: log('hub'),
+    initial: () => sampleSettings(dataDir.path, process.cwd()),
+  }).finally(() => stop?.removeEventListener('abort', giveUp));
+  closers.add(() => settings.close());
+  makeSampleFolder(settings.current, dataDir.path, process.cwd());
+  const records = openRecords(book, database, log('hub'));
+  closers.add(() => records.close());
+  return { book, log, dataDir, database, settings, records };
+}
+
+/** What `openStorage` gives: parts open in this order, closed in the other. */
+export type Storage = Awaited<ReturnType<typeof openStorage>>;
+
+/** `DB_URL` as the database wants it: undefined is the embedded one. */
+function databaseUrl({ database }: Env): string | undefined {
+  return database.kind === 'postgres' ? database.url : database.kind === 'off' ? 'off' : undefined;
+}
+
+/** With `DB_URL` the settings are a row that replicas share, filled from the file once; otherwise they are the file. */
+function settingsBackend(env: Env, dataDir: DataDir, database: DatabaseHandle, log: Logger): SettingsBackend {
+  const file = settingsFile(env.settingsPath);
+  if (env.database.kind !== 'postgres') return file;
+  database.start();
+  return settingsTable({ database, importFrom: file, copyPath: join(dataDir.path, 'settings-copy.json'), log });
+}

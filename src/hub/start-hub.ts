@@ -1,0 +1,179 @@
+import { createServer } from 'node:http';
+import { join, resolve } from 'node:path';
+import { getRequestListener } from '@hono/node-server';
+import { createPasswords } from '../auth/passwords.ts';
+import { type Closers, newClosers } from '../core/closers.ts';
+import { errorText } from '../core/errors.ts';
+import { exposure } from '../core/exposure.ts';
+import type { Hub } from '../core/hub.ts';
+import { limits } from '../core/limits.ts';
+import type { Logger } from '../core/logger.ts';
+import { createLoop, type Loop } from '../core/loop.ts';
+import { createViews } from '../core/view.ts';
+import type { Env } from '../env/env.ts';
+import { createChanges } from '../http/dashboard/changes.ts';
+import { refusalText } from '../http/frame/api.ts';
+import { clientAddress } from '../http/frame/client-address.ts';
+import { createPublicUrl } from '../http/frame/public-url.ts';
+import { closeServer, listen } from '../http/frame/server.ts';
+import { metadataUrl } from '../http/open/protected-resource.ts';
+import { createDoor } from '../mcp/door.ts';
+import { isLoopbackName } from '../mcp/guard.ts';
+import { firstAdmin } from '../settings/first-admin.ts';
+import type { SettingsStore } from '../settings/store.ts';
+import { catalogueSaver } from '../upstream/catalogue-saver.ts';
+import type { Pool } from '../upstream/pool.ts';
+import { createFront } from '../wire/front.ts';
+import { environmentWins } from './environment-wins.ts';
+import { openClients } from './open-clients.ts';
+import { openDispatch } from './open-dispatch.ts';
+import { secretsOf } from './open-embeddings.ts';
+import { openSmart } from './open-smart.ts';
+import { openUpstream } from './open-upstream.ts';
+import { buildApp } from './build-app.ts';
+import { openAccess } from './open-access.ts';
+import { openStorage } from './open-storage.ts';
+
+/**
+ * Builds every part of the hub in order and starts it; the only place that knows them all. Returns as soon as it listens: servers connect afterwards. Throws
+ * HubError `misconfigured` or `conflict` when it cannot start; nothing is left open then. When `stop` is aborted meanwhile it waits for no database any more.
+ */
+export async function startHub(env: Env, stop?: AbortSignal): Promise<Hub> {
+  const closers = newClosers();
+  try {
+    return await build(env, closers, stop);
+  } catch (error) {
+    await closers.close();
+    throw error;
+  }
+}
+
+async function build(env: Env, closers: Closers, stop: AbortSignal | undefined): Promise<Hub> {
+  const storage = await openStorage(env, closers, stop);
+  const { book, log, dataDir, database, settings, records } = storage;
+  const passwords = createPasswords();
+
+  let listening = '';
+  const { pool, leases, signIns, grants, savedText } = await openUpstream(env, storage, closers, {
+    // Tokens are secrets too.
+    changed() {
+      hideSecrets();
+      loop.flag();
+    },
+    clients: () => clients,
+    address: () => env.installBaseUrl ?? settings.current.system.baseUrl ?? listening,
+  });
+  const hideSecrets = (): void => book.setSecrets([...secretsOf(settings.current, env), ...grants.secrets()]);
+  hideSecrets();
+  const seen = environmentWins(env);
+  const views = createViews(() => ({ settings: seen(settings.current), catalogue: pool.catalogue }));
+  const clients = openClients({ env, views, dataDir, settings, pool, leases, log, who: () => identity }, closers);
+  const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedText, pool, log('hub'));
+  closers.add(() => saveCatalogue.close());
+  const changes = createChanges((headers) => identity.identify(headers));
+  const loop = reconciling(log('hub'), () => {
+    signIns.reconcile();
+    pool.reconcile(settings.current);
+    leases.reconcile();
+    smart.sync(settings.current);
+    clients.reconcile();
+    saveCatalogue.soon();
+    changes.announce();
+  });
+  closers.add(() => loop.close());
+  settings.subscribe(() => {
+    hideSecrets();
+    loop.flag();
+  });
+
+  const loopback = isLoopbackName(env.host);
+  const { tokens, identity } = await openAccess(env, storage, closers);
+  const addressOf = clientAddress(env.trustProxy, log('hub'));
+  const smart = openSmart({ env, settings, database, pool, log: log('search') }, closers);
+  const dispatch = openDispatch({ settings, leases, records, clients, smart: smart.options, log: log('gateway') });
+  const publicUrl = createPublicUrl(env);
+  const parts = {
+    database,
+    publicUrl,
+    env,
+    settings,
+    records,
+    passwords,
+    tokens,
+    identity,
+    addressOf,
+    pool,
+    signIns,
+    dataDir,
+    views,
+    dispatch,
+    changes,
+    embeddings: smart.embeddings,
+  };
+  const app = buildApp({ ...parts, log: log('api') });
+  const door = createDoor({
+    ...dispatch,
+    basePath: env.basePath,
+    guard: { loopback, allowedHosts: env.allowedHosts, allowedOrigins: env.allowedOrigins },
+    settings: () => settings.current,
+    other: getRequestListener(app.fetch, { overrideGlobalObjects: false, autoCleanupIncoming: false }),
+    foreign: (request, why) => refusalText(`${env.basePath}/api`, request, why),
+    views,
+    ...clients,
+    pageSize: () => settings.current.system.listPageSize,
+    address: addressOf,
+    metadataUrl: metadataUrl({ publicUrl, basePath: env.basePath }),
+  });
+
+  // What the last run knew is served from the first request on.
+  pool.prepare(settings.current);
+  const server = createServer({ keepAliveTimeout: limits.idleConnectionMs, requestTimeout: limits.requestReadMs });
+  server.on('request', door.enter);
+  const front = createFront(server, { takes: door.isMcp, handle: door.enterMcp });
+  const address = await listen(server, env.host, env.port);
+  closers.add(() => closeServer(server, front, limits.drainMs, [clients.streams, records.logStream, changes]));
+  // Not before: a start that fails would leave an admin whose password nobody has seen.
+  const adminPassword = await firstAdmin(settings, passwords, env.adminPassword);
+  listening = address;
+  dataDir.announce(`${address}${env.basePath}`);
+  pool.reconcile(settings.current);
+  database.start();
+  void smart.load();
+  return hubOf(env, { url: `${address}${env.basePath}`, settings, pool, adminPassword, closers });
+}
+
+/** The one loop that makes what is what should be. */
+function reconciling(log: Logger, run: () => void): Loop {
+  return createLoop({
+    debounceMs: limits.reconcileDebounceMs,
+    run,
+    failed: (error) => log.error('reconcile failed', { error: errorText(error) }),
+  });
+}
+
+interface Built {
+  readonly url: string;
+  readonly settings: SettingsStore;
+  readonly pool: Pool;
+  readonly adminPassword: string | undefined;
+  readonly closers: Closers;
+}
+
+function hubOf(env: Env, { url, settings, pool, adminPassword, closers }: Built): Hub {
+  return {
+    url,
+    mcpUrl: `${url}/mcp`,
+    settingsPath: resolve(env.settingsPath),
+    firstStart: settings.firstStart,
+    keyRequired: settings.current.system.routing.enableBearerAuth ?? !isLoopbackName(env.host),
+    ...(adminPassword !== undefined && { adminPassword }),
+    ...(!isLoopbackName(env.host) && { exposure: exposure(settings.current) }),
+    servers: () => pool.states(),
+    async settled(timeoutMs) {
+      const end = Date.now() + timeoutMs;
+      const busy = (): boolean => pool.states().some((state) => state.status === 'connecting');
+      while (busy() && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
+    },
+    close: () => closers.close(),
+  };
+}
