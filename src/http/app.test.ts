@@ -5,6 +5,7 @@ import type { LogFields, Logger } from '../core/logger.ts';
 import type { ServerState, ServerStatus } from '../core/hub.ts';
 import { type AppOptions, createApp } from './app.ts';
 import { assessHealth, type HealthFacts } from './open/health.ts';
+import type { ApiEnv } from './frame/caller.ts';
 import { ok } from './frame/reply.ts';
 
 const server = (status: ServerStatus, name = 'private-server'): ServerState => ({
@@ -116,6 +117,16 @@ describe('GET /health', () => {
     expect((await app.request('/health')).status).toBe(200);
     expect((await app.request('/hub/health')).status).toBe(404);
   });
+});
+
+test('an address with a slash at its end is the same address', async () => {
+  const api = new Hono<ApiEnv>().get('/groups/:id', (c) => c.text(c.req.param('id')));
+  const { app } = open({ basePath: '/hub', api });
+  expect((await app.request('/health/')).status).toBe(200);
+  expect(await (await app.request('/hub/api/groups/dev/')).text()).toBe('dev');
+  expect(await (await app.request('/hub/api/groups/dev%2F/')).text()).toBe('dev/');
+  expect((await app.request('/hub/api/groups/')).status).toBe(404);
+  expect((await app.request('/hub/api/groups/dev//')).status).toBe(404);
 });
 
 describe('answers', () => {

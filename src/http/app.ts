@@ -18,7 +18,8 @@ export interface AppOptions {
 
 /** Everything the hub answers over HTTP except MCP itself, which has a faster front. Unknown paths get the JSON envelope. */
 export function createApp({ basePath, health, dashboard, api, log }: AppOptions): Hono {
-  const app = new Hono();
+  // `/groups/` is `/groups`, as it is in MCPHub. Everything below sees the path without the slash.
+  const app = new Hono({ strict: false });
   app.get('/health', healthRoute(health));
   app.route(`${basePath}/api`, api);
   if (dashboard) app.route('/', dashboard);

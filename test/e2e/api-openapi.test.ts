@@ -226,7 +226,13 @@ describe('execution', () => {
 
 describe('who may', () => {
   test('a credential that is sent counts, and a bad one is refused', async () => {
-    for (const path of ['/tools/open/fail', '/some/tools/open/fail', '/openapi.json', '/open/openapi.json']) {
+    for (const path of [
+      '/tools/open/fail',
+      '/tools/open/fail/',
+      '/some/tools/open/fail',
+      '/openapi.json',
+      '/open/openapi.json',
+    ]) {
       const { status, body } = await run('GET', path, { token: 'bad' });
       expect([path, status, body['error']]).toEqual([path, 401, 'unauthenticated']);
       expect((await run('GET', path)).status).toBe(200);
@@ -246,7 +252,7 @@ describe('who may', () => {
       { origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' },
     ];
     for (const headers of foreign) {
-      for (const path of ['/tools/open/fail', '/some/tools/open/fail', '/openapi.json']) {
+      for (const path of ['/tools/open/fail', '/tools/open/fail/', '/some/tools/open/fail', '/openapi.json']) {
         const { status, body } = await run('GET', path, { headers });
         // The shape of these routes, wherever the refusal is made (CONTRACT §4).
         expect([headers, status, body]).toEqual([

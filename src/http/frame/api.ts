@@ -79,10 +79,10 @@ export function refusalText(
   { method, path }: { method: string; path: string },
   message: string,
 ): string {
-  // As the routes see it: without `.` and `..`.
+  // As the routes see it: without `.` and `..`, and without a slash at its end.
   const address = `http://hub${path}`;
   const pathname = URL.canParse(address) ? new URL(address).pathname : path;
-  const below = pathname.startsWith(mount) ? pathname.slice(mount.length) : '';
+  const below = pathname.startsWith(mount) ? pathname.slice(mount.length).replace(/\/$/, '') : '';
   const bare = openApi.some(([methods, pattern]) => methods.includes(method) && pattern.test(below));
   return JSON.stringify(bare ? { error: 'forbidden', message } : { success: false, message });
 }
