@@ -1,7 +1,7 @@
 import { createStore } from '../lib/store.ts';
 import { ApiError } from './client.ts';
 import { keepFollowing } from './keep-following.ts';
-import { queryClient } from './queries.ts';
+import { refresh } from './queries.ts';
 
 /** Whether the hub can be heard: `lost` once a stream that was open has ended and does not open again at once. */
 export const connection = createStore<'open' | 'lost'>('open');
@@ -25,8 +25,4 @@ export function followChanges(): () => void {
     },
   });
   return () => stop.abort();
-}
-
-function refresh(): void {
-  void queryClient.invalidateQueries({ predicate: ({ meta }) => meta?.['live'] !== false });
 }

@@ -1,4 +1,4 @@
-import { QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
+import { partialMatchKey, QueryClient, type QueryKey, queryOptions, useQuery } from '@tanstack/react-query';
 import { ApiError, get, pathOf, queryOf } from './client.ts';
 import type { Connect, Group, GroupServer, Key, Me, ServerDetails, ServerSummary, User } from './types.ts';
 
@@ -17,6 +17,34 @@ export const queryClient = new QueryClient({
     mutations: { networkMode: 'always' },
   },
 });
+
+/** What the hub has no more, or is being asked to remove: a page that still shows it would only hear that it is not there. */
+const leaving = new Map<QueryKey, 'asked' | 'gone'>();
+
+/** Asks again for everything that is shown and that the hub can have changed. */
+export function refresh(): void {
+  for (const [queryKey, state] of leaving) {
+    if (state === 'asked' || queryClient.getQueryCache().findAll({ queryKey, type: 'active' }).length > 0) continue;
+    queryClient.removeQueries({ queryKey });
+    leaving.delete(queryKey);
+  }
+  const isLeaving = (key: QueryKey): boolean => [...leaving.keys()].some((each) => partialMatchKey(key, each));
+  void queryClient.invalidateQueries({
+    predicate: ({ meta, queryKey }) => meta?.['live'] !== false && !isLeaving(queryKey),
+  });
+}
+
+/** Nothing below `keys` is asked for any more, until what is called says that they stay, or no page shows them any longer. */
+export async function startRemoving(keys: readonly QueryKey[]): Promise<(removed: boolean) => void> {
+  for (const key of keys) leaving.set(key, 'asked');
+  await Promise.all(keys.map((queryKey) => queryClient.cancelQueries({ queryKey })));
+  return (removed) => {
+    for (const key of keys) {
+      if (removed) leaving.set(key, 'gone');
+      else leaving.delete(key);
+    }
+  };
+}
 
 export const meQuery = queryOptions({ queryKey: ['me'], queryFn: ({ signal }) => get<Me>('/auth/user', signal) });
 

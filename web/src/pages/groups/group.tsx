@@ -4,7 +4,7 @@ import { ChevronLeft, Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError, ask, pathOf } from '../../api/client.ts';
-import { groupQuery, groupServersQuery, queryClient, useMe } from '../../api/queries.ts';
+import { groupQuery, groupServersQuery, useMe } from '../../api/queries.ts';
 import type { Group } from '../../api/types.ts';
 import { NotFound } from '../../app/dead-ends.tsx';
 import { boot } from '../../boot.ts';
@@ -93,9 +93,9 @@ function useDeleteGroup({ id, name }: Group) {
   const navigate = useNavigate();
   const remove = useAction({
     run: () => ask(`/groups${pathOf(id)}`, { method: 'DELETE' }),
+    // The address of a page names it by its id or its name.
+    removes: () => [groupQuery(id).queryKey, groupQuery(name).queryKey, ['connect', id]],
     done: () => {
-      queryClient.removeQueries({ queryKey: groupQuery(id).queryKey });
-      queryClient.removeQueries({ queryKey: ['connect'] });
       toast.good(t('groups.deleted', { name }));
       void navigate({ to: '/groups' });
     },

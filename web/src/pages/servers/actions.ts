@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
 import { ask, pathOf } from '../../api/client.ts';
-import { queryClient, serverQuery, serversQuery } from '../../api/queries.ts';
+import { serverQuery, serversQuery } from '../../api/queries.ts';
 import type { ServerDetails, ServerSummary } from '../../api/types.ts';
 import { guess, useAction } from '../../lib/action.ts';
 import { confirm } from '../../ui/confirm.tsx';
@@ -15,6 +15,11 @@ function inBoth(name: string, change: <T extends ServerSummary | ServerDetails>(
     ),
     guess<ServerDetails>(serverQuery(name).queryKey, change),
   ];
+}
+
+/** What is asked for about one server alone. */
+export function ofServer(name: string) {
+  return [serverQuery(name).queryKey, ['connect', undefined, name]];
 }
 
 export function useToggleServer() {
@@ -41,8 +46,8 @@ export function useDeleteServer(done?: () => void) {
     at: (name) => [
       guess<readonly ServerSummary[]>(serversQuery.queryKey, (all) => all.filter((each) => each.name !== name)),
     ],
+    removes: ofServer,
     done: (_result, name) => {
-      queryClient.removeQueries({ queryKey: serverQuery(name).queryKey });
       toast.good(t('servers.deleted', { name }));
       done?.();
     },

@@ -13,6 +13,7 @@ import { FormError } from '../../ui/failure.tsx';
 import { TextAreaField, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { ofServer } from './actions.ts';
 import { configOf, type Draft, draftOf } from './config.ts';
 import { fieldPaths, ServerFields } from './server-fields.tsx';
 
@@ -140,9 +141,8 @@ function Rename({ name }: { readonly name: string }) {
   const [next, setNext] = useState(name);
   const rename = useAction({
     run: () => ask(`/servers${pathOf(name)}`, { method: 'PUT', body: { newName: next } }),
+    removes: () => (next.trim() === name ? [] : ofServer(name)),
     done: () => {
-      // Nobody of that name is there to be asked again.
-      queryClient.removeQueries({ queryKey: serverQuery(name).queryKey });
       toast.good(t('servers.renamed'));
       void navigate({ to: '/servers/$name', params: { name: next.trim() }, search: { tab: 'config' }, replace: true });
     },
