@@ -30,6 +30,7 @@ export interface HubErrorOptions {
   readonly problems?: readonly Problem[];
   readonly retryAfterMs?: number;
   readonly authorizationUrl?: string;
+  readonly told?: string;
 }
 
 /**
@@ -44,6 +45,8 @@ export class HubError extends Error {
   readonly retryAfterMs: number | undefined;
   /** With `oauth_required`: the page on which the one who asked can sign in to the server. */
   readonly authorizationUrl: string | undefined;
+  /** Of a call to a server: what whoever calls is told of it, where that is more than that the call failed, and may be less than `message` says. */
+  readonly told: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: HubErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -52,6 +55,7 @@ export class HubError extends Error {
     this.problems = options.problems ?? [];
     this.retryAfterMs = options.retryAfterMs;
     this.authorizationUrl = options.authorizationUrl;
+    this.told = options.told;
   }
 
   get status(): number {
@@ -66,12 +70,13 @@ export class HubError extends Error {
 /** The same failure in other words. */
 export function reworded(error: HubError, message: string): HubError {
   if (message === error.message) return error;
-  const { code, cause, problems, retryAfterMs, authorizationUrl } = error;
+  const { code, cause, problems, retryAfterMs, authorizationUrl, told } = error;
   return new HubError(code, message, {
     cause,
     problems,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(authorizationUrl !== undefined && { authorizationUrl }),
+    ...(told !== undefined && { told }),
   });
 }
 

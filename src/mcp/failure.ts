@@ -1,14 +1,12 @@
 import { HubError } from '../core/errors.ts';
-import { SignInRequired } from '../upstream/credential.ts';
 
 /**
  * What a caller is told when a server could not answer. Why not may quote what a program said last, an address inside the network, the answer of a proxy: that is
  * in the log and in the state of the server, for those who manage it. `status` is that of the connection.
  */
 export function toldToCaller(error: HubError, server: string, status: string): HubError {
-  if (asksForSignIn(error)) return error;
-  const text = signInWords(error) ?? words(error, `Server "${server}"`, status);
-  if (text === undefined) return error;
+  const text = error.told ?? words(error, `Server "${server}"`, status);
+  if (text === undefined || text === error.message) return error;
   const { code, retryAfterMs } = error;
   return new HubError(code, text, { cause: error, ...(retryAfterMs !== undefined && { retryAfterMs }) });
 }
@@ -30,20 +28,4 @@ function words({ code, retryAfterMs }: HubError, server: string, status: string)
     default:
       return undefined;
   }
-}
-
-/** What the hub itself says of a sign-in, without the reason that an authorization server gave. */
-function signInWords({ message }: HubError): string | undefined {
-  const renewal = /^Cannot renew the sign-in to server "[^"]*"/.exec(message)?.[0];
-  if (renewal !== undefined) return `${renewal} now. Try again in a moment.`;
-  return /^Server "[^"]*" (?:wants more rights|refuses this although its sign-in|needs somebody to sign in)/.test(
-    message,
-  )
-    ? message
-    : undefined;
-}
-
-/** Where to sign in is for whoever calls. */
-function asksForSignIn({ cause }: HubError): boolean {
-  return cause instanceof SignInRequired || (cause instanceof HubError && cause.cause instanceof SignInRequired);
 }

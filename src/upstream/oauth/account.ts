@@ -81,7 +81,7 @@ export function createAccount(options: AccountOptions, grants: Grants, attempts:
     const cause = works ? {} : { cause: new SignInRequired() };
     if (holder !== undefined) return ownSignInRequired(server, why, options.startUrl(), cause);
     const text = `Server "${server}" ${why}. Its owner and admins find the address to open in the list of servers.`;
-    return new HubError('upstream_unavailable', text, cause);
+    return new HubError('upstream_unavailable', text, { ...cause, told: text });
   }
 
   async function refused({ status, sent, challenge, again }: Refusal, works: boolean): Promise<void> {
@@ -90,8 +90,10 @@ export function createAccount(options: AccountOptions, grants: Grants, attempts:
       throw signInRequired(works, 'wants more rights than the last sign-in gave');
     }
     if (again) {
-      if (works)
-        throw new HubError('upstream_failed', `Server "${server}" refuses this although its sign-in was just renewed.`);
+      if (works) {
+        const text = `Server "${server}" refuses this although its sign-in was just renewed.`;
+        throw new HubError('upstream_failed', text, { told: text });
+      }
     } else if (await tokens.renew(sent)) {
       return;
     }

@@ -39,13 +39,14 @@ export function negotiate(options: AccountOptions): Negotiation {
   /** Learnt since the start, so that a renewal need not ask again. */
   let known: Authority | undefined;
 
-  async function fetching<T>(attempt: string, work: (fetch: Fetch) => Promise<T>): Promise<T> {
+  /** `told` is for whoever calls the server meanwhile. */
+  async function fetching<T>(attempt: string, work: (fetch: Fetch) => Promise<T>, told?: string): Promise<T> {
     const { refusalOf } = await flows();
     try {
       const policy = await policyBeside(url, options.policy());
       return await withFetch({ policy, userAgent: options.userAgent }, work);
     } catch (error) {
-      throw refusalOf(error, attempt);
+      throw refusalOf(error, attempt, told);
     }
   }
 
@@ -102,8 +103,9 @@ export function negotiate(options: AccountOptions): Negotiation {
         const { redeem } = await flows();
         return redeem(authority, client, { ...answer, verifier }, fetch);
       }),
-    renew: (grant) =>
-      fetching(`Cannot renew the sign-in to server "${server}"`, async (fetch) => {
+    renew(grant) {
+      const attempt = `Cannot renew the sign-in to server "${server}"`;
+      const renewing = async (fetch: Fetch) => {
         const { renew } = await flows();
         const late = `${discovering} took longer than ${limits.oauthPrepareMs / 1_000} s.`;
         // A bound that ends before another hub may try: of two that use the same refresh token one loses.
@@ -117,7 +119,9 @@ export function negotiate(options: AccountOptions): Negotiation {
         const renewed = await renew(authority, client, { ...tokens, refresh: tokens.refresh }, fetch);
         known = authority;
         return { authority, client, tokens: renewed };
-      }),
+      };
+      return fetching(attempt, renewing, `${attempt} now. Try again in a moment.`);
+    },
     revoke: (grant) =>
       fetching(`Cannot revoke the tokens of server "${server}"`, async (fetch) => {
         const { client, issuer, tokens } = grant;

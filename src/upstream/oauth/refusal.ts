@@ -9,17 +9,18 @@ import { isFailureCode, OAuthFailure } from './failure.ts';
 
 /**
  * What went wrong between the hub and an authorization server, as something that may be shown. The official client's errors quote whole bodies, which may
- * hold tokens, so of them nothing is kept but their kind and the code; that code is the `cause`.
+ * hold tokens, so of them nothing is kept but their kind and the code; that code is the `cause`. `told` is what whoever calls hears of it.
  */
-export function refusalOf(error: unknown, attempt: string): HubError {
+export function refusalOf(error: unknown, attempt: string, told?: string): HubError {
+  const more = told === undefined ? {} : { told };
   if (error instanceof HubError) {
     const { code, message, cause } = error;
-    return new HubError(code, message.startsWith(attempt) ? message : `${attempt}: ${message}`, { cause });
+    return new HubError(code, message.startsWith(attempt) ? message : `${attempt}: ${message}`, { cause, ...more });
   }
   const code = error instanceof OAuthError && isFailureCode(error.code) ? error.code : undefined;
   // What the client makes of a body that is no OAuth error.
   const failed = code !== undefined && code !== 'server_error' ? new OAuthFailure(code) : undefined;
-  return new HubError('upstream_failed', `${attempt}: ${reason(error, code)}`, { cause: failed });
+  return new HubError('upstream_failed', `${attempt}: ${reason(error, code)}`, { cause: failed, ...more });
 }
 
 function reason(error: unknown, code: string | undefined): string {

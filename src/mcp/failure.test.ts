@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { HubError, reworded } from '../core/errors.ts';
+import { toldToCaller } from './failure.ts';
+
+test('why a server gave no answer stays with those who manage it', () => {
+  const error = new HubError('upstream_failed', 'The program said: token abc is bad.');
+  const told = toldToCaller(error, 'alpha', 'connected');
+  expect(told.message).toBe('Server "alpha" gave no proper answer. Its owner and admins see why in the log.');
+  expect(told.cause).toBe(error);
+});
+
+test('what an error says for the caller is told instead of that, also when its message was cleaned', () => {
+  const error = new HubError('upstream_failed', 'Cannot renew: 10.0.0.7 said no.', { told: 'Cannot renew now.' });
+  for (const one of [error, reworded(error, 'Cannot renew: *** said no.')])
+    expect(toldToCaller(one, 'alpha', 'connected')).toMatchObject({
+      code: 'upstream_failed',
+      message: 'Cannot renew now.',
+    });
+});
+
+test('who has to sign in alone hears where', () => {
+  const authorizationUrl = 'https://hub.example/oauth/sign-in/alpha';
+  const error = new HubError('oauth_required', 'Server "alpha" wants more rights.', { authorizationUrl });
+  expect(toldToCaller(error, 'alpha', 'connected')).toMatchObject({ message: error.message, authorizationUrl });
+});
