@@ -55,7 +55,7 @@ export function createDoor(options: DoorOptions): Door {
     if (refused !== undefined)
       return refuseForeign(res, options.foreign({ method: req.method ?? 'GET', path }, refused));
     const headers = corsHeaders(req, options.guard.allowedOrigins);
-    if (isPreflight(req)) return answerPreflight(res, headers);
+    if (isPreflight(req)) return answerPreflight(req, res, headers);
     for (const name of Object.keys(headers)) res.setHeader(name, headers[name] ?? '');
     return options.other(req, res);
   }
@@ -64,7 +64,7 @@ export function createDoor(options: DoorOptions): Door {
     const refused = refusedByGuard(req, options.guard);
     if (refused !== undefined) return refuseForeign(res, errorResponseText('null', rpcErrors.invalidRequest, refused));
     const headers = corsHeaders(req, options.guard.allowedOrigins);
-    if (isPreflight(req)) return answerPreflight(res, headers);
+    if (isPreflight(req)) return answerPreflight(req, res, headers);
     const { url = '/' } = req;
     const queryAt = url.indexOf('?');
     const query = queryAt === -1 ? noQuery : new URLSearchParams(url.slice(queryAt + 1));
@@ -127,8 +127,8 @@ function isPreflight({ method, headers }: HttpRequest): boolean {
   return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 }
 
-function answerPreflight(res: HttpResponse, headers: Record<string, string>): void {
-  res.writeHead(204, { ...headers, ...(headers['vary'] !== undefined && preflightHeaders) });
+function answerPreflight(req: HttpRequest, res: HttpResponse, headers: Record<string, string>): void {
+  res.writeHead(204, { ...headers, ...(headers['vary'] !== undefined && preflightHeaders(req)) });
   res.end();
 }
 

@@ -43,13 +43,19 @@ export function corsHeaders(req: HttpRequest, allowedOrigins: readonly string[])
   };
 }
 
-/** What a preflight is answered with, besides `corsHeaders`. */
-export const preflightHeaders = {
-  'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE, OPTIONS',
-  'access-control-allow-headers':
-    'authorization, content-type, accept, last-event-id, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, x-auth-token, x-session-id',
-  'access-control-max-age': '600',
-};
+/**
+ * What a preflight is answered with, besides `corsHeaders`: whatever headers the page wants to send. Which ones there are is not for a list to know:
+ * `Mcp-Param-*` are as many as tools have arguments, and `routing.bearerAuthHeaderName` is the operator's.
+ */
+export function preflightHeaders(req: HttpRequest): Record<string, string> {
+  const wanted = req.headers['access-control-request-headers'];
+  return {
+    'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE, OPTIONS',
+    ...(wanted !== undefined && { 'access-control-allow-headers': wanted }),
+    'access-control-max-age': '600',
+    vary: 'Origin, Access-Control-Request-Headers',
+  };
+}
 
 /** True for addresses that only this machine can reach. */
 export function isLoopbackName(name: string): boolean {

@@ -134,12 +134,16 @@ test('a browser is told what a permitted origin may do, and nothing else is open
       headers: {
         origin,
         'access-control-request-method': 'POST',
-        'access-control-request-headers': 'content-type,mcp-session-id,mcp-protocol-version',
+        'access-control-request-headers': 'content-type,mcp-session-id,mcp-param-region,x-key',
       },
     });
     expect([200, 204], origin).toContain(preflight.status);
     expect(preflight.headers['access-control-allow-origin']).toBe(origin);
-    expect(String(preflight.headers['access-control-allow-headers']).toLowerCase()).toContain('mcp-session-id');
+    // `Mcp-Param-*` of a tool's arguments, and a header of the operator's own for access keys, too.
+    expect(String(preflight.headers['access-control-allow-headers']).split(/, ?/)).toEqual(
+      expect.arrayContaining(['content-type', 'mcp-session-id', 'mcp-param-region', 'x-key']),
+    );
+    expect(String(preflight.headers.vary).toLowerCase()).toContain('access-control-request-headers');
     const answer = await raw(own.mcp(), { body: { jsonrpc: '2.0', id: 1, method: 'tools/list' }, headers: { origin } });
     expect(answer.status).toBe(200);
     expect(answer.headers['access-control-allow-origin']).toBe(origin);
