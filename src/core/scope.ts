@@ -13,7 +13,7 @@ export function scopeOf(rest: string): Scope | undefined {
   let to = rest.length;
   while (from < to && rest[from] === '/') from++;
   while (to > from && rest[to - 1] === '/') to--;
-  const path = decode(rest.slice(from, to));
+  const path = decoded(rest.slice(from, to));
   return path === undefined ? undefined : scopeFromId(path);
 }
 
@@ -40,7 +40,8 @@ export function scopeId(scope: Scope): string {
   }
 }
 
-function decode(path: string): string | undefined {
+/** A part of a path without its percent-encoding; undefined when that is not valid. */
+export function decoded(path: string): string | undefined {
   try {
     return decodeURIComponent(path);
   } catch {

@@ -11,6 +11,7 @@ import type { Logger } from '../core/logger.ts';
 import { createLoop, type Loop } from '../core/loop.ts';
 import { createViews } from '../core/view.ts';
 import type { Env } from '../env/env.ts';
+import { takenPaths } from '../http/app.ts';
 import { createChanges } from '../http/dashboard/changes.ts';
 import { refusalText } from '../http/frame/api.ts';
 import { clientAddress } from '../http/frame/client-address.ts';
@@ -116,6 +117,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
     basePath: env.basePath,
     guard: { loopback, allowedHosts: env.allowedHosts, allowedOrigins: env.allowedOrigins },
     settings: () => settings.current,
+    taken: takenPaths,
     other: getRequestListener(app.fetch, { overrideGlobalObjects: false, autoCleanupIncoming: false }),
     foreign: (request, why) => refusalText(`${env.basePath}/api`, request, why),
     views,

@@ -53,6 +53,7 @@ async function door(options: Partial<DoorOptions> = {}) {
       connection: () => undefined,
       asks: createAsks(createSealer(randomBytes(32), 'test')),
       address: () => undefined,
+      taken: new Set(),
       metadataUrl: () => '',
       finished: () => undefined,
       version: '1',

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { userOf } from '../core/access.ts';
 import { errorText, HubError } from '../core/errors.ts';
 import { anonymous, type Principal } from '../core/principal.ts';
 import { errorResponseText, rpcErrors } from '../core/rpc.ts';
-import { type Scope, scopeOf } from '../core/scope.ts';
+import { decoded, type Scope, scopeOf } from '../core/scope.ts';
 import type { Settings } from '../core/settings.ts';
 import type { HttpRequest, HttpResponse } from '../wire/http.ts';
 import { type EndpointOptions, refuseUnexpected, serveMcp } from './endpoint.ts';
@@ -21,6 +22,8 @@ export interface DoorOptions extends EndpointOptions {
   readonly identify: (headers: HttpRequest['headers']) => Identified | Promise<Identified>;
   /** The client's address, behind whatever proxies are trusted. */
   readonly address: (req: HttpRequest) => string | undefined;
+  /** First parts of paths that are no user's, whatever follows. */
+  readonly taken: ReadonlySet<string>;
   /** Where the metadata of the endpoint is that a request without a good credential asked for (RFC 9728 §5.1). */
   readonly metadataUrl: (req: HttpRequest) => string;
   /** Every path that is not an MCP endpoint: health, REST, dashboard. */
@@ -31,7 +34,14 @@ export interface DoorOptions extends EndpointOptions {
 
 const noQuery = new URLSearchParams();
 
-type Route = { readonly kind: 'mcp' | 'sse'; readonly rest: string } | { readonly kind: 'messages' };
+type Route =
+  | {
+      readonly kind: 'mcp' | 'sse';
+      readonly rest: string;
+      /** Whose endpoint it is (`/ann/mcp`); undefined where it is everybody's. */
+      readonly user?: string;
+    }
+  | { readonly kind: 'messages' };
 
 export interface Door {
   /** For every request. */
@@ -49,7 +59,7 @@ export function createDoor(options: DoorOptions): Door {
 
   async function enter(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const path = pathOf(req.url);
-    const route = routeOf(path, options.basePath);
+    const route = routeOf(path, options);
     if (route) return enterMcp(req, res, route);
     const refused = refusedByGuard(req, options.guard);
     if (refused !== undefined)
@@ -85,7 +95,10 @@ export function createDoor(options: DoorOptions): Door {
     // Nobody would tell what is begun now that its client has left.
     if (res.destroyed) return;
     const principal = admitted(who, options.settings(), options.guard.loopback);
-    if (!principal) return unauthorized(visit, options.metadataUrl(req), who === 'bad');
+    const owned = route.kind !== 'messages' && route.user !== undefined;
+    if (!principal || (owned && principal.kind === 'anonymous'))
+      return unauthorized(visit, options.metadataUrl(req), whyNot(who, owned));
+    if (owned && userOf(options.settings(), principal)?.username !== route.user) return notTheirs(visit);
     return serve(route, { ...visit, principal });
   }
 
@@ -103,7 +116,7 @@ export function createDoor(options: DoorOptions): Door {
     });
   }
 
-  const mcpRoute = (url: string | undefined): Route | undefined => routeOf(pathOf(url), options.basePath);
+  const mcpRoute = (url: string | undefined): Route | undefined => routeOf(pathOf(url), options);
   return {
     enter(req, res) {
       // A request sent ahead, before the answer to the one before it (pipelining), waits for its turn: until then Node would not tell that its client left.
@@ -133,17 +146,28 @@ function answerPreflight(req: HttpRequest, res: HttpResponse, headers: Record<st
 }
 
 /** True for the path of an MCP endpoint, as it is without `BASE_PATH`. */
-export function isMcpPath(path: string): boolean {
-  const route = routeOf(path, '');
+export function isMcpPath(path: string, taken: ReadonlySet<string>): boolean {
+  const route = routeOf(path, { basePath: '', taken });
   return route !== undefined && (route.kind === 'messages' || scopeOf(route.rest) !== undefined);
 }
 
-function routeOf(path: string, basePath: string): Route | undefined {
+function routeOf(path: string, { basePath, taken }: Pick<DoorOptions, 'basePath' | 'taken'>): Route | undefined {
   if (!path.startsWith(basePath)) return undefined;
   const rest = path.slice(basePath.length);
   if (rest === '/mcp' || rest.startsWith('/mcp/')) return { kind: 'mcp', rest: rest.slice('/mcp'.length) };
   if (rest === '/sse' || rest.startsWith('/sse/')) return { kind: 'sse', rest: rest.slice('/sse'.length) };
-  return rest === '/messages' ? { kind: 'messages' } : undefined;
+  return rest === '/messages' ? { kind: 'messages' } : userRoute(rest, taken);
+}
+
+/**
+ * The endpoints that MCPHub has for each user: `/ann/mcp`, `/ann/mcp/dev`, `/ann/sse`. Here they are the same as without the name, for that user alone: who asks
+ * is known by the credential, never by the path.
+ */
+function userRoute(path: string, taken: DoorOptions['taken']): Route | undefined {
+  const [, name = '', kind, rest = ''] = /^\/([^/]+)\/(mcp|sse)((?:\/.*)?)$/s.exec(path) ?? [];
+  if ((kind !== 'mcp' && kind !== 'sse') || taken.has(name)) return undefined;
+  const user = decoded(name);
+  return user === undefined ? undefined : { kind, rest, user };
 }
 
 /** Who may come in (CONTRACT §2): a bad credential never, none only where anonymous is welcome. */
@@ -164,12 +188,25 @@ function closedScope(scope: Scope, settings: Settings): HubError | undefined {
   return undefined;
 }
 
-function unauthorized(visit: Visit, metadata: string, bad: boolean): void {
-  const description = bad ? 'The access token is not valid.' : 'This endpoint needs an access token.';
-  const challenge = `Bearer ${bad ? 'error="invalid_token", ' : ''}error_description="${description}", resource_metadata="${metadata}"`;
-  refuse(visit, 401, -32001, `${description} Send "Authorization: Bearer <token>".`, {
+function unauthorized(visit: Visit, metadata: string, why: { error: string; description: string }): void {
+  const challenge = `Bearer ${why.error}error_description="${why.description}", resource_metadata="${metadata}"`;
+  refuse(visit, 401, -32001, `${why.description} Send "Authorization: Bearer <token>".`, {
     headers: { 'www-authenticate': challenge },
   });
+}
+
+function whyNot(who: Identified, owned: boolean): { error: string; description: string } {
+  if (who === 'bad') return { error: 'error="invalid_token", ', description: 'The access token is not valid.' };
+  const description = owned
+    ? 'The endpoint of a user needs the access token of that user.'
+    : 'This endpoint needs an access token.';
+  return { error: '', description };
+}
+
+/** The same whether there is a user of that name or not. */
+function notTheirs(visit: Visit): void {
+  const why = new HubError('forbidden', 'This endpoint is for the user it is named after. Leave the name out.');
+  refuse(visit, why.status, why.rpcCode, why.message);
 }
 
 function refuseForeign(res: HttpResponse, text: string): void {

@@ -247,6 +247,58 @@ describe('with authentication off', () => {
   });
 });
 
+describe('the endpoints of a user, as MCPHub has them', () => {
+  const at = (own: TestHub, path: string) => `${own.url}/${path}`;
+  const listed = async (url: string, token: string) =>
+    (await rpc(url, 'tools/list', {}, { headers: bearer(token) })).result?.tools?.map((tool) => tool.name);
+
+  test('are those of everybody, as that user sees them, on both transports', async () => {
+    const token = await login(hub, 'mallory', 'long enough 1!');
+    for (const credential of [token, keys.mallory]) {
+      expect(await listed(at(hub, 'mallory/mcp'), credential)).toEqual(await listed(hub.mcp(), credential));
+      expect(await listed(at(hub, 'mallory/mcp/shared'), credential)).toContain('echo');
+      expect(await listed(at(hub, 'mallory/mcp/$smart'), credential)).toEqual(['search_tools', 'call_tool']);
+    }
+    const legacy = await legacySession(at(hub, 'mallory/sse/shared'), { headers: bearer(token) });
+    expect((await legacy.request('tools/list')).result?.tools?.map((tool) => tool.name)).toContain('echo');
+  });
+
+  test('serve nobody else, and do not tell who exists', async () => {
+    const before = shared.journal().length;
+    const open = await testHub({ mcpServers: {}, systemConfig: { routing: { enableBearerAuth: false } } });
+    for (const kind of ['mcp', 'sse', 'mcp/shared', 'sse/shared']) {
+      const method = kind.startsWith('sse') ? 'GET' : 'POST';
+      const body = method === 'POST' ? { jsonrpc: '2.0', id: 1, method: 'tools/list' } : undefined;
+      for (const own of [hub, open]) {
+        const nobody = await raw(at(own, `mallory/${kind}`), { method, body });
+        expect([kind, nobody.status]).toEqual([kind, 401]);
+        const metadata = /resource_metadata="([^"]+)"/.exec(String(nobody.headers['www-authenticate']))?.[1] ?? '';
+        expect(metadata).toContain(`/mallory/${kind}`);
+        expect((await raw(metadata, { method: 'GET' })).status).toBe(200);
+      }
+      for (const token of [keys.all, keys.mallory]) {
+        const others = ['nobody', 'MALLORY', 'mallory%20', ...(token === keys.all ? ['mallory', '%6Dallory'] : [])];
+        const answers = others.map((user) => raw(at(hub, `${user}/${kind}`), { method, body, headers: bearer(token) }));
+        for (const { status, error } of await Promise.all(answers)) {
+          expect([kind, status, error?.message]).toEqual([
+            kind,
+            403,
+            'This endpoint is for the user it is named after. Leave the name out.',
+          ]);
+        }
+      }
+    }
+    expect(shared.journal()).toHaveLength(before);
+  });
+
+  test('leave alone what is below /api, and pages', async () => {
+    for (const path of ['api/mcp', 'api/sse/x', 'oauth/mcp', 'servers/mcp', 'groups/sse', 'settings/mcp/x']) {
+      const { text } = await raw(at(hub, path), { method: 'GET', headers: bearer(keys.mallory) });
+      expect([path, text]).not.toEqual([path, expect.stringContaining('"jsonrpc"')]);
+    }
+  });
+});
+
 describe('access that is withdrawn', () => {
   test('ends with the next request, also within a session and on an event stream', async () => {
     const own = await testHub(settings);

@@ -91,7 +91,17 @@ test('is open to all, says nothing of what exists, and is there for MCP endpoint
   expect(real.text.replace('/real', '/unreal')).toBe(unreal.text);
   expect(real.headers['cache-control']).toBe('no-store');
   expect(JSON.parse((await get('')).text)).toMatchObject({ resource: hub.url });
-  for (const path of ['/api', '/api/logs', '/mcpx', '/health', '/x/mcp', '/mcp/%ff', '//evil.example/mcp']) {
+  for (const path of [
+    '/api',
+    '/api/logs',
+    '/mcpx',
+    '/health',
+    '/x/y/mcp',
+    '/api/mcp',
+    '/servers/mcp',
+    '/mcp/%ff',
+    '//evil.example/mcp',
+  ]) {
     const answer = await get(path);
     expect([answer.status, answer.text.includes('"resource"')], path).toEqual([404, false]);
   }

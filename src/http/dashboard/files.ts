@@ -14,7 +14,7 @@ export interface DashboardOptions {
 }
 
 /** First parts of the addresses of pages, which the page itself knows how to show (`web/src/app/router.tsx`). */
-const pages = [
+export const pages: readonly string[] = [
   'login',
   'servers',
   'tools',

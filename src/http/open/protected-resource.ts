@@ -1,6 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { HubError } from '../../core/errors.ts';
+import { takenPaths } from '../app.ts';
 import { isMcpPath } from '../../mcp/door.ts';
 import type { Arrived } from '../frame/client-address.ts';
 import type { PublicUrl } from '../frame/public-url.ts';
@@ -33,7 +34,7 @@ export function protectedResourceRoutes({ publicUrl, basePath }: ProtectedResour
     if (path === '' || path === '/') return '';
     for (const prefix of [publicUrl.prefix, basePath]) {
       const rest = path.startsWith(prefix) ? path.slice(prefix.length) : undefined;
-      if (rest !== undefined && isMcpPath(rest)) return `${publicUrl.prefix}${rest}`;
+      if (rest !== undefined && isMcpPath(rest, takenPaths)) return `${publicUrl.prefix}${rest}`;
     }
     return undefined;
   }
