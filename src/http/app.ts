@@ -2,12 +2,8 @@ import { Hono } from 'hono';
 import { HubError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import type { ApiEnv } from './frame/caller.ts';
-import { pages } from './dashboard/files.ts';
 import { type Health, healthRoute } from './open/health.ts';
 import { answerErrors, fail } from './frame/reply.ts';
-
-/** First parts of paths (below `BASE_PATH` or not) that are not the name of a user whose MCP endpoint follows. */
-export const takenPaths: ReadonlySet<string> = new Set(['api', 'assets', 'oauth', '.well-known', ...pages]);
 
 export interface AppOptions {
   /** Prefix of every path but `/health`; empty or like `/hub`. */

@@ -4,6 +4,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Context, type Handler, Hono } from 'hono';
 import { shipped } from '../../core/shipped.ts';
+import { pages } from '../frame/taken-paths.ts';
 
 export interface DashboardOptions {
   readonly basePath: string;
@@ -12,21 +13,6 @@ export interface DashboardOptions {
   /** Where the build is; the hub's own by default. */
   readonly folder?: string;
 }
-
-/** First parts of the addresses of pages, which the page itself knows how to show (`web/src/app/router.tsx`). */
-export const pages: readonly string[] = [
-  'login',
-  'servers',
-  'tools',
-  'groups',
-  'smart',
-  'activity',
-  'logs',
-  'users',
-  'keys',
-  'settings',
-  'account',
-];
 
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',

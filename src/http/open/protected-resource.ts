@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { HubError } from '../../core/errors.ts';
-import { takenPaths } from '../app.ts';
+import { takenPaths } from '../frame/taken-paths.ts';
 import { isMcpPath } from '../../mcp/door.ts';
 import type { Arrived } from '../frame/client-address.ts';
 import type { PublicUrl } from '../frame/public-url.ts';
