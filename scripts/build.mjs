@@ -5,7 +5,11 @@ import { buildWeb } from './build-web.mjs';
 import { bundle } from './bundle.mjs';
 import { pruneDist } from './prune-dist.mjs';
 
-const entries = { cli: 'src/cli.ts', 'embedded-worker': 'src/database/embedded-worker.ts' };
+const entries = {
+  cli: 'src/cli.ts',
+  'embedded-worker': 'src/database/embedded-worker.ts',
+  'embedded-maker': 'src/database/embedded-maker.ts',
+};
 const migrations = 'src/database/migrations';
 const made = [...(await bundle(entries, 'dist')), ...readdirSync(migrations).map((name) => `migrations/${name}`)];
 cpSync(migrations, 'dist/migrations', { recursive: true });

@@ -45,7 +45,7 @@ export function echoServer({ tools = 0, deaf, lateMs = 0 } = {}) {
   const offered = tools > 0 ? [few[0], ...manyTools(tools - 1)] : few;
   const list = JSON.stringify({ tools: offered });
   const waiting = new Map();
-  const counters = { calls: 0, cancelled: 0, initialized: 0 };
+  const counters = { calls: 0, cancelled: 0, cancelledAt: 0, initialized: 0 };
   const chunk = 'x'.repeat(1024);
 
   const results = {
@@ -90,6 +90,8 @@ export function echoServer({ tools = 0, deaf, lateMs = 0 } = {}) {
     clearTimeout(waiting.get(id));
     waiting.delete(id);
     counters.cancelled++;
+    // By the clock that all processes of a machine share.
+    counters.cancelledAt = Number(process.hrtime.bigint()) / 1e6;
   }
 
   return handle;

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
@@ -57,11 +57,16 @@ test('a database whose making was broken off, by a full disk or a kill, is made 
   expect(existsSync(join(folder, 'PG_VERSION'))).toBe(true);
   rmSync(folder, { recursive: true });
 
-  writeFileSync(`${folder}.unfinished`, '');
-  half();
+  // As another hub leaves it that is killed while it makes its database.
+  const killed = startWriter(dataDir);
+  const unfinished = () => readdirSync(dataDir).filter((name) => name.startsWith('database.unfinished'));
+  const isBegun = () => unfinished().some((name) => existsSync(join(dataDir, name, 'PG_VERSION')));
+  await until('the other one has begun', isBegun, 20_000);
+  await killed.kill();
+  expect([unfinished().length, existsSync(folder)]).toEqual([1, false]);
   const made = await openEmbedded(folder);
   expect(await made.query('select 1 as one')).toEqual([{ one: 1 }]);
-  expect(existsSync(`${folder}.unfinished`)).toBe(false);
+  expect(unfinished()).toEqual([]);
   await made.query('create table kept (n int)');
   await made.close();
   const again = await openEmbedded(folder);

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -7,6 +7,7 @@ import { shipped } from '../core/shipped.ts';
 import { checkChannel, checkPayload } from './channel-name.ts';
 import type { Connection, Parameter, Transaction } from './database.ts';
 import { lockFolder } from './folder-lock.ts';
+import { makeEmbedded } from './make-embedded.ts';
 import { linkTo } from './worker-link.ts';
 import type { WorkerLink } from './worker-link.ts';
 
@@ -21,25 +22,12 @@ export async function openEmbedded(folder: string): Promise<Connection> {
   mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
   const unlock = await lockFolder(folder);
   try {
-    const made = beginMaking(folder);
-    const connection = await startWorker(folder, unlock);
-    made();
-    return connection;
+    if (!existsSync(folder)) await makeEmbedded(folder);
+    return await startWorker(folder, unlock);
   } catch (error) {
     unlock();
     throw error;
   }
-}
-
-/**
- * Marks a database that is being made for the first time, until the function it gives is called. Of one whose making was broken off (the disk was full, the process
- * was killed) what is there is taken away first: it never held anything, and PGlite takes it for a database that it cannot open.
- */
-function beginMaking(folder: string): () => void {
-  const mark = `${folder}.unfinished`;
-  if (existsSync(mark)) rmSync(folder, { recursive: true, force: true });
-  else if (!existsSync(folder)) writeFileSync(mark, '');
-  return () => rmSync(mark, { force: true });
 }
 
 async function startWorker(folder: string, unlock: () => void): Promise<Connection> {

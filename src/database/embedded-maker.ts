@@ -1,0 +1,15 @@
+/**
+ * Makes an embedded database in the folder that is its argument, and ends: 0 when it is there, 1 after saying why not to the process that started it (make-embedded.ts).
+ */
+import { PGlite } from '@electric-sql/pglite';
+import { packError } from './worker-messages.ts';
+
+// Who would wait for it is gone.
+process.once('disconnect', () => process.exit(1));
+try {
+  const database = await PGlite.create({ dataDir: process.argv[2] ?? '' });
+  await database.close();
+  process.exit(0);
+} catch (error) {
+  process.send?.(packError(error), () => process.exit(1));
+}

@@ -1,0 +1,45 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { shipped } from '../core/shipped.ts';
+import { unpackError, type WorkerError } from './worker-messages.ts';
+
+const maker = fileURLToPath(shipped('dist/embedded-maker.js'));
+
+/**
+ * Makes an embedded database in `folder`, which is there only once it is whole: what a full disk or a kill broke off lies beside it until the next time. In a process of
+ * its own, since making one leaves 200 MB behind that opening it does not need. Only for who holds the lock of the folder. Rejects with the reason.
+ */
+export async function makeEmbedded(folder: string): Promise<void> {
+  const parent = dirname(folder);
+  const unfinished = `${basename(folder)}.unfinished`;
+  for (const name of readdirSync(parent)) if (name.startsWith(unfinished)) remove(join(parent, name));
+  const made = join(parent, `${unfinished}-${process.pid}-${Date.now()}`);
+
+  const child = fork(maker, [made], { execArgv: [], stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  let reason: Error | undefined;
+  child.on('message', (error) => (reason = unpackError(error as WorkerError)));
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  try {
+    const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+    if (code !== 0) throw reason ?? new Error(`Making it ended with ${signal ?? `code ${code}`}`);
+    renameSync(made, folder);
+  } catch (error) {
+    remove(made);
+    throw error;
+  } finally {
+    process.off('exit', kill);
+  }
+}
+
+/** As far as it can be: a process that is about to end may still write into one. */
+function remove(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch {
+    // The next start tries again.
+  }
+}
