@@ -38,17 +38,7 @@ export function negotiate(options: AccountOptions): Negotiation {
   const { server, url, oauth } = options;
   /** Learnt since the start, so that a renewal need not ask again. */
   let known: Authority | undefined;
-
-  /** `told` is for whoever calls the server meanwhile. */
-  async function fetching<T>(attempt: string, work: (fetch: Fetch) => Promise<T>, told?: string): Promise<T> {
-    const { refusalOf } = await flows();
-    try {
-      const policy = await policyBeside(url, options.policy());
-      return await withFetch({ policy, userAgent: options.userAgent }, work);
-    } catch (error) {
-      throw refusalOf(error, attempt, told);
-    }
-  }
+  const fetching = fetchingFor(options);
 
   /** Where the tokens of a grant are from. A refresh token goes to its issuer, whatever the server says meanwhile. */
   async function authorityOf({ issuer, resource }: Grant, fetch: Fetch): Promise<Authority> {
@@ -134,6 +124,18 @@ export function negotiate(options: AccountOptions): Negotiation {
         if (tokens?.access !== undefined)
           await revoke(metadata, client, { hint: 'access_token', value: tokens.access }, fetch);
       }),
+  };
+}
+
+/** Runs what asks an authorization server. Throws HubError that says what was attempted; `told` is for whoever calls the server meanwhile. */
+function fetchingFor({ url, policy, userAgent }: AccountOptions) {
+  return async <T>(attempt: string, work: (fetch: Fetch) => Promise<T>, told?: string): Promise<T> => {
+    const { refusalOf } = await flows();
+    try {
+      return await withFetch({ policy: await policyBeside(url, policy()), userAgent }, work);
+    } catch (error) {
+      throw refusalOf(error, attempt, told);
+    }
   };
 }
 
