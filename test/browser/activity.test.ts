@@ -90,6 +90,20 @@ describe('calls', () => {
     await page.waitForURL(/\/tools\?.*tool=echo/);
   });
 
+  test('of tools that are not there say so in words, can be chosen, and cannot be made again', async () => {
+    await smart('call_tool', { toolName: 'alpha-gone' });
+    const page = await visit(hub, '/activity');
+    await page.getByRole('combobox', { name: 'Server' }).selectOption({ label: 'Unknown to the caller' });
+    await page.getByText('Page 1 of 1, 1 call').waitFor();
+    await page.locator(rows).getByText('Unknown to the caller').waitFor();
+    expect(await page.getByRole('combobox', { name: 'Server' }).innerText()).not.toContain('$');
+    await page.getByRole('button', { name: 'alpha-gone' }).click();
+    const drawer = page.getByRole('dialog', { name: 'alpha-gone' });
+    await drawer.getByText('Unknown to the caller').waitFor();
+    expect(await drawer.getByRole('link').count()).toBe(0);
+    expect(await page.getByText('$unknown').count()).toBe(0);
+  });
+
   test('of others are nothing for a user', async () => {
     const page = await visit(hub, '/activity', { as: { username: 'ann', password: passwordOf('ann') } });
     await page.getByText(/Page 1 of 1, [12] calls?/).waitFor();

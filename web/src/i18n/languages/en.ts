@@ -475,6 +475,8 @@ export const texts = {
     lead: 'Every call that went through the hub, and how it ended.',
     leadOwn: 'Your calls, and how they ended.',
     server: 'Server',
+    unknownServer: 'Unknown to the caller',
+    noName: '(no name)',
     tool: 'Tool',
     status: 'Outcome',
     user: 'User',

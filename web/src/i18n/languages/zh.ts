@@ -458,6 +458,8 @@ export const texts: Texts = {
     lead: '经过 Hub 的每一次调用及其结果。',
     leadOwn: '你的调用及其结果。',
     server: '服务器',
+    unknownServer: '对调用者不存在',
+    noName: '（无名称）',
     tool: '工具',
     status: '结果',
     user: '用户',

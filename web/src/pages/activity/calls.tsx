@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next';
 import type { Activity } from '../../api/types.ts';
 import { cx } from '../../lib/cx.ts';
 import { dateTime, duration } from '../../lib/format.ts';
-import { Outcome, useWho } from './outcome.tsx';
+import { Outcome, useServerName, useWho } from './outcome.tsx';
 
 interface RowsProps {
   readonly rows: readonly Activity[];
@@ -17,6 +17,7 @@ const wide = 'hidden md:table-cell';
 export function Calls({ rows, onOpen }: RowsProps) {
   const { t } = useTranslation();
   const who = useWho();
+  const serverName = useServerName();
   return (
     <table className="w-full text-sm">
       <thead>
@@ -38,10 +39,10 @@ export function Calls({ rows, onOpen }: RowsProps) {
             <td className={cellClass}>
               {/* The row is larger to point at; this is what the keyboard reaches. */}
               <button type="button" className="rounded-sm text-left font-medium break-all hover:underline">
-                {row.tool}
+                {row.tool || t('activity.noName')}
               </button>
               <span className="text-soft block text-xs">
-                {row.server}
+                {serverName(row.server)}
                 <span className="md:hidden">
                   {' · '}
                   {dateTime(row.timestamp)}

@@ -11,7 +11,7 @@ import { Drawer } from '../../ui/drawer.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Failure } from '../../ui/failure.tsx';
 import { Loading } from '../../ui/page.tsx';
-import { Outcome, useWho } from './outcome.tsx';
+import { Outcome, unknownServer, useServerName, useWho } from './outcome.tsx';
 
 const meta = { live: false };
 
@@ -25,7 +25,11 @@ export function Details({ id, onClose }: { readonly id: string; readonly onClose
   });
   const { data } = record;
   const title =
-    data?.kind === 'search' ? t('activity.search', { query: data.query ?? '…' }) : (data?.tool ?? t('common.loading'));
+    data?.kind === 'search'
+      ? t('activity.search', { query: data.query ?? '…' })
+      : data
+        ? data.tool || t('activity.noName')
+        : t('common.loading');
   return (
     <Drawer title={title} onClose={onClose}>
       {record.error ? <Failure error={record.error} /> : data ? <Shown record={data} /> : <Loading rows={6} />}
@@ -36,13 +40,14 @@ export function Details({ id, onClose }: { readonly id: string; readonly onClose
 function Shown({ record }: { readonly record: Activity }) {
   const { t } = useTranslation();
   const who = useWho();
+  const serverName = useServerName();
   const { kind, server, tool, status, errorMessage, input, output } = record;
   return (
     <>
       <Facts
         facts={[
           [t('activity.status'), <Outcome key="outcome" status={status} />],
-          [t('activity.server'), kind === 'search' ? undefined : server],
+          [t('activity.server'), kind === 'search' ? undefined : serverName(server)],
           [t('activity.who'), who(record)],
           [t('activity.time'), dateTime(record.timestamp)],
           [t('activity.duration'), duration(record.durationMs)],
@@ -65,7 +70,7 @@ function Shown({ record }: { readonly record: Activity }) {
           <Payload label={t('activity.output')} text={output} />
         </>
       )}
-      {kind === 'call' && (
+      {kind === 'call' && server !== unknownServer && (
         <div>
           <Link to="/tools" search={{ server, tool }} className={buttonClass()}>
             <FlaskConical size={15} aria-hidden />

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useMe } from '../../api/queries.ts';
 import { choicesQuery } from '../../api/records.ts';
 import { Select } from '../../ui/field.tsx';
-import { statuses } from './outcome.tsx';
+import { searchServer, statuses, unknownServer, useServerName } from './outcome.tsx';
 
 const route = getRouteApi('/shell/activity');
 
@@ -16,10 +16,14 @@ export function Filters({ searches }: { readonly searches: boolean }) {
   const { t } = useTranslation();
   const { isAdmin } = useMe();
   const { data } = useQuery(choicesQuery);
+  const serverName = useServerName();
+  // Refused calls are no choice of their own: what they name is what callers made up.
+  const named = data?.servers.filter((server) => server !== searchServer) ?? [];
+  const servers = [...named, unknownServer].map((value) => ({ value, label: serverName(value) }));
   const plain = (values: readonly string[] = []) => values.map((value) => ({ value, label: value }));
   return (
     <>
-      {!searches && <Choice name="server" label={t('activity.server')} options={plain(data?.servers)} />}
+      {!searches && <Choice name="server" label={t('activity.server')} options={servers} />}
       {!searches && <Choice name="tool" label={t('activity.tool')} options={plain(data?.tools)} />}
       <Choice
         name="status"
