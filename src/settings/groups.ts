@@ -1,8 +1,9 @@
+import { groupNameInput } from '../core/group-input.ts';
 import type { GroupServer, GroupSettings } from '../core/settings.ts';
 import { readElements, readPart } from './read.ts';
 import type { Path, Report } from './report.ts';
 import { found, pathText } from './report.ts';
-import { groupName, groupServerShape, groupShape, isForbiddenName } from './shape.ts';
+import { groupServerShape, groupShape, isForbiddenName } from './shape.ts';
 import { groupIdOf } from './stable-id.ts';
 
 /** Reads `groups`. `isServer` tells whether a server of that name is in the document, right or wrong. */
@@ -49,13 +50,11 @@ function checkName(name: string | undefined, path: Path, report: Report): name i
     report.problem(path, why);
     return false;
   }
-  const checked = groupName.safeParse(name);
-  if (!checked.success) {
-    report.warn(
-      path,
-      `group name accepted, but new ones may not be like this (${checked.error.issues[0]?.message ?? ''})`,
-    );
-  }
+  const checked = groupNameInput.safeParse(name);
+  const against = checked.success
+    ? checked.data !== name && 'has blanks around it, or accents apart from their letters'
+    : checked.error.issues[0]?.message;
+  if (against) report.warn(path, `group name accepted, but new ones may not be like this (it ${against})`);
   return true;
 }
 

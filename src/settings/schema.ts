@@ -12,8 +12,6 @@ import { readServer } from './server.ts';
 import { systemShape } from './shape.ts';
 import { embeddingSettings } from './smart-routing.ts';
 
-export { groupInput, groupName, serverName, serverShape } from './shape.ts';
-
 export interface ParsedSettings {
   readonly settings: Settings;
   /** What was accepted, but is probably not what was meant. */

@@ -46,7 +46,7 @@ describe('how a server is reached', () => {
   });
 
   test.each([
-    [{ type: 'stdio' }, 'mcpServers.s.command: expected the program to start, found nothing.'],
+    [{ type: 'stdio' }, 'mcpServers.s.command: expected the program to start, found nothing'],
     [{ type: 'stdio', url: 'https://x' }, 'To use the url instead, remove "type".'],
     [{ command: ' ' }, 'mcpServers.s.command: expected the program'],
     [

@@ -1,10 +1,11 @@
+import { serverNameProblem } from '../core/server-entry.ts';
 import { isObject } from '../core/rpc.ts';
 import { limits } from '../core/limits.ts';
 import type { ItemSettings, ServerSettings } from '../core/settings.ts';
 import { readEntries, readPart } from './read.ts';
 import type { Path, Report } from './report.ts';
 import { found } from './report.ts';
-import { isForbiddenName, itemShape, serverName, serverShape } from './shape.ts';
+import { isForbiddenName, itemShape, serverShape } from './shape.ts';
 import { readTransport } from './transport.ts';
 import { warnOfPlaceholders } from './placeholder-advice.ts';
 
@@ -64,13 +65,9 @@ function checkName(name: string, path: Path, report: Report): boolean {
     report.problem(path, name === '' ? 'a server needs a name' : 'this name is reserved; give the server another');
     return false;
   }
-  const checked = serverName.safeParse(name);
-  if (!checked.success) {
-    report.warn(
-      path,
-      `server name accepted, but new ones may not be like this (${checked.error.issues[0]?.message ?? ''})`,
-    );
-  }
+  const against = serverNameProblem(name);
+  if (against !== undefined)
+    report.warn(path, `server name accepted, but new ones may not be like this (it ${against})`);
   return true;
 }
 

@@ -192,25 +192,6 @@ export const systemShape = z.looseObject({
   smartRouting: smartRoutingShape.optional(),
 });
 
-/** Rule for names of new servers; what a file already calls a server is only warned about. */
-export const serverName = z
-  .string()
-  .regex(/^[A-Za-z0-9._-]+$/, 'allowed: letters, digits, ".", "_" and "-"')
-  .max(128, 'allowed: at most 128 characters')
-  .refine((name) => !name.includes('..'), 'must not contain ".."')
-  .refine((name) => !isForbiddenName(name), 'this name is reserved');
-
-/** Rule for names of new groups (CONTRACT §4, Groups). */
-export const groupName = z
-  .string()
-  .min(1, 'must not be empty')
-  .max(64, 'allowed: at most 64 characters')
-  .regex(/^[A-Za-z0-9._-]+( +[A-Za-z0-9._-]+)*$/, 'allowed: letters, digits, ".", "_", "-" and inner spaces')
-  .refine((name) => !isForbiddenName(name), 'this name is reserved');
-
-/** Body of a new group (SPEC, Groups). */
-export const groupInput = groupShape.omit({ id: true, owner: true }).extend({ name: groupName });
-
 /** Names that mean something to JavaScript objects. */
 export function isForbiddenName(name: string): boolean {
   return name === '__proto__' || name === 'constructor' || name === 'prototype';

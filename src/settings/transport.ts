@@ -57,9 +57,9 @@ function readStdio(
   const { data: config, broken } = part;
   const command = config.command?.trim() ?? '';
   if (command === '') {
-    const help = urlOf(config) === undefined ? '' : ' To use the url instead, remove "type".';
+    const help = urlOf(config) === undefined ? '' : '. To use the url instead, remove "type".';
     if (!broken.has('command')) {
-      report.problem([...path, 'command'], `expected the program to start, found ${found(config.command, [])}.${help}`);
+      report.problem([...path, 'command'], `expected the program to start, found ${found(config.command, [])}${help}`);
     }
     return undefined;
   }
