@@ -47,6 +47,18 @@ test.each(documents)('every file and folder that %s names is there', (document) 
   expect(links.filter((link) => !existsSync(join(root, dirname(document), link)))).toEqual([]);
 });
 
+test('every file that a comment names is there', () => {
+  const sources = paths.filter((path) => /\.(?:tsx?|mjs)$/.test(path) && existsSync(join(root, path)));
+  const missing = sources.flatMap((path) => {
+    const comments = readFileSync(join(root, path), 'utf8').match(/\/\*\*[\s\S]*?\*\/|\/\/ .*$/gm) ?? [];
+    return comments
+      .flatMap(namesIn)
+      .filter((name) => !isThere(name))
+      .map((name) => `${path}: ${name}`);
+  });
+  expect(missing).toEqual([]);
+});
+
 test('a file that is not there is found missing, and a document that names none is not', () => {
   expect(namesIn('`src/gone.ts` and `http/gone/`, but `tasks/get`').filter((name) => !isThere(name))).toEqual([
     'src/gone.ts',

@@ -1,6 +1,6 @@
 import { setNonce } from 'get-nonce';
 
-/** What the hub writes into the page it serves (`src/http/dashboard.ts`). */
+/** What the hub writes into the page it serves (`src/http/dashboard/files.ts`). */
 interface Boot {
   /** `BASE_PATH`: empty, or like `/hub`. */
   readonly basePath: string;
