@@ -402,6 +402,8 @@ export const limits = {
   /** A question in the middle of no call waits this long for its client to open a stream, and is looked after this often. */
   askStreamWaitMs: 10_000,
   askStreamLookMs: 50,
+  /** How long a call may go on whose server reports progress again and again: work that is real is done, one that only says so is ended. */
+  callTotalMs: 60 * 60_000,
   /** Calls that were given up and that the server may go on with, and for how long they count: twice what a call may take. */
   abandonedCalls: 1_000,
   abandonedMs: 2 * 60_000,

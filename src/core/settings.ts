@@ -33,8 +33,9 @@ export interface ServerSettings {
   readonly resources: ReadonlyMap<string, ItemSettings>;
   /** How long one call may take; undefined = `REQUEST_TIMEOUT_MS`. */
   readonly timeoutMs: number | undefined;
+  /** Progress starts that time anew. */
   readonly resetTimeoutOnProgress: boolean;
-  /** The longest a call may take however much progress it reports; undefined = no such bound. */
+  /** The longest a call may take however much progress it reports; undefined = `limits.callTotalMs`. */
   readonly maxTotalTimeoutMs: number | undefined;
   /** Undefined = on for remote servers, off for stdio. */
   readonly keepAlive: boolean | undefined;

@@ -45,7 +45,7 @@ export function readServer(
     prompts,
     resources,
     timeoutMs: config.options?.timeout,
-    resetTimeoutOnProgress: config.options?.resetTimeoutOnProgress ?? false,
+    resetTimeoutOnProgress: config.options?.resetTimeoutOnProgress ?? true,
     maxTotalTimeoutMs: config.options?.maxTotalTimeout,
     keepAlive: config.enableKeepAlive,
     keepAliveMs: config.keepAliveInterval ?? limits.keepAliveMs,

@@ -105,10 +105,11 @@ export class Connection {
     this.server = server;
     this.#options = options;
     this.#log = log;
+    const timeoutMs = server.timeoutMs ?? options.requestTimeoutMs;
     this.#patience = {
-      timeoutMs: server.timeoutMs ?? options.requestTimeoutMs,
+      timeoutMs,
       resetOnProgress: server.resetTimeoutOnProgress,
-      maxTotalMs: server.maxTotalTimeoutMs,
+      maxTotalMs: server.maxTotalTimeoutMs ?? Math.max(limits.callTotalMs, timeoutMs),
     };
     this.#ended = options.after ?? Promise.resolve();
     this.#watches = new Watches(log);

@@ -12,6 +12,7 @@ import { until, within } from '../kit/until.ts';
 
 const stdio = hostileStdio({ name: 'stdio', answerCancelled: true });
 const brief = hostileStdio({ name: 'brief' });
+const strict = hostileStdio({ name: 'strict' });
 let http: Hostile;
 let hub: TestHub;
 beforeAll(async () => {
@@ -20,10 +21,11 @@ beforeAll(async () => {
     mcpServers: {
       stdio: stdio.config,
       http: http.config,
-      brief: { ...brief.config, options: { timeout: 400, resetTimeoutOnProgress: true } },
+      brief: { ...brief.config, options: { timeout: 400 } },
+      strict: { ...strict.config, options: { timeout: 400, resetTimeoutOnProgress: false } },
     },
   });
-  await hub.connected(3);
+  await hub.connected(4);
 });
 
 const callWith = (server: Hostile, tag: string) =>
@@ -186,6 +188,9 @@ test('a call past its time limit fails and is cancelled; progress extends the li
   const own = await session(hub.mcp());
   const busy = await own.call('brief-progress', { steps: 10, ms: 100, tag: 'busy' }, { meta: { progressToken: 1 } });
   expect(busy.result?.content?.[0]?.text).toBe('busy done after 10');
+  // Unless the settings say otherwise.
+  const cut = await own.call('strict-progress', { steps: 50, ms: 100, tag: 'cut' }, { meta: { progressToken: 2 } });
+  expect(cut.error?.message).toContain('strict');
 });
 
 test('what a server logs about a call reaches that client only', async () => {
