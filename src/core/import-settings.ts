@@ -72,7 +72,7 @@ function takeGroups(draft: Draft, given: readonly unknown[], mode: ImportMode, b
   draft.groups = [...others, ...taken] as Entry[];
 }
 
-/** New ones only. They come without a password, and cannot log in until they are given one. */
+/** New ones only. Those of an export come without a password, and cannot log in until they are given one. */
 function takeUsers(draft: Draft, given: readonly unknown[]): void {
   const old = draft.users ?? [];
   const isNew = (user: unknown) => isObject(user) && !old.some(({ username }) => username === user['username']);

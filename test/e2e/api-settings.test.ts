@@ -1,3 +1,4 @@
+import { hash as bcrypt } from '@node-rs/bcrypt';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, type ApiAnswer, keyToken, login, userToken } from '../kit/api.ts';
 import { storedSettings } from '../kit/hub-database.ts';
@@ -281,7 +282,19 @@ describe('POST /mcp-settings/import', () => {
     expect(again.body.data).toMatchObject({ changes: [] });
   });
 
+  test('takes what MCPHub exports as it is: in an envelope, and users of a settings file with their bcrypt passwords', async () => {
+    const { on, token } = await open();
+    const data = {
+      mcpServers: { theirs: { url: 'http://127.0.0.1:9/theirs' } },
+      users: [{ username: 'ann', password: await bcrypt('as it was', 4), isAdmin: false }],
+    };
+    const done = await api(on, 'POST', '/mcp-settings/import', { token, body: { success: true, data } });
+    expect([done.status, done.body.message]).toEqual([200, '2 changes made.']);
+    expect(await login(on, 'ann', 'as it was')).toMatch(/^eyJ/);
+  });
+
   test.each([
+    ['', '{"success":true,"data":{}}'],
     ['', '{"mcpServers":{"x":{"command":7}}}'],
     ['', '{}'],
     ['', '[]'],

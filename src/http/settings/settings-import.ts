@@ -5,6 +5,7 @@ import { passedOver } from '../../core/import-passed-over.ts';
 import { importSettings } from '../../core/import-settings.ts';
 import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
+import { isObject } from '../../core/rpc.ts';
 import { parseSettings } from '../../settings/schema.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody } from '../frame/api.ts';
@@ -32,7 +33,7 @@ export function settingsImportRoutes({ settings, log }: SettingsImportRoutes): H
     const query = c.req.query();
     const dryRun = flagOf(query, 'dryRun');
     const { mode } = parseInput(queryInput, query, 'Cannot import the settings');
-    const given = await jsonBody(c.req.raw);
+    const given = unwrapped(await jsonBody(c.req.raw));
     const edit = (draft: Draft) => ({
       skipped: passedOver(draft, given),
       changes: importSettings(draft, given, mode, username),
@@ -48,4 +49,9 @@ export function settingsImportRoutes({ settings, log }: SettingsImportRoutes): H
     return ok(c, { dryRun, mode, changes, skipped }, { message: `${changes.length} changes made.` });
   });
   return routes;
+}
+
+/** The settings in an export of MCPHub, which answers them in its envelope. */
+function unwrapped(given: unknown): unknown {
+  return isObject(given) && given['success'] === true && isObject(given['data']) ? given['data'] : given;
 }
