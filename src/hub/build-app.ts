@@ -95,7 +95,7 @@ function buildApi(parts: AppParts & { readonly login: Login; readonly cookies: S
     resources: [
       ...peopleResources({ settings, login, passwords, tokens, claims: identity.claims, log }),
       ...recordResources({ records, settings, identify: identity.identify, log }),
-      ...settingsResources({ settings, pool, states, signIns, dataDir: dataDir.path, log }),
+      ...settingsResources({ settings, pool, states, signIns, smart: env.smart, dataDir: dataDir.path, log }),
       serverOAuthRoutes({ settings, signIns, cookies, restart: (name) => pool.restart(name), log }),
       ...dashboardResources({ ...parts, ...env, hubUrl: hubUrl(parts.publicUrl) }),
       docsRoutes({ mounted: () => api.routes, isOpen, mount, version, web: !env.disableWeb }),

@@ -178,10 +178,19 @@ test('progressive disclosure is switched while clients are connected, and they a
   expect((await client.call('describe_tool', { toolName: 'nope' })).result?.isError).toBe(true);
 });
 
-test('the environment decides on progressive disclosure where it speaks', async () => {
+test('the environment decides on progressive disclosure where it speaks, and who changes the setting is told so', async () => {
   const own = await testHub({ ...settings, env: { SMART_ROUTING_PROGRESSIVE_DISCLOSURE: 'true' } });
   await own.connected(2);
-  expect((await rpc(own.mcp('$smart'), 'tools/list', {})).result?.tools?.map((one) => one.name)).toHaveLength(3);
+  const shown = async () => (await rpc(own.mcp('$smart'), 'tools/list', {})).result?.tools?.length;
+  expect(await shown()).toBe(3);
+  const token = await login(own);
+  const set = async (smartRouting: object) =>
+    (await api(own, 'PUT', '/system-config', { token, body: { smartRouting } })).body.message;
+  expect(await set({ progressiveDisclosure: false, serverDescriptionMode: 'full' })).toBe(
+    'System configuration updated successfully. smartRouting.progressiveDisclosure stays true: the environment says so (SMART_ROUTING_PROGRESSIVE_DISCLOSURE).',
+  );
+  expect(await shown()).toBe(3);
+  expect(await set({ progressiveDisclosure: true })).toBe('System configuration updated successfully.');
 });
 
 test('words an admin gives a tool count from the next search on, and no longer once they are taken back', async () => {

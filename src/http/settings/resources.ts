@@ -15,7 +15,7 @@ import { serverItemRoutes } from './server-items.ts';
 import { type ServerRunRoutes, serverRunRoutes } from './server-runs.ts';
 import { type ServerRoutes, serverRoutes } from './servers.ts';
 import { settingsImportRoutes } from './settings-import.ts';
-import { settingsRoutes } from './settings.ts';
+import { settingsRoutes, type SettingsRoutes } from './settings.ts';
 import { shareCandidateRoutes } from './share-candidates.ts';
 
 export interface SettingsResources {
@@ -25,12 +25,13 @@ export interface SettingsResources {
   readonly states: () => readonly ServerState[];
   readonly dataDir: string;
   readonly signIns: Pick<ServerRoutes, 'refusal'>;
+  readonly smart: SettingsRoutes['smart'];
   readonly log: Logger;
 }
 
 /** What is in the settings document besides people and keys. */
 export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
-  const { settings, pool, states, dataDir, signIns, log } = options;
+  const { settings, pool, states, dataDir, signIns, smart, log } = options;
   const catalogue = () => pool.catalogue;
   const groups: GroupRoutes = {
     change: (edit) => settings.change(edit),
@@ -58,7 +59,7 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
     serverRoutes(servers),
     serverItemRoutes({ settings, catalogue, log }),
     importRoutes({ settings, log }),
-    settingsRoutes({ settings, log }),
+    settingsRoutes({ settings, smart, log }),
     exportRoutes({ settings, log }),
     settingsImportRoutes({ settings, log }),
     bundleRoutes({ settings, dataDir, log }),

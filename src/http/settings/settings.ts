@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import type { Draft } from '../../core/document.ts';
 import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
+import { isObject } from '../../core/rpc.ts';
 import { reducedSettingsAnswer, settingsAnswer } from '../../core/settings-answer.ts';
 import { changeSystemConfig, systemConfigAnswer, systemConfigInput } from '../../core/system-config.ts';
 import type { SettingsStore } from '../../settings/store.ts';
@@ -12,11 +13,18 @@ import { changeAsSent } from './as-sent.ts';
 
 export interface SettingsRoutes {
   readonly settings: Pick<SettingsStore, 'change' | 'document'>;
+  /** What the environment says of `smartRouting`, which wins over the settings. */
+  readonly smart: { readonly [member in keyof typeof variables]: boolean | string | undefined };
   readonly log: Logger;
 }
 
+const variables = {
+  progressiveDisclosure: 'SMART_ROUTING_PROGRESSIVE_DISCLOSURE',
+  serverDescriptionMode: 'SMART_ROUTING_SERVER_DESCRIPTION_MODE',
+} as const;
+
 /** `/settings` and `/system-config` (reference: MCPHub §1.6). What they show holds no secret, whoever asks. */
-export function settingsRoutes({ settings, log }: SettingsRoutes): Hono<ApiEnv> {
+export function settingsRoutes({ settings, smart, log }: SettingsRoutes): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
   routes.get('/settings', (c) => {
@@ -36,8 +44,20 @@ export function settingsRoutes({ settings, log }: SettingsRoutes): Hono<ApiEnv> 
     const change = settings.change((draft) => changeSystemConfig(draft, input));
     const config = await changeAsSent(change, { settings: ['systemConfig'], body: '' }, attempt);
     log.info('system configuration changed', { sections: Object.keys(input).join(', '), by: by.username });
-    return ok(c, systemConfigAnswer(config), { message: 'System configuration updated successfully.' });
+    const message = ['System configuration updated successfully.', ...overruled(input, smart)].join(' ');
+    return ok(c, systemConfigAnswer(config), { message });
   });
 
   return routes;
+}
+
+/** A sentence for each setting that was sent and has no effect, so that nobody looks for why. */
+function overruled({ smartRouting }: Readonly<Record<string, unknown>>, smart: SettingsRoutes['smart']): string[] {
+  if (!isObject(smartRouting)) return [];
+  return (['progressiveDisclosure', 'serverDescriptionMode'] as const)
+    .filter((member) => member in smartRouting && smart[member] !== undefined && smartRouting[member] !== smart[member])
+    .map(
+      (member) =>
+        `smartRouting.${member} stays ${String(smart[member])}: the environment says so (${variables[member]}).`,
+    );
 }
