@@ -60,6 +60,7 @@ export function createDoor(options: DoorOptions): Door {
   async function enter(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const path = pathOf(req.url);
     const route = routeOf(path, options);
+    if ((req.headersDistinct['host']?.length ?? 0) > 1) return refuseHosts(res, route !== undefined);
     if (route) return enterMcp(req, res, route);
     const refused = refusedByGuard(req, options.guard);
     if (refused !== undefined)
@@ -209,7 +210,16 @@ function notTheirs(visit: Visit): void {
   refuse(visit, why.status, why.rpcCode, why.message);
 }
 
-function refuseForeign(res: HttpResponse, text: string): void {
-  res.writeHead(403, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+/** What reads another one of several hosts than the hub does, a proxy for example, would let in what the hub is to refuse, or the other way round (RFC 9112 §3.2). */
+function refuseHosts(res: HttpResponse, mcp: boolean): void {
+  const message = 'The request has more than one Host header.';
+  const text = mcp
+    ? errorResponseText('null', rpcErrors.invalidRequest, message)
+    : JSON.stringify({ success: false, message });
+  refuseForeign(res, text, 400);
+}
+
+function refuseForeign(res: HttpResponse, text: string, status = 403): void {
+  res.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
   res.end(text);
 }

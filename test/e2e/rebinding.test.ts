@@ -1,9 +1,11 @@
+import { connect } from 'node:net';
 import { beforeAll, expect, test } from 'vitest';
 import { hostileStdio } from '../kit/hostile.ts';
 import { raw } from '../kit/raw.ts';
 import { session } from '../kit/sessions.ts';
 import { testHub } from '../kit/test-hub.ts';
 import type { TestHub } from '../kit/test-hub.ts';
+import { within } from '../kit/until.ts';
 
 // A web page must not be able to talk to a hub on the visitor's machine (CONTRACT §2, last paragraph but one).
 
@@ -109,6 +111,42 @@ test('the names of this machine for itself are welcome, as Host and as Origin', 
     expect(answer.status, `same origin ${host}`).toBe(200);
   }
 });
+
+test.each(['/mcp', '/api/groups', '/health'])(
+  '%s is refused to a request with two hosts, whichever is first',
+  async (path) => {
+    for (const hosts of [
+      [`127.0.0.1:${port}`, 'evil.example'],
+      ['evil.example', `127.0.0.1:${port}`],
+      [`127.0.0.1:${port}`, `127.0.0.1:${port}`],
+    ]) {
+      const lines = hosts.map((host) => `Host: ${host}\r\n`).join('');
+      expect(await firstLine(`GET ${path} HTTP/1.1\r\n${lines}Connection: close\r\n\r\n`)).toContain(' 400 ');
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+      const about = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
+      expect(await firstLine(`POST ${path} HTTP/1.1\r\n${lines}${about}\r\n${body}`)).toContain(' 400 ');
+    }
+  },
+);
+
+/** What a request that is sent as it is gets, up to the end of the first line. */
+function firstLine(text: string): Promise<string> {
+  return within(
+    'an answer',
+    new Promise((resolve, reject) => {
+      const socket = connect(Number(port), '127.0.0.1', () => socket.write(text));
+      let heard = '';
+      socket.setEncoding('utf8').on('error', reject);
+      socket.on('data', (chunk: string) => {
+        heard += chunk;
+        const end = heard.indexOf('\r\n');
+        if (end === -1) return;
+        socket.destroy();
+        resolve(heard.slice(0, end));
+      });
+    }),
+  );
+}
 
 test('a session does not excuse a foreign Origin', async () => {
   const own = await session(hub.mcp());
