@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { Activity } from '../../src/core/activity.ts';
 import type { LogEntry } from '../../src/core/log-entry.ts';
@@ -5,6 +6,7 @@ import type { Health } from '../../src/http/open/health.ts';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { patienceMs } from '../kit/databases.ts';
+import { copyOfEmbedded } from '../kit/embedded-template.ts';
 import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { startPostgres } from '../kit/postgres.ts';
 import { raw, rpc } from '../kit/raw.ts';
@@ -129,6 +131,7 @@ describe('the embedded database in a hub that is killed', () => {
       folder: temporaryFolder(),
       env: { DB_URL: '' },
     };
+    await copyOfEmbedded(join(options.folder, 'data'));
     const hub = await hubProcess(options);
     await hub.connected(1);
     await call(hub);

@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/database/open.ts';
 export const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** Making an embedded database takes seconds, so one is made for all runs until PGlite or the migrations change, and tests get copies. */
-async function embeddedTemplate(): Promise<string> {
+export async function embeddedTemplate(): Promise<string> {
   const key = createHash('sha256').update(readFileSync('package-lock.json')).update(JSON.stringify(readMigrations()));
   const cache = 'node_modules/.cache/toolhub';
   const template = join(cache, `embedded-${key.digest('hex').slice(0, 16)}`);

@@ -1,4 +1,4 @@
-import { request } from 'node:http';
+import { Agent, request } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { atEnd } from './at-end.ts';
 import { until, within } from './until.ts';
@@ -62,6 +62,9 @@ export interface RawAnswer {
 
 export const jsonHeaders = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 
+/** As clients do it: a connection that is free is used again, and no request waits for one. */
+const agent = new Agent({ keepAlive: true });
+
 function open(url: string, options: RawOptions): Promise<{ incoming: IncomingMessage; destroy(): void }> {
   const { method = 'POST', body } = options;
   const content = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
@@ -72,8 +75,7 @@ function open(url: string, options: RawOptions): Promise<{ incoming: IncomingMes
     }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
   return new Promise((resolve, reject) => {
-    // A socket of its own for each request: no test waits behind, or inherits the fate of, another one's connection.
-    const outgoing = request(url, { method, agent: false, headers }, (incoming) =>
+    const outgoing = request(url, { method, agent, headers }, (incoming) =>
       resolve({ incoming, destroy: () => outgoing.destroy() }),
     );
     outgoing.on('error', reject);
