@@ -8,21 +8,21 @@ import type { ServerSettings } from '../core/settings.ts';
 import type { RequestFacts } from '../core/stateless-wire.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import { SignInRequired } from './credential.ts';
-import { createEnvelope } from './envelope.ts';
-import { type EraMemory, Eras, shortMemory } from './era.ts';
-import { EraWatch } from './era-watch.ts';
+import { createEnvelope } from './eras/envelope.ts';
+import { type EraMemory, Eras, shortMemory } from './eras/era.ts';
+import { EraWatch } from './eras/watch.ts';
 import { createKeepAlive, type KeepAlive } from './keep-alive.ts';
 import { asHubError, Link, type Unasked } from './link.ts';
-import { Listener } from './listener.ts';
-import { meet } from './meet.ts';
+import { Listener } from './offer/listener.ts';
+import { meet } from './eras/meet.ts';
 import type { Answer, Exchange, Patience } from './pending.ts';
 import { initialize } from './protocol.ts';
-import { readOffer, readOneList } from './read-offer.ts';
-import { createRelister, type Relister } from './relister.ts';
+import { readOffer, readOneList } from './offer/read-offer.ts';
+import { createRelister, type Relister } from './offer/relister.ts';
 import type { Home } from './server-asks.ts';
 import type { Slots } from './slots.ts';
-import { toolHeaders } from './tool-headers.ts';
-import { cannotWatch, subscribing, Watches } from './watches.ts';
+import { toolHeaders } from './offer/tool-headers.ts';
+import { cannotWatch, subscribing, Watches } from './offer/watches.ts';
 
 /** What one connection is doing. `attempts` counts the failures since it last held for a while. */
 export type ConnectionStatus =

@@ -3,9 +3,9 @@ import { openHttp, request } from '../../test/kit/channel-log.ts';
 import { json, result, scriptedHttp, sse, stream } from '../../test/kit/scripted-http.ts';
 import { HubError } from '../core/errors.ts';
 import { type Credential, type Refusal, SignInRequired } from './credential.ts';
-import { openLegacySse } from './legacy-sse.ts';
-import { openRemote } from './open-remote.ts';
-import { openStreamableHttp } from './streamable-http.ts';
+import { openLegacySse } from './http/legacy-sse.ts';
+import { openRemote } from './http/open-remote.ts';
+import { openStreamableHttp } from './http/streamable-http.ts';
 
 /** A credential whose token the test decides. */
 function held(first: string | undefined, renew: (refusal: Refusal) => string | HubError) {

@@ -6,8 +6,8 @@ import { openHttp, request } from '../../test/kit/channel-log.ts';
 import { freePort } from '../../test/kit/processes.ts';
 import { json, result, scriptedHttp } from '../../test/kit/scripted-http.ts';
 import { HttpAnswer } from './http-errors.ts';
-import type { RemoteOptions } from './remote.ts';
-import { openStreamableHttp } from './streamable-http.ts';
+import type { RemoteOptions } from './http/remote.ts';
+import { openStreamableHttp } from './http/streamable-http.ts';
 
 const open = (url: string, options: Partial<RemoteOptions> = {}) => openHttp(openStreamableHttp, url, options);
 

@@ -8,12 +8,12 @@ import { HubError } from '../core/errors.ts';
 import type { Principal } from '../core/principal.ts';
 import type { ServerSettings, Settings } from '../core/settings.ts';
 import { Connection } from './connection.ts';
-import { shortMemory } from './era.ts';
+import { shortMemory } from './eras/era.ts';
 import { createLeases, type LeaseOptions } from './leases.ts';
 import { promised } from './pending.ts';
-import { openReaper } from './reaper.ts';
+import { openReaper } from './stdio/reaper.ts';
 import { createSlots } from './slots.ts';
-import { openStdio } from './stdio.ts';
+import { openStdio } from './stdio/stdio.ts';
 
 // Bounds and ends of the connections that sessions hold; who shares one with whom is looked at from outside (test/e2e/api-tools.test.ts).
 

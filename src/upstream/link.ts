@@ -7,7 +7,7 @@ import type { ServerSettings } from '../core/settings.ts';
 import { metaKeys, type RequestFacts, statelessRevision } from '../core/stateless-wire.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import { SignInRequired } from './credential.ts';
-import type { Envelope } from './envelope.ts';
+import type { Envelope } from './eras/envelope.ts';
 import { HttpAnswer } from './http-errors.ts';
 import { type Answer, type Exchange, type Patience, type Pending, PendingTable, promised } from './pending.ts';
 import { type Ask, oneLine, upstreamRevisions } from './protocol.ts';

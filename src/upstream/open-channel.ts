@@ -2,13 +2,13 @@ import type { Logger } from '../core/logger.ts';
 import type { RemoteTransport, ServerSettings, TransportSettings } from '../core/settings.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import type { Credential } from './credential.ts';
-import { openLegacySse } from './legacy-sse.ts';
-import { openRemote } from './open-remote.ts';
-import type { Reaper } from './reaper.ts';
+import { openLegacySse } from './http/legacy-sse.ts';
+import { openRemote } from './http/open-remote.ts';
+import type { Reaper } from './stdio/reaper.ts';
 import type { AddressPolicy } from './safe-address.ts';
 import { openOpenapi } from './openapi/openapi.ts';
-import { openStdio } from './stdio.ts';
-import { openStreamableHttp } from './streamable-http.ts';
+import { openStdio } from './stdio/stdio.ts';
+import { openStreamableHttp } from './http/streamable-http.ts';
 
 export interface ChannelOpener {
   /** The server's transport with its placeholders filled in. Throws HubError when it cannot be used. */

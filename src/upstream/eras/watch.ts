@@ -1,0 +1,58 @@
+import { HubError } from '../../core/errors.ts';
+import { limits } from '../../core/limits.ts';
+import type { Eras } from './era.ts';
+import { isStillStateless } from './meet.ts';
+import type { Ask } from '../protocol.ts';
+
+/** What is needed of the link to a server to see whether it still speaks as it did. */
+export interface WatchedLink {
+  readonly ask: Ask;
+  readonly isStateless: boolean;
+}
+
+export interface EraWatchOptions<Link> {
+  /** Whether the server is connected through this link. */
+  readonly isUp: (link: Link) => boolean;
+  /** The server has to be met anew. */
+  readonly changed: (error: HubError) => void;
+}
+
+/** Notices that a server that is connected speaks in another era than it was met in: it was replaced by another version of itself. */
+export class EraWatch<Link extends WatchedLink> {
+  readonly #server: string;
+  readonly #eras: Eras;
+  readonly #options: EraWatchOptions<Link>;
+  #doubtedAt = -Infinity;
+
+  constructor(server: string, eras: Eras, options: EraWatchOptions<Link>) {
+    this.#server = server;
+    this.#eras = eras;
+    this.#options = options;
+  }
+
+  /** Asks for a sign of life. Throws HubError when there is none. */
+  async ping(link: Link): Promise<void> {
+    if (!link.isStateless) return void (await link.ask('ping', undefined, limits.keepAliveAnswerMs));
+    // There is no ping without sessions; this every server answers.
+    if (!(await this.#isStateless(link))) throw this.#speaksOtherwise(link);
+  }
+
+  /** Something does not go with the era the server was met in. Whether that has really changed is asked at most every `limits.eraDoubtMs`. */
+  async doubt(link: Link): Promise<void> {
+    const now = performance.now();
+    if (!this.#eras.both || !this.#options.isUp(link) || now - this.#doubtedAt < limits.eraDoubtMs) return;
+    this.#doubtedAt = now;
+    if (link.isStateless && (await this.#isStateless(link).catch(() => true))) return;
+    if (this.#options.isUp(link)) this.#options.changed(this.#speaksOtherwise(link));
+  }
+
+  #isStateless(link: Link): Promise<boolean> {
+    return isStillStateless(link.ask, this.#server, limits.keepAliveAnswerMs);
+  }
+
+  #speaksOtherwise(link: Link): HubError {
+    this.#eras.changed(link.isStateless ? 'stateless' : 'session');
+    const text = `Server "${this.#server}" speaks another revision of MCP than before; it is connected anew.`;
+    return new HubError('upstream_unavailable', text);
+  }
+}

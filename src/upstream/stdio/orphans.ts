@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { readFile, readdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { limits } from '../../core/limits.ts';
+import type { Logger } from '../../core/logger.ts';
+import { ownerVariable } from './child-env.ts';
+import { endGroup } from './process-group.ts';
+
+/**
+ * Says which run of which hub started a process: `<hash>:<pid>:<start time>`. The hash is of the data directory, and of the pid namespace because a
+ * container that shares the directory counts its processes differently; the start time tells a later process with the same pid apart.
+ */
+export function ownerMark(dataDir: string): string {
+  return `${ownerHash(dataDir)}:${process.pid}:${startTime(readSelf('/proc/self/stat')) ?? Math.round(performance.timeOrigin)}`;
+}
+
+/**
+ * Ends what an earlier run of this hub left behind, should even the reaper have been killed: on Linux every process that carries the mark of this
+ * data directory and whose hub is no longer alive, with its group. Returns how many processes that were. Elsewhere it does nothing.
+ */
+export async function endOrphans(dataDir: string, log: Logger): Promise<number> {
+  if (process.platform !== 'linux') return 0;
+  const found = await findOrphans(ownerHash(dataDir));
+  if (found.length === 0) return 0;
+  const names = [...new Set(found.map((orphan) => orphan.name))].join(', ');
+  log.warn(`Ending ${found.length} processes that an earlier run left behind: ${names}`);
+  const groups = new Set(found.map((orphan) => orphan.pgid));
+  await Promise.all([...groups].map((pgid) => endGroup(pgid, limits.killAfterMs)));
+  return found.length;
+}
+
+interface Orphan {
+  readonly pgid: number;
+  readonly name: string;
+}
+
+async function findOrphans(hash: string): Promise<Orphan[]> {
+  const own = processGroup(readSelf('/proc/self/stat'));
+  const orphans: Orphan[] = [];
+  for (const pid of await readdir('/proc')) {
+    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) continue;
+    const owner = markOf(await readOrNothing(`/proc/${pid}/environ`), hash);
+    if (!owner || (await isAlive(owner))) continue;
+    const stat = await readOrNothing(`/proc/${pid}/stat`);
+    const pgid = processGroup(stat);
+    // Group 0 and 1 are everybody; our own would be us.
+    if (pgid === undefined || pgid <= 1 || pgid === own) continue;
+    orphans.push({ pgid, name: stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')')) });
+  }
+  return orphans;
+}
+
+interface Owner {
+  readonly pid: string;
+  readonly startTime: string;
+}
+
+function markOf(environ: string, hash: string): Owner | undefined {
+  const start = `${ownerVariable}=${hash}:`;
+  const mark = environ.split('\0').find((entry) => entry.startsWith(start));
+  const [pid, startTime] = mark?.slice(start.length).split(':') ?? [];
+  return pid && startTime && /^\d+$/.test(pid) ? { pid, startTime } : undefined;
+}
+
+async function isAlive(owner: Owner): Promise<boolean> {
+  return startTime(await readOrNothing(`/proc/${owner.pid}/stat`)) === owner.startTime;
+}
+
+/** Field 22 of proc(5) stat: clock ticks between boot and the start of the process. */
+function startTime(stat: string): string | undefined {
+  return fieldsAfterName(stat)[19];
+}
+
+function processGroup(stat: string): number | undefined {
+  const field = fieldsAfterName(stat)[2];
+  return field === undefined ? undefined : Number(field);
+}
+
+/** The fields from the third on; the second, the name, may itself contain blanks and brackets. */
+function fieldsAfterName(stat: string): string[] {
+  const end = stat.lastIndexOf(')');
+  return end === -1 ? [] : stat.slice(end + 2).split(' ');
+}
+
+function ownerHash(dataDir: string): string {
+  return createHash('sha256')
+    .update(`${realPath(dataDir)}\n${pidNamespace()}`)
+    .digest('hex')
+    .slice(0, 16);
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
+}
+
+function pidNamespace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return '';
+  }
+}
+
+function readSelf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Processes end while they are looked at, and those of other users may not be: both read as nothing. */
+async function readOrNothing(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,276 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { HubError, errorText } from '../../core/errors.ts';
+import { limits } from '../../core/limits.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { Channel, ChannelEvents } from '../channel.ts';
+import { childEnv } from './child-env.ts';
+import { deadChannel } from '../dead-channel.ts';
+import { lineSplitter } from './lines.ts';
+import type { LineSink } from './lines.ts';
+import { eachMessage } from '../messages.ts';
+import { noiseGate } from './noise.ts';
+import type { Noise } from './noise.ts';
+import { answeredId, oversizeError } from '../oversize.ts';
+import { endGroup } from './process-group.ts';
+import type { Reaper } from './reaper.ts';
+import { exitError, lastWords, startError } from './errors.ts';
+
+export interface StdioOptions {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  /** What the operator wrote for this server, `${VAR}` already expanded. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What it gets of the hub's own environment: `inheritableEnv`. */
+  readonly inheritedEnv: Readonly<Record<string, string>>;
+  readonly cwd: string | undefined;
+  readonly maxMessageBytes: number;
+  /** The log of `server:<name>`. */
+  readonly log: Logger;
+  /** `ownerMark` of this hub. */
+  readonly owner: string;
+  readonly reaper: Reaper;
+}
+
+/**
+ * Starts a server as a child process and speaks newline-delimited JSON-RPC with it (MCP, Transports, stdio). It leads a process group of its own, so
+ * that what it starts (`npx` and `uvx` fork) ends with it. stderr goes to the log; stdout lines that are no messages are noise and do no harm.
+ */
+export function openStdio(options: StdioOptions, events: ChannelEvents): Channel {
+  let child: ChildProcessWithoutNullStreams;
+  try {
+    child = spawn(options.command, options.args, {
+      ...(options.cwd !== undefined && { cwd: options.cwd }),
+      env: childEnv(options.inheritedEnv, options.env, options.owner),
+      detached: process.platform !== 'win32',
+      stdio: ['pipe', 'pipe', 'pipe'],
+      windowsHide: true,
+    });
+  } catch (error) {
+    return deadChannel(options.name, Promise.resolve(startError(options, error)), events);
+  }
+  const { pid } = child;
+  if (pid === undefined) {
+    const reason = new Promise<HubError>((resolve) => {
+      child.once('error', (error) => resolve(startError(options, error)));
+    });
+    return deadChannel(options.name, reason, events);
+  }
+  return childChannel(child, pid, options, events);
+}
+
+function childChannel(
+  child: ChildProcessWithoutNullStreams,
+  pid: number,
+  options: StdioOptions,
+  events: ChannelEvents,
+): Channel {
+  const { name, log, reaper } = options;
+  /** `open` until it died (`dead`, reported) or was told to end (`closing`, nothing is reported any more). */
+  let state: 'open' | 'closing' | 'dead' = 'open';
+  let ending: Promise<void> | undefined;
+  let closing: Promise<void> | undefined;
+  reaper.add(pid);
+  const writer = batchWriter(child.stdin);
+  const output = readOutput(child, options, {
+    ...events,
+    message(message, text) {
+      if (state === 'open') events.message(message, text);
+    },
+    failed(id, error) {
+      if (state === 'open') events.failed(id, error, false);
+    },
+  });
+
+  function die(error: HubError): void {
+    if (state !== 'open') return;
+    state = 'dead';
+    events.closed(error);
+  }
+
+  /** Ends the whole group, once, whoever asks first. */
+  function end(): Promise<void> {
+    ending ??= endGroup(pid, limits.killAfterMs).finally(() => reaper.remove(pid));
+    return ending;
+  }
+
+  const gone = new Promise<void>((resolve) => {
+    child.once('exit', (code, signal) => {
+      void end();
+      const finish = (): void => {
+        clearTimeout(patience);
+        output.end();
+        die(exitError(name, code, signal, output.lastWords()));
+        for (const stream of child.stdio) stream?.destroy();
+        resolve();
+      };
+      // Its last answers may still be in the pipe; `close` comes when they were read, unless a grandchild holds the pipe.
+      const patience = setTimeout(finish, limits.lastOutputMs);
+      child.once('close', finish);
+    });
+  });
+
+  /** A child that hung up but runs on: if it does not end by itself now, it is ended. */
+  function hungUp(what: string): void {
+    if (state !== 'open' || child.exitCode !== null || child.signalCode !== null) return;
+    const patience = setTimeout(() => {
+      die(
+        new HubError(
+          'upstream_unavailable',
+          `Server "${name}" closed its ${what} but kept running, so it was ended.${output.lastWords()}`,
+        ),
+      );
+      void end();
+    }, limits.hangUpMs);
+    void gone.then(() => clearTimeout(patience));
+  }
+  child.stdin.on('error', () => hungUp('stdin'));
+  child.stdout.on('end', () => hungUp('stdout'));
+  child.stdout.on('error', () => hungUp('stdout'));
+  // After a successful start this is only a signal that could not be sent.
+  child.on('error', (error) => log.debug(`child process: ${errorText(error)}`));
+
+  async function stop(): Promise<void> {
+    writer.end();
+    await within(gone, limits.stdinGraceMs);
+    await end();
+    await within(gone, limits.lastOutputMs * 2);
+    for (const stream of child.stdio) stream?.destroy();
+  }
+
+  return {
+    send(text) {
+      if (state !== 'open') throw new HubError('upstream_unavailable', `Server "${name}" is not running.`);
+      if (writer.backlog + text.length > limits.upstreamBacklogBytes) {
+        throw new HubError(
+          'upstream_unavailable',
+          `Server "${name}" does not read its input: too much is waiting for it. Try again later.`,
+        );
+      }
+      writer.write(text);
+    },
+    abandon() {},
+    ready() {},
+    forgetSession() {},
+    close() {
+      if (state === 'open') state = 'closing';
+      closing ??= stop();
+      return closing;
+    },
+  };
+}
+
+interface Output {
+  /** Takes what is left of both streams as complete. */
+  end(): void;
+  /** What the child last wrote to stderr, as the end of a sentence. */
+  lastWords(): string;
+}
+
+/** Reads both output streams of a child: messages and oversize answers become events, everything else goes to the log. */
+function readOutput(
+  child: ChildProcessWithoutNullStreams,
+  { name, log, maxMessageBytes }: StdioOptions,
+  events: ChannelEvents,
+): Output {
+  const words = lastWords();
+  const stderrNoise = noiseGate((line) => log.info(line));
+  const stdoutNoise = noiseGate((line) => log.debug(`stdout is not JSON: ${line}`));
+  const stdout = lineSplitter(maxMessageBytes, {
+    line(text) {
+      if (!mayBeJson(text) || !eachMessage(text, events)) stdoutNoise.add(text);
+    },
+    tooLong(line) {
+      const error = oversizeError(name, line, maxMessageBytes);
+      const id = answeredId(line);
+      if (id === undefined) log.warn(`A message was left out: ${error.message}`);
+      else events.failed(id, error, false);
+    },
+  });
+  const stderr = lineSplitter(limits.stderrLineBytes, wordSink(words, stderrNoise));
+  readCalmly(child.stdout, (chunk) => stdout.push(chunk), stdoutNoise);
+  readCalmly(child.stderr, (chunk) => stderr.push(chunk), stderrNoise);
+  child.stderr.on('error', (error) => log.debug(`stderr cannot be read: ${errorText(error)}`));
+  return {
+    end() {
+      stdout.end();
+      stderr.end();
+      stdoutNoise.flush();
+      stderrNoise.flush();
+    },
+    lastWords: () => words.text(),
+  };
+}
+
+/** Most noise is told apart by its first character, without the cost of a failed parse. */
+function mayBeJson(line: string): boolean {
+  const first = line.charCodeAt(0);
+  return first === 0x7b || first === 0x5b || first === 0x20 || first === 0x09;
+}
+
+/**
+ * Writes lines. The first one of a turn of the event loop leaves at once, those that follow in the same turn leave together at its end: one system call for many calls in
+ * flight, no delay for a single one.
+ */
+function batchWriter(stdin: ChildProcessWithoutNullStreams['stdin']) {
+  let batch = '';
+  let scheduled = false;
+
+  function flush(): void {
+    scheduled = false;
+    if (batch === '') return;
+    const text = batch;
+    batch = '';
+    stdin.write(text);
+  }
+
+  return {
+    /** Characters that the child has not taken yet. */
+    get backlog(): number {
+      return batch.length + stdin.writableLength;
+    },
+    write(line: string): void {
+      if (scheduled) {
+        batch += `${line}\n`;
+        return;
+      }
+      scheduled = true;
+      setImmediate(flush);
+      stdin.write(`${line}\n`);
+    },
+    end(): void {
+      flush();
+      stdin.end();
+    },
+  };
+}
+
+function wordSink(words: { add(line: string): void }, noise: Noise): LineSink {
+  const line = (text: string): void => {
+    words.add(text);
+    noise.add(text);
+  };
+  return { line, tooLong: ({ head, bytes }) => line(`${head}… (a line of ${bytes} bytes)`) };
+}
+
+/** Reads a stream, with a pause after each piece while it is flooded: the flood then waits in the pipe and slows its maker instead of the hub. */
+function readCalmly(stream: Readable, read: (chunk: Buffer) => void, noise: Noise): void {
+  stream.on('data', (chunk: Buffer) => {
+    read(chunk);
+    if (!noise.flooding) return;
+    stream.pause();
+    setTimeout(() => stream.resume(), limits.floodPauseMs);
+  });
+}
+
+/** Waits for the promise, but not longer than this. */
+async function within(promise: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
+}
