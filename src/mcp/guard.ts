@@ -19,7 +19,9 @@ export function refusedByGuard(req: HttpRequest, options: GuardOptions): string 
   const named = options.allowedHosts.some(
     (allowed) => allowed.toLowerCase() === name || allowed.toLowerCase() === host.toLowerCase(),
   );
-  if (!named && (options.loopback ? !isLoopbackName(name) : options.allowedHosts.length > 0)) {
+  // Whatever keeps a container alive asks under the address it has there, and `/health` tells nobody's secrets.
+  const isProbe = req.url === '/health' && !options.loopback;
+  if (!named && !isProbe && (options.loopback ? !isLoopbackName(name) : options.allowedHosts.length > 0)) {
     return `Host "${host.slice(0, 100)}" is not allowed. Add it to ALLOWED_HOSTS if it is yours.`;
   }
   const { origin } = req.headers;

@@ -161,6 +161,20 @@ test('a session does not excuse a foreign Origin', async () => {
   expect((await own.request('ping')).result).toEqual({});
 });
 
+test('beyond loopback, what keeps a container alive may ask for the health under any name, and for nothing else', async () => {
+  const own = await testHub({ mcpServers: {}, env: { HOST: '0.0.0.0', ALLOWED_HOSTS: 'hub.example' } });
+  const ask = async (path: string, host: string) =>
+    (await raw(new URL(path, own.url).href, { method: 'GET', headers: { host } })).status;
+  expect(await ask('/health', '10.1.2.3:3000')).toBe(200);
+  expect(await ask('/health', 'hub.example')).toBe(200);
+  for (const path of ['/api/docs', '/', '/healthy', '/config'])
+    expect(await ask(path, '10.1.2.3:3000'), path).toBe(403);
+  // On loopback a foreign name is a page that wants in.
+  const local = await testHub({ mcpServers: {} });
+  const url = new URL('/health', local.url).href;
+  expect((await raw(url, { method: 'GET', headers: { host: 'evil.example' } })).status).toBe(403);
+});
+
 test('a browser is told what a permitted origin may do, and nothing else is opened', async () => {
   const own = await testHub({
     mcpServers: {},
