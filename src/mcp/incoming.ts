@@ -1,6 +1,7 @@
 import { HubError } from '../core/errors.ts';
 import { elements } from '../core/json-text.ts';
 import { limits } from '../core/limits.ts';
+import { packedBody } from '../core/packed-body.ts';
 import { isObject, isRpcId, type RpcMessage, rpcErrors } from '../core/rpc.ts';
 import { readBody } from './body.ts';
 import { refuse, type Visit } from './visit.ts';
@@ -24,6 +25,11 @@ export async function readMessages(visit: Visit): Promise<Received | Received[] 
   const type = visit.req.headers['content-type'] ?? '';
   if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
     refuse(visit, 415, rpcErrors.invalidRequest, `Content-Type must be application/json, not "${type.slice(0, 80)}".`);
+    return undefined;
+  }
+  const packed = packedBody(visit.req.headers['content-encoding']);
+  if (packed !== undefined) {
+    refuse(visit, 415, rpcErrors.invalidRequest, packed);
     return undefined;
   }
   try {

@@ -154,6 +154,7 @@ describe('arguments', () => {
     expect((await send('[]')).status).toBe(400);
     expect((await send('null')).status).toBe(400);
     expect((await send('{}', { 'content-type': 'text/plain' })).status).toBe(415);
+    expect((await send('{}', { 'content-encoding': 'gzip' })).status).toBe(415);
     expect((await send('x'.repeat(limits.apiBodyBytes + 1))).status).toBe(413);
   });
 });

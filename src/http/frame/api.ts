@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono';
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
+import { packedBody } from '../../core/packed-body.ts';
 import { type ApiEnv, callerOf, type CallerOptions } from './caller.ts';
 import { answerErrors, failBare } from './reply.ts';
 import { bodyChunks } from './unread.ts';
@@ -39,6 +40,8 @@ export function createApi(options: ApiOptions): Hono<ApiEnv> {
   );
   api.use(async (c, next) => {
     if (options.readonly && !is(c, harmless)) throw new HubError('forbidden', 'This hub is read-only (READONLY).');
+    const packed = packedBody(c.req.header('content-encoding'));
+    if (packed !== undefined) throw new HubError('wrong_type', packed);
     await next();
   });
   for (const routes of options.resources) api.route('/', routes);

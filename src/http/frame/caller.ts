@@ -76,7 +76,7 @@ export const adminOnly = createMiddleware<ApiEnv>(async (c, next) => {
 /** The caller as the pure edits of the settings document want to know them (`core/document.ts`). Throws HubError `forbidden` for a key. */
 export function editorOf({ principal, user, admin, settings }: Caller): Editor {
   if (principal.kind !== 'user' || !user)
-    throw new HubError('forbidden', 'An access key cannot change settings. Log in as a user.');
+    throw new HubError('forbidden', 'An access key does not manage the hub. Log in as a user.');
   return {
     username: user.username,
     isAdmin: admin,
