@@ -16,7 +16,7 @@ const server = (status: ServerStatus, name = 'private-server'): ServerState => (
   resources: 0,
 });
 
-const none = { waiting: 0, dropped: 0 };
+const none = { waiting: 0, dropped: 0, failing: false };
 const builtin = { provider: 'builtin', state: 'ready', vectors: 'builtin' } as const;
 
 function open(options: Partial<AppOptions> & Partial<HealthFacts> = {}) {
@@ -61,7 +61,11 @@ describe('GET /health', () => {
 
   test('is degraded, and still 200, while the database is down, and does not say where that is', async () => {
     const database = { state: 'down', error: 'connect ECONNREFUSED db.internal:5432' } as const;
-    const { app } = open({ servers: [server('connected')], database, logs: { waiting: 7, dropped: 2 } });
+    const { app } = open({
+      servers: [server('connected')],
+      database,
+      logs: { waiting: 7, dropped: 2, failing: false },
+    });
     const response = await app.request('/health');
     expect(response.status).toBe(200);
     const text = await response.text();
@@ -72,6 +76,19 @@ describe('GET /health', () => {
       logs: { waiting: 7, dropped: 2 },
     });
     expect(text).not.toContain('db.internal');
+  });
+
+  test('is degraded while the database is there and takes no records', async () => {
+    const { app } = open({ activity: { waiting: 5, dropped: 0, failing: true } });
+    const response = await app.request('/health');
+    expect([response.status, await response.json()]).toMatchObject([
+      200,
+      {
+        status: 'degraded',
+        message: expect.stringContaining('takes no records'),
+        activity: { waiting: 5, dropped: 0 },
+      },
+    ]);
   });
 
   test('is degraded, and still 200, while the embedding service fails', async () => {

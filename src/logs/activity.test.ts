@@ -326,6 +326,7 @@ test('what is recorded is bounded while the database is away', () => {
     waiting: limits.activityQueue,
     written: 0,
     dropped: calls - limits.activityQueue,
+    failing: false,
   });
 });
 

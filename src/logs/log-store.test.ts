@@ -189,13 +189,13 @@ test('what is said while the database is down is written when it is back; nothin
   await database.whenReady(patienceMs);
   const entries = await store.list({ limit: limits.logRows });
   expect(texts(entries)).toEqual(Array.from({ length: said }, (_, index) => `line ${index + 1}`));
-  expect(store.counts()).toEqual({ waiting: 0, written: said, dropped: 0 });
+  expect(store.counts()).toEqual({ waiting: 0, written: said, dropped: 0, failing: false });
 });
 
 test('while the database is away the queue is bounded, and what did not fit is counted', () => {
   const { store, say } = startLog({ url: 'postgres://test@127.0.0.1:1/x', dataDir: '/nonexistent', log: silent });
   for (let n = 0; n < limits.logQueue + 7; n += 1) say('x');
-  expect(store.counts()).toEqual({ waiting: limits.logQueue, written: 0, dropped: 7 });
+  expect(store.counts()).toEqual({ waiting: limits.logQueue, written: 0, dropped: 7, failing: false });
 });
 
 test('two hubs on one database show each other’s entries, also where their ids coincide', async () => {

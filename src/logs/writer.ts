@@ -11,6 +11,8 @@ export interface WriteCounts {
   readonly waiting: number;
   readonly written: number;
   readonly dropped: number;
+  /** The database is there, and the last attempt to write failed all the same: a full disk, as a rule. */
+  readonly failing: boolean;
 }
 
 /** Writes rows in batches, behind the back of whoever adds them. */
@@ -56,6 +58,7 @@ export function createWriter<T>(options: WriterOptions<T>): Writer<T> {
   let left = 0;
   /** Drops not yet spoken of. */
   let unsaid = 0;
+  let failing = false;
   let closed = false;
   let draining = false;
   let timer: NodeJS.Timeout | undefined;
@@ -89,6 +92,7 @@ export function createWriter<T>(options: WriterOptions<T>): Writer<T> {
     counts.dropped += outcome.refused;
     leave(outcome.written + outcome.refused);
     if (outcome.refused > 0) log.error(`The database refused some ${rows}`, { refused: outcome.refused });
+    failing = outcome.error !== undefined && !(outcome.error instanceof HubError);
     if (outcome.error !== undefined) {
       if (!(outcome.error instanceof HubError)) {
         log.warn(`Cannot write ${rows}; they are kept and tried again`, { error: reasonOf(outcome.error) });
@@ -140,7 +144,7 @@ export function createWriter<T>(options: WriterOptions<T>): Writer<T> {
         await work();
         leave(before);
       }),
-    counts: () => ({ waiting: queue.size, ...counts }),
+    counts: () => ({ waiting: queue.size, ...counts, failing }),
     async close() {
       if (closed) return;
       await flush(limits.databaseCloseMs);

@@ -33,8 +33,8 @@ export interface HealthFacts {
   readonly servers: readonly ServerState[];
   readonly database: DatabaseState;
   readonly smartRouting: EmbeddingsBrief;
-  readonly logs: Unwritten;
-  readonly activity: Unwritten;
+  readonly logs: Omit<WriteCounts, 'written'>;
+  readonly activity: Omit<WriteCounts, 'written'>;
   readonly version: string;
   /** Both in milliseconds since 1970. */
   readonly startedAt: number;
@@ -54,9 +54,11 @@ export function assessHealth(facts: HealthFacts): Health {
       ? 'Some enabled MCP servers are not ready'
       : database.state === 'down'
         ? 'The database is not available; the hub serves without it'
-        : smartRouting.state === 'degraded'
-          ? 'The embedding service is not available; the tool search goes on without it'
-          : undefined;
+        : logs.failing || activity.failing
+          ? 'The database takes no records; they wait, and what it says is in the log of the hub'
+          : smartRouting.state === 'degraded'
+            ? 'The embedding service is not available; the tool search goes on without it'
+            : undefined;
   return {
     status: problem !== undefined ? 'unhealthy' : degraded === undefined ? 'healthy' : 'degraded',
     message: problem ?? degraded ?? 'All enabled MCP servers are ready',
