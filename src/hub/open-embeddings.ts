@@ -6,9 +6,9 @@ import type { Env } from '../env/env.ts';
 import { expandText } from '../settings/placeholders.ts';
 import { secretValues } from '../settings/secret-values.ts';
 import { embeddingSettings } from '../settings/smart-routing.ts';
-import type { EmbeddingWishes } from '../smart/embedding-choice.ts';
+import type { EmbeddingWishes } from '../smart/hosted/embedding-choice.ts';
 import { Embeddings } from '../smart/embeddings.ts';
-import { createVectorStore } from '../smart/vectors-kept.ts';
+import { createVectorStore } from '../smart/vectors/kept.ts';
 
 /** The hosted side of the search, with its vectors in the hub's database. */
 export function openEmbeddings(database: DatabaseHandle, log: Logger, closers: Closers): Embeddings {

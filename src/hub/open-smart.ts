@@ -11,7 +11,7 @@ import type { Env } from '../env/env.ts';
 import type { SmartOptions } from '../mcp/smart.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import { loadLocalEmbedder } from '../smart/embedder-local.ts';
-import { builtinThreshold, chooseEmbedding } from '../smart/embedding-choice.ts';
+import { builtinThreshold, chooseEmbedding } from '../smart/hosted/embedding-choice.ts';
 import type { Embeddings } from '../smart/embeddings.ts';
 import { createSmartIndex, type SmartIndex, toolKey } from '../smart/routing.ts';
 import { createSearchEngine, type SearchEngine } from '../smart/search-engine.ts';

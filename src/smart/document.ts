@@ -72,5 +72,5 @@ function enumerated(values: unknown): string[] {
 const longestEnum = 20;
 /** Deeper parameters are details. */
 const deepest = 4;
-/** Objects of one schema that are looked at: more than the first of them count for nothing, see tool-terms.ts. */
+/** Objects of one schema that are looked at: more than the first of them count for nothing, see words/tool-terms.ts. */
 const mostNodes = 500;

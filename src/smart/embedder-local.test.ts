@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadLocalEmbedder, type LocalEmbedder } from './embedder-local.ts';
-import { toolTerms } from './tool-terms.ts';
+import { toolTerms } from './words/tool-terms.ts';
 
 let embedder: LocalEmbedder;
 let folder: string;

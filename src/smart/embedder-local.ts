@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { shipped } from '../core/shipped.ts';
-import { terms } from './analyzer.ts';
-import type { ToolTerms } from './tool-terms.ts';
-import { readWordTable, type WordTable } from './word-table.ts';
+import { terms } from './words/analyzer.ts';
+import type { ToolTerms } from './words/tool-terms.ts';
+import { readWordTable, type WordTable } from './vectors/word-table.ts';
 
 /**
  * Turns texts into vectors with a table of one vector per word stem: the vector of a text is the sum of those of its terms. Words

@@ -5,9 +5,9 @@ import { embeddingService } from '../../test/kit/embedding-service.ts';
 import { until } from '../../test/kit/until.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import { toolDocument } from './document.ts';
-import { chooseEmbedding } from './embedding-choice.ts';
+import { chooseEmbedding } from './hosted/embedding-choice.ts';
 import { Embeddings } from './embeddings.ts';
-import { createVectorStore } from './vectors-kept.ts';
+import { createVectorStore } from './vectors/kept.ts';
 
 // What happens to the search while the database with the vectors is away.
 

@@ -4,9 +4,9 @@ import { embeddingService, type Fault, vectorOf } from '../../test/kit/embedding
 import { until } from '../../test/kit/until.ts';
 import type { LogFields, Logger } from '../core/logger.ts';
 import { toolDocument } from './document.ts';
-import { chooseEmbedding, type EmbeddingWishes } from './embedding-choice.ts';
+import { chooseEmbedding, type EmbeddingWishes } from './hosted/embedding-choice.ts';
 import { Embeddings } from './embeddings.ts';
-import { createVectorStore } from './vectors-kept.ts';
+import { createVectorStore } from './vectors/kept.ts';
 
 // What a hosted embedding service does to the search when it works, when it fails in every way there is, and when it changes.
 

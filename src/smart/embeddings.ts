@@ -3,9 +3,9 @@ import { errorText, HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import type { ToolDocument } from './document.ts';
-import type { EmbeddingChoice, EmbeddingService } from './embedding-choice.ts';
-import { type Found, HostedIndex, type HostedState } from './hosted-index.ts';
-import type { Pauses } from './hosted-service.ts';
+import type { EmbeddingChoice, EmbeddingService } from './hosted/embedding-choice.ts';
+import { type Found, HostedIndex, type HostedState } from './hosted/hosted-index.ts';
+import type { Pauses } from './hosted/service.ts';
 import type { Similarities } from './score-text.ts';
 import type { SpaceContents, VectorStore } from './vector-store.ts';
 

@@ -1,5 +1,5 @@
-import type { Asked } from './actions.ts';
-import type { Visible } from './lexical.ts';
+import type { Asked } from './words/actions.ts';
+import type { Visible } from './words/lexical.ts';
 import type { Slots } from './slots.ts';
 
 /** Every number of the ranking. Chosen on the development halves of the benchmark, see models/MODEL_CARD.md. */

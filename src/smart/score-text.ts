@@ -1,6 +1,6 @@
-import { actionAsked } from './actions.ts';
+import { actionAsked } from './words/actions.ts';
 import type { LocalEmbedder } from './embedder-local.ts';
-import type { Visible } from './lexical.ts';
+import type { Visible } from './words/lexical.ts';
 import { bestOf, fuse, normalize, weighActions, type Ranking } from './rank.ts';
 import type { ToolIndex } from './tool-index.ts';
 

@@ -1,9 +1,9 @@
 import { limits } from '../core/limits.ts';
-import { clausesOf } from './clauses.ts';
+import { clausesOf } from './words/clauses.ts';
 import { confidenceOf, confidentFrom, type Evidence } from './confidence.ts';
 import type { LocalEmbedder } from './embedder-local.ts';
 import { above, backgroundOf } from './hosted-scale.ts';
-import type { Visible } from './lexical.ts';
+import type { Visible } from './words/lexical.ts';
 import {
   addClause,
   addServers,

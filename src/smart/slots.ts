@@ -1,5 +1,5 @@
-import type { Visible } from './lexical.ts';
-import { maxSlots } from './postings.ts';
+import type { Visible } from './words/lexical.ts';
+import { maxSlots } from './words/postings.ts';
 
 /** Keys that a search may know of; all when undefined. */
 export type Allowed = ReadonlySet<string> | ((key: string) => boolean) | undefined;

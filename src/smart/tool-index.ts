@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { actionsOfTool } from './actions.ts';
+import { actionsOfTool } from './words/actions.ts';
 import type { ToolDocument } from './document.ts';
 import type { LocalEmbedder } from './embedder-local.ts';
-import { createLexical, type Lexical } from './lexical.ts';
+import { createLexical, type Lexical } from './words/lexical.ts';
 import { createSlots, type Slots } from './slots.ts';
-import { toolTerms } from './tool-terms.ts';
-import { createVectors, type Vectors } from './vectors-memory.ts';
+import { toolTerms } from './words/tool-terms.ts';
+import { createVectors, type Vectors } from './vectors/memory.ts';
 
 /** The tools that can be searched: their slots, and what the channels keep under those. */
 export interface ToolIndex {

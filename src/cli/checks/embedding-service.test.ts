@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { embeddingService } from '../../../test/kit/embedding-service.ts';
-import type { EmbeddingWishes } from '../../smart/embedding-choice.ts';
+import type { EmbeddingWishes } from '../../smart/hosted/embedding-choice.ts';
 import { checkEmbeddingService } from './embedding-service.ts';
 
 const name = 'embedding service';

@@ -1,7 +1,7 @@
 import { errorText, type ErrorCode, HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
-import { createHostedEmbedder } from '../../smart/embedder-hosted.ts';
-import { chooseEmbedding, type EmbeddingService, type EmbeddingWishes } from '../../smart/embedding-choice.ts';
+import { createHostedEmbedder } from '../../smart/hosted/embedder.ts';
+import { chooseEmbedding, type EmbeddingService, type EmbeddingWishes } from '../../smart/hosted/embedding-choice.ts';
 import type { Check } from './check.ts';
 
 const name = 'embedding service';

@@ -4,7 +4,7 @@ import type { ServerState } from '../../core/hub.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { DatabaseHandle } from '../../database/supervise.ts';
 import type { Embeddings } from '../../smart/embeddings.ts';
-import type { HostedState } from '../../smart/hosted-index.ts';
+import type { HostedState } from '../../smart/hosted/hosted-index.ts';
 import type { SpaceContents } from '../../smart/vector-store.ts';
 import { adminOnly, type ApiEnv, editorOf } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';

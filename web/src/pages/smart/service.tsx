@@ -35,7 +35,7 @@ export function savedService({ smartRouting = {} }: System): readonly unknown[] 
   return ['enabled', 'embeddingProvider', ...names].map((name) => smartRouting[name]);
 }
 
-/** As the hub chooses it (`smart/embedding-choice.ts` there), without its environment. */
+/** As the hub chooses it (`smart/hosted/embedding-choice.ts` there), without its environment. */
 function providerOf({ smartRouting = {} }: System): Provider {
   const { enabled, embeddingProvider, openaiApiKey, openaiApiBaseUrl, azureOpenaiEndpoint } = smartRouting;
   const saysOpenai = textOf(openaiApiKey) !== '' || textOf(openaiApiBaseUrl) !== '';

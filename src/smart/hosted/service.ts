@@ -1,8 +1,8 @@
-import { errorText } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
-import type { Logger } from '../core/logger.ts';
+import { errorText } from '../../core/errors.ts';
+import { limits } from '../../core/limits.ts';
+import type { Logger } from '../../core/logger.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
-import { createHostedEmbedder, type HostedEmbedder } from './embedder-hosted.ts';
+import { createHostedEmbedder, type HostedEmbedder } from './embedder.ts';
 import { unusable } from './embedding-answer.ts';
 import type { EmbeddingService } from './embedding-choice.ts';
 import { createQueryVectors, type QueryVectors } from './query-vectors.ts';

@@ -1,14 +1,14 @@
-import { errorText, HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
-import type { Logger } from '../core/logger.ts';
-import { createLoop, type Loop } from '../core/loop.ts';
+import { errorText, HubError } from '../../core/errors.ts';
+import { limits } from '../../core/limits.ts';
+import type { Logger } from '../../core/logger.ts';
+import { createLoop, type Loop } from '../../core/loop.ts';
 import { type Coverage, createCoverage } from './coverage.ts';
-import type { ToolDocument } from './document.ts';
+import type { ToolDocument } from '../document.ts';
 import { type EmbedRun, embedTools } from './embed-tools.ts';
 import type { EmbeddingService } from './embedding-choice.ts';
-import { type HostedService, openHostedService, type Pauses } from './hosted-service.ts';
-import { inSlices, inTurns } from './slices.ts';
-import type { VectorStore } from './vector-store.ts';
+import { type HostedService, openHostedService, type Pauses } from './service.ts';
+import { inSlices, inTurns } from '../slices.ts';
+import type { VectorStore } from '../vector-store.ts';
 
 /** The tools in one space: their vectors by a hosted service, kept equal to the catalogue in the background. */
 export class HostedIndex {

@@ -1,6 +1,6 @@
 import { terms, words } from './analyzer.ts';
 import { stopWords } from './stop-words.ts';
-import type { ToolDocument } from './document.ts';
+import type { ToolDocument } from '../document.ts';
 import type { ToolTerms } from './tool-terms.ts';
 import { createPostings, slotShift, weightMask, weights, type Postings } from './postings.ts';
 

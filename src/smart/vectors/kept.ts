@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
-import type { DatabaseHandle } from '../database/supervise.ts';
-import { type VectorRows, vectorRows } from './vector-rows.ts';
-import type { SpaceContents, VectorStore } from './vector-store.ts';
-import { createVectorSpaces } from './vector-spaces.ts';
-import type { VectorMemory } from './vectors-segments.ts';
+import { HubError } from '../../core/errors.ts';
+import { limits } from '../../core/limits.ts';
+import type { DatabaseHandle } from '../../database/supervise.ts';
+import { type VectorRows, vectorRows } from './rows.ts';
+import type { SpaceContents, VectorStore } from '../vector-store.ts';
+import { createVectorSpaces } from './spaces.ts';
+import type { VectorMemory } from './segments.ts';
 
 /**
  * The vectors of this hub: kept and compared in the database where it has the `vector` extension; where it has not, kept there and compared in

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { limits } from '../core/limits.ts';
-import { inTurns } from './slices.ts';
-import { createVectors, type Vectors } from './vectors-memory.ts';
+import { limits } from '../../core/limits.ts';
+import { inTurns } from '../slices.ts';
+import { createVectors, type Vectors } from './memory.ts';
 
 /**
  * Vectors of one space in memory, by hash, as bytes. They are compared segment by segment with a turn for everybody else between two, so that a search

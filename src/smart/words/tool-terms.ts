@@ -1,5 +1,5 @@
 import { terms } from './analyzer.ts';
-import type { ToolDocument } from './document.ts';
+import type { ToolDocument } from '../document.ts';
 
 /** The terms of a tool, field by field, in order; the first 60 of each. */
 export interface ToolTerms {

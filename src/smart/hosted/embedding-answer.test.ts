@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { HubError } from '../core/errors.ts';
+import { HubError } from '../../core/errors.ts';
 import { readEmbeddings } from './embedding-answer.ts';
 
 const answer = (...data: unknown[]) => JSON.stringify({ data });

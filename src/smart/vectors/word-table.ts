@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { HubError } from '../core/errors.ts';
+import { HubError } from '../../core/errors.ts';
 
 /** Vectors of words, as bytes. */
 export interface WordTable {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createVectorMemory } from './vectors-segments.ts';
+import { createVectorMemory } from './segments.ts';
 
 const names = Array.from({ length: 12 }, (_, i) => `h${i}`);
 const number = fc.float({ min: -1, max: 1, noNaN: true });

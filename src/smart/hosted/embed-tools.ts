@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errorText, HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
-import type { Logger } from '../core/logger.ts';
+import { errorText, HubError } from '../../core/errors.ts';
+import { limits } from '../../core/limits.ts';
+import type { Logger } from '../../core/logger.ts';
 import { unusable } from './embedding-answer.ts';
-import type { HostedService } from './hosted-service.ts';
-import type { VectorStore } from './vector-store.ts';
+import type { HostedService } from './service.ts';
+import type { VectorStore } from '../vector-store.ts';
 
 /** What one run of embedding works with, and whom it tells. */
 export interface EmbedRun {

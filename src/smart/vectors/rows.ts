@@ -1,6 +1,6 @@
-import { limits } from '../core/limits.ts';
-import type { Database } from '../database/database.ts';
-import type { SpaceContents } from './vector-store.ts';
+import { limits } from '../../core/limits.ts';
+import type { Database } from '../../database/database.ts';
+import type { SpaceContents } from '../vector-store.ts';
 
 /** The table of vectors, in either of its two forms: `vector` where the extension is there, bytes where it is not. */
 export interface VectorRows {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { limits } from '../core/limits.ts';
-import type { ToolDocument } from './document.ts';
+import { limits } from '../../core/limits.ts';
+import type { ToolDocument } from '../document.ts';
 
 /** Which tools there are, which of them have a vector in one space, and which are to get one. */
 export interface Coverage {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createDotKernel } from './dot-kernel.ts';
-import { createVectors } from './vectors-memory.ts';
+import { createVectors } from './memory.ts';
 
 const kernels = [
   ['with SIMD', createDotKernel],

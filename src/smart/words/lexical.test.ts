@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ToolDocument } from './document.ts';
+import type { ToolDocument } from '../document.ts';
 import { createLexical, type Lexical, type Visible } from './lexical.ts';
 import { toolTerms } from './tool-terms.ts';
 

@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici';
-import { errorText, HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
+import { errorText, HubError } from '../../core/errors.ts';
+import { limits } from '../../core/limits.ts';
 import { cutToTokens } from './cut-to-tokens.ts';
 import { type Embedded, readEmbeddings } from './embedding-answer.ts';
 import type { EmbeddingService } from './embedding-choice.ts';

@@ -1,4 +1,4 @@
-import { createVectorMemory, type VectorMemory } from './vectors-segments.ts';
+import { createVectorMemory, type VectorMemory } from './segments.ts';
 
 /** The vectors of all spaces that are in memory, within one bound. */
 export interface VectorSpaces {

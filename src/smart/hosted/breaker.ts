@@ -1,5 +1,5 @@
-import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
+import { HubError } from '../../core/errors.ts';
+import { limits } from '../../core/limits.ts';
 
 /**
  * Keeps everybody from waiting for a service that is known to fail: the first failure opens it, and from then on only its own trial requests go

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { emptyDatabase, patienceMs } from '../../test/kit/databases.ts';
-import type { DatabaseHandle } from '../database/supervise.ts';
-import type { VectorStore } from './vector-store.ts';
-import { createVectorStore } from './vectors-kept.ts';
+import { emptyDatabase, patienceMs } from '../../../test/kit/databases.ts';
+import type { DatabaseHandle } from '../../database/supervise.ts';
+import type { VectorStore } from '../vector-store.ts';
+import { createVectorStore } from './kept.ts';
 
 const off = { current: () => undefined, state: () => ({ state: 'off' }) as const };
 const down = { current: () => undefined, state: () => ({ state: 'down', error: 'x' }) as const };

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
+import { HubError } from '../../core/errors.ts';
+import { limits } from '../../core/limits.ts';
 import type { Breaker } from './breaker.ts';
-import type { HostedEmbedder } from './embedder-hosted.ts';
+import type { HostedEmbedder } from './embedder.ts';
 import { unusable } from './embedding-answer.ts';
 
 /** Vectors of what is searched for. */
