@@ -52,13 +52,12 @@ export interface WriterOptions<T> {
 
 export function createWriter<T>(options: WriterOptions<T>): Writer<T> {
   const { database, write, limit, log, rows, queue = arrayQueue<T>() } = options;
-  const counts = { written: 0, dropped: 0 };
+  const counts = { written: 0, dropped: 0, failing: false };
   /** All rows ever taken in, and all that left: written, refused or cleared. */
   let entered = 0;
   let left = 0;
   /** Drops not yet spoken of. */
   let unsaid = 0;
-  let failing = false;
   let closed = false;
   let draining = false;
   let timer: NodeJS.Timeout | undefined;
@@ -92,11 +91,10 @@ export function createWriter<T>(options: WriterOptions<T>): Writer<T> {
     counts.dropped += outcome.refused;
     leave(outcome.written + outcome.refused);
     if (outcome.refused > 0) log.error(`The database refused some ${rows}`, { refused: outcome.refused });
-    failing = outcome.error !== undefined && !(outcome.error instanceof HubError);
+    counts.failing = outcome.error !== undefined && !(outcome.error instanceof HubError);
+    if (counts.failing)
+      log.warn(`Cannot write ${rows}; they are kept and tried again`, { error: reasonOf(outcome.error) });
     if (outcome.error !== undefined) {
-      if (!(outcome.error instanceof HubError)) {
-        log.warn(`Cannot write ${rows}; they are kept and tried again`, { error: reasonOf(outcome.error) });
-      }
       wake(limits.databaseRetryMaxMs);
       return false;
     }
@@ -144,7 +142,7 @@ export function createWriter<T>(options: WriterOptions<T>): Writer<T> {
         await work();
         leave(before);
       }),
-    counts: () => ({ waiting: queue.size, ...counts, failing }),
+    counts: () => ({ waiting: queue.size, ...counts }),
     async close() {
       if (closed) return;
       await flush(limits.databaseCloseMs);
