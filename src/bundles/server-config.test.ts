@@ -96,6 +96,13 @@ describe('how a bundle is started', () => {
     ]);
     expect(bundleServer(made, place, {}, { host: mac }).notes).toEqual([]);
   });
+
+  test.each([
+    ['./server/index.js', []],
+    ['server/gone.js', ['"server/gone.js" (server.entry_point) is not in the bundle; it may not start.']],
+  ])('is said to be doubtful when its entry point, %s, is missing', (entry_point, notes) => {
+    expect(bundleServer(manifest({ entry_point }), place, {}, { host: linux }).notes).toEqual(notes);
+  });
 });
 
 const withOptions = manifest(

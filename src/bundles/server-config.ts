@@ -93,7 +93,7 @@ export function bundleServer(
     },
     requiredConfig: stillMissing,
     executables: [...new Set(executables)],
-    notes: notesOn(manifest, stillMissing, host),
+    notes: notesOn(manifest, place, stillMissing, host),
   };
 }
 
@@ -271,8 +271,17 @@ function masked(manifest: Manifest, values: ReadonlyMap<string, UserValue>): Rea
   );
 }
 
-function notesOn(manifest: Manifest, missing: readonly RequiredConfig[], { platform }: BundleHost): string[] {
+function notesOn(
+  manifest: Manifest,
+  { files }: BundlePlace,
+  missing: readonly RequiredConfig[],
+  { platform }: BundleHost,
+): string[] {
   const notes: string[] = [];
+  const entryPoint = manifest.server.entry_point;
+  if (entryPoint !== undefined && !files.has(posix.normalize(entryPoint))) {
+    notes.push(`${quoted(entryPoint)} (server.entry_point) is not in the bundle; it may not start.`);
+  }
   if (missing.length > 0) {
     const names = missing.map(({ key, title }) => (title === key ? key : `${title} (${key})`)).join(', ');
     notes.push(`Disabled until it is configured: ${names}.`);

@@ -125,7 +125,7 @@ test('equal tools come in the order of their keys', () => {
 
 test('a description of 10 MB is cut, not read', () => {
   const engine = createSearchEngine(embedder);
-  const started = performance.now();
+  const before = process.cpuUsage();
   engine.put([
     tool('s', 'huge', 'find the needle '.repeat(650_000)),
     tool('s', 'n'.repeat(1_000_000), '', { parameterNames: 'a '.repeat(5_000_000) }),
@@ -135,7 +135,7 @@ test('a description of 10 MB is cut, not read', () => {
   expect(
     keys(engine.search({ query: 'needle '.repeat(1_000_000), limit: 1, context: 'x y '.repeat(1_000_000) })),
   ).toEqual(['s/huge']);
-  expect(performance.now() - started).toBeLessThan(3_000);
+  expect(process.cpuUsage(before).user / 1_000).toBeLessThan(3_000);
   expect(bytes).toBeLessThan(1_000_000);
 });
 

@@ -43,10 +43,10 @@ test('verbs that come later in a long request are not what it asks first', () =>
 });
 
 test('texts of any kind and length are looked at only where they begin', () => {
-  const started = performance.now();
+  const before = process.cpuUsage();
   for (const text of ['', '🚀', '删除文件', 'x'.repeat(10_000_000), 'word '.repeat(2_000_000)]) {
     expect(actionAsked(text)).toBeUndefined();
     expect(actionsOfTool(text, text)).toBe(0);
   }
-  expect(performance.now() - started).toBeLessThan(1_000);
+  expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000);
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { cpuMsOf } from '../../../test/kit/cpu.ts';
 import { lineSplitter } from './lines.ts';
 import type { TooLong } from '../pieces.ts';
 
@@ -65,13 +66,13 @@ test('a line of exactly the allowed size passes, one byte more does not', () => 
 
 test('a long line costs the same per byte as a short one', () => {
   const chunk = Buffer.alloc(64 * 1024, 'x');
-  const timeOf = (chunks: number): number => {
-    const start = performance.now();
-    split([...Array.from({ length: chunks }, () => chunk), Buffer.from('\n')], 1e9);
-    return performance.now() - start;
-  };
-  timeOf(40);
+  const timeOf = (chunks: number): number =>
+    cpuMsOf(() => void split([...Array.from({ length: chunks }, () => chunk), Buffer.from('\n')], 1e9));
+  timeOf(160);
   // Quadratic gathering would take 64 times as long for 8 times the bytes; linear takes 8, with room for a busy machine.
-  const [short, long] = [Math.min(timeOf(40), timeOf(40), timeOf(40)), Math.min(timeOf(320), timeOf(320), timeOf(320))];
+  const [short, long] = [
+    Math.min(timeOf(160), timeOf(160), timeOf(160)),
+    Math.min(timeOf(1280), timeOf(1280), timeOf(1280)),
+  ];
   expect(long / short).toBeLessThan(32);
 });
