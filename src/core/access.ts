@@ -104,6 +104,13 @@ export function isAdmin(settings: Settings, principal: Principal): boolean {
   return principal.kind === 'user' && userOf(settings, principal)?.role === 'admin';
 }
 
+/** True for whoever sees all there is on every server: admins, their own access keys, and keys that open everything. */
+export function seesEverything(settings: Settings, principal: Principal): boolean {
+  const who = identity(settings, principal);
+  if (who?.kind === 'key') return who.key.accessType === 'all';
+  return who?.kind === 'user' && who.user.role === 'admin';
+}
+
 type Identity =
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'user'; readonly user: UserSettings }

@@ -6,7 +6,7 @@ import { type Health, healthRoute } from './open/health.ts';
 import { answerErrors, fail } from './frame/reply.ts';
 
 export interface AppOptions {
-  /** Prefix of every path but `/health`; empty or like `/hub`. */
+  /** Prefix of every path but `/health` and `/metrics`; empty or like `/hub`. */
   readonly basePath: string;
   readonly health: () => Health;
   /** The dashboard; undefined with `DISABLE_WEB`: the API only. */

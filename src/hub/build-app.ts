@@ -17,19 +17,21 @@ import { dashboardRoutes } from '../http/dashboard/files.ts';
 import { dashboardResources } from '../http/dashboard/resources.ts';
 import { docsRoutes } from '../http/docs/routes.ts';
 import { createApi, isOpen } from '../http/frame/api.ts';
-import type { ApiEnv } from '../http/frame/caller.ts';
+import type { ApiEnv, CallerOptions } from '../http/frame/caller.ts';
 import type { Arrived } from '../http/frame/client-address.ts';
 import { hubUrl, type PublicUrl } from '../http/frame/public-url.ts';
 import { watchHealth } from '../http/open/health.ts';
 import { protectedResourceRoutes } from '../http/open/protected-resource.ts';
 import { publicConfigRoutes } from '../http/open/public-config.ts';
 import { peopleResources } from '../http/people/resources.ts';
+import { metricsRoutes } from '../http/records/metrics.ts';
 import { recordResources } from '../http/records/resources.ts';
 import { settingsResources } from '../http/settings/resources.ts';
 import { type SignInCookies, signInCookies } from '../http/sign-in/cookie.ts';
 import { oauthRoutes } from '../http/sign-in/oauth-routes.ts';
 import { serverOAuthRoutes } from '../http/sign-in/server-oauth.ts';
 import type { Records } from '../logs/records.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { DispatchOptions } from '../mcp/dispatch.ts';
 import type { DataDir } from '../settings/data-dir.ts';
 import type { SettingsStore } from '../settings/store.ts';
@@ -56,6 +58,7 @@ export interface AppParts {
   readonly dispatch: DispatchOptions;
   readonly changes: Changes;
   readonly embeddings: Embeddings;
+  readonly metrics: Metrics;
   readonly log: Logger;
 }
 
@@ -75,22 +78,20 @@ export function buildApp(parts: AppParts) {
   app.route('/', oauthRoutes({ ...parts, ...entrances }));
   app.route('/', publicConfigRoutes({ basePath: env.basePath, version }));
   app.route('/', protectedResourceRoutes({ publicUrl, basePath: env.basePath }));
+  app.route('/', metricsRoutes({ metrics: parts.metrics, ...whoAsks(parts) }));
   return app;
 }
 
 /** The management API, a line per resource. */
 function buildApi(parts: AppParts & { readonly login: Login; readonly cookies: SignInCookies }) {
-  const { env, settings, records, passwords, tokens, identity, addressOf, pool, dataDir, log } = parts;
+  const { env, settings, records, passwords, tokens, identity, pool, dataDir, log } = parts;
   const { signIns, login, cookies } = parts;
-  const current = () => settings.current;
   const mount = `${env.basePath}/api`;
   const states = () => pool.states();
   const { allowedOrigins } = env;
   const api: Hono<ApiEnv> = createApi({
     mount,
-    settings: current,
-    identify: identity.identify,
-    address: (c) => addressOf((c.env as HttpBindings).incoming),
+    ...whoAsks(parts),
     readonly: env.readonly,
     resources: [
       ...peopleResources({ settings, login, passwords, tokens, claims: identity.claims, log }),
@@ -104,4 +105,13 @@ function buildApi(parts: AppParts & { readonly login: Login; readonly cookies: S
     log,
   });
   return api;
+}
+
+/** What finding out takes who makes a request. */
+function whoAsks({ settings, identity, addressOf }: AppParts): CallerOptions {
+  return {
+    settings: () => settings.current,
+    identify: identity.identify,
+    address: (c) => addressOf((c.env as HttpBindings).incoming),
+  };
 }

@@ -1,5 +1,6 @@
-import type { ActivitySink } from '../core/activity.ts';
+import type { ActivitySink, NewActivity } from '../core/activity.ts';
 import type { Logger } from '../core/logger.ts';
+import type { CallCounts } from '../metrics/calls.ts';
 import { activityOf, refusedActivityOf, smartActivityOf } from '../mcp/activity.ts';
 import type { DispatchOptions } from '../mcp/dispatch.ts';
 import type { RefusedCall } from '../mcp/refused-call.ts';
@@ -17,14 +18,19 @@ export interface OpenDispatch {
   readonly records: { readonly activity: ActivitySink };
   readonly smart: SmartOptions;
   readonly clients: Clients;
+  readonly counts: CallCounts;
   readonly log: Logger;
 }
 
 /** How requests get to the servers, from MCP clients and from everywhere else, and what is kept of them. */
-export function openDispatch({ settings, leases, records, smart, clients, log }: OpenDispatch): DispatchOptions {
-  const { activity } = records;
+export function openDispatch(options: OpenDispatch): DispatchOptions {
+  const { settings, leases, records, smart, clients, counts, log } = options;
+  const keep = (record: NewActivity, ms: number): void => {
+    records.activity.record(record);
+    counts.count(record, ms);
+  };
   const searches = createSearchUsage();
-  const refused = (call: RefusedCall): void => activity.record(refusedActivityOf(call, settings.current));
+  const refused = (call: RefusedCall): void => keep(refusedActivityOf(call, settings.current), call.ms);
   return {
     ...clients.forRequests,
     connection(server, request) {
@@ -34,10 +40,10 @@ export function openDispatch({ settings, leases, records, smart, clients, log }:
     finished(call) {
       clients.forRequests.tasks.learn(call);
       const record = activityOf(call, settings.current, searches);
-      if (record) activity.record(record);
+      if (record) keep(record, call.ms);
     },
     refused,
-    smart: { ...smart, refused, used: (use) => activity.record(smartActivityOf(use, settings.current, searches)) },
+    smart: { ...smart, refused, used: (use) => keep(smartActivityOf(use, settings.current, searches), use.ms) },
     version,
     log,
   };

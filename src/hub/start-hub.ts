@@ -27,6 +27,7 @@ import type { Pool } from '../upstream/pool.ts';
 import { createFront } from '../wire/front.ts';
 import { environmentWins } from './environment-wins.ts';
 import { openClients } from './open-clients.ts';
+import { openMetrics } from './open-metrics.ts';
 import { openDispatch } from './open-dispatch.ts';
 import { secretsOf } from './open-embeddings.ts';
 import { openSmart } from './open-smart.ts';
@@ -91,25 +92,24 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const { tokens, identity } = await openAccess(env, storage, closers);
   const addressOf = clientAddress(env.trustProxy, log('hub'));
   const smart = openSmart({ env, settings, database, pool, log: log('search') }, closers);
-  const dispatch = openDispatch({ settings, leases, records, clients, smart: smart.options, log: log('gateway') });
+  const { counts, metrics } = openMetrics({ ...storage, clients, pool }, closers);
+  const dispatch = openDispatch({ ...storage, leases, clients, counts, smart: smart.options, log: log('gateway') });
   const publicUrl = createPublicUrl(env);
   const parts = {
-    database,
+    ...storage,
     publicUrl,
     env,
-    settings,
-    records,
     passwords,
     tokens,
     identity,
     addressOf,
     pool,
     signIns,
-    dataDir,
     views,
     dispatch,
     changes,
     embeddings: smart.embeddings,
+    metrics,
   };
   const app = buildApp({ ...parts, log: log('api') });
   const door = createDoor({

@@ -23,6 +23,8 @@ export interface Stream {
 export interface Streams {
   /** Starts an event stream on a response. `closed` is called once, whoever ends it. `farewell` is the message that an orderly end begins with. */
   open(res: HttpResponse, headers: Record<string, string>, closed: () => void, farewell?: string): Stream;
+  /** How many are open. */
+  readonly count: number;
   /** True when no more may be opened (`limits.streams`). */
   readonly full: boolean;
   /** Ends those whose request would not be let in any more. */
@@ -50,6 +52,9 @@ export function createStreams(): Streams {
 
   return {
     onBeat,
+    get count() {
+      return streams.size;
+    },
     get full() {
       return streams.size >= limits.streams;
     },

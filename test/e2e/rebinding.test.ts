@@ -45,6 +45,7 @@ const routes: [string, string, unknown?][] = [
   ['GET', '/sse/alpha'],
   ['POST', '/messages?sessionId=x', call],
   ['GET', '/health'],
+  ['GET', '/metrics'],
   ['GET', '/'],
   ['GET', '/nowhere'],
   ['POST', '/api/auth/login', { username: 'admin', password: 'correct horse' }],

@@ -1,0 +1,31 @@
+import type { Closers } from '../core/closers.ts';
+import { createCallCounts } from '../metrics/calls.ts';
+import { countLogEntries } from '../metrics/log-entries.ts';
+import { createMetrics } from '../metrics/metrics.ts';
+import type { Pool } from '../upstream/pool.ts';
+import { version } from '../version.ts';
+import type { Clients } from './open-clients.ts';
+import type { Storage } from './open-storage.ts';
+
+export interface OpenMetrics extends Pick<Storage, 'book' | 'database' | 'settings' | 'records'> {
+  readonly clients: Pick<Clients, 'sessions' | 'streams'>;
+  readonly pool: Pool;
+}
+
+/** What is counted, and what of everything else is told to who asks for the metrics. */
+export function openMetrics({ book, database, settings, records, clients, pool }: OpenMetrics, closers: Closers) {
+  const counts = createCallCounts((server) => settings.current.servers.has(server));
+  settings.subscribe(() => counts.prune());
+  const metrics = createMetrics({
+    version,
+    calls: counts,
+    servers: () => pool.states(),
+    sessions: () => clients.sessions.liveCount,
+    streams: () => ({ mcp: clients.streams.count, log: records.logStream.readers() }),
+    database: () => database.state().state,
+    rows: () => ({ log: records.logs.counts(), activity: records.activity.counts() }),
+    logEntries: countLogEntries(book),
+  });
+  closers.add(() => metrics.close());
+  return { counts, metrics };
+}
