@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { version } from '../../src/version.ts';
 import { api, keyToken, login, userToken } from '../kit/api.ts';
 import { hostileStdio } from '../kit/hostile.ts';
 import { scrape } from '../kit/prometheus.ts';
 import { raw, rpc, stream } from '../kit/raw.ts';
-import { type HubOptions, type SettingsDocument, type TestHub, testHub } from '../kit/test-hub.ts';
+import { type HubOptions, type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
 const server = (name: string) => hostileStdio({ name, tools: ['echo', 'hang', 'fail'] }).config;
@@ -127,14 +126,21 @@ test('nothing is left of a server that was removed or renamed, and what its last
   const named = async (name: string) =>
     (await read(hub, admin)).samples.filter(({ labels }) => labels['server'] === name).length;
   expect(await named('alpha')).toBeGreaterThan(10);
-  const written = JSON.parse(readFileSync(hub.settingsPath, 'utf8')) as SettingsDocument;
-  hub.write({ ...written, mcpServers: { gamma: alpha, beta } });
-  await until('the new name is there', async () => (await named('gamma')) > 0);
+  expect((await api(hub, 'DELETE', '/servers/alpha', { token: admin })).status).toBe(200);
+  const add = async (name: string) => {
+    const added = await api(hub, 'POST', '/servers', { token: admin, body: { name, config: alpha } });
+    expect(added.status, added.text).toBe(201);
+    await until(`${name} is there`, async () => (await named(name)) > 0);
+  };
+  await add('gamma');
   await hanging;
   expect(await named('alpha')).toBe(0);
   const { value } = await read(hub, admin);
   expect(value('toolhub_calls_total', { server: 'gamma', outcome: 'success' })).toBe(0);
   expect(value('toolhub_calls_total', { server: 'beta', outcome: 'success' })).toBe(1);
+  await add('alpha');
+  const again = await read(hub, admin);
+  expect(again.value('toolhub_calls_total', { server: 'alpha', outcome: 'success' })).toBe(0);
 });
 
 test('what is open, kept and said is in them, and what the process took', async () => {
