@@ -23,6 +23,10 @@ const heads = {
   healthMs: '/health ms',
   listedMs: 'all listed ms',
   startCpuMs: 'CPU ms to /health',
+  besideP50: 'p50 ms of calls beside',
+  besideP99: 'p99 ms of calls beside',
+  leftKb: 'live KB left by each',
+  callsLeft: 'calls left',
   addedP50: 'added p50 ms',
   addedP99: 'added p99 ms',
 };

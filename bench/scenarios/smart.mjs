@@ -60,6 +60,7 @@ async function search(hub, smart, at, times, echo) {
     p50: percentile(took, 0.5),
     p99: percentile(took, 0.99),
     cpuMs: ((cpuOf(hub.pid) - cpuFrom) / times) * 1e3,
+    besideP50: percentile(calls, 0.5),
     besideP99: percentile(calls, 0.99),
   };
 }
