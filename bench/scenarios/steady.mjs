@@ -11,7 +11,7 @@ export async function run({ rounds, seconds, extra, note, only }) {
   const setup = { web, servers: { web: { type: 'streamable-http', url: web.url } } };
   const contenders = [];
   try {
-    for (const name of ['direct', 'minimal', 'hub']) if (!only || only.includes(name)) contenders.push(await kinds[name](setup));
+    for (const name of ['direct', 'minimal', 'hub', 'hub without database']) if (!only || only.includes(name)) contenders.push(await kinds[name](setup));
     for (const start of extra) contenders.push(await start(setup));
     for (const one of contenders) {
       one.tool = (await ready(one, 5)).of('web', 'echo');
