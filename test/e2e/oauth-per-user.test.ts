@@ -105,6 +105,13 @@ test('each user’s calls go with their own sign-in, whatever they come in by', 
   expect(fixture.registered).toHaveLength(1);
 });
 
+test('the hub registers itself once, however many begin to sign in at the same moment', async () => {
+  const { fixture, hub } = await world();
+  await Promise.all([signIn(hub, 'ann'), signIn(hub, 'bob')]);
+  await listed(hub);
+  expect(fixture.registered).toHaveLength(1);
+});
+
 test('who has not signed in is told where to, everywhere, and nobody else notices', async () => {
   const { fixture, hub, ann, bob } = await world();
   expect(await serverAs(hub, bob)).toMatchObject({

@@ -29,6 +29,8 @@ export interface AccountOptions {
   readonly startUrl: () => string;
   /** The hub's document for authorization servers, when they can fetch it. */
   readonly documentUrl: () => string | undefined;
+  /** Runs `work` once another account of the server has prepared its sign-in: the hub registers itself once, whoever signs in. */
+  readonly afterOther: <T>(work: () => Promise<T>) => Promise<T>;
   readonly log: Logger;
   /** Tokens, or whether somebody has to sign in, are not what they were. Raise a flag and return. */
   readonly changed: () => void;

@@ -17,6 +17,23 @@ export interface Accounts {
 
 export function createAccounts(options: SignInsOptions, attempts: Attempts): Accounts {
   const accounts = new Map<string, { readonly key: GrantKey; readonly account: Account; readonly setup: string }>();
+  const preparing = new Map<string, Promise<unknown>>();
+
+  /** Whatever comes of the one that is under way: only the first is waited for, or a dead authorization server would keep a queue waiting. */
+  async function afterOther<T>(server: string, work: () => Promise<T>): Promise<T> {
+    const other = preparing.get(server);
+    if (other) {
+      await other.catch(() => undefined);
+      return work();
+    }
+    const own = work();
+    preparing.set(server, own);
+    try {
+      return await own;
+    } finally {
+      preparing.delete(server);
+    }
+  }
 
   function open(server: ServerSettings, { url: text, oauth = {} }: RemoteTransport, key: GrantKey, setup: string) {
     const { name } = server;
@@ -36,6 +53,7 @@ export function createAccounts(options: SignInsOptions, attempts: Attempts): Acc
       redirectUri: () => oauth.redirectUri ?? options.publicUrl() + callbackPath,
       startUrl: () => startUrl(options.publicUrl(), name),
       documentUrl: () => clientDocumentUrl(options.publicUrl()),
+      afterOther: <T>(work: () => Promise<T>) => afterOther(name, work),
       log: options.log(`server:${name}`),
       changed: options.changed,
       signedIn: () => options.signedIn(key),

@@ -30,7 +30,11 @@ export function createInvitation(
   let asking: Promise<void> | undefined;
   let closed = false;
 
-  async function prepare(challenge: string | undefined, heldScope: string | undefined): Promise<Prepared> {
+  function prepare(challenge: string | undefined, heldScope: string | undefined): Promise<Prepared> {
+    return options.afterOther(() => prepareNow(challenge, heldScope));
+  }
+
+  async function prepareNow(challenge: string | undefined, heldScope: string | undefined): Promise<Prepared> {
     // A registration is the hub's, whoever signs in.
     const shared =
       holder === undefined ? tokens.grant : keptGrant({ ...options, holder: undefined }, grants.get({ server }));
