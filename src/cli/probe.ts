@@ -3,7 +3,7 @@ import type { ServerSettings } from '../core/settings.ts';
 import type { Env } from '../env/env.ts';
 import { expandServer } from '../settings/placeholders.ts';
 import { inheritableEnv } from '../upstream/stdio/child-env.ts';
-import { openChannel } from '../upstream/open-channel.ts';
+import { loadChannel, openChannel } from '../upstream/open-channel.ts';
 import { ownerMark } from '../upstream/stdio/orphans.ts';
 import { probeServer } from '../upstream/probe.ts';
 import { openReaper } from '../upstream/stdio/reaper.ts';
@@ -51,6 +51,7 @@ export function openProbes(
   return {
     probe: (server) =>
       probeServer(server, {
+        load: loadChannel,
         open: (wanted, events) => openChannel(wanted, events, opener),
         version,
         timeoutMs: env.connectTimeoutMs,

@@ -18,7 +18,7 @@ import type { ChannelEvents } from '../upstream/channel.ts';
 import { inheritableEnv } from '../upstream/stdio/child-env.ts';
 import { openEraMemory } from '../upstream/eras/memory.ts';
 import { createLeases } from '../upstream/leases.ts';
-import { openChannel } from '../upstream/open-channel.ts';
+import { loadChannel, openChannel } from '../upstream/open-channel.ts';
 import { endOrphans, ownerMark } from '../upstream/stdio/orphans.ts';
 import { createPool } from '../upstream/pool.ts';
 import { openReaper } from '../upstream/stdio/reaper.ts';
@@ -98,6 +98,7 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     log: (server: ServerSettings) => whileItIsThere(server, settings, log(`server:${server.name}`)),
   };
   const connecting = {
+    load: loadChannel,
     open: (server: ServerSettings, events: ChannelEvents, user?: string) =>
       openChannel(server, events, {
         ...opener,

@@ -5,7 +5,8 @@ import { until, within } from '../../test/kit/until.ts';
 import { HubError } from '../core/errors.ts';
 import type { ServerSettings } from '../core/settings.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
-import { Connection, type ConnectionOptions } from './connection.ts';
+import { Connection } from './connection.ts';
+import type { ConnectionOptions } from './connection-options.ts';
 import { type Exchange, promised } from './pending.ts';
 import { createSlots } from './slots.ts';
 

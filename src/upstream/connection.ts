@@ -1,26 +1,24 @@
-import { type Abilities, sharedAbilities } from '../core/asks.ts';
-import type { Item, ItemKind, Offer, ServerAbout } from '../core/catalogue.ts';
+import { sharedAbilities } from '../core/asks.ts';
+import type { ItemKind, Offer, ServerAbout } from '../core/catalogue.ts';
 import { errorText, HubError, reworded } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import { paramHeaderValues } from '../core/param-headers.ts';
 import type { ServerSettings } from '../core/settings.ts';
 import type { RequestFacts } from '../core/stateless-wire.ts';
-import type { Channel, ChannelEvents } from './channel.ts';
+import type { ConnectionOptions } from './connection-options.ts';
 import { SignInRequired } from './credential.ts';
 import { createEnvelope } from './eras/envelope.ts';
-import { type EraMemory, Eras, shortMemory } from './eras/era.ts';
+import { Eras, shortMemory } from './eras/era.ts';
 import { EraWatch } from './eras/watch.ts';
 import { createKeepAlive, type KeepAlive } from './keep-alive.ts';
-import { asHubError, Link, type Unasked } from './link.ts';
+import { asHubError, Link } from './link.ts';
 import { Listener } from './offer/listener.ts';
 import { meet } from './eras/meet.ts';
 import type { Answer, Exchange, Patience } from './pending.ts';
 import { initialize } from './protocol.ts';
 import { readOffer, readOneList } from './offer/read-offer.ts';
 import { createRelister, type Relister } from './offer/relister.ts';
-import type { Home } from './server-asks.ts';
-import type { Slots } from './slots.ts';
 import { toolHeaders } from './offer/tool-headers.ts';
 import { cannotWatch, subscribing, Watches } from './offer/watches.ts';
 
@@ -38,35 +36,6 @@ export type ConnectionStatus =
   /** It waits for a person, so nothing is tried again by itself. */
   | { readonly kind: 'oauth_required'; readonly error: HubError; readonly attempts: number }
   | { readonly kind: 'stopped' };
-
-export interface ConnectionOptions {
-  readonly server: ServerSettings;
-  /** Opens the channel of the server's transport. Throws HubError when its settings cannot work. */
-  readonly open: (server: ServerSettings, events: ChannelEvents) => Channel;
-  readonly version: string;
-  readonly connectTimeoutMs: number;
-  readonly requestTimeoutMs: number;
-  readonly slots: Slots;
-  readonly log: Logger;
-  /** The status or the offer is not what it was. Called from inside events: raise a flag and return. */
-  readonly changed: () => void;
-  /** The server said something that belongs to no request. Must be quick. */
-  readonly unasked?: Unasked | undefined;
-  /** False: what the server offers is not asked for, another connection knows it. */
-  readonly lists?: boolean;
-  /** The tools that other connection knows. */
-  readonly knownTools?: (() => readonly Item[]) | undefined;
-  /** How servers were spoken to before. */
-  readonly eras?: EraMemory | undefined;
-  /** Takes secrets out of what a server says of its own failure, before anybody hears of it. */
-  readonly clean?: ((text: string) => string) | undefined;
-  /** What the server may ask of clients; of all that share the connection unless it says otherwise. */
-  readonly abilities?: Abilities | undefined;
-  /** Set where the connection is one client's alone. */
-  readonly home?: Home | undefined;
-  /** The end of an earlier connection to the same server: two at once would fight over its port, its profile folder or its lock. */
-  readonly after?: Promise<void> | undefined;
-}
 
 /**
  * The connection to one server, supervised alone: connecting → connected → disconnected → (back-off) connecting … until `stop`. What goes wrong in
@@ -244,6 +213,7 @@ export class Connection {
     const release = await this.#options.slots.take();
     const startedAt = performance.now();
     try {
+      await this.#options.load?.(this.server);
       if (!current()) return;
       const link = this.#openLink();
       this.#link = link;

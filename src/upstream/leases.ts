@@ -6,7 +6,8 @@ import { type Principal, principalId } from '../core/principal.ts';
 import { rpcErrors } from '../core/rpc.ts';
 import type { ServerSettings, Settings } from '../core/settings.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
-import { Connection, type ConnectionOptions } from './connection.ts';
+import { Connection } from './connection.ts';
+import type { ConnectionOptions } from './connection-options.ts';
 import { isOver, type SignedInTenant, tenantOf } from './lease-tenant.ts';
 import type { Unasked } from './link.ts';
 import type { Home } from './server-asks.ts';
@@ -21,7 +22,7 @@ export interface Tenant {
 
 export interface LeaseOptions extends Pick<
   ConnectionOptions,
-  'version' | 'connectTimeoutMs' | 'requestTimeoutMs' | 'clean' | 'eras'
+  'load' | 'version' | 'connectTimeoutMs' | 'requestTimeoutMs' | 'clean' | 'eras'
 > {
   /** As a connection has it; with `user`, as who this user is over there. */
   readonly open: (server: ServerSettings, events: ChannelEvents, user: string | undefined) => Channel;

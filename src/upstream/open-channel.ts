@@ -2,13 +2,10 @@ import type { Logger } from '../core/logger.ts';
 import type { RemoteTransport, ServerSettings, TransportSettings } from '../core/settings.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import type { Credential } from './credential.ts';
-import { openLegacySse } from './http/legacy-sse.ts';
-import { openRemote } from './http/open-remote.ts';
+import type * as RemoteChannels from './remote-channels.ts';
 import type { Reaper } from './stdio/reaper.ts';
 import type { AddressPolicy } from './safe-address.ts';
-import { openOpenapi } from './openapi/openapi.ts';
 import { openStdio } from './stdio/stdio.ts';
-import { openStreamableHttp } from './http/streamable-http.ts';
 
 export interface ChannelOpener {
   /** The server's transport with its placeholders filled in. Throws HubError when it cannot be used. */
@@ -28,7 +25,19 @@ export interface ChannelOpener {
   readonly log: (server: ServerSettings) => Logger;
 }
 
-/** Opens the channel that a server's settings ask for. Throws HubError when they cannot work. */
+let remoteChannels: typeof RemoteChannels | undefined;
+
+/** Loads what the channel of this server takes. Before `openChannel`, each time: it is there already, as a rule. */
+export async function loadChannel({ transport }: ServerSettings): Promise<void> {
+  if (transport.type !== 'stdio') remoteChannels ??= await import('./remote-channels.ts');
+}
+
+function loaded(): typeof RemoteChannels {
+  if (!remoteChannels) throw new Error('A channel was opened before it was loaded');
+  return remoteChannels;
+}
+
+/** Opens the channel that a server's settings ask for; `loadChannel` comes first. Throws HubError when they cannot work. */
 export function openChannel(server: ServerSettings, events: ChannelEvents, options: ChannelOpener): Channel {
   const transport = options.expand(server);
   const { name, maxMessageBytes } = server;
@@ -40,13 +49,13 @@ export function openChannel(server: ServerSettings, events: ChannelEvents, optio
     case 'stdio':
       return openStdio({ ...transport, name, maxMessageBytes, log, inheritedEnv, owner, reaper }, events);
     case 'streamable-http':
-      return openStreamableHttp({ ...transport, ...remote, ...signedIn(transport) }, events);
+      return loaded().openStreamableHttp({ ...transport, ...remote, ...signedIn(transport) }, events);
     case 'sse':
-      return openLegacySse({ ...transport, ...remote, ...signedIn(transport) }, events);
+      return loaded().openLegacySse({ ...transport, ...remote, ...signedIn(transport) }, events);
     case 'auto':
-      return openRemote({ ...transport, ...remote, ...signedIn(transport) }, events);
+      return loaded().openRemote({ ...transport, ...remote, ...signedIn(transport) }, events);
     case 'openapi':
-      return openOpenapi(
+      return loaded().openOpenapi(
         { ...remote, ...remote.addresses, config: transport, timeoutMs: server.timeoutMs ?? requestTimeoutMs },
         events,
       );

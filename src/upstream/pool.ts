@@ -7,7 +7,8 @@ import type { LoggerFor } from '../core/logger.ts';
 import type { ServerSettings, Settings } from '../core/settings.ts';
 import type { SavedOffer } from './catalogue-file.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
-import { Connection, type ConnectionOptions, type ConnectionStatus } from './connection.ts';
+import { Connection, type ConnectionStatus } from './connection.ts';
+import type { ConnectionOptions } from './connection-options.ts';
 import type { Unasked } from './link.ts';
 import { createSlots } from './slots.ts';
 
@@ -19,6 +20,7 @@ export interface PoolOptions {
   /** How many servers may be starting at once. */
   readonly startsAtOnce: number;
   readonly log: LoggerFor;
+  readonly load?: ConnectionOptions['load'];
   readonly clean?: ConnectionOptions['clean'];
   readonly eras?: ConnectionOptions['eras'];
   /** The address somebody has to open to sign in to a server that waits for it. */

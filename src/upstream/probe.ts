@@ -14,6 +14,7 @@ export interface Probed {
 
 export interface ProbeOptions {
   readonly open: (server: ServerSettings, events: ChannelEvents) => Channel;
+  readonly load: (server: ServerSettings) => Promise<void>;
   readonly version: string;
   readonly timeoutMs: number;
   readonly log: Logger;

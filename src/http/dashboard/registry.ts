@@ -1,5 +1,4 @@
 import { Hono } from 'hono';
-import { request } from 'undici';
 import { z } from 'zod';
 import { HubError } from '../../core/errors.ts';
 import { parseInput } from '../../core/input.ts';
@@ -38,6 +37,7 @@ export function registryRoutes({ registryUrl }: { readonly registryUrl: string }
 
 async function asked(url: string): Promise<Record<string, unknown>> {
   try {
+    const { request } = await import('undici');
     const signal = AbortSignal.timeout(limits.registryAnswerMs);
     const { statusCode, body } = await request(url, { headers: { accept: 'application/json' }, signal });
     const text = await bounded(body);

@@ -1,4 +1,3 @@
-import { Agent, request } from 'undici';
 import { errorText, HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import { cutToTokens } from './cut-to-tokens.ts';
@@ -22,8 +21,15 @@ export interface HostedEmbedder {
   close(): Promise<void>;
 }
 
-export function createHostedEmbedder(service: EmbeddingService): HostedEmbedder {
+/** The HTTP client is loaded for the first request. */
+async function openClient() {
+  const { Agent, request } = await import('undici');
   const agent = new Agent({ connections: limits.embeddingConnections, headersTimeout: 0, bodyTimeout: 0 });
+  return { request, agent };
+}
+
+export function createHostedEmbedder(service: EmbeddingService): HostedEmbedder {
+  let client: ReturnType<typeof openClient> | undefined;
   const { encodingFormat } = service;
   /** Base64 is a quarter of the bytes. What does not know it mostly answers with numbers, and some refuse the member. */
   let encoding = encodingFormat === 'auto' ? 'base64' : encodingFormat;
@@ -53,6 +59,7 @@ export function createHostedEmbedder(service: EmbeddingService): HostedEmbedder 
     signal?.addEventListener('abort', left);
     try {
       signal?.throwIfAborted();
+      const { request, agent } = await (client ??= openClient());
       const answer = await request(url, {
         dispatcher: agent,
         method: 'POST',
@@ -76,7 +83,9 @@ export function createHostedEmbedder(service: EmbeddingService): HostedEmbedder 
   return {
     readable: (text) => cutToTokens(text, service.maxTokens),
     embed,
-    close: () => agent.destroy(),
+    async close() {
+      await (await client)?.agent.destroy();
+    },
   };
 }
 

@@ -1,11 +1,10 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { request } from 'undici';
 import { isPublicAddress } from '../../core/address.ts';
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import { connectionError } from '../http-errors.ts';
-import { type AddressPolicy, guardedAgent } from '../safe-address.ts';
+import type { AddressPolicy } from '../safe-address.ts';
 
 /** As the official client's functions want it. */
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -21,6 +20,8 @@ export interface FetchOptions {
  * and redirects left to the caller (the official client follows those within an origin). It throws HubError and nothing else.
  */
 export async function withFetch<T>(options: FetchOptions, work: (fetch: Fetch) => Promise<T>): Promise<T> {
+  // The HTTP client is loaded for the first sign-in.
+  const [{ request }, { guardedAgent }] = await Promise.all([import('undici'), import('../safe-address.ts')]);
   const agent = guardedAgent(options.policy, { connect: { timeout: limits.oauthRequestMs } });
   const fetch: Fetch = async (address, init = {}) => {
     const url = new URL(address);
