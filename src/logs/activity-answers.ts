@@ -81,7 +81,7 @@ export function everyBucket(
   }));
 }
 
-/** The values that occur, sorted: what a dashboard offers to filter by. Not those of refused calls, which may name anything. */
+/** The values that occur, sorted: what a dashboard offers to filter by. Not those of refused calls, which may name anything; servers and tools not of searches, which are of none. */
 export interface ActivityChoices {
   readonly servers: readonly string[];
   readonly tools: readonly string[];

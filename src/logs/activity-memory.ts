@@ -1,4 +1,4 @@
-import type { Activity } from '../core/activity.ts';
+import { type Activity, searchServer } from '../core/activity.ts';
 import { limits } from '../core/limits.ts';
 import { everyBucket, pageOf, roundMs, searchStats } from './activity-answers.ts';
 import type { ActivityAnswers, SearchCounts } from './activity-answers.ts';
@@ -69,11 +69,12 @@ export function createActivityMemory(): ActivityMemory {
     },
     async choices(mine) {
       const found = matching(ofUser(mine)).filter(({ status }) => status !== 'refused');
-      const values = (name: 'server' | 'tool' | 'group' | 'username' | 'keyName'): string[] =>
-        [...new Set(found.map((activity) => activity[name] ?? ''))].filter((value) => value !== '').sort();
+      const ofServers = found.filter(({ server }) => server !== searchServer);
+      const values = (name: 'server' | 'tool' | 'group' | 'username' | 'keyName', of = found): string[] =>
+        [...new Set(of.map((activity) => activity[name] ?? ''))].filter((value) => value !== '').sort();
       return {
-        servers: values('server'),
-        tools: values('tool'),
+        servers: values('server', ofServers),
+        tools: values('tool', ofServers),
         groups: values('group'),
         usernames: values('username'),
         keyNames: values('keyName'),

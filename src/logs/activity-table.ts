@@ -1,4 +1,10 @@
-import type { Activity, ActivityKind, ActivityStatus, SearchUseRecord } from '../core/activity.ts';
+import {
+  type Activity,
+  type ActivityKind,
+  type ActivityStatus,
+  searchServer,
+  type SearchUseRecord,
+} from '../core/activity.ts';
 import { limits } from '../core/limits.ts';
 import type { Database, Parameter } from '../database/database.ts';
 import { sqlState } from '../database/failure.ts';
@@ -123,10 +129,11 @@ export function activityTable(database: Database): ActivityAnswers {
       }));
     },
     async choices(mine) {
-      const values = async (column: string): Promise<string[]> => {
+      const values = async (column: string, ofServers = false): Promise<string[]> => {
         const where = whereOf(mine === undefined ? {} : { mine });
         where.and(`${column} <> ?`, '');
         where.and('status <> ?', 'refused');
+        if (ofServers) where.and('server <> ?', searchServer);
         const rows = await database.query<{ value: string }>(
           `select distinct ${column} as value from toolhub.activity ${where.text()}`,
           where.values,
@@ -135,8 +142,8 @@ export function activityTable(database: Database): ActivityAnswers {
         return rows.map(({ value }) => value).sort();
       };
       return {
-        servers: await values('server'),
-        tools: await values('tool'),
+        servers: await values('server', true),
+        tools: await values('tool', true),
         groups: await values('"group"'),
         usernames: await values('username'),
         keyNames: await values('key_name'),

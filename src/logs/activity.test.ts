@@ -207,6 +207,13 @@ describe.each(kinds)('%s', (kind) => {
     });
     expect((await activity.stats({ mine: { username: 'bob' } })).search).toMatchObject({ searches: 1, used: 1 });
   });
+
+  test('searches are of no server and no tool that could be chosen, but of users', async () => {
+    const { activity } = await startWithSearches(kind);
+    activity.record(call({ kind: 'search', server: '$smart', tool: 'search_tools', username: 'eve', results: [] }));
+    const { servers, tools, usernames } = await activity.choices();
+    expect([servers, tools, usernames]).toEqual([['fetch'], ['a', 'c', 'other', 'x'], ['ann', 'bob', 'eve']]);
+  });
 });
 
 describe.each(kinds)('%s', (kind) => {

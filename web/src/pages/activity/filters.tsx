@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useMe } from '../../api/queries.ts';
 import { choicesQuery } from '../../api/records.ts';
 import { Select } from '../../ui/field.tsx';
-import { searchServer, statuses, unknownServer, useServerName } from './outcome.tsx';
+import { statuses, unknownServer, useServerName } from './outcome.tsx';
 
 const route = getRouteApi('/shell/activity');
 
@@ -18,8 +18,7 @@ export function Filters({ searches }: { readonly searches: boolean }) {
   const { data } = useQuery(choicesQuery);
   const serverName = useServerName();
   // Refused calls are no choice of their own: what they name is what callers made up.
-  const named = data?.servers.filter((server) => server !== searchServer) ?? [];
-  const servers = [...named, unknownServer].map((value) => ({ value, label: serverName(value) }));
+  const servers = [...(data?.servers ?? []), unknownServer].map((value) => ({ value, label: serverName(value) }));
   const plain = (values: readonly string[] = []) => values.map((value) => ({ value, label: value }));
   return (
     <>

@@ -29,9 +29,6 @@ export function useWho(): (activity: Pick<Activity, 'username' | 'keyName'>) => 
 /** The `server` of a refused call that named no tool its caller could see (`src/core/activity.ts`). */
 export const unknownServer = '$unknown';
 
-/** The `server` of a search, which is about none. */
-export const searchServer = '$smart';
-
 /** How a server of the records is called. */
 export function useServerName(): (server: string) => string {
   const { t } = useTranslation();
