@@ -45,7 +45,7 @@ export function groupServers(draft: Draft, by: GroupEditor, { attempt, old, want
   for (const [i, input] of wanted.entries()) {
     const { name } = input;
     if (!hasServer(draft, name) || !by.seesServer(name)) {
-      problems.push({ path: `servers[${i}]`, message: unknownText(draft, by, name) });
+      problems.push({ path: `servers[${i}]`, message: unknownServerText(draft, by, name) });
       continue;
     }
     const entry = newEntry(
@@ -71,10 +71,11 @@ export function groupServers(draft: Draft, by: GroupEditor, { attempt, old, want
 }
 
 export function unknownServer(draft: Draft, by: Editor, attempt: string, name: string): HubError {
-  return invalid(attempt, [{ path: 'serverName', message: unknownText(draft, by, name) }]);
+  return invalid(attempt, [{ path: 'serverName', message: unknownServerText(draft, by, name) }]);
 }
 
-function unknownText(draft: Draft, by: Editor, name: string): string {
+/** Of a server that does not exist, and alike of one that may not be seen. */
+export function unknownServerText(draft: Draft, by: Editor, name: string): string {
   return `names an unknown server "${name}". Known: ${listed(Object.keys(serversOf(draft)).filter(by.seesServer))}`;
 }
 

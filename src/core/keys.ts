@@ -1,5 +1,6 @@
-import { type Draft, type Editor, type Entry, listOf, textOf, textsOf } from './document.ts';
+import { type Draft, type Editor, type Entry, hasServer, listed, listOf, textOf, textsOf } from './document.ts';
 import { HubError } from './errors.ts';
+import { unknownServerText } from './group-servers.ts';
 import { invalid } from './input.ts';
 import type { KeyUpdate, NewKey } from './key-input.ts';
 import { limits } from './limits.ts';
@@ -9,7 +10,7 @@ import { limits } from './limits.ts';
  * all keys, others their own; a key of somebody else is `not_found`. Throws HubError, also `forbidden` and `invalid_input`.
  */
 
-type KeyEditor = Pick<Editor, 'username' | 'isAdmin'>;
+type KeyReader = Pick<Editor, 'username' | 'isAdmin'>;
 
 /** A key as answers show it: `token` masked, never in full, never its hash. */
 export interface KeyAnswer {
@@ -27,7 +28,7 @@ export interface KeyAnswer {
 /** `made` is what the settings keep of the token; the token itself is for the answer of this one request. */
 export function addKey(
   draft: Draft,
-  by: KeyEditor,
+  by: Editor,
   input: NewKey,
   made: { tokenHash: string; masked: string },
 ): KeyAnswer {
@@ -44,6 +45,7 @@ export function addKey(
   if (keys.filter((key) => key['owner'] === owner).length >= limits.keysPerOwner) {
     throw new HubError('invalid_input', `${attempt}: there are ${limits.keysPerOwner} already. Delete one first.`);
   }
+  checkNames(draft, by, attempt, { input });
   const allowedGroups = [...(input.allowedGroups ?? [])];
   const allowedServers = [...(input.allowedServers ?? [])];
   // As in the file: whoever names what it opens does not mean everything.
@@ -64,19 +66,20 @@ export function addKey(
   return keyAnswer(key);
 }
 
-export function updateKey(draft: Draft, by: KeyEditor, id: string, input: KeyUpdate): KeyAnswer {
+export function updateKey(draft: Draft, by: Editor, id: string, input: KeyUpdate): KeyAnswer {
   const key = findKey(draft, by, id);
+  checkNames(draft, by, `Cannot change access key "${textOf(key['name']) ?? id}"`, { input, before: key });
   for (const [member, value] of Object.entries(input)) if (value !== undefined) key[member] = value;
   return keyAnswer(key);
 }
 
-export function deleteKey(draft: Draft, by: KeyEditor, id: string): void {
+export function deleteKey(draft: Draft, by: KeyReader, id: string): void {
   const key = findKey(draft, by, id);
   draft.bearerKeys = listOf(draft, 'bearerKeys').filter((other) => other !== key);
 }
 
 /** The keys the caller may see. The document is only read. */
-export function keyAnswers(document: { readonly bearerKeys?: readonly Readonly<Entry>[] }, by: KeyEditor): KeyAnswer[] {
+export function keyAnswers(document: { readonly bearerKeys?: readonly Readonly<Entry>[] }, by: KeyReader): KeyAnswer[] {
   return (document.bearerKeys ?? []).filter((key) => sees(by, key)).map(keyAnswer);
 }
 
@@ -89,14 +92,39 @@ const shown = 12;
 /** Sixteen letters and digits are out of anybody's reach. */
 const hidden = 16;
 
-function findKey(draft: Draft, by: KeyEditor, id: string): Entry {
+type Names = Pick<KeyUpdate, 'allowedGroups' | 'allowedServers'>;
+
+/** A slip of the pen would make a key that opens nothing, and that later opens what somebody else calls so. What the key has named before may stay. */
+function checkNames(
+  draft: Draft,
+  by: Editor,
+  attempt: string,
+  { input, before = {} }: { input: { [name in keyof Names]: Names[name] | null }; before?: Entry },
+): void {
+  const groups = listOf(draft, 'groups').filter(({ id }) => by.seesGroup(textOf(id) ?? ''));
+  const isGroup = (reference: string) => groups.some(({ id, name }) => id === reference || name === reference);
+  const groupText = (reference: string) =>
+    `names an unknown group "${reference}". Known: ${listed(groups.flatMap(({ name }) => textOf(name) ?? []))}`;
+  const isServer = (name: string) => hasServer(draft, name) && by.seesServer(name);
+  const problemsOf = (member: keyof Names, isThere: (name: string) => boolean, text: (name: string) => string) =>
+    (input[member] ?? []).flatMap((name, i) =>
+      isThere(name) || textsOf(before[member]).includes(name) ? [] : [{ path: `${member}[${i}]`, message: text(name) }],
+    );
+  const problems = [
+    ...problemsOf('allowedGroups', isGroup, groupText),
+    ...problemsOf('allowedServers', isServer, (name) => unknownServerText(draft, by, name)),
+  ];
+  if (problems.length > 0) throw invalid(attempt, problems);
+}
+
+function findKey(draft: Draft, by: KeyReader, id: string): Entry {
   const key = listOf(draft, 'bearerKeys').find((key) => key['id'] === id && sees(by, key));
   if (!key) throw new HubError('not_found', `There is no access key "${id}".`);
   return key;
 }
 
 /** A system key that was made for somebody is still the admins'. */
-function sees(by: KeyEditor, key: Readonly<Entry>): boolean {
+function sees(by: KeyReader, key: Readonly<Entry>): boolean {
   return by.isAdmin || (kindOf(key) === 'user' && key['owner'] === by.username);
 }
 

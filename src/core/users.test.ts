@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Draft } from './document.ts';
+import type { Draft, Editor } from './document.ts';
+import type { HubError } from './errors.ts';
 import { parseInput } from './input.ts';
 import { keyUpdateInput, newKeyInput } from './key-input.ts';
 import { addKey, deleteKey, keyAnswers, updateKey } from './keys.ts';
@@ -186,8 +187,9 @@ describe('user statistics', () => {
 });
 
 describe('access keys in the settings', () => {
-  const admin = { username: 'admin', isAdmin: true };
-  const ann = { username: 'ann', isAdmin: false };
+  const admin: Editor = { username: 'admin', isAdmin: true, seesServer: () => true, seesGroup: () => true };
+  const sees = (name: string) => name === 'a';
+  const ann: Editor = { username: 'ann', isAdmin: false, seesServer: sees, seesGroup: () => false };
   const key = { tokenHash: 'a'.repeat(64), masked: 'mcphub_a...wxyz' };
   const makeKey = (input: unknown) => parseInput(newKeyInput, input, 'Cannot create the key');
 
@@ -209,6 +211,38 @@ describe('access keys in the settings', () => {
     expect(() => addKey(draft, admin, makeKey({ name: 'z', owner: 'eve' }), key)).toThrow(code('invalid_input', 'eve'));
     expect(() => makeKey({ name: ' ' })).toThrow(code('invalid_input', 'name'));
     expect(() => makeKey({ name: 'x', accessType: 'some' })).toThrow(code('invalid_input', 'accessType'));
+  });
+
+  test('a key names only what is there and may be seen; what it named before may stay', () => {
+    const draft = document();
+    const problems = (run: () => unknown) => {
+      try {
+        return run();
+      } catch (error) {
+        return (error as HubError).problems?.map(({ path, message }) => `${path} ${message}`);
+      }
+    };
+    const add = (by: Editor, lists: object) => problems(() => addKey(draft, by, makeKey({ name: 'k', ...lists }), key));
+    expect(add(admin, { allowedGroups: ['g', 'dev', 'gone'], allowedServers: ['b', 'c'] })).toEqual([
+      'allowedGroups[2] names an unknown group "gone". Known: dev',
+      'allowedServers[1] names an unknown server "c". Known: a, b',
+    ]);
+    // What she may not see answers like what is not there.
+    for (const name of ['b', 'c'])
+      expect(add(ann, { allowedServers: ['a', name] })).toEqual([
+        `allowedServers[1] names an unknown server "${name}". Known: a`,
+      ]);
+    expect(add(ann, { allowedGroups: ['dev'] })).toEqual([
+      'allowedGroups[0] names an unknown group "dev". Known: none',
+    ]);
+    expect(draft.bearerKeys).toEqual(document().bearerKeys);
+    const change = (sent: object) =>
+      problems(() => updateKey(draft, admin, 'k2', parseInput(keyUpdateInput, sent, 'Cannot change the key')));
+    expect(change({ allowedServers: ['a', 'c'] })).toEqual([
+      'allowedServers[1] names an unknown server "c". Known: a, b',
+    ]);
+    delete draft.mcpServers?.['a'];
+    expect(change({ allowedServers: ['b', 'a'] })).toMatchObject({ allowedServers: ['b', 'a'] });
   });
 
   test('neither hash nor token is ever shown, and users see their own keys only', () => {

@@ -92,6 +92,19 @@ describe('users and keys', () => {
     expect(lines({ bearerKeys: [{ token: 'tok', kind: 'user' }] })[0]).toContain('bearerKeys[0].owner');
   });
 
+  test('a key that names what is not there is kept, and a warning says so', () => {
+    const { settings, warnings } = parse({
+      mcpServers: { s: { command: 'x' } },
+      groups: [{ id: 'g', name: 'dev' }],
+      bearerKeys: [{ token: 'tok', allowedGroups: ['g', 'dev', 'ops'], allowedServers: ['s', 'gone'] }],
+    });
+    expect(settings.keys[0]).toMatchObject({ allowedGroups: ['g', 'dev', 'ops'], allowedServers: ['s', 'gone'] });
+    expect(warnings).toEqual([
+      { path: 'bearerKeys[0].allowedGroups[2]', message: 'there is no group "ops"; kept for when there is one' },
+      { path: 'bearerKeys[0].allowedServers[1]', message: 'there is no server "gone"; kept for when there is one' },
+    ]);
+  });
+
   test('the one key of old files opens everything, but only where a key is asked for', () => {
     const keys = (enableBearerAuth?: boolean) =>
       parse({ systemConfig: { routing: { enableBearerAuth, bearerAuthKey: 'old' } } }).settings.keys;

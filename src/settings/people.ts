@@ -78,11 +78,18 @@ function checkHash(password: string | undefined, path: Path, report: Report): vo
   }
 }
 
+/** What keys may name. `groups` holds ids and names. */
+export interface KeyContext {
+  readonly usernames: ReadonlySet<string>;
+  readonly groups: ReadonlySet<string>;
+  readonly isServer: (name: string) => boolean;
+}
+
 /** Reads `bearerKeys`, and the one key of old files (`legacyKey`), which opens everything. */
 export function readKeys(
   value: unknown,
   legacyKey: string | undefined,
-  usernames: ReadonlySet<string>,
+  context: KeyContext,
   report: Report,
 ): KeySettings[] {
   const keys: KeySettings[] = [];
@@ -90,7 +97,7 @@ export function readKeys(
   const hashes = new Map<string, Path>();
   for (const [i, raw] of readElements(value, ['bearerKeys'], report).entries()) {
     const path: Path = ['bearerKeys', i];
-    const key = readKey(raw, path, usernames, report);
+    const key = readKey(raw, path, context, report);
     if (key === undefined) continue;
     unique(ids, key.id, [...path, 'id'], 'key ids must differ', report);
     unique(
@@ -119,7 +126,7 @@ const anyone = {
   allowedServers: [],
 } as const;
 
-function readKey(raw: unknown, path: Path, usernames: ReadonlySet<string>, report: Report): KeySettings | undefined {
+function readKey(raw: unknown, path: Path, context: KeyContext, report: Report): KeySettings | undefined {
   const part = readPart(keyShape, raw, path, report);
   if (part === undefined) return undefined;
   const { data: key, broken } = part;
@@ -129,12 +136,13 @@ function readKey(raw: unknown, path: Path, usernames: ReadonlySet<string>, repor
   if (kind === 'user' && !broken.has('owner')) {
     if (key.owner === undefined || key.owner === '')
       report.problem([...path, 'owner'], 'a key of kind "user" needs the name of its owner');
-    else if (!usernames.has(key.owner))
+    else if (!context.usernames.has(key.owner))
       report.warn([...path, 'owner'], `there is no user ${JSON.stringify(key.owner)}, so the key opens nothing`);
   }
   if (tokenHash === undefined) return undefined;
   const id = key.id === undefined || key.id === '' ? stableId('key', tokenHash) : key.id;
   const [allowedGroups, allowedServers] = [key.allowedGroups ?? [], key.allowedServers ?? []];
+  if (kind === 'system') warnOfUnknown({ allowedGroups, allowedServers }, path, context, report);
   return {
     id,
     name: key.name ?? id,
@@ -148,6 +156,28 @@ function readKey(raw: unknown, path: Path, usernames: ReadonlySet<string>, repor
     allowedGroups,
     allowedServers,
   };
+}
+
+function warnOfUnknown(
+  { allowedGroups, allowedServers }: Pick<KeySettings, 'allowedGroups' | 'allowedServers'>,
+  path: Path,
+  { groups, isServer }: KeyContext,
+  report: Report,
+): void {
+  for (const [i, name] of allowedGroups.entries()) {
+    if (!groups.has(name))
+      report.warn(
+        [...path, 'allowedGroups', i],
+        `there is no group ${JSON.stringify(name)}; kept for when there is one`,
+      );
+  }
+  for (const [i, name] of allowedServers.entries()) {
+    if (!isServer(name))
+      report.warn(
+        [...path, 'allowedServers', i],
+        `there is no server ${JSON.stringify(name)}; kept for when there is one`,
+      );
+  }
 }
 
 function readToken(

@@ -29,14 +29,16 @@ export function parseSettings(document: unknown): ParsedSettings {
   if (report.problems.length > 0) throw notAccepted(report.problems);
   const clean = withoutNulls(document) as Record<string, unknown>;
   const { system, legacyKey } = readSystem(clean['systemConfig'], report);
+  const isServer = serverExists(clean['mcpServers']);
   const settings = {
     system,
     servers: readServers(clean, system.nameSeparator, report),
-    groups: readGroups(clean['groups'], serverExists(clean['mcpServers']), report),
+    groups: readGroups(clean['groups'], isServer, report),
     users: readUsers(clean['users'], report),
   };
   const usernames = new Set(settings.users.map((user) => user.username));
-  const keys = readKeys(clean['bearerKeys'], legacyKey, usernames, report);
+  const groups = new Set(settings.groups.flatMap(({ id, name }) => [id, name]));
+  const keys = readKeys(clean['bearerKeys'], legacyKey, { usernames, groups, isServer }, report);
   if (report.problems.length > 0) throw notAccepted(report.problems);
   return { settings: { ...settings, keys }, warnings: report.warnings };
 }

@@ -14,7 +14,9 @@ let admin: string;
 let ann: string;
 let bob: string;
 beforeAll(async () => {
-  hub = await testHub({ mcpServers: {}, systemConfig: { routing: { enableBearerAuth: true } } });
+  const mcpServers = { a: { url: 'http://127.0.0.1:9/mcp', enabled: false } };
+  const groups = [{ id: 'g-dev', name: 'dev', servers: [] }];
+  hub = await testHub({ mcpServers, groups, systemConfig: { routing: { enableBearerAuth: true } } });
   admin = await login(hub);
   ann = await userToken(hub, admin, 'ann');
   bob = await userToken(hub, admin, 'bob');
@@ -242,6 +244,8 @@ describe('a body that is wrong is refused by path, and nothing changes:', () => 
     ['groups that are a text', { name: 'k', allowedGroups: 'dev' }, 'allowedGroups'],
     ['servers that are numbers', { name: 'k', allowedServers: [1] }, 'allowedServers[0]'],
     ['servers without end', { name: 'k', allowedServers: Array(1_001).fill('a') }, 'allowedServers'],
+    ['a server nobody knows', { name: 'k', allowedServers: ['a', 'gone'] }, 'allowedServers[1]'],
+    ['a group nobody knows', { name: 'k', allowedGroups: ['g-dev', 'dev', 'gone'] }, 'allowedGroups[2]'],
     ['an owner nobody knows', { name: 'k', owner: 'nobody' }, 'owner'],
   ])('%s', async (_, body, path) => {
     const { id } = data(await create(admin, { name: 'k' }));
