@@ -26,3 +26,9 @@ test('a token for another purpose, another secret, or with any byte altered does
   for (const nonsense of ['', 'x', '💥', 'A'.repeat(10_000)])
     expect(createSealer(secret, 'session').open(nonsense)).toBeUndefined();
 });
+
+test('no two tokens begin alike, however many are made', () => {
+  const sealer = createSealer(secret, 'session');
+  const tokens = Array.from({ length: 1_000 }, () => sealer.seal('hello'));
+  expect(new Set(tokens.map((token) => token.slice(0, 17))).size).toBe(tokens.length);
+});

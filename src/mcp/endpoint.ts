@@ -215,9 +215,10 @@ function end(visit: Visit, options: EndpointOptions): void {
     const text = 'DELETE ends a session; none was named.';
     return refuse(visit, 405, rpcErrors.invalidRequest, text, { headers: { allow: 'POST' } });
   }
-  const facts = options.sessions.find(String(sessionId), visit.principal, visit.scope);
+  const token = String(sessionId);
+  const facts = options.sessions.find(token, visit.principal, visit.scope);
   if (!facts) return sessionGone(visit);
-  options.sessions.end(facts);
+  options.sessions.end(facts, token);
   options.sessionEnded?.(facts.sid);
   visit.res.writeHead(200, { ...visit.headers, 'content-length': 0 });
   visit.res.end();

@@ -57,8 +57,8 @@ export interface Sessions {
   begin(principal: Principal, scope: Scope, revision: string, abilities?: Abilities): string;
   /** The session of a token; undefined when it is not ours, expired, ended, or was made for another principal or endpoint: all look alike. */
   find(token: string, principal: Principal, scope: Scope): SessionFacts | undefined;
-  /** Ends it: the token opens nothing any more, its streams close, what it has in flight is cancelled. */
-  end(facts: SessionFacts): void;
+  /** Ends it: its token opens nothing any more, its streams close, what it has in flight is cancelled. `token`, where it is at hand, is no longer kept ready either. */
+  end(facts: SessionFacts, token?: string): void;
   live(facts: SessionFacts): LiveSession;
   /** Makes one that lives by itself, of legacy SSE, known by its id until the function returned is called. */
   adopt(session: LiveSession): () => void;
@@ -83,7 +83,7 @@ export function sendOn({ streams, away }: Pick<LiveSession, 'streams' | 'away'>,
 }
 
 export function createSessions(sealer: Sealer, now: () => number = Date.now): Sessions {
-  const opened = new Map<string, SessionFacts>();
+  const opened = new BusyMap<string, SessionFacts>();
   const ended = new Map<string, number>();
   const live = new BusyMap<string, LiveSession>();
   const logLevels = new Map<string, string>();
@@ -93,10 +93,13 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
     if (known) return known;
     const text = sealer.open(token);
     const facts = text === undefined ? undefined : parse(text);
-    if (!facts) return undefined;
+    if (facts) keep(token, facts);
+    return facts;
+  }
+
+  function keep(token: string, facts: SessionFacts): void {
     if (opened.size >= limits.openedSessions) opened.clear();
     opened.set(token, facts);
-    return facts;
   }
 
   function release(session: LiveSession): void {
@@ -104,7 +107,8 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
     if (live.get(sid) === session) live.delete(sid);
   }
 
-  function end(facts: SessionFacts): void {
+  function end(facts: SessionFacts, token?: string): void {
+    if (token !== undefined) opened.delete(token);
     if (ended.size >= limits.endedSessions) forgetExpired(ended, now());
     ended.set(facts.sid, facts.expiresAt);
     logLevels.delete(facts.sid);
@@ -118,15 +122,11 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
 
   return {
     begin(principal, scope, revision, abilities = noAbilities) {
-      const facts = [
-        randomUUID(),
-        principalId(principal),
-        scopeId(scope),
-        revision,
-        now() + limits.sessionMs,
-        abilities,
-      ];
-      return sealer.seal(JSON.stringify(facts));
+      const facts = { sid: randomUUID(), principal, scope, revision, abilities, expiresAt: now() + limits.sessionMs };
+      const token = sealer.seal(textOf(facts));
+      // Its client is about to come with it.
+      keep(token, facts);
+      return token;
     },
     find(token, principal, scope) {
       const facts = open(token);
@@ -225,6 +225,10 @@ class Live implements LiveSession {
     this.stopListening = undefined;
     if (this.inFlight.size === 0 && (this.#holds?.size ?? 0) === 0) this.#release(this);
   }
+}
+
+function textOf({ sid, principal, scope, revision, expiresAt, abilities }: SessionFacts): string {
+  return JSON.stringify([sid, principalId(principal), scopeId(scope), revision, expiresAt, abilities]);
 }
 
 function parse(text: string): SessionFacts | undefined {
