@@ -125,7 +125,10 @@ export class PlainConnection implements ResponseEnds {
 
   /** A client that ends its side wants nothing any more, as node:http has it. */
   readonly #left = (): void => {
-    this.#socket.end();
+    const socket = this.#socket;
+    // With nothing left to send, closing says all that ending this side first would say.
+    if (!this.#response && socket.writableLength === 0) return void socket.destroy();
+    socket.end();
     this.#response?.close();
   };
 

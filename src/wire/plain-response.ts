@@ -80,10 +80,7 @@ export class PlainResponse implements HttpResponse {
       this.#out(chunk);
     }
     if (this.#corked) this.req.socket.uncork();
-    queueMicrotask(() => {
-      this.close();
-      this.#ends.done();
-    });
+    process.nextTick(over, this, this.#ends);
   }
 
   on(_event: 'close', listener: () => void): this {
@@ -141,6 +138,11 @@ export class PlainResponse implements HttpResponse {
     socket.uncork();
     return drained;
   }
+}
+
+function over(response: PlainResponse, ends: ResponseEnds): void {
+  response.close();
+  ends.done();
 }
 
 /** Neither a line break nor anything else that a name or a value could smuggle in. */
