@@ -13,15 +13,26 @@ const always = {
 
 const extensionPrefix = 'extensions.';
 
+type Era = 'session' | 'stateless';
+type About = (server: string) => ServerAbout | undefined;
+
+/** A view is made anew with each change of what servers say of themselves. */
+const kept: Readonly<Record<Era, WeakMap<View, string>>> = { session: new WeakMap(), stateless: new WeakMap() };
+
 /**
  * What an endpoint can do, as JSON text: the hub's own part, and what only servers bring. Tasks and extensions are passed on and not translated, so the clients of an era are told of
  * those that a server of the same era has.
  */
-export function capabilitiesText(
-  view: View,
-  about: (server: string) => ServerAbout | undefined,
-  era: 'session' | 'stateless',
-): string {
+export function capabilitiesText(view: View, about: About, era: Era): string {
+  let text = kept[era].get(view);
+  if (text === undefined) {
+    text = textOf(view, about, era);
+    kept[era].set(view, text);
+  }
+  return text;
+}
+
+function textOf(view: View, about: About, era: Era): string {
   const servers = view.servers.flatMap((name) => about(name) ?? []);
   const names = servers
     .filter(({ protocolVersion }) => protocolVersion >= statelessRevision === (era === 'stateless'))

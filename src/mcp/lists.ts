@@ -23,7 +23,9 @@ export function answerList(request: ClientRequest, kind: ItemKind, member: strin
   const tail = stateless ? `,"resultType":"complete",${hints.of(kind, view, principal, scope)}` : '';
   const head = `{"jsonrpc":"2.0","id":${request.id},"result":`;
   if (offset === 0 && request.pageSize === 0) {
-    request.reply.answerBytes(head, wholeList(list, member, tail), '}');
+    const whole = wholeList(list, member, tail);
+    if (typeof whole === 'string') request.reply.answer(`${head}${whole}}`);
+    else request.reply.answerBytes(head, whole, '}');
     return;
   }
   const end = request.pageSize === 0 ? list.texts.length : Math.min(list.texts.length, offset + request.pageSize);
@@ -32,12 +34,17 @@ export function answerList(request: ClientRequest, kind: ItemKind, member: strin
 }
 
 /** Whole lists by what they end with; a list has two or three ends in its life. */
-const bytes = new WeakMap<ViewList, Map<string, Buffer>>();
+const wholes = new WeakMap<ViewList, Map<string, Buffer | string>>();
+/** Up to here a text is sent in one piece with what is around it, for less than bytes are beside it. */
+const textChars = 8 * 1024;
 
-function wholeList(list: ViewList, member: string, tail: string): Buffer {
-  const kept = bytes.get(list) ?? new Map<string, Buffer>();
-  bytes.set(list, kept);
-  const whole = kept.get(tail) ?? Buffer.from(listText(member, list.texts, tail));
+function wholeList(list: ViewList, member: string, tail: string): Buffer | string {
+  const kept = wholes.get(list) ?? new Map<string, Buffer | string>();
+  wholes.set(list, kept);
+  const known = kept.get(tail);
+  if (known !== undefined) return known;
+  const text = listText(member, list.texts, tail);
+  const whole = text.length <= textChars ? text : Buffer.from(text);
   kept.set(tail, whole);
   return whole;
 }
