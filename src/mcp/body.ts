@@ -1,15 +1,19 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { HubError } from '../core/errors.ts';
+import { goOn } from '../core/go-on.ts';
 import type { HttpRequest } from '../wire/http.ts';
 import { PlainRequest } from '../wire/plain-request.ts';
 
 /**
- * Reads a request body as text. Throws HubError `too_large` beyond `maxBytes`, `invalid_input` for bytes that are not UTF-8, `cancelled` when the client
+ * Reads a request body as text, at once where it is there. Throws HubError `too_large` beyond `maxBytes`, `invalid_input` for bytes that are not UTF-8, `cancelled` when the client
  * leaves in the middle.
  */
-export async function readBody(req: HttpRequest, maxBytes: number): Promise<string> {
-  const bytes = req instanceof PlainRequest ? req.body : await received(req, maxBytes);
+export function readBody(req: HttpRequest, maxBytes: number): string | Promise<string> {
+  return goOn(req instanceof PlainRequest ? req.body : received(req, maxBytes), textOf);
+}
+
+function textOf(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new HubError('invalid_input', 'Parse error: the body is not UTF-8.');
   return bytes.toString('utf8');
 }

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { userOf } from '../core/access.ts';
 import { errorText, HubError } from '../core/errors.ts';
+import { goOn } from '../core/go-on.ts';
 import { anonymous, type Principal } from '../core/principal.ts';
+import { remembering } from '../core/remembering.ts';
 import { errorResponseText, rpcErrors } from '../core/rpc.ts';
 import { decoded, type Scope, scopeOf } from '../core/scope.ts';
 import type { Settings } from '../core/settings.ts';
@@ -34,14 +36,13 @@ export interface DoorOptions extends EndpointOptions {
 
 const noQuery = new URLSearchParams();
 
-type Route =
-  | {
-      readonly kind: 'mcp' | 'sse';
-      readonly rest: string;
-      /** Whose endpoint it is (`/ann/mcp`); undefined where it is everybody's. */
-      readonly user?: string;
-    }
-  | { readonly kind: 'messages' };
+interface Route {
+  readonly kind: 'mcp' | 'sse' | 'messages';
+  /** Undefined for a path that cannot be decoded. */
+  readonly scope: Scope | undefined;
+  /** Whose endpoint it is (`/ann/mcp`); undefined where it is everybody's. */
+  readonly user?: string;
+}
 
 export interface Door {
   /** For every request. */
@@ -71,7 +72,7 @@ export function createDoor(options: DoorOptions): Door {
     return options.other(req, res);
   }
 
-  async function enterMcp(req: HttpRequest, res: HttpResponse, route: Route): Promise<void> {
+  function enterMcp(req: HttpRequest, res: HttpResponse, route: Route): void | Promise<void> {
     const refused = refusedByGuard(req, options.guard);
     if (refused !== undefined) return refuseForeign(res, errorResponseText('null', rpcErrors.invalidRequest, refused));
     const headers = corsHeaders(req, options.guard.allowedOrigins);
@@ -79,54 +80,53 @@ export function createDoor(options: DoorOptions): Door {
     const { url = '/' } = req;
     const queryAt = url.indexOf('?');
     const query = queryAt === -1 ? noQuery : new URLSearchParams(url.slice(queryAt + 1));
-    const scope = route.kind === 'messages' ? ({ kind: 'all' } as const) : scopeOf(route.rest);
+    const { scope } = route;
+    if (!scope)
+      return refuse({ res, headers }, 400, rpcErrors.invalidRequest, 'The path is not valid percent-encoding.');
     const address = options.address(req);
-    const visit = {
-      req,
-      res,
-      principal: anonymous,
-      scope: scope ?? ({ kind: 'all' } as const),
-      address,
-      headers,
-      query,
-    };
-    if (!scope) return refuse(visit, 400, rpcErrors.invalidRequest, 'The path is not valid percent-encoding.');
-    const identified = options.identify(req.headers);
-    const who = identified instanceof Promise ? await identified : identified;
-    // Nobody would tell what is begun now that its client has left.
-    if (res.destroyed) return;
-    const principal = admitted(who, options.settings(), options.guard.loopback);
-    const owned = route.kind !== 'messages' && route.user !== undefined;
-    if (!principal || (owned && principal.kind === 'anonymous'))
-      return unauthorized(visit, options.metadataUrl(req), whyNot(who, owned));
-    if (owned && userOf(options.settings(), principal)?.username !== route.user) return notTheirs(visit);
-    return serve(route, { ...visit, principal });
+    return goOn(options.identify(req.headers), (who) => {
+      // Nobody would tell what is begun now that its client has left.
+      if (res.destroyed) return;
+      const principal = admitted(who, options.settings(), options.guard.loopback);
+      const owned = route.user !== undefined;
+      if (!principal || (owned && principal.kind === 'anonymous'))
+        return unauthorized({ res, headers }, options.metadataUrl(req), whyNot(who, owned));
+      if (owned && userOf(options.settings(), principal)?.username !== route.user) return notTheirs({ res, headers });
+      return serve(route, { req, res, principal, scope, address, headers, query });
+    });
   }
 
-  async function serve(route: Route, visit: Visit): Promise<void> {
+  function serve(route: Route, visit: Visit): void | Promise<void> {
     if (route.kind === 'messages') return legacySse.message(visit);
     const why = closed(visit.scope);
     if (why) return refuse(visit, why.status, why.rpcCode, why.message);
     return route.kind === 'mcp' ? serveMcp(visit, options) : legacySse.open(visit);
   }
 
-  function ended(entering: Promise<void>, req: HttpRequest, res: HttpResponse): void {
-    entering.catch((error: unknown) => {
+  /** Nothing gets out of here, whether it is thrown now or later. */
+  function answered(answer: () => void | Promise<void>, req: HttpRequest, res: HttpResponse): void {
+    const failed = (error: unknown): void => {
       if (!(error instanceof HubError)) options.log.error('request failed', { path: req.url, error: errorText(error) });
       refuseUnexpected({ res, headers: {} }, error);
-    });
+    };
+    try {
+      const answering = answer();
+      if (answering) answering.catch(failed);
+    } catch (error) {
+      failed(error);
+    }
   }
 
-  const mcpRoute = (url: string | undefined): Route | undefined => routeOf(pathOf(url), options);
+  const mcpRoute = remembering((url) => routeOf(pathOf(url), options));
   return {
     enter(req, res) {
       // A request sent ahead, before the answer to the one before it (pipelining), waits for its turn: until then Node would not tell that its client left.
-      if (res.socket) ended(enter(req, res), req, res);
-      else res.once('socket', () => ended(enter(req, res), req, res));
+      if (res.socket) answered(() => enter(req, res), req, res);
+      else res.once('socket', () => answered(() => enter(req, res), req, res));
     },
     enterMcp(req, res) {
-      const route = mcpRoute(req.url);
-      if (route) ended(enterMcp(req, res, route), req, res);
+      const route = mcpRoute(req.url ?? '/');
+      if (route) answered(() => enterMcp(req, res, route), req, res);
     },
     isMcp: (url) => mcpRoute(url) !== undefined,
   };
@@ -149,15 +149,15 @@ function answerPreflight(req: HttpRequest, res: HttpResponse, headers: Record<st
 /** True for the path of an MCP endpoint, as it is without `BASE_PATH`. */
 export function isMcpPath(path: string, taken: ReadonlySet<string>): boolean {
   const route = routeOf(path, { basePath: '', taken });
-  return route !== undefined && (route.kind === 'messages' || scopeOf(route.rest) !== undefined);
+  return route?.scope !== undefined;
 }
 
 function routeOf(path: string, { basePath, taken }: Pick<DoorOptions, 'basePath' | 'taken'>): Route | undefined {
   if (!path.startsWith(basePath)) return undefined;
   const rest = path.slice(basePath.length);
-  if (rest === '/mcp' || rest.startsWith('/mcp/')) return { kind: 'mcp', rest: rest.slice('/mcp'.length) };
-  if (rest === '/sse' || rest.startsWith('/sse/')) return { kind: 'sse', rest: rest.slice('/sse'.length) };
-  return rest === '/messages' ? { kind: 'messages' } : userRoute(rest, taken);
+  if (rest === '/mcp' || rest.startsWith('/mcp/')) return { kind: 'mcp', scope: scopeOf(rest.slice('/mcp'.length)) };
+  if (rest === '/sse' || rest.startsWith('/sse/')) return { kind: 'sse', scope: scopeOf(rest.slice('/sse'.length)) };
+  return rest === '/messages' ? { kind: 'messages', scope: { kind: 'all' } } : userRoute(rest, taken);
 }
 
 /**
@@ -168,7 +168,7 @@ function userRoute(path: string, taken: DoorOptions['taken']): Route | undefined
   const [, name = '', kind, rest = ''] = /^\/([^/]+)\/(mcp|sse)((?:\/.*)?)$/s.exec(path) ?? [];
   if ((kind !== 'mcp' && kind !== 'sse') || taken.has(name)) return undefined;
   const user = decoded(name);
-  return user === undefined ? undefined : { kind, rest, user };
+  return user === undefined ? undefined : { kind, scope: scopeOf(rest), user };
 }
 
 /** Who may come in (CONTRACT §2): a bad credential never, none only where anonymous is welcome. */
@@ -189,7 +189,11 @@ function closedScope(scope: Scope, settings: Settings): HubError | undefined {
   return undefined;
 }
 
-function unauthorized(visit: Visit, metadata: string, why: { error: string; description: string }): void {
+function unauthorized(
+  visit: Pick<Visit, 'res' | 'headers'>,
+  metadata: string,
+  why: { error: string; description: string },
+): void {
   const challenge = `Bearer ${why.error}error_description="${why.description}", resource_metadata="${metadata}"`;
   refuse(visit, 401, -32001, `${why.description} Send "Authorization: Bearer <token>".`, {
     headers: { 'www-authenticate': challenge },
@@ -205,7 +209,7 @@ function whyNot(who: Identified, owned: boolean): { error: string; description: 
 }
 
 /** The same whether there is a user of that name or not. */
-function notTheirs(visit: Visit): void {
+function notTheirs(visit: Pick<Visit, 'res' | 'headers'>): void {
   const why = new HubError('forbidden', 'This endpoint is for the user it is named after. Leave the name out.');
   refuse(visit, why.status, why.rpcCode, why.message);
 }

@@ -1,5 +1,6 @@
 import { abilitiesOf } from '../core/asks.ts';
 import { HubError } from '../core/errors.ts';
+import { goOn } from '../core/go-on.ts';
 import { principalId } from '../core/principal.ts';
 import { isObject, resultText, type RpcMessage, rpcErrors, toRpcError } from '../core/rpc.ts';
 import type { Views } from '../core/view.ts';
@@ -33,11 +34,11 @@ export interface EndpointOptions extends DispatchOptions {
   readonly sessionEnded?: (sid: string) => void;
 }
 
-/** The streamable HTTP endpoint, all revisions on one URL (CONTRACT §5). */
-export async function serveMcp(visit: Visit, options: EndpointOptions): Promise<void> {
+/** The streamable HTTP endpoint, all revisions on one URL (CONTRACT §5). What is there whole is worked on at once. */
+export function serveMcp(visit: Visit, options: EndpointOptions): void | Promise<void> {
   switch (visit.req.method) {
     case 'POST':
-      return post(visit, options);
+      return goOn(readMessages(visit), (received) => post(visit, received, options));
     case 'GET':
       return get(visit, options);
     case 'DELETE':
@@ -49,8 +50,7 @@ export async function serveMcp(visit: Visit, options: EndpointOptions): Promise<
   }
 }
 
-async function post(visit: Visit, options: EndpointOptions): Promise<void> {
-  const received = await readMessages(visit);
+function post(visit: Visit, received: Received | Received[] | undefined, options: EndpointOptions): void {
   if (!received) return;
   const single = Array.isArray(received) ? undefined : received;
   if (single && isStateless(single.message, visit.req.headers)) return postStateless(visit, single, options);

@@ -1,3 +1,4 @@
+import { remembering } from '../core/remembering.ts';
 import type { HttpRequest } from '../wire/http.ts';
 
 export interface GuardOptions {
@@ -15,7 +16,7 @@ export interface GuardOptions {
  */
 export function refusedByGuard(req: HttpRequest, options: GuardOptions): string | undefined {
   const host = req.headers.host ?? '';
-  const name = hostName(host);
+  const name = nameOf(host);
   const named = options.allowedHosts.some(
     (allowed) => allowed.toLowerCase() === name || allowed.toLowerCase() === host.toLowerCase(),
   );
@@ -63,6 +64,8 @@ export function preflightHeaders(req: HttpRequest): Record<string, string> {
 export function isLoopbackName(name: string): boolean {
   return name === 'localhost' || name === '::1' || name.endsWith('.localhost') || /^127(\.\d{1,3}){3}$/.test(name);
 }
+
+const nameOf = remembering(hostName);
 
 function hostName(host: string): string {
   const bracketed = /^\[([^\]]*)\](:\d+)?$/.exec(host);

@@ -1,4 +1,5 @@
 import { HubError } from '../core/errors.ts';
+import { goOn } from '../core/go-on.ts';
 import { elements } from '../core/json-text.ts';
 import { limits } from '../core/limits.ts';
 import { packedBody } from '../core/packed-body.ts';
@@ -20,8 +21,10 @@ export async function readMessage(visit: Visit): Promise<Received | undefined> {
   return undefined;
 }
 
-/** Reads a POST that holds one message or a batch; undefined when it was refused and answered. */
-export async function readMessages(visit: Visit): Promise<Received | Received[] | undefined> {
+type Read = Received | Received[] | undefined;
+
+/** Reads a POST that holds one message or a batch, at once where it is there; undefined when it was refused and answered. */
+export function readMessages(visit: Visit): Read | Promise<Read> {
   const type = visit.req.headers['content-type'] ?? '';
   if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
     refuse(visit, 415, rpcErrors.invalidRequest, `Content-Type must be application/json, not "${type.slice(0, 80)}".`);
@@ -33,22 +36,27 @@ export async function readMessages(visit: Visit): Promise<Received | Received[] 
     return undefined;
   }
   try {
-    const text = (await readBody(visit.req, limits.requestBodyBytes)).replace(/^\uFEFF/, '');
-    return messagesOf(text);
+    const read = goOn(readBody(visit.req, limits.requestBodyBytes), messagesOf);
+    return read instanceof Promise ? read.catch((error: unknown) => refuseBody(visit, error)) : read;
   } catch (error) {
-    if (error instanceof InvalidRequest) refuse(visit, 400, rpcErrors.invalidRequest, error.message);
-    else if (error instanceof SyntaxError) refuse(visit, 400, rpcErrors.parse, 'Parse error: the body is not JSON.');
-    else if (!(error instanceof HubError)) throw error;
-    else refuse(visit, error.status, error.code === 'invalid_input' ? rpcErrors.parse : error.rpcCode, error.message);
-    return undefined;
+    return refuseBody(visit, error);
   }
+}
+
+/** Throws what is no fault of the body's. */
+function refuseBody(visit: Visit, error: unknown): undefined {
+  if (error instanceof InvalidRequest) refuse(visit, 400, rpcErrors.invalidRequest, error.message);
+  else if (error instanceof SyntaxError) refuse(visit, 400, rpcErrors.parse, 'Parse error: the body is not JSON.');
+  else if (!(error instanceof HubError)) throw error;
+  else refuse(visit, error.status, error.code === 'invalid_input' ? rpcErrors.parse : error.rpcCode, error.message);
 }
 
 /** JSON that is no JSON-RPC message. */
 class InvalidRequest extends Error {}
 
 /** Throws SyntaxError for what is not JSON, InvalidRequest for JSON that is no message. */
-function messagesOf(text: string): Received | Received[] {
+function messagesOf(body: string): Received | Received[] {
+  const text = body.replace(/^\uFEFF/, '');
   const parsed: unknown = JSON.parse(text);
   if (isMessage(parsed)) return { message: parsed, text };
   if (Array.isArray(parsed) && parsed.length > 0 && parsed.length <= limits.batchMessages && parsed.every(isMessage)) {
