@@ -51,9 +51,27 @@ export function memberName(element: unknown): string | undefined {
   return isObject(element) ? textOf(element['name']) : textOf(element);
 }
 
-/** The owner of a server or group; what nobody owns is the first admin's (reference: MCPHub §1.1). */
-export function ownerOf(entry: Entry): string {
-  return textOf(entry['owner']) ?? 'admin';
+/** The owner of a server or group. */
+export function ownerOf(draft: Draft, entry: Entry): string {
+  return textOf(entry['owner']) ?? systemOwner(draft.users);
+}
+
+/**
+ * Whose the servers and groups are that nobody owns, which are the system's: `admin`'s (reference: MCPHub §1.1), or the first admin's where a user of that name is
+ * none: nobody who is no admin gets them by their name. `users` as the document has them.
+ */
+export function systemOwner(users: unknown): string {
+  const known: Entry[] = Array.isArray(users) ? users.filter(isObject) : [];
+  const named = known.find(({ username }) => username === 'admin');
+  if (!named || roleOf(named) === 'admin') return 'admin';
+  return textOf(known.find((user) => roleOf(user) === 'admin')?.['username']) ?? 'admin';
+}
+
+/** MCPHub writes `isAdmin`, SPEC says `role`: files have either. Where they contradict each other the user is no admin. */
+export function roleOf(user: Entry): 'admin' | 'user' {
+  const { role, isAdmin } = user;
+  if (role === undefined || role === null) return isAdmin === true ? 'admin' : 'user';
+  return role === 'admin' && isAdmin !== false ? 'admin' : 'user';
 }
 
 /**

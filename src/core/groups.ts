@@ -50,6 +50,7 @@ export function addGroup(draft: Draft, by: GroupEditor, input: NewGroup): GroupC
   if (input.sharedWithUsers) group['sharedWithUsers'] = checkUsers(draft, input.sharedWithUsers, attempt);
   groups.push(group);
   return changed(
+    draft,
     group,
     by,
     (input.servers ?? []).map(({ name }) => name),
@@ -71,8 +72,9 @@ export function updateGroup(draft: Draft, by: GroupEditor, idOrName: string, inp
     group['servers'] = groupServers(draft, by, { attempt, old: group['servers'], wanted: servers, plain: 'keep' });
   if (visibility !== undefined) setText(group, 'visibility', visibility);
   if (sharedWithUsers) group['sharedWithUsers'] = checkUsers(draft, sharedWithUsers, attempt);
-  if (owner !== undefined && owner !== ownerOf(group)) group['owner'] = newOwner(draft, by, owner, attempt);
+  if (owner !== undefined && owner !== ownerOf(draft, group)) group['owner'] = newOwner(draft, by, owner, attempt);
   return changed(
+    draft,
     group,
     by,
     (servers ?? []).map(({ name }) => name),
@@ -104,7 +106,7 @@ export function addServerToGroup(draft: Draft, by: GroupEditor, idOrName: string
     checkPrefixes(list, attempt);
     group['servers'] = list;
   }
-  return changed(group, by, []);
+  return changed(draft, group, by, []);
 }
 
 /** Removing a server that is not in the group changes nothing; one that may not be seen is as good as not in it. */
@@ -114,7 +116,7 @@ export function removeServerFromGroup(draft: Draft, by: GroupEditor, idOrName: s
   if (Array.isArray(group['servers']) && (by.seesServer(server) || !hasServer(draft, server))) {
     group['servers'] = group['servers'].filter((element) => memberName(element) !== server);
   }
-  return changed(group, by, []);
+  return changed(draft, group, by, []);
 }
 
 /** Replaces the whole list (SPEC): a plain name means everything the server has. Servers the editor may not see stay. */
@@ -128,6 +130,7 @@ export function setGroupServers(
   const group = ownGroup(draft, by, idOrName, attempt);
   group['servers'] = groupServers(draft, by, { attempt, old: group['servers'], wanted, plain: 'all' });
   return changed(
+    draft,
     group,
     by,
     wanted.map(({ name }) => name),
@@ -151,7 +154,7 @@ export function setGroupTools(
   const entry = groupEntry(list[at]);
   const selection = tools === 'all' ? tools : ownNames(by, server, textOf(entry['alias']), tools);
   list[at] = { ...entry, tools: selection };
-  return changed(group, by, [server]);
+  return changed(draft, group, by, [server]);
 }
 
 /** How answers show a group: servers by name, those the caller may see (SPEC, Group). */
@@ -186,8 +189,8 @@ export function findGroup<G extends { id?: unknown; name?: unknown }>(
 
 function ownGroup(draft: Draft, by: GroupEditor, idOrName: string, attempt: string): Entry {
   const group = findGroup<Entry>(listOf(draft, 'groups'), idOrName, by.seesGroup);
-  if (by.isAdmin || ownerOf(group) === by.username) return group;
-  throw new HubError('forbidden', `${attempt}: it belongs to ${ownerOf(group)}. Ask them or an admin.`);
+  if (by.isAdmin || ownerOf(draft, group) === by.username) return group;
+  throw new HubError('forbidden', `${attempt}: it belongs to ${ownerOf(draft, group)}. Ask them or an admin.`);
 }
 
 /** Names are told apart without regard to case, and from ids: either may stand in a path. */
@@ -235,19 +238,19 @@ function renameReferences(draft: Draft, from: string, to: string): void {
 }
 
 /** `touched`: the servers whose selections were given. */
-function changed(entry: Entry, by: GroupEditor, touched: readonly string[]): GroupChange {
-  const group = readGroup(entry);
+function changed(draft: Draft, entry: Entry, by: GroupEditor, touched: readonly string[]): GroupChange {
+  const group = readGroup(draft, entry);
   const servers = group.servers.filter(({ name }) => touched.includes(name));
   return { group, notes: servers.flatMap(({ name, tools }) => unknownTools(by, name, tools)) };
 }
 
-function readGroup(group: Entry): GroupSettings {
+function readGroup(draft: Draft, group: Entry): GroupSettings {
   const list: unknown[] = Array.isArray(group['servers']) ? group['servers'] : [];
   return {
     id: textOf(group['id']) ?? '',
     name: textOf(group['name']) ?? '',
     description: textOf(group['description']),
-    owner: ownerOf(group),
+    owner: ownerOf(draft, group),
     visibility: textOf(group['visibility']) as Visibility | undefined,
     sharedWithUsers: textsOf(group['sharedWithUsers']),
     servers: list.flatMap((element) => readMember(element) ?? []),

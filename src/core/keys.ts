@@ -83,6 +83,14 @@ export function keyAnswers(document: { readonly bearerKeys?: readonly Readonly<E
   return (document.bearerKeys ?? []).filter((key) => sees(by, key)).map(keyAnswer);
 }
 
+/** Keys of the system belong to the hub: whoever was an admin may know some and goes on being let in with them, which whoever takes the right away has to be told. */
+export function systemKeysNote(draft: Draft, username: string): string[] {
+  const keys = listOf(draft, 'bearerKeys').filter((key) => kindOf(key) === 'system' && key['enabled'] !== false);
+  if (keys.length === 0) return [];
+  const names = listed(keys.map((key) => textOf(key['name']) ?? textOf(key['id']) ?? ''));
+  return [`The access keys of the system stay good: ${names}. Delete those that ${username} knows.`];
+}
+
 /** First eight and last four characters; nothing of a token of which too little to guess would stay hidden, as one that somebody thought up (reference: MCPHub §1.7). */
 export function maskKey(token: string): string {
   return token.length < shown + hidden ? '********' : `${token.slice(0, 8)}...${token.slice(-4)}`;

@@ -43,7 +43,7 @@ export function updateServer(draft: Draft, by: Editor, name: string, { config, n
   if (config) {
     const after = merged(before, unmaskServer(config, before, attempt));
     checkRights(draft, by, attempt, { before, after });
-    if (after['owner'] !== before['owner']) checkOwner(draft, by, ownerOf(after), attempt);
+    if (after['owner'] !== before['owner']) checkOwner(draft, by, ownerOf(draft, after), attempt);
     const moved = addressOf(before) !== addressOf(after);
     if (moved && !by.isAdmin && hidesSecrets(config)) {
       const message = 'holds hidden values; a new address needs them sent again';
@@ -118,8 +118,8 @@ export function startsProcess(config: Readonly<Entry>): boolean {
 function ownServer(draft: Draft, by: Editor, name: string, attempt: string): Entry {
   const server = hasServer(draft, name) && by.seesServer(name) ? serversOf(draft)[name] : undefined;
   if (!isObject(server)) throw new HubError('not_found', `There is no server "${name}".`);
-  if (by.isAdmin || ownerOf(server) === by.username) return server;
-  throw new HubError('forbidden', `${attempt}: it belongs to ${ownerOf(server)}. Ask them or an admin.`);
+  if (by.isAdmin || ownerOf(draft, server) === by.username) return server;
+  throw new HubError('forbidden', `${attempt}: it belongs to ${ownerOf(draft, server)}. Ask them or an admin.`);
 }
 
 function checkAdmin(by: Editor, attempt: string): void {
@@ -136,7 +136,7 @@ function checkRights(
 ): void {
   if (by.isAdmin) return;
   if (startsProcess(after)) checkAdmin(by, attempt);
-  if (ownerOf(after) !== ownerOf(before)) {
+  if (ownerOf(draft, after) !== ownerOf(draft, before)) {
     throw new HubError('forbidden', `${attempt}: only admins give servers to somebody else.`);
   }
   if (JSON.stringify(passedHeaders(after)) !== JSON.stringify(passedHeaders(before))) {

@@ -1,6 +1,18 @@
-import { type Draft, type Entry, listOf, listed, ownerOf, renameIn, serversOf, textOf, textsOf } from './document.ts';
+import {
+  type Draft,
+  type Entry,
+  listOf,
+  listed,
+  ownerOf,
+  renameIn,
+  roleOf,
+  serversOf,
+  textOf,
+  textsOf,
+} from './document.ts';
 import { HubError } from './errors.ts';
 import { invalid } from './input.ts';
+import { systemKeysNote } from './keys.ts';
 import { isObject } from './rpc.ts';
 import type { GroupSettings, UserSettings } from './settings.ts';
 import type { NewUser, UserUpdate } from './user-input.ts';
@@ -59,13 +71,15 @@ export function updateUser(draft: Draft, username: string, input: UserUpdate, pa
       { path: 'role', message: 'must stay "admin": nobody else is one. Make somebody else an admin first' },
     ]);
   }
+  const isDemoted = input.role === 'user' && roleOf(user) === 'admin';
   if (input.role) setRole(user, input.role);
   if (passwordHash !== undefined) user['password'] = passwordHash;
   if (input.servers) user['servers'] = [...input.servers];
   if (input.groups) user['groups'] = groupIds(draft, input.groups);
   if (input.email === null || input.email === '') delete user['email'];
   else if (input.email !== undefined) user['email'] = input.email;
-  return { user: readUser(user), notes: unknownNames(draft, input) };
+  const keysNote = isDemoted ? systemKeysNote(draft, username) : [];
+  return { user: readUser(user), notes: [...unknownNames(draft, input), ...keysNote] };
 }
 
 /**
@@ -82,9 +96,9 @@ export function setPasswordHash(draft: Draft, username: string, passwordHash: st
 
 /**
  * Takes everything along that the next user of that name must not inherit: access keys, shares, settings and tokens of their own. What they owned
- * belongs to `by` from now on.
+ * belongs to `by` from now on. Gives what is left to do, in sentences.
  */
-export function deleteUser(draft: Draft, username: string, by: string): void {
+export function deleteUser(draft: Draft, username: string, by: string): readonly string[] {
   const user = findUser(draft, username);
   const attempt = `Cannot delete user "${username}"`;
   if (usernameOf(user) === by)
@@ -92,17 +106,18 @@ export function deleteUser(draft: Draft, username: string, by: string): void {
   if (isLastAdmin(draft, user)) {
     throw new HubError('invalid_input', `${attempt}: nobody else is an admin. Make somebody else an admin first.`);
   }
+  const things = [...listOf(draft, 'groups'), ...Object.values(serversOf(draft))].filter(isObject);
+  for (const thing of things) if (ownerOf(draft, thing) === username) thing['owner'] = by;
   draft.users = listOf(draft, 'users').filter((other) => other !== user);
   draft.bearerKeys = listOf(draft, 'bearerKeys').filter((key) => key['owner'] !== username);
-  const things = [...listOf(draft, 'groups'), ...Object.values(serversOf(draft))].filter(isObject);
   renameIn(things, 'sharedWithUsers', (name) => (name === username ? undefined : name));
-  for (const thing of things) if (ownerOf(thing) === username) thing['owner'] = by;
   const configs = draft['userConfigs'];
   if (isObject(configs) && Object.hasOwn(configs, username)) delete configs[username];
   const tokens = draft['oauthTokens'];
   if (Array.isArray(tokens)) {
     draft['oauthTokens'] = tokens.filter((token: unknown) => !isObject(token) || token['username'] !== username);
   }
+  return roleOf(user) === 'admin' ? systemKeysNote(draft, username) : [];
 }
 
 export function userAnswer({ username, role, servers, groups, email, createdAt }: UserSettings): UserAnswer {
@@ -145,13 +160,6 @@ function findUser(draft: Draft, username: string): Entry {
 function isLastAdmin(draft: Draft, user: Entry): boolean {
   const isAdmin = (entry: Entry) => roleOf(entry) === 'admin';
   return isAdmin(user) && !listOf(draft, 'users').some((other) => other !== user && isAdmin(other));
-}
-
-/** MCPHub writes `isAdmin`, SPEC says `role`: files have either. Where they contradict each other the user is no admin. */
-function roleOf(user: Entry): 'admin' | 'user' {
-  const { role, isAdmin } = user;
-  if (role === undefined || role === null) return isAdmin === true ? 'admin' : 'user';
-  return role === 'admin' && isAdmin !== false ? 'admin' : 'user';
 }
 
 /** Both spellings, so that MCPHub can read the file too. */

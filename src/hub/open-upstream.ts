@@ -5,7 +5,7 @@ import type { Closers } from '../core/closers.ts';
 import { errorText } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { LoggerFor } from '../core/logger.ts';
-import type { ServerSettings } from '../core/settings.ts';
+import type { ServerSettings, Settings } from '../core/settings.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import type { Env } from '../env/env.ts';
 import type { LogBook } from '../logs/log.ts';
@@ -60,9 +60,10 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
   const { connectTimeoutMs, requestTimeoutMs } = env;
   const inheritedEnv = inheritableEnv(env.variables);
   // The environment is the operator's: a server that no admin vouches for cannot have it sent anywhere.
-  const expanded = (server: ServerSettings) => expandServer(server, isTrusted(settings(), server) ? env.variables : {});
+  const trusted = (server: ServerSettings) => isTrustedNow(settings(), server);
+  const expanded = (server: ServerSettings) => expandServer(server, trusted(server) ? env.variables : {});
   const addresses = (server: ServerSettings) => ({
-    allowPrivateAddresses: isTrusted(settings(), server),
+    allowPrivateAddresses: trusted(server),
     allowedCidrs: settings().system.allowedCidrs ?? [],
   });
   const userAgent = `toolhub/${version}`;
@@ -133,4 +134,11 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
   });
   closers.add(() => leases.close());
   return { pool, leases, signIns, grants, savedText: catalogueText(saved) };
+}
+
+/** A connection keeps the settings it was made with; who vouches for its server may be somebody else by now. One that leads elsewhere by now is on its way out. */
+function isTrustedNow(settings: Settings, server: ServerSettings): boolean {
+  const now = settings.servers.get(server.name) ?? server;
+  const isSame = now === server || JSON.stringify(now.transport) === JSON.stringify(server.transport);
+  return isSame && isTrusted(settings, now);
 }

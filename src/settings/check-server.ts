@@ -5,6 +5,6 @@ import { readServer } from './server.ts';
 /** What the settings say to one entry of `mcpServers`, at its path: `problems` they would refuse it for, `warnings` where it probably does not mean what it says. */
 export function checkServer(name: string, config: unknown): Pick<Report, 'problems' | 'warnings'> {
   const report = newReport();
-  readServer(name, withoutNulls(config, ['mcpServers', name]), '-', report);
+  readServer(name, withoutNulls(config, ['mcpServers', name]), { separator: '-', systemOwner: 'admin' }, report);
   return report;
 }

@@ -6,8 +6,16 @@ import { found, pathText } from './report.ts';
 import { groupServerShape, groupShape, isForbiddenName } from './shape.ts';
 import { groupIdOf } from './stable-id.ts';
 
-/** Reads `groups`. `isServer` tells whether a server of that name is in the document, right or wrong. */
-export function readGroups(value: unknown, isServer: (name: string) => boolean, report: Report): GroupSettings[] {
+/** What of the rest of the document groups are read by. */
+export interface GroupsContext {
+  /** Whether a server of that name is in the document, right or wrong. */
+  readonly isServer: (name: string) => boolean;
+  /** See `core/document.ts`. */
+  readonly systemOwner: string;
+}
+
+/** Reads `groups`. */
+export function readGroups(value: unknown, { isServer, systemOwner }: GroupsContext, report: Report): GroupSettings[] {
   const groups: GroupSettings[] = [];
   const names = new Map<string, Path>();
   const ids = new Map<string, Path>();
@@ -32,7 +40,7 @@ export function readGroups(value: unknown, isServer: (name: string) => boolean, 
       id: given ?? groupIdOf(data.name),
       name: data.name,
       description: data.description,
-      owner: data.owner ?? 'admin',
+      owner: data.owner ?? systemOwner,
       visibility: data.visibility,
       sharedWithUsers: data.sharedWithUsers ?? [],
       servers,

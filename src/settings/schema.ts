@@ -1,4 +1,5 @@
 import { parseCidr } from '../core/address.ts';
+import { systemOwner } from '../core/document.ts';
 import type { Problem } from '../core/errors.ts';
 import { isObject } from '../core/rpc.ts';
 import type { ServerSettings, Settings, SystemSettings } from '../core/settings.ts';
@@ -8,7 +9,7 @@ import { readKeys, readUsers } from './people.ts';
 import { isTooDeep, readEntries, readPart, withoutNulls } from './read.ts';
 import type { Path, Report } from './report.ts';
 import { found, newReport, notAccepted } from './report.ts';
-import { readServer } from './server.ts';
+import { readServer, type ServerContext } from './server.ts';
 import { systemShape } from './shape.ts';
 import { embeddingSettings } from './smart-routing.ts';
 
@@ -30,10 +31,11 @@ export function parseSettings(document: unknown): ParsedSettings {
   const clean = withoutNulls(document) as Record<string, unknown>;
   const { system, legacyKey } = readSystem(clean['systemConfig'], report);
   const isServer = serverExists(clean['mcpServers']);
+  const owner = systemOwner(clean['users']);
   const settings = {
     system,
-    servers: readServers(clean, system.nameSeparator, report),
-    groups: readGroups(clean['groups'], isServer, report),
+    servers: readServers(clean, { separator: system.nameSeparator, systemOwner: owner }, report),
+    groups: readGroups(clean['groups'], { isServer, systemOwner: owner }, report),
     users: readUsers(clean['users'], report),
   };
   const usernames = new Set(settings.users.map((user) => user.username));
@@ -45,12 +47,12 @@ export function parseSettings(document: unknown): ParsedSettings {
 
 function readServers(
   document: Record<string, unknown>,
-  separator: string,
+  context: ServerContext,
   report: Report,
 ): Map<string, ServerSettings> {
   const servers = new Map<string, ServerSettings>();
   for (const [name, value] of readEntries(document['mcpServers'], ['mcpServers'], report)) {
-    const server = readServer(name, value, separator, report);
+    const server = readServer(name, value, context, report);
     if (server !== undefined) servers.set(name, server);
   }
   for (const other of ['servers', 'mcp_servers', 'mcpservers']) {

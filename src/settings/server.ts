@@ -9,11 +9,18 @@ import { isForbiddenName, itemShape, serverShape } from './shape.ts';
 import { readTransport } from './transport.ts';
 import { warnOfPlaceholders } from './placeholder-advice.ts';
 
+/** What of the rest of the document an entry of `mcpServers` is read by. */
+export interface ServerContext {
+  readonly separator: string;
+  /** See `core/document.ts`. */
+  readonly systemOwner: string;
+}
+
 /** Reads one entry of `mcpServers`; undefined when it is too wrong to use, which the report then says. */
 export function readServer(
   name: string,
   value: unknown,
-  separator: string,
+  { separator, systemOwner }: ServerContext,
   report: Report,
 ): ServerSettings | undefined {
   const path: Path = ['mcpServers', name];
@@ -37,7 +44,7 @@ export function readServer(
     name,
     enabled: isEnabled(config),
     description: config.description,
-    owner: config.owner ?? 'admin',
+    owner: config.owner ?? systemOwner,
     visibility: config.visibility,
     sharedWithUsers: config.sharedWithUsers ?? [],
     transport,

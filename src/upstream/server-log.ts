@@ -1,3 +1,4 @@
+import { isTrusted } from '../core/access.ts';
 import type { Logger } from '../core/logger.ts';
 import type { ServerSettings, Settings } from '../core/settings.ts';
 
@@ -7,9 +8,10 @@ import type { ServerSettings, Settings } from '../core/settings.ts';
  */
 export function whileItIsThere(server: ServerSettings, settings: () => Settings, log: Logger): Logger {
   let same: ServerSettings | undefined = server;
+  const identity = identityOf(settings(), server);
   const isThere = (): boolean => {
     const now = settings().servers.get(server.name);
-    if (now !== same && now && isSame(now, server)) same = now;
+    if (now !== same && now && identityOf(settings(), now) === identity) same = now;
     return now !== undefined && now === same;
   };
   const at =
@@ -20,6 +22,7 @@ export function whileItIsThere(server: ServerSettings, settings: () => Settings,
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 
-function isSame(a: ServerSettings, b: ServerSettings): boolean {
-  return a.owner === b.owner && JSON.stringify(a.transport) === JSON.stringify(b.transport);
+/** What it is started with. Not whose it is: one that is given to somebody else runs on, if an admin vouches for it as before. */
+function identityOf(settings: Settings, server: ServerSettings): string {
+  return JSON.stringify([server.transport, isTrusted(settings, server)]);
 }

@@ -2,7 +2,9 @@ import { hash } from '@node-rs/argon2';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { storedSettings, testDatabase } from '../kit/hub-database.ts';
 import { api, type ApiAnswer, keyToken, login, passwordOf, userToken } from '../kit/api.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
 
 // /api/users and /api/users-stats (SPEC, Users; CONTRACT §4).
 
@@ -285,6 +287,62 @@ test('an admin who is demoted changes nothing any more, also not by what was on 
   const late = (await Promise.all(onTheWay)).filter(({ status }) => status === 403);
   expect(late.length).toBeGreaterThan(0);
   expect(await storedSettings(hub)).toBe(then);
+});
+
+test('what nobody owns is the system’s: an admin who is demoted takes neither its trust nor itself along', async () => {
+  const upstream = await hostileHttp({ tools: ['t'] });
+  const own = await testHub({
+    mcpServers: { ours: { ...upstream.config }, given: { url: 'http://127.0.0.1:9/mcp', owner: 'admin' } },
+    groups: [{ name: 'all', servers: ['ours'] }],
+  });
+  await own.connected(1);
+  const token = await login(own);
+  const root = await userToken(own, token, 'root', { role: 'admin' });
+  expect((await change('admin', { role: 'user' }, own, root)).status).toBe(200);
+  const ask = async (who: string, method: string, path: string, body?: unknown) => {
+    const answer = await api(own, method, path, { token: who, ...(body !== undefined && { body }) });
+    return [answer.status, data(answer)];
+  };
+  const statusOf = async () => (await ask(root, 'GET', '/servers/ours'))[1];
+  expect(await statusOf()).toMatchObject({ status: 'connected', owner: 'root' });
+  await ask(root, 'POST', '/servers/ours/reload');
+  await until('it is connected at its private address again', async () => (await own.health()).servers.connected === 1);
+  expect(await statusOf()).toMatchObject({ status: 'connected' });
+  expect(await ask(root, 'GET', '/groups/all')).toMatchObject([200, { owner: 'root' }]);
+  // What is said to be theirs stays theirs.
+  expect(await ask(root, 'GET', '/servers/given')).toMatchObject([200, { owner: 'admin' }]);
+  for (const [method, path, body] of [
+    ['GET', '/servers/ours'],
+    ['PUT', '/servers/ours', { config: { url: 'https://elsewhere.example/mcp' } }],
+    ['DELETE', '/servers/ours'],
+    ['PUT', '/groups/all', { description: 'mine' }],
+    ['DELETE', '/groups/all'],
+  ] as const)
+    expect((await ask(token, method, path, body))[0], `${method} ${path}`).toBe(path === '/groups/all' ? 403 : 404);
+});
+
+test('whoever takes an admin’s right away is told which keys of the system go on opening', async () => {
+  const own = await testHub({ mcpServers: {} });
+  const token = await login(own);
+  const makes = async (username: string) => {
+    const { status } = await create({ username, password, role: 'admin' }, own, token);
+    expect(status).toBe(201);
+  };
+  await makes('without');
+  expect((await change('without', { role: 'user' }, own, token)).body.message).toBe('User updated successfully.');
+  const key = (body: object) => api(own, 'POST', '/auth/keys', { token, body });
+  await key({ name: 'CI' });
+  await key({ name: 'off', enabled: false });
+  await key({ name: 'my own', kind: 'user' });
+  await makes('bob');
+  await makes('eve');
+  const told = (name: string) => `The access keys of the system stay good: CI. Delete those that ${name} knows.`;
+  expect((await change('bob', { role: 'admin' }, own, token)).body.message).toBe('User updated successfully.');
+  expect((await change('bob', { role: 'user' }, own, token)).body.message).toBe(
+    `User updated successfully. ${told('bob')}`,
+  );
+  expect((await remove('bob', own, token)).body.message).toBe('User deleted successfully.');
+  expect((await remove('eve', own, token)).body.message).toBe(`User deleted successfully. ${told('eve')}`);
 });
 
 describe('a user who is deleted', () => {

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
+import type { LogEntry } from '../../src/core/log-entry.ts';
 import { api, login, userToken } from '../kit/api.ts';
 import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
 import { rpc } from '../kit/raw.ts';
 import { testHub } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
 
 // Dying programs print what they were given, and where they are. That is for those who manage the server; who calls its tools hears that it is away.
 
@@ -50,6 +52,19 @@ test('what a server prints when it dies reaches the log and whoever manages it, 
   ];
   for (const text of toManagers) expect(text).toContain('cannot log in with');
   for (const text of [...told, ...toManagers, JSON.stringify(hub.hub.servers())]) expect(text).not.toContain(secret);
+});
+
+test('a running server that is given to somebody else still has a log', async () => {
+  const hub = await testHub({ mcpServers: { s: { command: process.execPath, args: ['-e', program] } }, env });
+  await hub.connected(1);
+  const admin = await login(hub);
+  await userToken(hub, admin, 'ann');
+  const given = await api(hub, 'PUT', '/servers/s', { token: admin, body: { config: { owner: 'ann' } } });
+  expect(given.body.data).toMatchObject({ owner: 'ann' });
+  await rpc(hub.mcp(), 'tools/call', { name: 's-die', arguments: {} });
+  const log = async () => (await api(hub, 'GET', '/logs?service=server:s', { token: admin })).body.data as LogEntry[];
+  await until('it is gone', async () => (await log()).some(({ level }) => level === 'warn'));
+  expect((await log()).map(({ message }) => message)).toContain('cannot log in with undefined');
 });
 
 test('what an HTTP server answers to a failing call, and where it is, is not for callers', async () => {

@@ -67,11 +67,11 @@ export function usersRoutes({ settings, passwords, tokens, log }: UsersOptions):
   routes.delete('/users/:username', async (c) => {
     const by = editorOf(c.var.caller).username;
     const username = c.req.param('username');
-    await changeAs(by, (draft) => deleteUser(draft, username, by));
+    const notes = await changeAs(by, (draft) => deleteUser(draft, username, by));
     // They end with the user anyway; this keeps them ended should there be another one of that name.
     await tokens.revokeUser(username);
     log.info('user deleted', { user: username, by });
-    return ok(c, undefined, { message: 'User deleted successfully.' });
+    return ok(c, undefined, { message: sentences('User deleted successfully.', notes) });
   });
 
   return routes;
