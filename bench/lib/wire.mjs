@@ -9,6 +9,9 @@ export function openWire(url) {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
   let unread = nothing;
+  /** What came after `unread` and is not joined to it yet: joining each piece of seven megabytes anew takes longer than the hub needs to send them. */
+  let pieces = [];
+  let pieceBytes = 0;
   let waiting;
   let heard;
 
@@ -21,12 +24,21 @@ export function openWire(url) {
   socket.on('close', () => fail());
   socket.on('data', (chunk) => {
     if (heard) return heard(chunk);
-    unread = unread.length === 0 ? chunk : Buffer.concat([unread, chunk]);
-    if (waiting) take();
+    pieces.push(chunk);
+    pieceBytes += chunk.length;
+    if (waiting && !(unread.length + pieceBytes < waiting.end)) take();
   });
+
+  function join() {
+    if (pieces.length === 0) return;
+    unread = unread.length === 0 && pieces.length === 1 ? pieces[0] : Buffer.concat([unread, ...pieces]);
+    pieces = [];
+    pieceBytes = 0;
+  }
 
   /** Hands the answer on once it is whole. */
   function take() {
+    join();
     if (!waiting.head) {
       const end = unread.indexOf(headEnd);
       if (end === -1) return;

@@ -6,10 +6,12 @@ import { packError } from './worker-messages.ts';
 
 // Who would wait for it is gone.
 process.once('disconnect', () => process.exit(1));
-try {
-  const database = await PGlite.create({ dataDir: process.argv[2] ?? '' });
+make(process.argv[2] ?? '').then(
+  () => process.exit(0),
+  (error: unknown) => process.send?.(packError(error), () => process.exit(1)),
+);
+
+async function make(folder: string): Promise<void> {
+  const database = await PGlite.create({ dataDir: folder });
   await database.close();
-  process.exit(0);
-} catch (error) {
-  process.send?.(packError(error), () => process.exit(1));
 }

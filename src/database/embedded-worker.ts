@@ -2,6 +2,7 @@
  * The thread that holds the embedded database: PGlite computes on the thread that calls it, and opening alone takes seconds. Started by embedded.ts with the folder
  * as `workerData`; speaks worker-messages.ts.
  */
+import { setFlagsFromString } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite, types } from '@electric-sql/pglite';
 import type { Extensions, Transaction } from '@electric-sql/pglite';
@@ -17,6 +18,9 @@ interface OpenTransaction {
   /** Settles when it is committed or rolled back. */
   readonly done: () => Promise<void>;
 }
+
+// Opening a database runs very much code a little. Optimising that at once, as V8 would, takes longer than opening it, and 40 MB; what stays hot is optimised later.
+setFlagsFromString('--wasm-tiering-budget=500000000');
 
 const port = parentPort;
 if (port === null) throw new Error('embedded-worker.js is a worker thread of the hub, not a program');

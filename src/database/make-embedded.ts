@@ -18,7 +18,8 @@ export async function makeEmbedded(folder: string): Promise<void> {
   for (const name of readdirSync(parent)) if (name.startsWith(unfinished)) remove(join(parent, name));
   const made = join(parent, `${unfinished}-${process.pid}-${Date.now()}`);
 
-  const child = fork(maker, [made], { execArgv: [], stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  // What runs once is not worth V8's optimising it.
+  const child = fork(maker, [made], { execArgv: ['--liftoff-only'], stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
   let reason: Error | undefined;
   child.on('message', (error) => (reason = unpackError(error as WorkerError)));
   const kill = (): void => void child.kill('SIGKILL');

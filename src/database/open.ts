@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { HubError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
-import type { Database } from './database.ts';
+import type { Connection, Database } from './database.ts';
 import { openEmbedded } from './embedded.ts';
 import { migrate } from './migrate.ts';
-import { openPostgres } from './postgres.ts';
 
 /** Where the tables are: PostgreSQL at `url`, or without one the embedded database in `dataDir`. */
 export interface DatabasePlace {
@@ -15,7 +14,7 @@ export interface DatabasePlace {
 
 /** Opens the database and brings its tables up to date. Whoever opened it closes it. */
 export async function openDatabase({ url, dataDir, log }: DatabasePlace): Promise<Database> {
-  const connection = await (url === undefined ? openEmbedded(join(dataDir, 'database')) : openPostgres(checkUrl(url)));
+  const connection = await (url === undefined ? openEmbedded(join(dataDir, 'database')) : openRemote(url));
   try {
     const { hasVector } = await migrate(connection);
     if (!hasVector) log.debug('The database has no vector extension; embeddings stay in memory');
@@ -24,6 +23,13 @@ export async function openDatabase({ url, dataDir, log }: DatabasePlace): Promis
     await connection.close();
     throw error;
   }
+}
+
+async function openRemote(url: string): Promise<Connection> {
+  const checked = checkUrl(url);
+  // Loaded only where it is used: it takes a tenth of a start.
+  const { openPostgres } = await import('./postgres.ts');
+  return openPostgres(checked);
 }
 
 /** Throws without repeating the value, which may hold a password. */

@@ -35,8 +35,10 @@ interface UpstreamStorage {
 }
 
 interface UpstreamNeeds {
-  /** Something about a server, or a token for it, is not what it was: raise a flag and return. */
+  /** Something about a server is not what it was: raise a flag and return. */
   readonly changed: () => void;
+  /** The same of a token for one, or of a sign-in. */
+  readonly signInsChanged: () => void;
   /** Who hears what servers say and ask of their own accord. */
   readonly clients: () => Pick<Clients, 'said' | 'asked' | 'abilitiesOf' | 'ownConnection'>;
   /** Where browsers reach the hub, without `BASE_PATH`. */
@@ -77,7 +79,7 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
       leases.retry(server, holder);
     },
     relist: (server) => pool.connection(server)?.reconnect(),
-    changed,
+    changed: needs.signInsChanged,
   });
   closers.add(() => signIns.close());
   const opener = {

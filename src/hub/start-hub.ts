@@ -57,8 +57,9 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
 
   let listening = '';
   const { pool, leases, signIns, grants, savedText } = await openUpstream(env, storage, closers, {
-    // Tokens are secrets too.
-    changed() {
+    changed: () => loop.flag(),
+    signInsChanged() {
+      // Tokens are secrets too.
       hideSecrets();
       loop.flag();
     },

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -21,3 +22,31 @@ test('a build leaves nothing of what it does not make any more, and what is ther
   // A first build has nothing to take out.
   pruneDist(join(folder, 'none'), made);
 });
+
+test.each([
+  ['by npm start', startFlags()],
+  ['by the command', []],
+])('V8 takes what was compiled ahead for a hub that is started %s', (_, flags) => {
+  const folder = join('dist', flags.length === 0 ? 'compiled' : 'compiled-start');
+  const files = readdirSync(folder);
+  expect(files).toContain('start-hub.js.bin');
+  const program = `
+    const { readFileSync } = require('node:fs');
+    const { wrap } = require('node:module');
+    const { Script } = require('node:vm');
+    for (const file of ${JSON.stringify(files)}) {
+      const cachedData = readFileSync('${folder}/' + file).subarray(32);
+      const { cachedDataRejected } = new Script(wrap(readFileSync('dist/' + file.slice(0, -4), 'utf8')), { cachedData });
+      if (cachedDataRejected) console.log(file);
+    }`;
+  expect(spawnSync(process.execPath, [...flags, '-e', program], { encoding: 'utf8' })).toMatchObject({
+    stdout: '',
+    stderr: '',
+  });
+});
+
+/** What `npm start` gives Node before the program. */
+function startFlags(): string[] {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } };
+  return / node (.*)dist\/cli\.js/.exec(scripts.start)?.[1]?.trim().split(' ') ?? [];
+}
