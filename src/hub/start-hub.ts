@@ -95,7 +95,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const smart = openSmart({ env, settings, database, pool, log: log('search') }, closers);
   const { counts, metrics } = openMetrics({ ...storage, clients, pool }, closers);
   const dispatch = openDispatch({ ...storage, leases, clients, counts, smart: smart.options, log: log('gateway') });
-  const publicUrl = createPublicUrl(env);
+  const publicUrl = createPublicUrl({ ...env, settingsBaseUrl: () => settings.current.system.baseUrl });
   const parts = {
     ...storage,
     publicUrl,

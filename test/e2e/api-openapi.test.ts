@@ -446,6 +446,29 @@ describe('documents', () => {
     expect((body as unknown as Document).servers).toEqual([{ url: 'https://hub.example.com/tools/hub/api/open' }]);
   });
 
+  test.each([
+    ['what the settings say', 'https://hub.example.com/tools', {}, 'https://hub.example.com/tools/hub'],
+    [
+      'but the environment goes before',
+      'https://hub.example.com',
+      { INSTALL_BASE_URL: 'https://a.example' },
+      'https://a.example/hub',
+    ],
+    ['and what MCPHub writes into every file is said by nobody', 'http://localhost:3000', {}, undefined],
+    ['nor are other names of this machine', 'http://[::1]:3000', {}, undefined],
+  ])('name the address of the settings: %s', async (_, baseUrl, env, expected) => {
+    const own = await testHub({
+      mcpServers: { open: open.config },
+      systemConfig: { install: { baseUrl } },
+      env: { BASE_PATH: '/hub', ...env },
+    });
+    const address = expected ?? own.url;
+    const { body } = await api(own, 'GET', '/openapi.json');
+    expect((body as unknown as Document).servers).toEqual([{ url: `${address}/api` }]);
+    const connect = await api(own, 'GET', '/connect?server=open', { token: await login(own) });
+    expect(connect.body.data).toMatchObject({ url: `${address}/mcp/open` });
+  });
+
   test('are there as YAML', async () => {
     const yaml = await documentOf('/some/openapi.yaml');
     expect(yaml.headers['content-type']).toContain('application/yaml');

@@ -1,6 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { TrustProxy } from '../../env/values.ts';
+import { isLoopbackName } from '../../mcp/guard.ts';
 import { type Arrived, fromTrustedProxy } from './client-address.ts';
 
 /** How a client reaches the hub. */
@@ -9,33 +10,49 @@ export interface PublicUrl {
   origin(req: Arrived): string;
   /** What comes before `/mcp`, `/api` and the rest: `BASE_PATH`, after whatever path `INSTALL_BASE_URL` has. Empty, or like `/hub`. */
   readonly prefix: string;
+  /** The address to write down for others, prefix included: what the settings say in `install.baseUrl` goes before what the request does. */
+  hub(req: Arrived): string;
 }
 
 export interface PublicUrlOptions {
   /** `INSTALL_BASE_URL`: the address from outside, without `BASE_PATH`. It wins over everything a request says. */
   readonly installBaseUrl: string | undefined;
+  /** `install.baseUrl` of the settings, likewise without `BASE_PATH`. */
+  readonly settingsBaseUrl: () => string | undefined;
   readonly basePath: string;
   readonly trustProxy: TrustProxy;
 }
 
 /** Without `INSTALL_BASE_URL` it is the `Host` the client named, or what a trusted proxy says in `X-Forwarded-Proto` and `X-Forwarded-Host`. */
-export function createPublicUrl({ installBaseUrl, basePath, trustProxy }: PublicUrlOptions): PublicUrl {
+export function createPublicUrl(options: PublicUrlOptions): PublicUrl {
+  const { installBaseUrl, settingsBaseUrl, basePath, trustProxy } = options;
   const install = installBaseUrl === undefined ? undefined : new URL(installBaseUrl);
+  const prefix = `${install?.pathname.replace(/\/+$/, '') ?? ''}${basePath}`;
   const forwarded = fromTrustedProxy(trustProxy);
+  const origin = (req: Arrived): string => {
+    if (install) return install.origin;
+    const said = forwarded(req) ? (name: string) => first(req.headers[name]) : () => undefined;
+    const scheme = said('x-forwarded-proto')?.toLowerCase() === 'https' ? 'https' : 'http';
+    return `${scheme}://${hostIn(said('x-forwarded-host')) ?? hostIn(req.headers.host) ?? 'localhost'}`;
+  };
   return {
-    prefix: `${install?.pathname.replace(/\/+$/, '') ?? ''}${basePath}`,
-    origin(req) {
-      if (install) return install.origin;
-      const said = forwarded(req) ? (name: string) => first(req.headers[name]) : () => undefined;
-      const scheme = said('x-forwarded-proto')?.toLowerCase() === 'https' ? 'https' : 'http';
-      return `${scheme}://${hostIn(said('x-forwarded-host')) ?? hostIn(req.headers.host) ?? 'localhost'}`;
+    prefix,
+    origin,
+    hub(req) {
+      const chosen = install ? undefined : settingsBaseUrl();
+      return chosen !== undefined && leadsElsewhere(chosen) ? `${chosen}${basePath}` : `${origin(req)}${prefix}`;
     },
   };
 }
 
-/** The address by which the one who asks reaches the hub, prefix included. */
+/** Every file of MCPHub has `http://localhost:3000` there, which nobody chose and which is this hub for nobody but itself. */
+function leadsElsewhere(url: string): boolean {
+  return !isLoopbackName(new URL(url).hostname.replace(/^\[|\]$/g, ''));
+}
+
+/** The address to write down for the one who asks. */
 export function hubUrl(publicUrl: PublicUrl): (c: Context) => string {
-  return (c) => `${publicUrl.origin((c.env as HttpBindings).incoming)}${publicUrl.prefix}`;
+  return (c) => publicUrl.hub((c.env as HttpBindings).incoming);
 }
 
 /** The first of several values is the proxy nearest to the client. */
