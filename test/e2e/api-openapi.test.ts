@@ -469,6 +469,23 @@ describe('documents', () => {
     expect(connect.body.data).toMatchObject({ url: `${address}/mcp/open` });
   });
 
+  test.each(['', '/dotted', '/some'])('lead to tools whose names are steps of a path too (%s)', async (scope) => {
+    const toolTexts = ['.', '..', '...'].map((name) => JSON.stringify({ name, inputSchema: { type: 'object' } }));
+    const own = await testHub({
+      mcpServers: { dotted: hostileStdio({ name: 'dotted', tools: ['.', '..', '...'], toolTexts }).config },
+      groups: [{ name: 'some', servers: [{ name: 'dotted', alias: 'd' }] }],
+    });
+    await own.connected(1);
+    const { body } = await api(own, 'GET', `${scope}/openapi.json`);
+    const { servers, paths } = body as unknown as Document;
+    const called = Object.keys(paths).map(async (path) => {
+      const answer = await fetch(`${servers[0]?.url}${path}`, { method: 'POST' });
+      const { structuredContent } = (await answer.json()) as { structuredContent?: { tool: string } };
+      return structuredContent?.tool;
+    });
+    expect(new Set(await Promise.all(called))).toEqual(new Set(['.', '..', '...']));
+  });
+
   test('are there as YAML', async () => {
     const yaml = await documentOf('/some/openapi.yaml');
     expect(yaml.headers['content-type']).toContain('application/yaml');

@@ -1,5 +1,6 @@
 import { memberText } from '../../core/json-text.ts';
 import { isObject } from '../../core/rpc.ts';
+import { exposedName } from '../../core/tool-name.ts';
 import type { Target, View } from '../../core/view.ts';
 import { hasReferences, rebased } from './openapi-schema.ts';
 
@@ -10,6 +11,8 @@ export interface DocumentHead {
   readonly serverUrl: string;
   /** Whether a credential is needed; otherwise one may be sent. */
   readonly authenticated: boolean;
+  /** Of the settings, between the names of a server and its tools. */
+  readonly separator: string;
 }
 
 /**
@@ -17,7 +20,7 @@ export interface DocumentHead {
  * 3.1 takes JSON Schema as it is.
  */
 export function documentText(view: View, head: DocumentHead, servers?: ReadonlySet<string>): string {
-  const operations = operationsOf(view).filter(({ server }) => servers?.has(server) !== false);
+  const operations = operationsOf(view, head.separator).filter(({ server }) => servers?.has(server) !== false);
   const bearer = { bearerAuth: [] };
   const document = {
     openapi: '3.1.0',
@@ -45,20 +48,37 @@ interface Operation {
 const made = new WeakMap<View, readonly Operation[]>();
 
 /** Made once per view, like the bytes of its lists: whoever asks again and again costs no more than the sending. */
-function operationsOf(view: View): readonly Operation[] {
+function operationsOf(view: View, separator: string): readonly Operation[] {
   let operations = made.get(view);
   if (!operations) {
     const { texts, targets } = view.lists.tools;
     operations = texts.flatMap((text, index) => {
       const target = targets[index];
-      return target ? [operationOf(text, target, index)] : [];
+      const name = target && pathName(view, text, target, separator);
+      return target && name !== undefined ? [operationOf(text, target, { index, name })] : [];
     });
     made.set(view, operations);
   }
   return operations;
 }
 
-function operationOf(tool: string, { server, key }: Target, index: number): Operation {
+/**
+ * What the tool is called in a path. `.` and `..` are steps there, which clients take before they ask, percent-encoded or not: such a tool goes by the name
+ * that other endpoints show it under. Undefined where that is another tool's.
+ */
+function pathName(view: View, tool: string, { server, key }: Target, separator: string): string | undefined {
+  if (key !== '.' && key !== '..') return key;
+  const shown = String(JSON.parse(memberText(tool, 'name') ?? 'null'));
+  const name = shown === key ? exposedName(server, key, separator, []) : shown;
+  const found = view.tool(name);
+  return found?.server === server && found.key === key ? name : undefined;
+}
+
+function operationOf(
+  tool: string,
+  { server }: Target,
+  { index, name: inPath }: { index: number; name: string },
+): Operation {
   const schemas: string[] = [];
   const place = (kind: string, schema: string): string => {
     if (!hasReferences(schema)) return schema;
@@ -81,7 +101,7 @@ function operationOf(tool: string, { server, key }: Target, index: number): Oper
       : `"parameters":[${parameters.join(',')}]`,
     `"responses":{"200":{"description":"What the tool answered; isError says whether it failed.","content":{"application/json":{"schema":${resultSchema(output && place('Output', output))}}}},"default":{"$ref":"#/components/responses/Failure"}}`,
   ];
-  const path = `/tools/${encodeURIComponent(server)}/${encodeURIComponent(key)}`;
+  const path = `/tools/${encodeURIComponent(server)}/${encodeURIComponent(inPath)}`;
   return { server, path, item: `{"${parameters ? 'get' : 'post'}":{${members.join(',')}}}`, schemas };
 }
 

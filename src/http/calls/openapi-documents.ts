@@ -87,6 +87,7 @@ function headOf(c: Context<ApiEnv>, name: string | undefined, view: View, option
     version: text('version') ?? options.version,
     // Clients append paths to it, or to where they found the document: both lead to routes of the same scope.
     serverUrl: name === undefined ? api : `${api.replace(/\/+$/, '')}/${encodeURIComponent(name)}`,
+    separator: c.var.caller.settings.system.nameSeparator,
     authenticated: c.var.caller.settings.system.routing.openApiAccess !== 'open',
   };
 }
