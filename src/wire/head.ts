@@ -42,8 +42,8 @@ export function readHead(text: string): PlainHead | undefined {
   for (let i = 1; i < lines.length; i++) {
     const line = lines[i] ?? '';
     const colon = line.indexOf(':');
-    const name = colon === -1 ? undefined : headerName(line.slice(0, colon));
-    if (name === undefined || headers[name] !== undefined) return undefined;
+    const name = colon === -1 ? null : headerName(line.slice(0, colon));
+    if (name === null || headers[name] !== undefined) return undefined;
     headers[name] = trimmed(line, colon + 1);
   }
   const { host, connection, 'content-length': declared } = headers;
@@ -55,14 +55,15 @@ export function readHead(text: string): PlainHead | undefined {
 }
 
 /** Names as they were sent, with what they mean: few, and the same all day. */
-const names = new Map<string, string | undefined>();
+const names = new Map<string, string | null>();
 const namesKept = 500;
 
-/** In lower case; undefined for what is no name, or none that a plain request has. */
-function headerName(sent: string): string | undefined {
-  if (names.has(sent)) return names.get(sent);
+/** In lower case; null for what is no name, or none that a plain request has. */
+function headerName(sent: string): string | null {
+  const known = names.get(sent);
+  if (known !== undefined) return known;
   const name = sent.toLowerCase();
-  const meant = token.test(sent) && !unwelcome.has(name) && !(name in Object.prototype) ? name : undefined;
+  const meant = token.test(sent) && !unwelcome.has(name) && !(name in Object.prototype) ? name : null;
   if (names.size < namesKept) names.set(sent, meant);
   return meant;
 }

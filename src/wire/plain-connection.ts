@@ -30,6 +30,9 @@ export class PlainConnection implements ResponseEnds {
   /** What was read and is not answered yet. */
   #unread: Buffer | undefined;
   #pieces = 0;
+  /** What was read last, and what it said. */
+  #headText = '';
+  #head: PlainHead | undefined;
   #response: PlainResponse | undefined;
   /** The one before, until the client has read it. */
   #unheard: PlainResponse | undefined;
@@ -96,13 +99,22 @@ export class PlainConnection implements ResponseEnds {
     const unread = this.#unread;
     if (!unread || this.#response || this.#unheard) return;
     const end = unread.indexOf(headEnd);
-    const head = end === -1 || end > plainBounds.headBytes ? undefined : readHead(unread.toString('latin1', 0, end));
+    const head = end === -1 || end > plainBounds.headBytes ? undefined : this.#read(unread.toString('latin1', 0, end));
     if (!head || !this.#options.takes(head.url) || this.#pieces > bodyPieces) return this.#handOver(unread);
     const bodyAt = end + headEnd.length;
     const bodyEnd = bodyAt + head.length;
     if (unread.length < bodyEnd) return;
     this.#unread = unread.length === bodyEnd ? undefined : unread.subarray(bodyEnd);
     this.#begin(head, unread.subarray(bodyAt, bodyEnd));
+  }
+
+  /** A client in the middle of its calls sends the same head again and again. */
+  #read(text: string): PlainHead | undefined {
+    if (text !== this.#headText) {
+      this.#headText = text;
+      this.#head = readHead(text);
+    }
+    return this.#head;
   }
 
   #begin(head: PlainHead, body: Buffer): void {
