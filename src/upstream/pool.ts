@@ -63,38 +63,44 @@ interface Entry {
   status: ConnectionStatus;
 }
 
+/** What is known of a server before it is started. */
+interface Before {
+  readonly offer: Offer | undefined;
+  readonly connectedAt?: number | undefined;
+  /** Its name then. */
+  readonly name?: string;
+}
+
 export function createPool(options: PoolOptions): Pool {
   const entries = new Map<string, Entry>();
   const slots = createSlots(options.startsAtOnce);
   const saved = new Map(options.saved.map((one) => [one.offer.server, one]));
-  /** The ends that are under way, by server. */
-  const stopping = new Map<string, Promise<void>>();
+  const ends = createEnds();
   let settings: Settings | undefined;
   let catalogue = emptyCatalogue;
   let graceTimer: NodeJS.Timeout | undefined;
   let closed = false;
 
-  function start(server: ServerSettings, fingerprint: string, before: Offer | undefined, connectedAt?: number): void {
+  function start(server: ServerSettings, fingerprint: string, before: Before): void {
+    const { offer: saved, connectedAt, name = server.name } = before;
     const log = options.log(`server:${server.name}`);
     const unasked: Unasked = (...said) => options.unasked?.(server.name, ...said);
-    const connection = new Connection({ ...options, server, slots, log, unasked, after: stopping.get(server.name) });
+    const after = ends.of(server.name) ?? ends.of(name);
+    const connection = new Connection({ ...options, server, slots, log, unasked, after });
     connection.start();
     const { status } = connection;
-    entries.set(server.name, { connection, fingerprint, saved: before, awaySince: Date.now(), connectedAt, status });
+    entries.set(server.name, { connection, fingerprint, saved, awaySince: Date.now(), connectedAt, status });
   }
 
   function stop(name: string, entry: Entry): void {
     entries.delete(name);
-    const stopped = entry.connection.stop().finally(() => {
-      if (stopping.get(name) === stopped) stopping.delete(name);
-    });
-    stopping.set(name, stopped);
+    ends.add(name, entry.connection.stop());
   }
 
   /** What a server that is not started yet offered when it last ran, set up as it is now. */
-  function savedFor(server: ServerSettings | undefined): Offer | undefined {
-    const known = server?.enabled ? saved.get(server.name) : undefined;
-    return known && server && known.fingerprint === fingerprint(server) ? known.offer : undefined;
+  function savedFor(server: ServerSettings): Offer | undefined {
+    const known = server.enabled ? saved.get(server.name) : undefined;
+    return known?.fingerprint === fingerprint(server) ? known.offer : undefined;
   }
 
   function fingerprint(server: ServerSettings): string {
@@ -103,16 +109,14 @@ export function createPool(options: PoolOptions): Pool {
 
   function renewCatalogue(): void {
     const offers = new Map<string, Offer>();
-    for (const name of settings?.servers.keys() ?? []) {
-      const entry = entries.get(name);
-      const offer = entry ? offerOf(entry) : savedFor(settings?.servers.get(name));
-      if (offer) offers.set(name, offer);
+    for (const server of settings?.servers.values() ?? []) {
+      const entry = entries.get(server.name);
+      const offer = entry ? offerOf(entry) : savedFor(server);
+      if (offer) offers.set(server.name, offer);
     }
     if (!sameOffers(catalogue.offers, offers)) catalogue = { version: catalogue.version + 1, offers };
     clearTimeout(graceTimer);
-    const away = [...entries.values()].some(
-      (entry) => entry.awaySince !== undefined && offers.has(entry.connection.server.name),
-    );
+    const away = [...entries].some(([name, { awaySince }]) => awaySince !== undefined && offers.has(name));
     if (away && !closed) graceTimer = setTimeout(options.changed, limits.catalogueGraceMs + 1_000).unref();
   }
 
@@ -120,13 +124,17 @@ export function createPool(options: PoolOptions): Pool {
     reconcile(next) {
       if (closed) return;
       settings = next;
+      const stopped: Entry[] = [];
       for (const [name, entry] of entries) {
         const server = next.servers.get(name);
-        if (!server?.enabled || fingerprint(server) !== entry.fingerprint) stop(name, entry);
+        if (server?.enabled && fingerprint(server) === entry.fingerprint) continue;
+        stopped.push(entry);
+        stop(name, entry);
       }
       for (const server of next.servers.values()) {
         if (!server.enabled || entries.has(server.name)) continue;
-        start(server, fingerprint(server), savedFor(server));
+        const print = fingerprint(server);
+        start(server, print, renamed(stopped, server, print) ?? { offer: savedFor(server) });
       }
       renewCatalogue();
     },
@@ -142,24 +150,45 @@ export function createPool(options: PoolOptions): Pool {
       const server = settings?.servers.get(name);
       if (closed || !entry || !server?.enabled) return false;
       stop(name, entry);
-      start(server, fingerprint(server), entry.connection.offer ?? entry.saved, entry.connectedAt);
+      start(server, fingerprint(server), {
+        offer: entry.connection.offer ?? entry.saved,
+        connectedAt: entry.connectedAt,
+      });
       options.changed();
       return true;
     },
     connection: (server) => entries.get(server)?.connection,
     states: () => statesOf(settings, entries, catalogue, options.authorizationUrl),
-    toSave: () =>
-      [...catalogue.offers.values()].flatMap((offer) => {
-        const fingerprint = entries.get(offer.server)?.fingerprint;
-        return fingerprint === undefined ? [] : [{ fingerprint, offer }];
-      }),
+    toSave: () => offersToSave(catalogue, entries),
     async close() {
       closed = true;
       clearTimeout(graceTimer);
       for (const [name, entry] of entries) stop(name, entry);
-      await Promise.all(stopping.values());
+      await ends.all();
     },
   };
+}
+
+/** The ends of connections that are under way, by server. */
+function createEnds() {
+  const ends = new Map<string, Promise<void>>();
+  return {
+    add(server: string, stopping: Promise<void>): void {
+      const end = stopping.finally(() => {
+        if (ends.get(server) === end) ends.delete(server);
+      });
+      ends.set(server, end);
+    },
+    of: (server: string) => ends.get(server),
+    all: () => Promise.all(ends.values()),
+  };
+}
+
+function offersToSave(catalogue: Catalogue, entries: ReadonlyMap<string, Entry>): SavedOffer[] {
+  return [...catalogue.offers.values()].flatMap((offer) => {
+    const fingerprint = entries.get(offer.server)?.fingerprint;
+    return fingerprint === undefined ? [] : [{ fingerprint, offer }];
+  });
 }
 
 /** The last known offer of a server that is away is shown for a while, then withdrawn. */
@@ -172,6 +201,18 @@ function offerOf(entry: Entry): Offer | undefined {
   } else entry.awaySince ??= Date.now();
   const expired = entry.awaySince !== undefined && Date.now() - entry.awaySince > limits.catalogueGraceMs;
   return expired ? undefined : (connection.offer ?? entry.saved);
+}
+
+/** What a server was under another name that it had a moment ago: one that stopped now, of the same owner and reached in the same way. Taken out of `stopped`. */
+function renamed(stopped: Entry[], { name, owner }: ServerSettings, fingerprint: string): Before | undefined {
+  const found = stopped.findIndex(
+    (entry) => entry.fingerprint === fingerprint && entry.connection.server.owner === owner,
+  );
+  const [entry] = found === -1 ? [] : stopped.splice(found, 1);
+  if (!entry) return undefined;
+  const offer = offerOf(entry);
+  const { connectedAt } = entry;
+  return { offer: offer && { ...offer, server: name }, connectedAt, name: entry.connection.server.name };
 }
 
 /** Says whether a running connection still fits the settings of its server: of all that is in them, only this restarts it. `trusted`: see `isTrusted`. */

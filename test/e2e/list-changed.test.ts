@@ -1,5 +1,8 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
+import { api, login } from '../kit/api.ts';
+import { hostileHttp, hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import type { Hostile } from '../kit/hostile.ts';
 import { rpc } from '../kit/raw.ts';
 import type { Stream } from '../kit/raw.ts';
@@ -138,4 +141,32 @@ test('edits of settings are told to those whose lists they change', async () => 
   );
   expect([await group.tools(), await subset.tools()]).toEqual([[], []]);
   expect(toolChanges(single.events)).toBe(0);
+});
+
+test('a renamed server keeps its tools while it connects anew, and clients hear of the names once', async () => {
+  const folder = temporaryFolder();
+  const gate = join(folder, 'gate');
+  const own = hostileStdio({ name: 'own', tools: ['one', 'two'], gate });
+  const renaming = await testHub({
+    mcpServers: { before: own.config },
+    groups: [{ id: 'g', name: 'group', servers: [{ name: 'before', tools: ['one'] }] }],
+  });
+  await renaming.connected(1);
+  const client = await session(renaming.mcp('group'));
+  const names = async () => ((await client.request('tools/list')).result?.tools ?? []).map(({ name }) => name);
+  expect(await names()).toEqual(['before-one']);
+  const events = await client.listen();
+  writeFileSync(gate, '');
+  const token = await login(renaming);
+  await api(renaming, 'PUT', '/servers/before', { token, body: { newName: 'after' } });
+  await until('it is told', () => toolChanges(events) === 1);
+  expect(await names()).toEqual(['after-one']);
+  expect((await renaming.health()).servers.connected).toBe(0);
+  rmSync(gate);
+  await renaming.connected(1);
+  await api(renaming, 'POST', '/servers', { token, body: { name: 'later', config: alpha.config } });
+  await renaming.connected(2);
+  await api(renaming, 'PUT', '/groups/g', { token, body: { servers: ['after', 'later'] } });
+  await until('the next change is told', async () => toolChanges(events) > 1 && (await names()).includes('later-echo'));
+  expect(toolChanges(events)).toBe(2);
 });
