@@ -1,7 +1,8 @@
-// A tool server over stdio: node stdio.mjs [options of echoServer as JSON]
+// A tool server over stdio: node stdio.mjs [options of echoServer as JSON, and `flood`: `stderr` or `messages`, which it writes as fast as they are read]
 import { echoServer } from './echo.mjs';
 
-const handle = echoServer(JSON.parse(process.argv[2] ?? '{}'));
+const options = JSON.parse(process.argv[2] ?? '{}');
+const handle = echoServer(options);
 let answers = '';
 let unread = '';
 
@@ -22,3 +23,15 @@ process.stdin.on('data', (chunk) => {
   for (const line of lines) if (line !== '') handle(JSON.parse(line), say);
 });
 process.stdin.on('end', () => process.exit(0));
+
+if (options.flood === 'stderr') flood(process.stderr, `${'so much to say '.repeat(10)}\n`);
+if (options.flood === 'messages') {
+  const params = { level: 'info', data: 'so much to say '.repeat(10) };
+  flood(process.stdout, `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params })}\n`);
+}
+
+function flood(stream, line) {
+  const lines = line.repeat(50);
+  const more = () => stream.write(lines, () => setImmediate(more));
+  more();
+}
