@@ -166,9 +166,13 @@ export const limits = {
   /** What a dead child said last, quoted in the error. */
   lastWordsLines: 10,
   lastWordsBytes: 2_048,
-  /** Noise lines per second past which a child's output is read slowly: a flood must not take the event loop. */
-  floodLinesPerSecond: 2_000,
-  floodPauseMs: 20,
+  /** Lines and messages of one server in a second that answer nothing, past which it is read slowly: for so many ms at a time, in pieces of so many bytes, and a pause between. */
+  floodPerSecond: 2_000,
+  floodReadMs: 0.5,
+  floodPieceBytes: 2 * 1024,
+  floodPauseMs: 10,
+  /** A flood is over when nothing comes for this long after a pause. */
+  floodOverMs: 50,
   /** Redirects followed within the server's own origin; `/mcp` to `/mcp/` takes one. */
   redirects: 3,
   /** Body of an HTTP error that is read for its message. */

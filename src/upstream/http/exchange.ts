@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
+import { CalmReader } from '../calm-reader.ts';
 import type { Credential } from '../credential.ts';
 import { connectionError, header } from '../http-errors.ts';
 import type { ResponseHeaders } from '../http-errors.ts';
@@ -38,6 +39,7 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
   #request: HttpRequest | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #reading: SseParser | Pieces | undefined;
+  #calm: CalmReader | undefined;
   #unread = 0;
   #redirects = 0;
   #redirected = false;
@@ -76,6 +78,7 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
   protected start(request: HttpRequest): void {
     this.#request = request;
     this.#reading = undefined;
+    this.#calm = undefined;
     this.#controller = undefined;
     this.#unread = 0;
     this.status = 0;
@@ -122,7 +125,7 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
     if (this.#reading instanceof Pieces) {
       this.#reading.add(chunk);
     } else if (this.#reading) {
-      this.#reading.push(chunk);
+      this.#readEvents(this.#reading, controller, chunk);
     } else {
       this.#unread += chunk.length;
       if (this.#unread > unreadBytes) {
@@ -132,8 +135,30 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
     }
   }
 
+  /** An answer has a line or two; what has very many is looked after. */
+  #readEvents(events: SseParser, controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#calm === undefined) {
+      events.push(chunk);
+      if (events.lines > limits.floodPerSecond) this.#calm = this.#calmReader(events, controller);
+    } else {
+      this.#calm.push(chunk);
+    }
+  }
+
+  #calmReader(events: SseParser, controller: Dispatcher.DispatchController): CalmReader {
+    return new CalmReader({
+      read: (bytes) => {
+        if (!this.#aborted && this.#reading === events) events.push(bytes);
+      },
+      unasked: () => events.lines,
+      pause: () => controller.pause(),
+      resume: () => controller.resume(),
+    });
+  }
+
   onResponseEnd(): void {
     if (this.#aborted) return;
+    this.#calm?.end();
     if (this.#redirected) {
       this.#startAgain();
       return;
@@ -144,6 +169,7 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#aborted) return;
+    this.#calm?.end();
     const failure = connectionError(this.remote.where, error);
     // A refusal inside `dispatch` must not be reported before `send` has returned.
     if (this.#dispatching) queueMicrotask(() => this.#finish(failure));

@@ -15,6 +15,8 @@ export interface SseParser {
   push(chunk: Buffer): void;
   /** The id of the last complete event that had one: the `Last-Event-ID` to go on from. */
   readonly lastEventId: string | undefined;
+  /** Lines so far, those of no event too. */
+  readonly lines: number;
 }
 
 const lineFeed = 0x0a;
@@ -29,8 +31,10 @@ export function sseParser(maxEventBytes: number, sink: SseSink): SseParser {
   const event = eventBuilder(maxEventBytes, sink);
   let first = true;
   let endedInCr = false;
+  let lines = 0;
 
   function emit(line: string | TooLong): void {
+    lines++;
     if (first) {
       first = false;
       if (typeof line === 'string' && line.startsWith('\uFEFF')) {
@@ -66,6 +70,9 @@ export function sseParser(maxEventBytes: number, sink: SseSink): SseParser {
     push,
     get lastEventId() {
       return event.lastEventId;
+    },
+    get lines() {
+      return lines;
     },
   };
 }

@@ -1,8 +1,11 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { atEnd } from '../../../test/kit/at-end.ts';
 import { openHttp, request } from '../../../test/kit/channel-log.ts';
 import { json, result, scriptedHttp, sse, stream } from '../../../test/kit/scripted-http.ts';
 import type { ScriptedHttp } from '../../../test/kit/scripted-http.ts';
 import { until } from '../../../test/kit/until.ts';
+import { limits } from '../../core/limits.ts';
+import { CalmReader } from '../calm-reader.ts';
 import type { RemoteOptions } from './remote.ts';
 import { openStreamableHttp } from './streamable-http.ts';
 
@@ -346,4 +349,22 @@ test('many calls at once all get their own answer', async () => {
   for (const { message, relatedTo } of events.heard) {
     expect([message.result, relatedTo]).toEqual([{ id: message.id }, message.id]);
   }
+});
+
+test('a flood of events before an answer is read with pauses, in order, and the answer comes', async () => {
+  const calmly = vi.spyOn(CalmReader.prototype, 'push');
+  atEnd(() => calmly.mockRestore());
+  const count = limits.floodPerSecond * 4;
+  const server = await scriptedHttp(({ message }, response) => {
+    stream(response);
+    for (let n = 1; n <= count; n++)
+      response.write(sse({ jsonrpc: '2.0', method: 'notifications/message', params: { n } }));
+    response.end(sse(result(message.id)));
+  });
+  const { channel, events } = open(`${server.origin}/mcp`);
+  channel.send(initialize, 1);
+  await events.answer(1);
+  expect(calmly).toHaveBeenCalled();
+  const numbers = events.heard.flatMap(({ message }) => (message.params as { n?: number } | undefined)?.n ?? []);
+  expect(numbers).toEqual(Array.from({ length: count }, (_, i) => i + 1));
 });

@@ -3,8 +3,6 @@ import { limits } from '../../core/limits.ts';
 /** Passes on the lines of a talkative child as far as a log can take them, and counts the rest. */
 export interface Noise {
   add(line: string): void;
-  /** So much comes that whoever reads it should slow down. */
-  readonly flooding: boolean;
   /** Reports what was held back. */
   flush(): void;
 }
@@ -34,9 +32,6 @@ export function noiseGate(write: (line: string) => void): Noise {
       } else {
         suppressed++;
       }
-    },
-    get flooding() {
-      return suppressed > limits.floodLinesPerSecond;
     },
     flush,
   };

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { expect, test } from 'vitest';
+import { Readable } from 'node:stream';
+import { expect, test, vi } from 'vitest';
 import { channelLog, logLines, request } from '../../../test/kit/channel-log.ts';
 import type { ChannelLog, LogLines } from '../../../test/kit/channel-log.ts';
 import { atEnd } from '../../../test/kit/at-end.ts';
@@ -120,6 +121,23 @@ test.each(['stdout', 'stderr'])('a flood of garbage on %s neither hurts nor fill
   expect(lines.length).toBeLessThan(limits.noiseLinesPerSecond * 20);
   expect(lines[0]).toBe(stream === 'stdout' ? 'stdout is not JSON: this is not JSON' : 'this is not JSON');
   expect(lines.join('\n')).toMatch(/\d+ more lines like these were left out/);
+});
+
+test('a flood of messages is read with pauses, in order, and an answer behind it comes', async () => {
+  const pauses = vi.spyOn(Readable.prototype, 'pause');
+  atEnd(() => pauses.mockRestore());
+  const { channel, events } = open();
+  channel.send(request(1, 'chatter', { messages: limits.floodPerSecond - 10 }));
+  await events.answer(1);
+  const before = pauses.mock.calls.length;
+  channel.send(request(2, 'chatter', { messages: 20_000 }));
+  await events.answer(2);
+  expect(pauses.mock.calls.length).toBeGreaterThan(before);
+  const numbers = events.heard.flatMap(({ message }) => (message.params as { n?: number } | undefined)?.n ?? []);
+  expect(numbers).toEqual([
+    ...Array.from({ length: limits.floodPerSecond - 10 }, (_, i) => i + 1),
+    ...Array.from({ length: 20_000 }, (_, i) => i + 1),
+  ]);
 });
 
 test('a server that dies in the middle of a call says how and what it said last', async () => {

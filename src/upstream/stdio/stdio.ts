@@ -4,14 +4,13 @@ import type { Readable } from 'node:stream';
 import { HubError, errorText } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
+import { CalmReader } from '../calm-reader.ts';
 import type { Channel, ChannelEvents } from '../channel.ts';
 import { childEnv } from './child-env.ts';
 import { deadChannel } from '../dead-channel.ts';
 import { lineSplitter } from './lines.ts';
-import type { LineSink } from './lines.ts';
 import { eachMessage } from '../messages.ts';
 import { noiseGate } from './noise.ts';
-import type { Noise } from './noise.ts';
 import { answeredId, oversizeError } from '../oversize.ts';
 import { endGroup } from './process-group.ts';
 import type { Reaper } from './reaper.ts';
@@ -176,11 +175,21 @@ function readOutput(
   events: ChannelEvents,
 ): Output {
   const words = lastWords();
+  let unasked = 0;
+  let stderrLines = 0;
+  const sink: Pick<ChannelEvents, 'message'> = {
+    message(message, text, relatedTo) {
+      if (message.method !== undefined) unasked++;
+      events.message(message, text, relatedTo);
+    },
+  };
   const stderrNoise = noiseGate((line) => log.info(line));
   const stdoutNoise = noiseGate((line) => log.debug(`stdout is not JSON: ${line}`));
   const stdout = lineSplitter(maxMessageBytes, {
     line(text) {
-      if (!mayBeJson(text) || !eachMessage(text, events)) stdoutNoise.add(text);
+      if (mayBeJson(text) && eachMessage(text, sink)) return;
+      unasked++;
+      stdoutNoise.add(text);
     },
     tooLong(line) {
       const error = oversizeError(name, line, maxMessageBytes);
@@ -189,12 +198,31 @@ function readOutput(
       else events.failed(id, error, false);
     },
   });
-  const stderr = lineSplitter(limits.stderrLineBytes, wordSink(words, stderrNoise));
-  readCalmly(child.stdout, (chunk) => stdout.push(chunk), stdoutNoise);
-  readCalmly(child.stderr, (chunk) => stderr.push(chunk), stderrNoise);
+  const heard = (line: string): void => {
+    stderrLines++;
+    words.add(line);
+    stderrNoise.add(line);
+  };
+  const stderr = lineSplitter(limits.stderrLineBytes, {
+    line: heard,
+    tooLong: ({ head, bytes }) => heard(`${head}… (a line of ${bytes} bytes)`),
+  });
+  const readers = [
+    readCalmly(
+      child.stdout,
+      (chunk) => stdout.push(chunk),
+      () => unasked,
+    ),
+    readCalmly(
+      child.stderr,
+      (chunk) => stderr.push(chunk),
+      () => stderrLines,
+    ),
+  ];
   child.stderr.on('error', (error) => log.debug(`stderr cannot be read: ${errorText(error)}`));
   return {
     end() {
+      for (const reader of readers) reader.end();
       stdout.end();
       stderr.end();
       stdoutNoise.flush();
@@ -247,22 +275,11 @@ function batchWriter(stdin: ChildProcessWithoutNullStreams['stdin']) {
   };
 }
 
-function wordSink(words: { add(line: string): void }, noise: Noise): LineSink {
-  const line = (text: string): void => {
-    words.add(text);
-    noise.add(text);
-  };
-  return { line, tooLong: ({ head, bytes }) => line(`${head}… (a line of ${bytes} bytes)`) };
-}
-
-/** Reads a stream, with a pause after each piece while it is flooded: the flood then waits in the pipe and slows its maker instead of the hub. */
-function readCalmly(stream: Readable, read: (chunk: Buffer) => void, noise: Noise): void {
-  stream.on('data', (chunk: Buffer) => {
-    read(chunk);
-    if (!noise.flooding) return;
-    stream.pause();
-    setTimeout(() => stream.resume(), limits.floodPauseMs);
-  });
+/** `unasked` counts what was read of it that answers nothing. */
+function readCalmly(stream: Readable, read: (chunk: Buffer) => void, unasked: () => number): CalmReader {
+  const reader = new CalmReader({ read, unasked, pause: () => stream.pause(), resume: () => stream.resume() });
+  stream.on('data', (chunk: Buffer) => reader.push(chunk));
+  return reader;
 }
 
 /** Waits for the promise, but not longer than this. */
