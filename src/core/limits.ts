@@ -275,6 +275,12 @@ export const limits = {
   settingsVersionMs: 5_000,
   /** A body of the management API; an inline OpenAPI document of a large service fits. */
   apiBodyBytes: 8 * 1024 * 1024,
+  /**
+   * What `routing.jsonBodyLimit` may say in place of both: no less than what is read in one go (`wire/head.ts`), and so much at most that a few bodies at once do
+   * not take the machine's memory.
+   */
+  jsonBodyBytesLeast: 64 * 1024,
+  jsonBodyBytesMost: 128 * 1024 * 1024,
   /** Groups or servers created by one request; each is a change of the settings of its own. */
   batchItems: 200,
   /** Entries of one page of a listing in the management API (reference: MCPHub §1.5). */

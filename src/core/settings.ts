@@ -156,6 +156,8 @@ export interface SystemSettings {
     /** Undefined: off while the hub listens on loopback only, on anywhere else (CONTRACT §2). */
     readonly enableBearerAuth: boolean | undefined;
     readonly openApiAccess: 'open' | 'authenticated' | 'off';
+    /** Of the largest JSON body, of REST and MCP alike; undefined = `limits.apiBodyBytes` and `limits.requestBodyBytes`. */
+    readonly jsonBodyBytes?: number | undefined;
     /** A header that carries the credential besides `Authorization`, in lower case. */
     readonly bearerAuthHeaderName?: string | undefined;
   };

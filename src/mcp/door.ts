@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { userOf } from '../core/access.ts';
 import { errorText, HubError } from '../core/errors.ts';
 import { goOn } from '../core/go-on.ts';
+import { limits } from '../core/limits.ts';
 import { anonymous, type Principal } from '../core/principal.ts';
 import { remembering } from '../core/remembering.ts';
 import { errorResponseText, rpcErrors } from '../core/rpc.ts';
@@ -92,7 +93,8 @@ export function createDoor(options: DoorOptions): Door {
       if (!principal || (owned && principal.kind === 'anonymous'))
         return unauthorized({ res, headers }, options.metadataUrl(req), whyNot(who, owned));
       if (owned && userOf(options.settings(), principal)?.username !== route.user) return notTheirs({ res, headers });
-      return serve(route, { req, res, principal, scope, address, headers, query });
+      const bodyBytes = options.settings().system.routing.jsonBodyBytes ?? limits.requestBodyBytes;
+      return serve(route, { req, res, principal, scope, address, headers, query, bodyBytes });
     });
   }
 

@@ -36,7 +36,7 @@ export function readMessages(visit: Visit): Read | Promise<Read> {
     return undefined;
   }
   try {
-    const read = goOn(readBody(visit.req, limits.requestBodyBytes), messagesOf);
+    const read = goOn(readBody(visit.req, visit.bodyBytes), messagesOf);
     return read instanceof Promise ? read.catch((error: unknown) => refuseBody(visit, error)) : read;
   } catch (error) {
     return refuseBody(visit, error);

@@ -14,6 +14,8 @@ export interface Visit {
   /** CORS and the like: goes out with whatever is answered. */
   readonly headers: Record<string, string>;
   readonly query: URLSearchParams;
+  /** Of a body, at most. */
+  readonly bodyBytes: number;
 }
 
 /** There is no room for another stream. */

@@ -3,6 +3,7 @@ import { systemOwner } from '../core/document.ts';
 import type { Problem } from '../core/errors.ts';
 import { isObject } from '../core/rpc.ts';
 import type { ServerSettings, Settings, SystemSettings } from '../core/settings.ts';
+import { readBodyLimit } from './body-limit.ts';
 import { readGroups } from './groups.ts';
 import { headerNameProblem } from './headers.ts';
 import { readKeys, readUsers } from './people.ts';
@@ -78,11 +79,13 @@ function readSystem(value: unknown, report: Report): { system: SystemSettings; l
     ['systemConfig', 'routing', 'bearerAuthHeaderName'],
     report,
   );
+  const limitPath = ['systemConfig', 'routing', 'jsonBodyLimit'];
+  const jsonBodyBytes = readBodyLimit(routing.jsonBodyLimit, limitPath, report);
   checkRanges(network.allowedCidrs ?? [], ['systemConfig', 'network', 'allowedCidrs'], report);
   return {
     system: {
       nameSeparator,
-      routing: { enableGlobalRoute, enableBearerAuth, openApiAccess, bearerAuthHeaderName: headerName },
+      routing: { enableGlobalRoute, enableBearerAuth, openApiAccess, bearerAuthHeaderName: headerName, jsonBodyBytes },
       listPageSize,
       progressiveDisclosure: smartRouting.progressiveDisclosure,
       serverDescriptionMode: smartRouting.serverDescriptionMode,

@@ -183,6 +183,7 @@ export const systemShape = z.looseObject({
       enableBearerAuth: flag.optional(),
       bearerAuthKey: text.optional(),
       bearerAuthHeaderName: text.optional(),
+      jsonBodyLimit: z.unknown().optional(),
       openApiAccess: z.enum(['open', 'authenticated', 'off']).optional(),
     })
     .optional(),

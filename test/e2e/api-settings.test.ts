@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { api, type ApiAnswer, keyToken, login, userToken } from '../kit/api.ts';
 import { storedSettings } from '../kit/hub-database.ts';
 import { hostileStdio } from '../kit/hostile.ts';
-import { raw, rpc } from '../kit/raw.ts';
+import { jsonHeaders, raw, rpc } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 
 // /api/settings, /api/system-config, /api/mcp-settings/export, /config and /public-config (reference: MCPHub §1.2, §1.6; CONTRACT §4, Export).
@@ -318,4 +318,29 @@ describe('POST /mcp-settings/import', () => {
     const user = await userToken(on, token, 'ann');
     expect((await api(on, 'POST', '/mcp-settings/import', { body, token: user })).status).toBe(403);
   });
+});
+
+test('routing.jsonBodyLimit is the limit of JSON bodies, of REST and MCP alike, at once', async () => {
+  const own = await testHub({ mcpServers: {} });
+  const token = await login(own);
+  const list = (bytes: number) => `${'{"jsonrpc":"2.0","id":1,"method":"tools/list"'.padEnd(bytes - 1)}}`;
+  const statuses = async (bytes: number) => [
+    (await raw(own.mcp(), { headers: jsonHeaders, body: list(bytes) })).status,
+    (await api(own, 'POST', '/groups', { token, body: ' '.repeat(bytes) })).status,
+    (await api(own, 'POST', '/tools/a/b', { body: ' '.repeat(bytes) })).status,
+  ];
+  const limit = (jsonBodyLimit: string) =>
+    api(own, 'PUT', '/system-config', { token, body: { routing: { jsonBodyLimit } } });
+  const mb = 1024 * 1024;
+  expect(await statuses(9 * mb)).toEqual([200, 413, 413]);
+  expect((await limit('1mb')).status).toBe(200);
+  expect(await statuses(mb)).toEqual([200, 400, 404]);
+  expect(await statuses(mb + 1)).toEqual([413, 413, 413]);
+  expect((await limit('20mb')).status).toBe(200);
+  expect(await statuses(17 * mb)).toEqual([200, 400, 404]);
+  const refused = await limit('1kb');
+  expect([refused.status, refused.body.errors?.map(({ path }) => path)]).toEqual([
+    400,
+    [expect.stringMatching(/routing\.jsonBodyLimit$/)],
+  ]);
 });

@@ -42,6 +42,8 @@ export function createApi(options: ApiOptions): Hono<ApiEnv> {
     if (options.readonly && !is(c, harmless)) throw new HubError('forbidden', 'This hub is read-only (READONLY).');
     const packed = packedBody(c.req.header('content-encoding'));
     if (packed !== undefined) throw new HubError('wrong_type', packed);
+    const most = c.var.caller.settings.system.routing.jsonBodyBytes;
+    if (most !== undefined) bodyLimits.set(c.req.raw, most);
     await next();
   });
   for (const routes of options.resources) api.route('/', routes);
@@ -101,9 +103,12 @@ const harmless: Routes = [
   [['POST'], /^\/auth\/logout$/],
 ];
 
+/** Of requests whose body may have another length than `limits.apiBodyBytes`. */
+const bodyLimits = new WeakMap<Request, number>();
+
 /**
  * The JSON body of a request, or `fallback` when there is none. Throws HubError `wrong_type`, `invalid_input`, or `too_large` past
- * `limits.apiBodyBytes`.
+ * `limits.apiBodyBytes`, or what the settings say in place of it.
  */
 export async function jsonBody(request: Request, fallback?: unknown): Promise<unknown> {
   const { value } = await jsonBodyText(request, fallback === undefined ? undefined : JSON.stringify(fallback));
@@ -126,11 +131,11 @@ export async function jsonBodyText(request: Request, fallback?: string): Promise
 }
 
 /**
- * The body of a request as it is. Throws HubError `too_large` past `limits.apiBodyBytes`. Not the middleware of Hono: that makes a new request of one whose
+ * The body of a request as it is. Throws HubError `too_large` past the same. Not the middleware of Hono: that makes a new request of one whose
  * length is not announced, which the requests of the Node adapter do not allow.
  */
 export async function bodyText(request: Request): Promise<string> {
-  const most = limits.apiBodyBytes;
+  const most = bodyLimits.get(request) ?? limits.apiBodyBytes;
   const tooLarge = () => new HubError('too_large', `The body is larger than ${most} bytes.`);
   // Looked at before the body is: one that was never touched is read away by the server.
   if (Number(request.headers.get('content-length') ?? 0) > most) throw tooLarge();
