@@ -67,7 +67,7 @@ const code = (code: string, message?: string) =>
   });
 
 describe('new groups', () => {
-  test('are the editor’s, with what was given and nothing else', () => {
+  test('are the editor’s, with what was given and nothing else but that they are private', () => {
     const draft = document();
     const { group, notes } = addGroup(draft, ann, make({ name: ' web team ', servers: ['fetch'], description: null }));
     expect(groupAnswer(group, () => true)).toEqual({
@@ -76,10 +76,11 @@ describe('new groups', () => {
       description: '',
       servers: ['fetch'],
       owner: 'ann',
-      visibility: 'public',
+      visibility: 'private',
       sharedWithUsers: [],
     });
     expect(notes).toEqual([]);
+    addGroup(draft, admin, make({ name: 'of an admin' }));
     expect(draft.groups?.at(-1)).not.toHaveProperty('visibility');
   });
 

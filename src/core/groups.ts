@@ -46,7 +46,8 @@ export function addGroup(draft: Draft, by: GroupEditor, input: NewGroup): GroupC
   setText(group, 'description', input.description);
   group['servers'] = groupServers(draft, by, { attempt, old: [], wanted: input.servers ?? [], plain: 'all' });
   group['owner'] = newOwner(draft, by, input.owner ?? by.username, attempt);
-  setText(group, 'visibility', input.visibility);
+  // What users make for themselves is theirs until they say otherwise, as their servers are (reference: MCPHub §1.4).
+  setText(group, 'visibility', input.visibility === undefined && !by.isAdmin ? 'private' : input.visibility);
   if (input.sharedWithUsers) group['sharedWithUsers'] = checkUsers(draft, input.sharedWithUsers, attempt);
   groups.push(group);
   return changed(

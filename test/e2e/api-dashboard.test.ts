@@ -117,6 +117,14 @@ describe('GET /connect', () => {
     expect(JSON.stringify(clients)).not.toContain('YOUR_ACCESS_KEY');
   });
 
+  test('has a key where only whoever says who they are gets in', async () => {
+    for (const query of ['?group=secret', '?server=beta', '?group=secret&smart=true']) {
+      const { keyRequired, clients } = await connect(query);
+      expect([keyRequired, JSON.stringify(clients).includes('YOUR_ACCESS_KEY')], query).toEqual([true, true]);
+    }
+    expect((await connect('')).keyRequired).toBe(false);
+  });
+
   test('says what it costs, of what the caller sees there', async () => {
     expect((await connect('')).cost.all.tools).toBe(4);
     expect((await connect('?group=dev')).cost.all.tools).toBe(1);

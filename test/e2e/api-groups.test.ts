@@ -150,7 +150,7 @@ describe('creating', () => {
         description: 'Words',
         servers: ['beta', 'alpha'],
         owner: 'ann',
-        visibility: 'public',
+        visibility: 'private',
         sharedWithUsers: [],
       },
     });
@@ -214,6 +214,17 @@ describe('creating', () => {
     await refused(() => batch([]), 400);
     await refused(() => batch(Array.from({ length: 201 }, (_, i) => ({ name: `n${i}` }))), 400);
   });
+});
+
+test('a group of a user is theirs until they share it, one of an admin everybody’s', async () => {
+  const own = async (token: string, more: object = {}) => {
+    const { name } = await made(`of-${crypto.randomUUID().slice(0, 8)}`, { servers: ['alpha'], ...more }, token);
+    const statuses = await Promise.all([admin, ann, bob].map(async (who) => (await get(`/${name}`, who)).status));
+    return [...statuses, (await rpc(hub.mcp(name), 'tools/list')).result?.tools?.length];
+  };
+  expect(await own(ann)).toEqual([200, 200, 404, 0]);
+  for (const visibility of ['public', null]) expect(await own(ann, { visibility })).toEqual([200, 200, 200, 2]);
+  expect(await own(admin)).toEqual([200, 200, 200, 2]);
 });
 
 describe('changing', () => {

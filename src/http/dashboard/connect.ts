@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { parseInput } from '../../core/input.ts';
+import { anonymous } from '../../core/principal.ts';
 import type { Scope } from '../../core/scope.ts';
 import type { Settings } from '../../core/settings.ts';
 import { tokensOf } from '../../core/tokens.ts';
@@ -36,14 +37,15 @@ export function connectRoutes({ views, hubUrl, keyRequired }: ConnectRoutes): Ho
     const server = input.server === undefined ? undefined : serverOf(caller, input.server).name;
     const name = group ?? server;
     const url = endpointUrl(`${hubUrl(c)}/mcp`, ...(smart ? ['$smart'] : []), ...(name === undefined ? [] : [name]));
-    const needsKey = keyRequired(caller.settings);
+    const whole: Scope =
+      name === undefined ? { kind: 'all' } : server === undefined ? { kind: 'named', name } : { kind: 'server', name };
+    // What is private is for nobody without a credential, on an open hub either.
+    const needsKey = keyRequired(caller.settings) || views.get(anonymous, whole).kind === 'nothing';
     const clients = allSnippets({
       name: smart ? clientName(name === undefined ? 'smart' : `smart-${name}`) : clientName(name),
       url,
       token: needsKey ? 'YOUR_ACCESS_KEY' : undefined,
     });
-    const whole: Scope =
-      name === undefined ? { kind: 'all' } : server === undefined ? { kind: 'named', name } : { kind: 'server', name };
     const cost = (scope: Scope) => costOf(views, caller, scope);
     return ok(c, {
       url,

@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ask, pathOf } from '../../api/client.ts';
+import { useMe } from '../../api/queries.ts';
 import type { Group } from '../../api/types.ts';
 import { useAction } from '../../lib/action.ts';
 import { problemAt } from '../../lib/problems.ts';
@@ -19,7 +20,9 @@ export function GroupForm({ group, onClose }: { readonly group?: Group; readonly
   const navigate = useNavigate();
   const [name, setName] = useState(group?.name ?? '');
   const [description, setDescription] = useState(group?.description ?? '');
-  const [visibility, setVisibility] = useState<string>(group?.visibility ?? '');
+  const { isAdmin } = useMe();
+  // As the hub has it: what users make for themselves is theirs until they say otherwise.
+  const [visibility, setVisibility] = useState<string>(group?.visibility ?? (group || isAdmin ? '' : 'private'));
   const [shared, setShared] = useState((group?.sharedWithUsers ?? []).join('\n'));
   const save = useAction<void, { data: Group }>({
     run: () => {
