@@ -82,3 +82,20 @@ test('where nothing is kept a module runs all the same, and one that is not ther
   expect(bundle.load('one.js')).toEqual({ value: 1 });
   expect(() => bundle.load('none.js')).toThrow('none.js');
 });
+
+test('what was made for the flags of this process is found, whichever flags these are', () => {
+  const folder = folderOf({ 'one.js': 'exports.value = 1;' });
+  loadAndKeep(folder);
+  const fits = readFileSync(kept(folder));
+  // As made with other flags.
+  writeFileSync(kept(folder), ofOtherVersion(fits, 'exports.value = 1;'));
+  const text = 'exports.value = 2;';
+  writeFileSync(join(folder, 'one.js'), text);
+  const data = readFileSync(kept(folder)).subarray(32);
+  const sealed = (bytes: Buffer): Buffer =>
+    Buffer.concat([createHash('sha256').update(text).update(bytes).digest(), bytes]);
+  writeFileSync(kept(folder), sealed(data));
+  mkdirSync(join(folder, 'compiled-start'));
+  writeFileSync(join(folder, 'compiled-start', 'one.js.bin'), sealed(fits.subarray(32)));
+  expect(openBundle(folder).load('one.js')).toEqual({ value: 1 });
+});

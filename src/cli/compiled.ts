@@ -18,17 +18,30 @@ interface Loaded {
 
 const digestBytes = 32;
 
+/** V8 takes only what was made with the same flags. The hub is started in two ways: by the command itself, and with the flag that `npm start` gives. */
+const plain = 'compiled';
+const flagged = 'compiled-start';
+
 /** The files of `folder` are CommonJS modules. What is kept of a file is used only when it was made of just that text, is whole, and V8 takes it. */
 export function openBundle(folder: string): Bundle {
   const modules = new Map<string, Loaded>();
+  let variant = process.execArgv.some((flag) => flag.startsWith('--max-semi-space-size')) ? flagged : plain;
   const compiled = new Map<string, { readonly text: string; readonly script: Script }>();
 
   function compile(file: string): Script {
     const text = readFileSync(join(folder, file), 'utf8');
-    const cachedData = readKept(keptPath(folder, file), text);
-    const script = new Script(wrap(text), { filename: join(folder, file), ...(cachedData && { cachedData }) });
-    compiled.set(file, { text, script });
-    return script;
+    const script = (variant: string): Script => {
+      const cachedData = readKept(keptPath(folder, variant, file), text);
+      return new Script(wrap(text), { filename: join(folder, file), ...(cachedData && { cachedData }) });
+    };
+    let made = script(variant);
+    if (made.cachedDataRejected === true) {
+      // The flags may be those of NODE_OPTIONS.
+      variant = variant === plain ? flagged : plain;
+      made = script(variant);
+    }
+    compiled.set(file, { text, script: made });
+    return made;
   }
 
   function load(file: string): unknown {
@@ -48,7 +61,7 @@ export function openBundle(folder: string): Bundle {
     keep() {
       for (const [file, { text, script }] of compiled) {
         const data = script.createCachedData();
-        const path = keptPath(folder, file);
+        const path = keptPath(folder, variant, file);
         mkdirSync(dirname(path), { recursive: true });
         writeFileSync(path, Buffer.concat([digest(text, data), data]));
       }
@@ -56,10 +69,8 @@ export function openBundle(folder: string): Bundle {
   };
 }
 
-/** V8 takes only what was made with the same flags, and the hub is started in two ways: by `npm start`, which gives one, and by the command itself. */
-function keptPath(folder: string, file: string): string {
-  const flagged = process.execArgv.some((flag) => flag.startsWith('--max-semi-space-size'));
-  return join(folder, flagged ? 'compiled-start' : 'compiled', `${file}.bin`);
+function keptPath(folder: string, variant: string, file: string): string {
+  return join(folder, variant, `${file}.bin`);
 }
 
 /** V8 itself looks only at the length of the text, and not at all at the data. */
