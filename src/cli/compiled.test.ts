@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -83,19 +83,17 @@ test('where nothing is kept a module runs all the same, and one that is not ther
   expect(() => bundle.load('none.js')).toThrow('none.js');
 });
 
-test('what was made for the flags of this process is found, whichever flags these are', () => {
+test('what was made with the flags of this process is found, whichever way it got them', () => {
   const folder = folderOf({ 'one.js': 'exports.value = 1;' });
   loadAndKeep(folder);
-  const fits = readFileSync(kept(folder));
-  // As made with other flags.
-  writeFileSync(kept(folder), ofOtherVersion(fits, 'exports.value = 1;'));
+  // As `npm start` makes it, for whom the tag of this process stands.
+  renameSync(join(folder, 'compiled'), join(folder, 'compiled-start'));
+  mkdirSync(join(folder, 'compiled'));
+  writeFileSync(join(folder, 'compiled', 'v8-tag'), '1');
+  const file = join(folder, 'compiled-start', 'one.js.bin');
   const text = 'exports.value = 2;';
+  const data = readFileSync(file).subarray(32);
   writeFileSync(join(folder, 'one.js'), text);
-  const data = readFileSync(kept(folder)).subarray(32);
-  const sealed = (bytes: Buffer): Buffer =>
-    Buffer.concat([createHash('sha256').update(text).update(bytes).digest(), bytes]);
-  writeFileSync(kept(folder), sealed(data));
-  mkdirSync(join(folder, 'compiled-start'));
-  writeFileSync(join(folder, 'compiled-start', 'one.js.bin'), sealed(fits.subarray(32)));
+  writeFileSync(file, Buffer.concat([createHash('sha256').update(text).update(data).digest(), data]));
   expect(openBundle(folder).load('one.js')).toEqual({ value: 1 });
 });

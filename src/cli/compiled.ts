@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire, wrap } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { cachedDataVersionTag } from 'node:v8';
 import { Script } from 'node:vm';
 
 /** What V8 made of the files of a bundle is kept beside them, since compiling two megabytes takes longer than all else in a start (decisions/0027). */
@@ -17,31 +18,20 @@ interface Loaded {
 }
 
 const digestBytes = 32;
-
-/** V8 takes only what was made with the same flags. The hub is started in two ways: by the command itself, and with the flag that `npm start` gives. */
-const plain = 'compiled';
-const flagged = 'compiled-start';
+const tagName = 'v8-tag';
 
 /** The files of `folder` are CommonJS modules. What is kept of a file is used only when it was made of just that text, is whole, and V8 takes it. */
 export function openBundle(folder: string): Bundle {
   const modules = new Map<string, Loaded>();
-  let variant = process.execArgv.some((flag) => flag.startsWith('--max-semi-space-size')) ? flagged : plain;
+  const variant = variantFor(folder);
   const compiled = new Map<string, { readonly text: string; readonly script: Script }>();
 
   function compile(file: string): Script {
     const text = readFileSync(join(folder, file), 'utf8');
-    const script = (variant: string): Script => {
-      const cachedData = readKept(keptPath(folder, variant, file), text);
-      return new Script(wrap(text), { filename: join(folder, file), ...(cachedData && { cachedData }) });
-    };
-    let made = script(variant);
-    if (made.cachedDataRejected === true) {
-      // The flags may be those of NODE_OPTIONS.
-      variant = variant === plain ? flagged : plain;
-      made = script(variant);
-    }
-    compiled.set(file, { text, script: made });
-    return made;
+    const cachedData = readKept(join(variant, `${file}.bin`), text);
+    const script = new Script(wrap(text), { filename: join(folder, file), ...(cachedData && { cachedData }) });
+    compiled.set(file, { text, script });
+    return script;
   }
 
   function load(file: string): unknown {
@@ -59,18 +49,33 @@ export function openBundle(folder: string): Bundle {
   return {
     load,
     keep() {
+      mkdirSync(variant, { recursive: true });
       for (const [file, { text, script }] of compiled) {
         const data = script.createCachedData();
-        const path = keptPath(folder, variant, file);
-        mkdirSync(dirname(path), { recursive: true });
-        writeFileSync(path, Buffer.concat([digest(text, data), data]));
+        writeFileSync(join(variant, `${file}.bin`), Buffer.concat([digest(text, data), data]));
       }
+      writeFileSync(join(variant, tagName), String(cachedDataVersionTag()));
     },
   };
 }
 
-function keptPath(folder: string, variant: string, file: string): string {
-  return join(folder, variant, `${file}.bin`);
+/**
+ * The folder of what was made with the flags of this process: V8 takes nothing else, and what it refuses it has compiled by then. There are two, for a start with the flag that
+ * `npm start` gives and for one with none. The tag says which it is, but for another processor too: then the arguments do, where it may be that `NODE_OPTIONS` say more.
+ */
+function variantFor(folder: string): string {
+  const [plain, flagged] = [join(folder, 'compiled'), join(folder, 'compiled-start')];
+  const tag = String(cachedDataVersionTag());
+  const isFlagged = process.execArgv.some((flag) => flag.startsWith('--max-semi-space-size'));
+  return [plain, flagged].find((variant) => tagOf(variant) === tag) ?? (isFlagged ? flagged : plain);
+}
+
+function tagOf(variant: string): string | undefined {
+  try {
+    return readFileSync(join(variant, tagName), 'utf8');
+  } catch {
+    return undefined;
+  }
 }
 
 /** V8 itself looks only at the length of the text, and not at all at the data. */
