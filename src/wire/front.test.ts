@@ -153,6 +153,30 @@ test('a client that reads nothing is not worked for again before it has', async 
   socket.destroy();
 });
 
+test('one that reads late gets all the answers, were each of them short', async () => {
+  const { answer: hold, responses } = held();
+  const text = Buffer.alloc(16_000, 'x');
+  let answered = 0;
+  const reply = (res?: HttpResponse): void => {
+    res?.writeHead(200, { 'content-length': text.length });
+    res?.end(text);
+    answered += 1;
+  };
+  const answer: Answer = (req, body, res) => (responses.length === 0 ? hold(req, body, res) : reply(res));
+  const server = await echoServer({ front: true, answer });
+  const socket = connect(server.port, '127.0.0.1').pause();
+  const all = post('1').repeat(1_000);
+  socket.write(all);
+  await until('all of it is there', () => responses[0]?.req.socket.bytesRead === all.length);
+  reply(responses[0]);
+  await until('too much waits', () => (responses[0]?.writableLength ?? 0) > 0);
+  expect(answered).toBeLessThan(1_000);
+  socket.resume();
+  await until('all answers', () => answered === 1_000);
+  expect(server.byNode).toEqual([]);
+  socket.destroy();
+});
+
 test('a connection that is idle, and a request that never gets whole, are closed in time', async () => {
   const server = await echoServer({ front: true, idleMs: 1_000, requestMs: 1_000 });
   const [idle, silent, half] = [await wire(server.port), await wire(server.port), await wire(server.port)];

@@ -45,7 +45,6 @@ export class PlainConnection implements ResponseEnds {
     this.#options = options;
     this.#deadline = Date.now() + options.requestMs;
     socket.on('data', this.#received);
-    socket.on('drain', this.#goOn);
     socket.on('end', this.#left);
     socket.on('error', this.#failed);
     socket.on('close', this.#closed);
@@ -80,7 +79,9 @@ export class PlainConnection implements ResponseEnds {
     if (this.#socket.destroyed) return;
     if (this.#ending) return this.#socket.destroySoon();
     this.#deadline = Date.now() + (this.#unread ? this.#options.requestMs : this.#options.idleMs);
-    this.#goOn();
+    // Written behind what waits, it comes back when that is gone; `drain` comes only where more waits than a stream likes.
+    if (this.#socket.writableLength > 0) this.#socket.write('', this.#goOn);
+    else this.#goOn();
   };
 
   readonly #received = (chunk: Buffer): void => {
@@ -129,7 +130,7 @@ export class PlainConnection implements ResponseEnds {
 
   /** Goes on once the client has read what it was sent. */
   readonly #goOn = (): void => {
-    if (this.#socket.writableLength > 0) return;
+    if (this.#socket.destroyed) return;
     this.#unheard?.stopWaiting();
     this.#unheard = undefined;
     this.#next();
@@ -154,7 +155,6 @@ export class PlainConnection implements ResponseEnds {
   #handOver(unread: Buffer): void {
     const socket = this.#socket;
     socket.off('data', this.#received);
-    socket.off('drain', this.#goOn);
     socket.off('end', this.#left);
     socket.off('error', this.#failed);
     socket.off('close', this.#closed);
