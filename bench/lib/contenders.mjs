@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { cores, onLoadCore, startNode, stop } from './processes.mjs';
 import { after } from './numbers.mjs';
+import { overHttp } from '../servers/over-http.mjs';
 import { toolNames } from './session.mjs';
 
 const here = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
@@ -24,6 +25,17 @@ export async function httpServer(options = {}) {
   const child = startNode([here('servers/http.mjs'), JSON.stringify(options)], { on: cores?.load });
   const port = await firstLine(child);
   return { url: `http://127.0.0.1:${port}/mcp`, pid: child.pid, close: () => stop(child) };
+}
+
+/** The same in this process: two processes on the core of the load would wait for one another's turn, which is longer than what is measured. */
+export async function httpServerHere(options = {}) {
+  const server = overHttp(options).listen(0, '127.0.0.1', 4_096);
+  await once(server, 'listening');
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `http://127.0.0.1:${server.address().port}/mcp`, close };
 }
 
 async function firstLine(child) {

@@ -1,5 +1,5 @@
 // Calls that come when they come, whether or not the ones before were answered: each is timed from when it was due, so that a pause counts for all who waited in it.
-import { httpServer, kinds, ready, stdioServer } from '../lib/contenders.mjs';
+import { httpServerHere, kinds, ready, stdioServer } from '../lib/contenders.mjs';
 import { percentile } from '../lib/numbers.mjs';
 import { openSession } from '../lib/session.mjs';
 import { load } from './call.mjs';
@@ -7,7 +7,7 @@ import { load } from './call.mjs';
 export const about = 'calls at a steady rate, half of what the hub can do, timed from when each was due';
 
 export async function run({ rounds, seconds, extra, note, only }) {
-  const web = await httpServer();
+  const web = await httpServerHere();
   const setup = { web, servers: { web: { type: 'streamable-http', url: web.url } } };
   const contenders = [];
   try {
