@@ -21,10 +21,11 @@ chmodSync('dist/cli.js', 0o755);
 pruneDist('dist', made);
 await Promise.all([compileAhead([]), compileAhead(['--max-semi-space-size=32']), buildWeb()]);
 
-/** With the flags of a start. Where it fails the hub starts slower, and still does what it does. */
+/** With the flags of a start; who sets `NODE_OPTIONS` for the build most likely starts the hub with them too. Where it fails the hub starts slower, and still does what it does. */
 async function compileAhead(flags) {
   const stdio = ['ignore', 'ignore', 'inherit'];
-  const env = { PATH: process.env.PATH ?? '' };
+  const { PATH = '', NODE_OPTIONS = '' } = process.env;
+  const env = { PATH, NODE_OPTIONS };
   const [code] = await once(spawn(process.execPath, [...flags, 'scripts/compile-ahead.mjs'], { stdio, env }), 'exit');
   if (code !== 0)
     process.stderr.write(`Nothing was compiled ahead (exit code ${code}); the hub starts slower for it.\n`);
