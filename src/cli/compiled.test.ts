@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { openBundle } from './compiled.ts';
@@ -47,6 +47,16 @@ test('what was compiled is used again', () => {
   writeFileSync(join(folder, 'one.js'), text);
   writeFileSync(kept(folder), Buffer.concat([createHash('sha256').update(text).update(data).digest(), data]));
   expect(openBundle(folder).load('one.js')).toEqual({ value: 1 });
+});
+
+test('what was compiled does not tell where, and errors name the file all the same', () => {
+  const folder = folderOf({ 'one.js': 'exports.fail = () => { throw new Error("on purpose"); };' });
+  loadAndKeep(folder);
+  expect(readFileSync(kept(folder)).includes(folder)).toBe(false);
+  const { fail } = openBundle(folder).load('one.js') as { readonly fail: () => void };
+  expect(fail).toThrow(
+    expect.objectContaining({ stack: expect.stringContaining(`${join(basename(folder), 'one.js')}:1:`) }),
+  );
 });
 
 test('a file that was changed since is compiled anew, were it by one character', () => {

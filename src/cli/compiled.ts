@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire, wrap } from 'node:module';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { cachedDataVersionTag } from 'node:v8';
 import { Script } from 'node:vm';
 
@@ -29,7 +29,9 @@ export function openBundle(folder: string): Bundle {
   function compile(file: string): Script {
     const text = readFileSync(join(folder, file), 'utf8');
     const cachedData = readKept(join(variant, `${file}.bin`), text);
-    const script = new Script(wrap(text), { filename: join(folder, file), ...(cachedData && { cachedData }) });
+    // V8 keeps the name too: a whole path would tell everybody where the program was built, and lead nowhere in the traces of errors.
+    const filename = join(basename(folder), file);
+    const script = new Script(wrap(text), { filename, ...(cachedData && { cachedData }) });
     compiled.set(file, { text, script });
     return script;
   }
