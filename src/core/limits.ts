@@ -50,6 +50,8 @@ export const limits = {
   endedSessions: 100_000,
   /** Opened session tokens kept so that each request need not decrypt again. */
   openedSessions: 20_000,
+  /** A longer token is of an endpoint whose name somebody made up, up to 16 KB of it, and is opened each time. */
+  openedTokenChars: 1_024,
   /** Streams of one client session that may be open at once. */
   streamsPerSession: 8,
   /** Open legacy SSE connections and GET streams of the whole hub. */

@@ -37,6 +37,22 @@ test('what a client can be asked survives the hub; a token from before it was ke
   expect(after.find(older, anonymous, scope)).toMatchObject({ sid: 'sid', abilities: '' });
 });
 
+test('a session is kept ready for its next request, but not one of an endpoint with an endless name', () => {
+  const sealer = createSealer(randomBytes(32), 'session');
+  let opens = 0;
+  const counting = { ...sealer, open: (token: string) => ((opens += 1), sealer.open(token)) };
+  const sessions = createSessions(counting);
+  const opensFor = (name: string): number => {
+    const scope = { kind: 'named', name } as const;
+    const token = sessions.begin(anonymous, scope, '2025-11-25');
+    opens = 0;
+    for (let i = 0; i < 3; i++) expect(sessions.find(token, anonymous, scope)).toMatchObject({ scope });
+    return opens;
+  };
+  expect(opensFor('x'.repeat(300))).toBe(0);
+  expect(opensFor('x'.repeat(8_000))).toBe(3);
+});
+
 test('what is held for a client that left is let go after a while, and who is gone is ended', () => {
   let now = 0;
   const sessions = createSessions(createSealer(randomBytes(32), 'session'), () => now);

@@ -98,6 +98,7 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
   }
 
   function keep(token: string, facts: SessionFacts): void {
+    if (token.length > limits.openedTokenChars) return;
     if (opened.size >= limits.openedSessions) opened.clear();
     opened.set(token, facts);
   }
