@@ -8,6 +8,7 @@ import { Agent, buildConnector } from 'undici';
 import { inRanges, isPublicAddress, parseCidr } from '../core/address.ts';
 import type { Cidr } from '../core/address.ts';
 import { HubError } from '../core/errors.ts';
+import { endingWhilePaused } from './paused-end.ts';
 
 /** Which addresses a server's connections may go to. An admin's own server may go anywhere; anybody else's stays on the open internet. */
 export interface AddressPolicy {
@@ -45,7 +46,7 @@ export function guardedConnector(
   resolve: Resolve = systemLookup,
 ): buildConnector.connector {
   const allows = allowedBy(policy);
-  const connect = buildConnector({ ...options, lookup: guardedLookup(allows, resolve) });
+  const connect = endingWhilePaused(buildConnector({ ...options, lookup: guardedLookup(allows, resolve) }));
   return (target, done) => {
     // A literal address is never looked up, so it is judged here.
     if (isIP(target.hostname) !== 0 && !allows(target.hostname))
