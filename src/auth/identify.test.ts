@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { maskKey } from '../core/keys.ts';
+import { maskKey } from '../core/settings/keys.ts';
 import { limits } from '../core/limits.ts';
-import type { KeySettings, Settings, UserSettings } from '../core/settings.ts';
+import type { KeySettings, Settings, UserSettings } from '../core/settings/types.ts';
 import { createIdentify } from './identify.ts';
 import { findKey, hashKey, makeKey } from './keys.ts';
 import { createLoginLimiter } from './limiter.ts';

@@ -1,6 +1,6 @@
 import { limits } from '../core/limits.ts';
-import type { Principal } from '../core/principal.ts';
-import type { Settings, UserSettings } from '../core/settings.ts';
+import type { Principal } from '../core/access/principal.ts';
+import type { Settings, UserSettings } from '../core/settings/types.ts';
 import { findKey } from './keys.ts';
 import type { Claims, Tokens } from './tokens.ts';
 

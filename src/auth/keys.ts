@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { maskKey } from '../core/keys.ts';
-import type { KeySettings, Settings } from '../core/settings.ts';
+import { maskKey } from '../core/settings/keys.ts';
+import type { KeySettings, Settings } from '../core/settings/types.ts';
 
 /** A new access key (CONTRACT §2). */
 export interface NewKey {

@@ -1,5 +1,5 @@
 import { HubError } from '../core/errors.ts';
-import type { Settings, UserSettings } from '../core/settings.ts';
+import type { Settings, UserSettings } from '../core/settings/types.ts';
 import type { LoginLimiter } from './limiter.ts';
 import { type Passwords, needsRehash } from './passwords.ts';
 

@@ -6,7 +6,7 @@ import { limits } from '../core/limits.ts';
 
 /** Hashes and verifies passwords off the event loop, a few at a time (CONTRACT §4, Users). */
 export interface Passwords {
-  /** The argon2id hash of a password; which passwords may be set is the question of `core/user-input`. Throws HubError `too_many` when too many wait. */
+  /** The argon2id hash of a password; which passwords may be set is the question of `core/input/user`. Throws HubError `too_many` when too many wait. */
   hash(password: string): Promise<string>;
   /**
    * True when the password fits the hash: argon2id, or the bcrypt of an MCPHub file. A hash of any other kind fits none. `started` runs

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { literal, variableName } from '../core/variables.ts';
+import { literal, variableName } from '../core/settings/variables.ts';
 import { expandText } from '../settings/placeholders.ts';
 
 const tricky = fc.array(fc.constantFrom('$', '{', '}', 'HOME', ':-', '${HOME}', '${A:-', '$${', ' '), {

@@ -1,4 +1,4 @@
-import { isObject } from '../core/rpc.ts';
+import { isObject } from '../core/protocol/rpc.ts';
 import { bundlesFolder, removeFolder } from './folders.ts';
 
 /** What a server entry remembers of the bundle it came from, under `bundle`. */

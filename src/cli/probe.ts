@@ -1,5 +1,5 @@
 import type { Logger } from '../core/logger.ts';
-import type { ServerSettings } from '../core/settings.ts';
+import type { ServerSettings } from '../core/settings/types.ts';
 import type { Env } from '../env/env.ts';
 import { expandServer } from '../settings/placeholders.ts';
 import { inheritableEnv } from '../upstream/stdio/child-env.ts';

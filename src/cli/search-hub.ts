@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { errorText, HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
-import { isObject } from '../core/rpc.ts';
+import { isObject } from '../core/protocol/rpc.ts';
 import type { AskedSearch, SearchReport } from '../mcp/search-report.ts';
 
 /**

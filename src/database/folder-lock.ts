@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HubError } from '../core/errors.ts';
-import { isObject } from '../core/rpc.ts';
+import { isObject } from '../core/protocol/rpc.ts';
 
 /** Who holds a folder. `boot` and `pids` are empty where the system does not tell them. */
 interface Holder {

@@ -7,7 +7,7 @@ import { logFailures } from '../auth/login-log.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import type { Logger } from '../core/logger.ts';
-import type { Views } from '../core/view.ts';
+import type { Views } from '../core/access/view.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import type { Env } from '../env/env.ts';
 import { createApp } from '../http/app.ts';

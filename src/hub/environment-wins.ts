@@ -1,4 +1,4 @@
-import type { Settings } from '../core/settings.ts';
+import type { Settings } from '../core/settings/types.ts';
 import type { Env } from '../env/env.ts';
 
 /** The settings with what the environment says in their place. The same settings give the same result, which is how views are kept. */

@@ -1,6 +1,6 @@
 import type { Closers } from '../core/closers.ts';
 import type { Logger } from '../core/logger.ts';
-import type { Settings, SystemSettings } from '../core/settings.ts';
+import type { Settings, SystemSettings } from '../core/settings/types.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import type { Env } from '../env/env.ts';
 import { expandText } from '../settings/placeholders.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { isAdmin, reaches } from '../core/access.ts';
+import { isAdmin, reaches } from '../core/access/rules.ts';
 import type { LoggerFor } from '../core/logger.ts';
-import { isPerUser } from '../core/per-user.ts';
+import { isPerUser } from '../core/access/per-user.ts';
 import { createSealer } from '../core/seal.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import type { Env } from '../env/env.ts';

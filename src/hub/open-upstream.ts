@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { isTrusted } from '../core/access.ts';
+import { isTrusted } from '../core/access/rules.ts';
 import type { Closers } from '../core/closers.ts';
 import { errorText } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { LoggerFor } from '../core/logger.ts';
-import type { ServerSettings, Settings } from '../core/settings.ts';
+import type { ServerSettings, Settings } from '../core/settings/types.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import type { Env } from '../env/env.ts';
 import type { LogBook } from '../logs/log.ts';

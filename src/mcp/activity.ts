@@ -1,10 +1,10 @@
-import { userOf } from '../core/access.ts';
+import { userOf } from '../core/access/rules.ts';
 import { type NewActivity, searchServer } from '../core/activity.ts';
 import { limits } from '../core/limits.ts';
-import { isObject } from '../core/rpc.ts';
-import { scopeId } from '../core/scope.ts';
-import { type Principal, principalId } from '../core/principal.ts';
-import type { Settings } from '../core/settings.ts';
+import { isObject } from '../core/protocol/rpc.ts';
+import { scopeId } from '../core/access/scope.ts';
+import { type Principal, principalId } from '../core/access/principal.ts';
+import type { Settings } from '../core/settings/types.ts';
 import type { RefusedCall } from './refused-call.ts';
 import type { FinishedCall } from './relay.ts';
 import type { ClientRequest } from './request.ts';

@@ -1,7 +1,7 @@
 import type { ItemKind } from '../core/catalogue.ts';
-import type { Principal } from '../core/principal.ts';
-import type { Scope } from '../core/scope.ts';
-import { changedKinds, type View, type Views } from '../core/view.ts';
+import type { Principal } from '../core/access/principal.ts';
+import type { Scope } from '../core/access/scope.ts';
+import { changedKinds, type View, type Views } from '../core/access/view.ts';
 
 /** Someone who wants to hear when the lists they see are no longer what they saw. */
 export interface Listener {

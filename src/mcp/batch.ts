@@ -1,5 +1,5 @@
 import { limits } from '../core/limits.ts';
-import { errorResponseText, rpcErrors } from '../core/rpc.ts';
+import { errorResponseText, rpcErrors } from '../core/protocol/rpc.ts';
 import type { Reply } from './reply.ts';
 
 /**

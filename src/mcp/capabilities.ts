@@ -1,6 +1,6 @@
 import type { ServerAbout } from '../core/catalogue.ts';
-import { statelessRevision } from '../core/stateless-wire.ts';
-import type { View } from '../core/view.ts';
+import { statelessRevision } from '../core/protocol/stateless.ts';
+import type { View } from '../core/access/view.ts';
 
 /** The capabilities of every endpoint. What is listed here works. */
 const always = {

@@ -1,7 +1,7 @@
 import { errorText, HubError } from '../core/errors.ts';
 import type { ServerAbout } from '../core/catalogue.ts';
-import { errorResponseText, resultText, rpcErrors } from '../core/rpc.ts';
-import type { View } from '../core/view.ts';
+import { errorResponseText, resultText, rpcErrors } from '../core/protocol/rpc.ts';
+import type { View } from '../core/access/view.ts';
 import { addressedMethods } from './address.ts';
 import { capabilitiesText } from './capabilities.ts';
 import type { Hints } from './hints.ts';

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { userOf } from '../core/access.ts';
+import { userOf } from '../core/access/rules.ts';
 import { errorText, HubError } from '../core/errors.ts';
 import { goOn } from '../core/go-on.ts';
 import { limits } from '../core/limits.ts';
-import { anonymous, type Principal } from '../core/principal.ts';
+import { anonymous, type Principal } from '../core/access/principal.ts';
 import { remembering } from '../core/remembering.ts';
-import { errorResponseText, rpcErrors } from '../core/rpc.ts';
-import { decoded, type Scope, scopeOf } from '../core/scope.ts';
-import type { Settings } from '../core/settings.ts';
+import { errorResponseText, rpcErrors } from '../core/protocol/rpc.ts';
+import { decoded, type Scope, scopeOf } from '../core/access/scope.ts';
+import type { Settings } from '../core/settings/types.ts';
 import type { HttpRequest, HttpResponse } from '../wire/http.ts';
 import { type EndpointOptions, refuseUnexpected, serveMcp } from './endpoint.ts';
 import { corsHeaders, type GuardOptions, preflightHeaders, refusedByGuard } from './guard.ts';

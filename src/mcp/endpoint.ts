@@ -1,9 +1,9 @@
-import { abilitiesOf } from '../core/asks.ts';
+import { abilitiesOf } from '../core/protocol/asks.ts';
 import { HubError } from '../core/errors.ts';
 import { goOn } from '../core/go-on.ts';
-import { principalId } from '../core/principal.ts';
-import { isObject, resultText, type RpcMessage, rpcErrors, toRpcError } from '../core/rpc.ts';
-import type { Views } from '../core/view.ts';
+import { principalId } from '../core/access/principal.ts';
+import { isObject, resultText, type RpcMessage, rpcErrors, toRpcError } from '../core/protocol/rpc.ts';
+import type { Views } from '../core/access/view.ts';
 import type { Announcer } from './announcer.ts';
 import { batchReplies } from './batch.ts';
 import { dispatch, type DispatchOptions, initializeResult } from './dispatch.ts';

@@ -1,6 +1,6 @@
-import { isObject } from '../core/rpc.ts';
-import { namedBy, type RequestFacts } from '../core/stateless-wire.ts';
-import type { Target } from '../core/view.ts';
+import { isObject } from '../core/protocol/rpc.ts';
+import { namedBy, type RequestFacts } from '../core/protocol/stateless.ts';
+import type { Target } from '../core/access/view.ts';
 import { capabilitiesFor } from './asks/client-of.ts';
 import { wantedLevel } from './log-level.ts';
 import type { ClientRequest } from './request.ts';

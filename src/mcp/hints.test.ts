@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { CacheHints } from '../core/catalogue.ts';
 import { limits } from '../core/limits.ts';
-import { anonymous, type Principal } from '../core/principal.ts';
-import type { Settings } from '../core/settings.ts';
-import type { View } from '../core/view.ts';
+import { anonymous, type Principal } from '../core/access/principal.ts';
+import type { Settings } from '../core/settings/types.ts';
+import type { View } from '../core/access/view.ts';
 import { createHints } from './hints.ts';
 
 type Visibility = 'public' | 'private' | 'group' | undefined;

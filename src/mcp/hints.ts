@@ -1,9 +1,9 @@
 import type { CacheHints, ItemKind } from '../core/catalogue.ts';
 import { limits } from '../core/limits.ts';
-import type { Principal } from '../core/principal.ts';
-import type { Scope } from '../core/scope.ts';
-import type { Settings } from '../core/settings.ts';
-import type { View } from '../core/view.ts';
+import type { Principal } from '../core/access/principal.ts';
+import type { Scope } from '../core/access/scope.ts';
+import type { Settings } from '../core/settings/types.ts';
+import type { View } from '../core/access/view.ts';
 
 /**
  * What clients and caches on the way may do with what the hub lists (2026-07-28, Caching), as the two members of the result. The hub vouches for no longer than every server

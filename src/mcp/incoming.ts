@@ -1,9 +1,9 @@
 import { HubError } from '../core/errors.ts';
 import { goOn } from '../core/go-on.ts';
-import { elements } from '../core/json-text.ts';
+import { elements } from '../core/json/text.ts';
 import { limits } from '../core/limits.ts';
-import { packedBody } from '../core/packed-body.ts';
-import { isObject, isRpcId, type RpcMessage, rpcErrors } from '../core/rpc.ts';
+import { packedBody } from '../core/protocol/packed-body.ts';
+import { isObject, isRpcId, type RpcMessage, rpcErrors } from '../core/protocol/rpc.ts';
 import { readBody } from './body.ts';
 import { refuse, type Visit } from './visit.ts';
 

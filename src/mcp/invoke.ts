@@ -1,5 +1,5 @@
-import { memberText } from '../core/json-text.ts';
-import { isObject } from '../core/rpc.ts';
+import { memberText } from '../core/json/text.ts';
+import { isObject } from '../core/protocol/rpc.ts';
 import { dispatch, type DispatchOptions } from './dispatch.ts';
 import type { Reply } from './reply.ts';
 import type { ClientRequest } from './request.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type Abilities, abilitiesOf, noAbilities } from '../core/asks.ts';
+import { type Abilities, abilitiesOf, noAbilities } from '../core/protocol/asks.ts';
 import type { HubError } from '../core/errors.ts';
-import { type Principal, principalId } from '../core/principal.ts';
-import { isObject, resultText, type RpcMessage, rpcErrors } from '../core/rpc.ts';
-import type { Scope } from '../core/scope.ts';
+import { type Principal, principalId } from '../core/access/principal.ts';
+import { isObject, resultText, type RpcMessage, rpcErrors } from '../core/protocol/rpc.ts';
+import type { Scope } from '../core/access/scope.ts';
 import { dispatch, initializeResult } from './dispatch.ts';
 import { changedText } from './announcer.ts';
 import { cancelInFlight, type EndpointOptions, heard } from './endpoint.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../core/limits.ts';
-import { isObject, resultText, type RpcMessage } from '../core/rpc.ts';
-import type { Views } from '../core/view.ts';
+import { isObject, resultText, type RpcMessage } from '../core/protocol/rpc.ts';
+import type { Views } from '../core/access/view.ts';
 import { type Announcer, type ChangedList, changedMethod } from './announcer.ts';
 import { metaKeys } from './revisions.ts';
 import type { Streams } from './stream.ts';

@@ -1,7 +1,7 @@
 import type { ItemKind } from '../core/catalogue.ts';
 import { HubError } from '../core/errors.ts';
-import { isObject } from '../core/rpc.ts';
-import type { ViewList } from '../core/view.ts';
+import { isObject } from '../core/protocol/rpc.ts';
+import type { ViewList } from '../core/access/view.ts';
 import type { Hints } from './hints.ts';
 import type { ClientRequest } from './request.ts';
 

@@ -1,5 +1,5 @@
 import { HubError } from '../core/errors.ts';
-import { isObject, type RpcMessage } from '../core/rpc.ts';
+import { isObject, type RpcMessage } from '../core/protocol/rpc.ts';
 import type { ClientRequest } from './request.ts';
 import { metaKeys } from './revisions.ts';
 

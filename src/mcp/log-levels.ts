@@ -1,9 +1,9 @@
 import type { Offer } from '../core/catalogue.ts';
 import { limits } from '../core/limits.ts';
-import type { Principal } from '../core/principal.ts';
-import type { Scope } from '../core/scope.ts';
-import { statelessRevision } from '../core/stateless-wire.ts';
-import type { Views } from '../core/view.ts';
+import type { Principal } from '../core/access/principal.ts';
+import type { Scope } from '../core/access/scope.ts';
+import { statelessRevision } from '../core/protocol/stateless.ts';
+import type { Views } from '../core/access/view.ts';
 import { lower } from './log-level.ts';
 
 /** A connection that may be told from which severity on its server is to log; `upstream/connection.ts` is one. */

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { memberText } from '../core/json-text.ts';
-import { type ParamHeader, paramHeaders, paramHeaderValues } from '../core/param-headers.ts';
-import { isObject, type RpcMessage } from '../core/rpc.ts';
-import { headerText } from '../core/stateless-wire.ts';
-import type { Target, View, ViewList } from '../core/view.ts';
+import { memberText } from '../core/json/text.ts';
+import { type ParamHeader, paramHeaders, paramHeaderValues } from '../core/arguments/headers.ts';
+import { isObject, type RpcMessage } from '../core/protocol/rpc.ts';
+import { headerText } from '../core/protocol/stateless.ts';
+import type { Target, View, ViewList } from '../core/access/view.ts';
 
 /**
  * Says which `Mcp-Param-*` header of a tool call does not repeat its argument (2026-07-28, Streamable HTTP, Server Behavior for Custom Headers); undefined when all do. Headers

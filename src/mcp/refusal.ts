@@ -1,5 +1,5 @@
 import { HubError } from '../core/errors.ts';
-import { errorResponseText, isObject, rpcErrors, toRpcError } from '../core/rpc.ts';
+import { errorResponseText, isObject, rpcErrors, toRpcError } from '../core/protocol/rpc.ts';
 import type { ClientRequest } from './request.ts';
 
 /** The response to a request that the hub refuses, as JSON text: the same for the same failure, wherever it is found out. */

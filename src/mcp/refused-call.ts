@@ -1,7 +1,7 @@
 import { unknownServer } from '../core/activity.ts';
-import { isObject } from '../core/rpc.ts';
-import type { Principal } from '../core/principal.ts';
-import { scopeId } from '../core/scope.ts';
+import { isObject } from '../core/protocol/rpc.ts';
+import type { Principal } from '../core/access/principal.ts';
+import { scopeId } from '../core/access/scope.ts';
 import type { ClientRequest } from './request.ts';
 
 /** A tool call that no server has seen. */

@@ -1,11 +1,18 @@
-import { bothCapabilities, missingFor, type ServerAsk, unableRefusal } from '../core/asks.ts';
+import { bothCapabilities, missingFor, type ServerAsk, unableRefusal } from '../core/protocol/asks.ts';
 import { errorText, HubError } from '../core/errors.ts';
-import { type Edits, editObject, memberText } from '../core/json-text.ts';
+import { type Edits, editObject, memberText } from '../core/json/text.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
-import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors, toRpcError } from '../core/rpc.ts';
-import { metaKeys, type RequestFacts, statelessRevision } from '../core/stateless-wire.ts';
-import type { Target } from '../core/view.ts';
+import {
+  errorResponseText,
+  isObject,
+  resultText,
+  type RpcMessage,
+  rpcErrors,
+  toRpcError,
+} from '../core/protocol/rpc.ts';
+import { metaKeys, type RequestFacts, statelessRevision } from '../core/protocol/stateless.ts';
+import type { Target } from '../core/access/view.ts';
 import { type Addressed, addressed, unknownTarget } from './address.ts';
 import { type Asks, askSession, nobodyToAsk } from './asks/asks.ts';
 import { stateIn, withoutRounds } from './asks/carried.ts';

@@ -1,8 +1,8 @@
-import { members } from '../core/json-text.ts';
-import type { Principal } from '../core/principal.ts';
-import type { RpcMessage } from '../core/rpc.ts';
-import type { Scope } from '../core/scope.ts';
-import type { View } from '../core/view.ts';
+import { members } from '../core/json/text.ts';
+import type { Principal } from '../core/access/principal.ts';
+import type { RpcMessage } from '../core/protocol/rpc.ts';
+import type { Scope } from '../core/access/scope.ts';
+import type { View } from '../core/access/view.ts';
 import type { Reply } from './reply.ts';
 import type { LiveSession } from './sessions.ts';
 

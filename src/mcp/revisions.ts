@@ -1,4 +1,4 @@
-export { metaKeys, statelessRevision } from '../core/stateless-wire.ts';
+export { metaKeys, statelessRevision } from '../core/protocol/stateless.ts';
 
 /** The session-era revisions clients may speak, newest first. */
 export const sessionRevisions: readonly string[] = [

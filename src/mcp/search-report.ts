@@ -1,7 +1,7 @@
-import { memberText } from '../core/json-text.ts';
-import type { Scope } from '../core/scope.ts';
-import type { Settings } from '../core/settings.ts';
-import type { SmartView, View } from '../core/view.ts';
+import { memberText } from '../core/json/text.ts';
+import type { Scope } from '../core/access/scope.ts';
+import type { Settings } from '../core/settings/types.ts';
+import type { SmartView, View } from '../core/access/view.ts';
 import type { Explanation } from '../smart/search-engine.ts';
 import { type Searchable, searchable } from './searchable.ts';
 import type { Scored, SmartOptions } from './smart.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { limits } from '../core/limits.ts';
-import type { Principal } from '../core/principal.ts';
+import type { Principal } from '../core/access/principal.ts';
 import type { ClientRequest } from './request.ts';
 import { createSearchUsage } from './search-usage.ts';
 

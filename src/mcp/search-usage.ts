@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { limits } from '../core/limits.ts';
-import { principalId } from '../core/principal.ts';
-import type { Target } from '../core/view.ts';
+import { principalId } from '../core/access/principal.ts';
+import type { Target } from '../core/access/view.ts';
 import { type ClientRequest, stateOwner } from './request.ts';
 import type { FoundTool } from './smart.ts';
 

@@ -1,4 +1,4 @@
-import type { SmartView, Target } from '../core/view.ts';
+import type { SmartView, Target } from '../core/access/view.ts';
 
 /** The tools of a view that can be called now. */
 export interface Searchable {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { limits } from '../core/limits.ts';
-import { rpcErrors } from '../core/rpc.ts';
-import type { View, ViewList, Views } from '../core/view.ts';
+import { rpcErrors } from '../core/protocol/rpc.ts';
+import type { View, ViewList, Views } from '../core/access/view.ts';
 import { type Announcer, type ChangedList, changedText } from './announcer.ts';
 import type { EventLog, EventLogs } from './event-log.ts';
 import { primes } from './revisions.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { limits } from '../core/limits.ts';
-import { anonymous } from '../core/principal.ts';
+import { anonymous } from '../core/access/principal.ts';
 import { createSealer } from '../core/seal.ts';
 import { createSessions } from './sessions.ts';
 import type { Stream } from './stream.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type Abilities, noAbilities } from '../core/asks.ts';
+import { type Abilities, noAbilities } from '../core/protocol/asks.ts';
 import { BusyMap } from '../core/busy-map.ts';
 import { limits } from '../core/limits.ts';
-import { type Principal, principalFromId, principalId } from '../core/principal.ts';
-import { type Scope, scopeFromId, scopeId } from '../core/scope.ts';
+import { type Principal, principalFromId, principalId } from '../core/access/principal.ts';
+import { type Scope, scopeFromId, scopeId } from '../core/access/scope.ts';
 import type { Sealer } from '../core/seal.ts';
 import type { EventLog } from './event-log.ts';
 import { InFlight } from './in-flight.ts';

@@ -1,9 +1,9 @@
 import { HubError } from '../core/errors.ts';
-import { editObject, memberText } from '../core/json-text.ts';
+import { editObject, memberText } from '../core/json/text.ts';
 import { limits } from '../core/limits.ts';
-import { isObject, resultText } from '../core/rpc.ts';
+import { isObject, resultText } from '../core/protocol/rpc.ts';
 import { searchGuideline } from '../core/smart-tools.ts';
-import type { SmartView, Target } from '../core/view.ts';
+import type { SmartView, Target } from '../core/access/view.ts';
 import type { Explanation } from '../smart/search-engine.ts';
 import { refusedCall, type RefusedCall } from './refused-call.ts';
 import type { ClientRequest } from './request.ts';

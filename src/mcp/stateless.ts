@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isObject, type RpcMessage, rpcErrors } from '../core/rpc.ts';
-import { headerText, namedBy } from '../core/stateless-wire.ts';
+import { isObject, type RpcMessage, rpcErrors } from '../core/protocol/rpc.ts';
+import { headerText, namedBy } from '../core/protocol/stateless.ts';
 import { metaKeys, sessionRevisions, statelessRevision } from './revisions.ts';
 
 /** A refusal of the stateless revision: HTTP 400 with one of its own error codes. */

@@ -1,7 +1,7 @@
 import { HubError } from '../core/errors.ts';
-import { editObject, memberText } from '../core/json-text.ts';
+import { editObject, memberText } from '../core/json/text.ts';
 import { limits } from '../core/limits.ts';
-import { isObject } from '../core/rpc.ts';
+import { isObject } from '../core/protocol/rpc.ts';
 import { type ClientRequest, stateOwner } from './request.ts';
 import { metaKeys } from './revisions.ts';
 import type { LiveSession } from './sessions.ts';

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { logLines } from '../../test/kit/channel-log.ts';
 import { HubError } from '../core/errors.ts';
-import { anonymous, type Principal } from '../core/principal.ts';
-import type { View, Views } from '../core/view.ts';
+import { anonymous, type Principal } from '../core/access/principal.ts';
+import type { View, Views } from '../core/access/view.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
 /** A server that counts, as `Watches` would: what is taken back more often than it was agreed to is a mistake. */

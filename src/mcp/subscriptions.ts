@@ -1,9 +1,9 @@
 import { errorText, HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
-import { type Principal, principalId } from '../core/principal.ts';
-import type { Scope } from '../core/scope.ts';
-import type { Views } from '../core/view.ts';
+import { type Principal, principalId } from '../core/access/principal.ts';
+import type { Scope } from '../core/access/scope.ts';
+import type { Views } from '../core/access/view.ts';
 
 /** The part of a connection to a server that watching needs; `upstream/connection.ts` is one. */
 export interface WatchedConnection {

@@ -1,8 +1,8 @@
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
-import { principalId } from '../core/principal.ts';
-import { isObject, type RpcMessage } from '../core/rpc.ts';
-import type { Target, View } from '../core/view.ts';
+import { principalId } from '../core/access/principal.ts';
+import { isObject, type RpcMessage } from '../core/protocol/rpc.ts';
+import type { Target, View } from '../core/access/view.ts';
 import type { Addressed } from './address.ts';
 import type { FinishedCall } from './relay.ts';
 import type { ClientRequest } from './request.ts';

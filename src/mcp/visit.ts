@@ -1,6 +1,6 @@
-import type { Principal } from '../core/principal.ts';
-import { errorResponseText, rpcErrors } from '../core/rpc.ts';
-import type { Scope } from '../core/scope.ts';
+import type { Principal } from '../core/access/principal.ts';
+import { errorResponseText, rpcErrors } from '../core/protocol/rpc.ts';
+import type { Scope } from '../core/access/scope.ts';
 import type { HttpRequest, HttpResponse } from '../wire/http.ts';
 
 /** One HTTP request to an MCP endpoint, with what the door found out about it. */

@@ -1,5 +1,5 @@
-import { groupNameInput } from '../core/group-input.ts';
-import type { GroupServer, GroupSettings } from '../core/settings.ts';
+import { groupNameInput } from '../core/input/group.ts';
+import type { GroupServer, GroupSettings } from '../core/settings/types.ts';
 import { readElements, readPart } from './read.ts';
 import type { Path, Report } from './report.ts';
 import { found, pathText } from './report.ts';
@@ -10,7 +10,7 @@ import { groupIdOf } from './stable-id.ts';
 export interface GroupsContext {
   /** Whether a server of that name is in the document, right or wrong. */
   readonly isServer: (name: string) => boolean;
-  /** See `core/document.ts`. */
+  /** See `core/settings/document.ts`. */
   readonly systemOwner: string;
 }
 

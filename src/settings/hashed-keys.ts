@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { maskKey } from '../core/keys.ts';
-import { isObject } from '../core/rpc.ts';
+import { maskKey } from '../core/settings/keys.ts';
+import { isObject } from '../core/protocol/rpc.ts';
 import type { SettingsDocument } from './backend.ts';
 import { stableId } from './stable-id.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { changeSystemConfig, systemConfigInput } from '../core/system-config.ts';
+import { changeSystemConfig, systemConfigInput } from '../core/settings/system-config.ts';
 import { systemShape } from './shape.ts';
 
 test('every member of systemConfig that the settings read can be changed through the API', () => {

@@ -1,5 +1,5 @@
-import { isObject } from '../core/rpc.ts';
-import type { KeySettings, UserSettings } from '../core/settings.ts';
+import { isObject } from '../core/protocol/rpc.ts';
+import type { KeySettings, UserSettings } from '../core/settings/types.ts';
 import { unique } from './groups.ts';
 import { legacyKeyName, sha256 } from './hashed-keys.ts';
 import { readElements, readPart } from './read.ts';

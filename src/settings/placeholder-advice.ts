@@ -1,4 +1,4 @@
-import { isObject } from '../core/rpc.ts';
+import { isObject } from '../core/protocol/rpc.ts';
 import { isApiDocument } from './read.ts';
 import type { Path, Report } from './report.ts';
 

@@ -1,7 +1,7 @@
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
-import { isObject } from '../core/rpc.ts';
-import type { OAuthSettings, ServerSettings, TransportSettings } from '../core/settings.ts';
+import { isObject } from '../core/protocol/rpc.ts';
+import type { OAuthSettings, ServerSettings, TransportSettings } from '../core/settings/types.ts';
 import { headerNameProblem, headerValueProblem } from './headers.ts';
 import { urlFault } from './transport.ts';
 

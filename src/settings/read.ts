@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isDeeperThan } from '../core/json-depth.ts';
-import { isObject } from '../core/rpc.ts';
+import { isDeeperThan } from '../core/json/depth.ts';
+import { isObject } from '../core/protocol/rpc.ts';
 import { limits } from '../core/limits.ts';
 import type { Path, Report } from './report.ts';
 import { found, issueText } from './report.ts';

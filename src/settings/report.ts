@@ -1,7 +1,7 @@
 import type { Problem } from '../core/errors.ts';
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
-import { isObject } from '../core/rpc.ts';
+import { isObject } from '../core/protocol/rpc.ts';
 import type { z } from 'zod';
 
 export type Path = readonly (string | number)[];

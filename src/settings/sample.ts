@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 import { errnoOf } from '../disk/disk-error.ts';
-import type { Settings } from '../core/settings.ts';
+import type { Settings } from '../core/settings/types.ts';
 import type { SettingsDocument } from './backend.ts';
 
 const resolvePackage = createRequire(import.meta.url).resolve;

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HubError } from '../core/errors.ts';
 import type { Problem } from '../core/errors.ts';
-import { groupNameInput } from '../core/group-input.ts';
-import { serverNameInput } from '../core/server-input.ts';
+import { groupNameInput } from '../core/input/group.ts';
+import { serverNameInput } from '../core/input/server.ts';
 import { parseSettings } from './schema.ts';
 
 const parse = (document: unknown) => parseSettings(document);

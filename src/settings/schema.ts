@@ -1,8 +1,8 @@
 import { parseCidr } from '../core/address.ts';
-import { systemOwner } from '../core/document.ts';
+import { systemOwner } from '../core/settings/document.ts';
 import type { Problem } from '../core/errors.ts';
-import { isObject } from '../core/rpc.ts';
-import type { ServerSettings, Settings, SystemSettings } from '../core/settings.ts';
+import { isObject } from '../core/protocol/rpc.ts';
+import type { ServerSettings, Settings, SystemSettings } from '../core/settings/types.ts';
 import { readBodyLimit } from './body-limit.ts';
 import { readGroups } from './groups.ts';
 import { headerNameProblem } from './headers.ts';

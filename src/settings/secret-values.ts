@@ -1,6 +1,6 @@
-import { hideInUrls } from '../core/export/secret-text.ts';
-import { hiddenTexts } from '../core/secrets.ts';
-import type { Settings } from '../core/settings.ts';
+import { hideInUrls } from '../core/settings/export/secret-text.ts';
+import { hiddenTexts } from '../core/settings/secrets.ts';
+import type { Settings } from '../core/settings/types.ts';
 import { expandServer } from './placeholders.ts';
 
 /** Values of `env`, `headers` and `oauth`, credentials of APIs, and parts of addresses that must never be shown, placeholders filled in. What is plainly no secret (a path, a word, a number) is left out, or logs would be full of holes. */

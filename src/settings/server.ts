@@ -1,7 +1,7 @@
-import { serverNameProblem } from '../core/server-entry.ts';
-import { isObject } from '../core/rpc.ts';
+import { serverNameProblem } from '../core/settings/server-entry.ts';
+import { isObject } from '../core/protocol/rpc.ts';
 import { limits } from '../core/limits.ts';
-import type { ItemSettings, ServerSettings } from '../core/settings.ts';
+import type { ItemSettings, ServerSettings } from '../core/settings/types.ts';
 import { readEntries, readPart } from './read.ts';
 import type { Path, Report } from './report.ts';
 import { found } from './report.ts';
@@ -12,7 +12,7 @@ import { warnOfPlaceholders } from './placeholder-advice.ts';
 /** What of the rest of the document an entry of `mcpServers` is read by. */
 export interface ServerContext {
   readonly separator: string;
-  /** See `core/document.ts`. */
+  /** See `core/settings/document.ts`. */
   readonly systemOwner: string;
 }
 

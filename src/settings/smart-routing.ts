@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EmbeddingSettings } from '../core/embedding-settings.ts';
+import type { EmbeddingSettings } from '../core/settings/embedding-settings.ts';
 import { limits } from '../core/limits.ts';
 
 const text = z.string();

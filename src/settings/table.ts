@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { HubError, errorText } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
-import { isObject } from '../core/rpc.ts';
+import { isObject } from '../core/protocol/rpc.ts';
 import type { Database } from '../database/database.ts';
 import { reasonOf } from '../database/failure.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { OAuthSettings, TransportSettings } from '../core/settings.ts';
-import { isObject } from '../core/rpc.ts';
+import type { OAuthSettings, TransportSettings } from '../core/settings/types.ts';
+import { isObject } from '../core/protocol/rpc.ts';
 import { headerNameProblem } from './headers.ts';
 import type { Part } from './read.ts';
 import type { Path, Report } from './report.ts';

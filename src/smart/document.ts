@@ -1,4 +1,4 @@
-import { isObject } from '../core/rpc.ts';
+import { isObject } from '../core/protocol/rpc.ts';
 
 /** One tool as search sees it. `key` identifies it and is compared exactly; the texts may be anything, of any length. */
 export interface ToolDocument {

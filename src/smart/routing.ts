@@ -1,5 +1,5 @@
 import type { Catalogue, Item } from '../core/catalogue.ts';
-import type { Settings } from '../core/settings.ts';
+import type { Settings } from '../core/settings/types.ts';
 import { type ToolDefinition, type ToolDocument, toolDocument } from './document.ts';
 import type { SearchAnswer, SearchEngine, SearchRequest } from './search-engine.ts';
 import { inSlices } from './slices.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { CacheHint, Item, Offer } from '../core/catalogue.ts';
 import { errorText } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
-import { isObject } from '../core/rpc.ts';
+import { isObject } from '../core/protocol/rpc.ts';
 
 /** An offer with the fingerprint of the server settings it was made under: a server set up differently offers who knows what. */
 export interface SavedOffer {

@@ -1,5 +1,5 @@
 import type { HubError } from '../core/errors.ts';
-import type { RpcMessage } from '../core/rpc.ts';
+import type { RpcMessage } from '../core/protocol/rpc.ts';
 
 /**
  * One transport's pipe of JSON-RPC messages to one server: stdio, streamable HTTP, legacy SSE. A channel knows framing and

@@ -1,7 +1,7 @@
-import type { Abilities } from '../core/asks.ts';
+import type { Abilities } from '../core/protocol/asks.ts';
 import type { Item } from '../core/catalogue.ts';
 import type { Logger } from '../core/logger.ts';
-import type { ServerSettings } from '../core/settings.ts';
+import type { ServerSettings } from '../core/settings/types.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import type { EraMemory } from './eras/era.ts';
 import type { Unasked } from './link.ts';

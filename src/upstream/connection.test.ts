@@ -3,7 +3,7 @@ import { atEnd } from '../../test/kit/at-end.ts';
 import { logLines } from '../../test/kit/channel-log.ts';
 import { until, within } from '../../test/kit/until.ts';
 import { HubError } from '../core/errors.ts';
-import type { ServerSettings } from '../core/settings.ts';
+import type { ServerSettings } from '../core/settings/types.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import { Connection } from './connection.ts';
 import type { ConnectionOptions } from './connection-options.ts';

@@ -1,11 +1,11 @@
-import { sharedAbilities } from '../core/asks.ts';
+import { sharedAbilities } from '../core/protocol/asks.ts';
 import type { ItemKind, Offer, ServerAbout } from '../core/catalogue.ts';
 import { errorText, HubError, reworded } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
-import { paramHeaderValues } from '../core/param-headers.ts';
-import type { ServerSettings } from '../core/settings.ts';
-import type { RequestFacts } from '../core/stateless-wire.ts';
+import { paramHeaderValues } from '../core/arguments/headers.ts';
+import type { ServerSettings } from '../core/settings/types.ts';
+import type { RequestFacts } from '../core/protocol/stateless.ts';
 import type { ConnectionOptions } from './connection-options.ts';
 import { SignInRequired } from './credential.ts';
 import { createEnvelope } from './eras/envelope.ts';

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { HubError, errorText } from '../core/errors.ts';
-import { isObject } from '../core/rpc.ts';
+import { isObject } from '../core/protocol/rpc.ts';
 
 /** Response headers as undici gives them: names in lower case. */
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;

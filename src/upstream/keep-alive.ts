@@ -1,4 +1,4 @@
-import type { ServerSettings } from '../core/settings.ts';
+import type { ServerSettings } from '../core/settings/types.ts';
 
 /** Pings an idle server now and then, so that a connection that died silently is found before somebody needs it. */
 export interface KeepAlive {

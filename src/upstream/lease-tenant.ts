@@ -1,8 +1,8 @@
-import { userOf } from '../core/access.ts';
+import { userOf } from '../core/access/rules.ts';
 import { HubError } from '../core/errors.ts';
-import { isPerUser } from '../core/per-user.ts';
-import type { Principal } from '../core/principal.ts';
-import type { ServerSettings, Settings } from '../core/settings.ts';
+import { isPerUser } from '../core/access/per-user.ts';
+import type { Principal } from '../core/access/principal.ts';
+import type { ServerSettings, Settings } from '../core/settings/types.ts';
 import type { Connection } from './connection.ts';
 import type { LeaseOptions, Tenant } from './leases.ts';
 

@@ -1,10 +1,10 @@
-import { type Abilities, noAbilities, type ServerAsk } from '../core/asks.ts';
+import { type Abilities, noAbilities, type ServerAsk } from '../core/protocol/asks.ts';
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger, LoggerFor } from '../core/logger.ts';
-import { type Principal, principalId } from '../core/principal.ts';
-import { rpcErrors } from '../core/rpc.ts';
-import type { ServerSettings, Settings } from '../core/settings.ts';
+import { type Principal, principalId } from '../core/access/principal.ts';
+import { rpcErrors } from '../core/protocol/rpc.ts';
+import type { ServerSettings, Settings } from '../core/settings/types.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import { Connection } from './connection.ts';
 import type { ConnectionOptions } from './connection-options.ts';

@@ -1,5 +1,5 @@
-import { isObject } from '../core/rpc.ts';
-import type { RpcMessage } from '../core/rpc.ts';
+import { isObject } from '../core/protocol/rpc.ts';
+import type { RpcMessage } from '../core/protocol/rpc.ts';
 import type { ChannelEvents } from './channel.ts';
 
 /**

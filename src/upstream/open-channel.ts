@@ -1,5 +1,5 @@
 import type { Logger } from '../core/logger.ts';
-import type { RemoteTransport, ServerSettings, TransportSettings } from '../core/settings.ts';
+import type { RemoteTransport, ServerSettings, TransportSettings } from '../core/settings/types.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import type { Credential } from './credential.ts';
 import type * as RemoteChannels from './remote-channels.ts';

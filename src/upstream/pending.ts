@@ -1,8 +1,8 @@
-import type { ServerAsk } from '../core/asks.ts';
+import type { ServerAsk } from '../core/protocol/asks.ts';
 import { BusyMap } from '../core/busy-map.ts';
 import type { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
-import type { RpcMessage } from '../core/rpc.ts';
+import type { RpcMessage } from '../core/protocol/rpc.ts';
 
 /** One request and all that belongs to it, as its asker sees it. Exactly one of `answered` and `failed` is called, once. None of them may throw. */
 export interface Exchange {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { isTrusted } from '../core/access.ts';
+import { isTrusted } from '../core/access/rules.ts';
 import { type Catalogue, emptyCatalogue, type Offer, sameOffer } from '../core/catalogue.ts';
 import type { ServerState } from '../core/hub.ts';
 import { limits } from '../core/limits.ts';
 import type { LoggerFor } from '../core/logger.ts';
-import type { ServerSettings, Settings } from '../core/settings.ts';
+import type { ServerSettings, Settings } from '../core/settings/types.ts';
 import type { SavedOffer } from './catalogue-file.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import { Connection, type ConnectionStatus } from './connection.ts';

@@ -1,6 +1,6 @@
 import type { HubError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
-import type { ServerSettings } from '../core/settings.ts';
+import type { ServerSettings } from '../core/settings/types.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import { Connection } from './connection.ts';
 import { createSlots } from './slots.ts';

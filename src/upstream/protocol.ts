@@ -1,10 +1,10 @@
-import { type Abilities, capabilitiesText } from '../core/asks.ts';
+import { type Abilities, capabilitiesText } from '../core/protocol/asks.ts';
 import type { CacheHint, Item, ItemKind, ServerAbout } from '../core/catalogue.ts';
 import { HubError } from '../core/errors.ts';
-import { elements, memberText } from '../core/json-text.ts';
+import { elements, memberText } from '../core/json/text.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
-import { isObject } from '../core/rpc.ts';
+import { isObject } from '../core/protocol/rpc.ts';
 import type { Answer } from './pending.ts';
 
 /** The session-era revisions this side speaks, newest first (the first is what `initialize` offers). */

@@ -1,8 +1,8 @@
-import { type AskRefusal, isAskMethod, type ServerAsk } from '../core/asks.ts';
-import { memberText } from '../core/json-text.ts';
+import { type AskRefusal, isAskMethod, type ServerAsk } from '../core/protocol/asks.ts';
+import { memberText } from '../core/json/text.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
-import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors } from '../core/rpc.ts';
+import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors } from '../core/protocol/rpc.ts';
 import type { Pending, PendingTable } from './pending.ts';
 import { oneLine } from './protocol.ts';
 

@@ -1,6 +1,6 @@
-import { isTrusted } from '../core/access.ts';
+import { isTrusted } from '../core/access/rules.ts';
 import type { Logger } from '../core/logger.ts';
-import type { ServerSettings, Settings } from '../core/settings.ts';
+import type { ServerSettings, Settings } from '../core/settings/types.ts';
 
 /**
  * The log of a server for as long as it is in the settings as it was started. What one says that was removed or replaced meanwhile, and is on its way out, would stand under the

@@ -1,6 +1,6 @@
 import { load } from 'js-yaml';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { resolveRef } from '../../src/core/schema-ref.ts';
+import { resolveRef } from '../../src/core/schema/ref.ts';
 import { api, keyToken, login, userToken } from '../kit/api.ts';
 import { exactAt } from '../kit/exact-json.ts';
 import { hostileStdio } from '../kit/hostile.ts';

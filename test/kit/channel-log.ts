@@ -1,6 +1,6 @@
 import type { HubError } from '../../src/core/errors.ts';
 import type { Logger } from '../../src/core/logger.ts';
-import type { RpcMessage } from '../../src/core/rpc.ts';
+import type { RpcMessage } from '../../src/core/protocol/rpc.ts';
 import type { Channel, ChannelEvents } from '../../src/upstream/channel.ts';
 import type { RemoteOptions } from '../../src/upstream/http/remote.ts';
 import { atEnd } from './at-end.ts';

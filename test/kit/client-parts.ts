@@ -2,7 +2,7 @@ import type { DispatchOptions } from '../../src/mcp/dispatch.ts';
 import { createLogLevels } from '../../src/mcp/log-levels.ts';
 import { createSubscriptions } from '../../src/mcp/subscriptions.ts';
 import { createTasks } from '../../src/mcp/tasks.ts';
-import type { Views } from '../../src/core/view.ts';
+import type { Views } from '../../src/core/access/view.ts';
 import { logLines } from './channel-log.ts';
 
 type Parts = Pick<DispatchOptions, 'subscriptions' | 'logLevels' | 'tasks' | 'about' | 'hints'>;

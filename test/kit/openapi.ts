@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 import type { HubError } from '../../src/core/errors.ts';
 import type { LogFields, Logger } from '../../src/core/logger.ts';
-import type { RpcMessage } from '../../src/core/rpc.ts';
+import type { RpcMessage } from '../../src/core/protocol/rpc.ts';
 import type { Channel } from '../../src/upstream/channel.ts';
 import { openOpenapi, type OpenapiOptions } from '../../src/upstream/openapi/openapi.ts';
 import { atEnd } from './at-end.ts';

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { atEnd } from './at-end.ts';
-import type { RpcMessage } from '../../src/core/rpc.ts';
+import type { RpcMessage } from '../../src/core/protocol/rpc.ts';
 
 /** One request as the server saw it. `message` is its body, when that is JSON. */
 export interface Seen {

@@ -5,7 +5,7 @@ import type {
   ServerSettings,
   Settings,
   UserSettings,
-} from '../../src/core/settings.ts';
+} from '../../src/core/settings/types.ts';
 
 /** Snapshots of settings as the hub has them in memory, with defaults, for tests of pure rules. */
 

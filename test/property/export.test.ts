@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { exportSettings } from '../../src/core/export.ts';
-import { parseClientConfig } from '../../src/core/import/parse.ts';
+import { exportSettings } from '../../src/core/settings/export/settings.ts';
+import { parseClientConfig } from '../../src/core/settings/import/parse.ts';
 import { expandServer } from '../../src/settings/placeholders.ts';
 import { parseSettings } from '../../src/settings/schema.ts';
 

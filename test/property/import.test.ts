@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { parseClientConfig } from '../../src/core/import/parse.ts';
+import { parseClientConfig } from '../../src/core/settings/import/parse.ts';
 import { expandServer } from '../../src/settings/placeholders.ts';
 import { parseSettings } from '../../src/settings/schema.ts';
 import { allSnippets } from '../../src/snippets/all.ts';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Draft } from '../../src/core/document.ts';
-import { groupBatchInput, newGroupInput } from '../../src/core/group-input.ts';
-import type { GroupEditor } from '../../src/core/group-servers.ts';
-import { addGroup, deleteGroup, serverConfigsAnswer, setGroupServers } from '../../src/core/groups.ts';
-import { addKey, deleteKey } from '../../src/core/keys.ts';
-import { maskServer } from '../../src/core/secrets.ts';
+import type { Draft } from '../../src/core/settings/document.ts';
+import { groupBatchInput, newGroupInput } from '../../src/core/input/group.ts';
+import type { GroupEditor } from '../../src/core/settings/group-servers.ts';
+import { addGroup, deleteGroup, serverConfigsAnswer, setGroupServers } from '../../src/core/settings/groups.ts';
+import { addKey, deleteKey } from '../../src/core/settings/keys.ts';
+import { maskServer } from '../../src/core/settings/secrets.ts';
 import {
   addServer,
   changeItem,
@@ -13,8 +13,8 @@ import {
   startsProcess,
   toggleServer,
   updateServer,
-} from '../../src/core/servers.ts';
-import { addUser, deleteUser, updateUser } from '../../src/core/users.ts';
+} from '../../src/core/settings/servers.ts';
+import { addUser, deleteUser, updateUser } from '../../src/core/settings/users.ts';
 import { parseSettings } from '../../src/settings/schema.ts';
 
 const admin: GroupEditor = {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { basename, delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import type { TransportSettings } from '../../core/settings.ts';
+import type { TransportSettings } from '../../core/settings/types.ts';
 import type { Check } from './check.ts';
 
 /** Launchers that are worth a word even when no server needs them, and how to get them. */

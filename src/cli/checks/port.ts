@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { errorText } from '../../core/errors.ts';
-import { isObject } from '../../core/rpc.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 import type { Check } from './check.ts';
 
 const name = 'port';

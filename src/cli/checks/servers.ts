@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
-import type { ServerSettings } from '../../core/settings.ts';
+import type { ServerSettings } from '../../core/settings/types.ts';
 import type { Check } from './check.ts';
 
 /** What a server offers, as a trial connection found it. */

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { isTrusted } from '../../core/access.ts';
+import { isTrusted } from '../../core/access/rules.ts';
 import { HubError } from '../../core/errors.ts';
-import type { ServerSettings, Settings, TransportSettings } from '../../core/settings.ts';
+import type { ServerSettings, Settings, TransportSettings } from '../../core/settings/types.ts';
 import { settingsFile } from '../../settings/file.ts';
 import { expandServer } from '../../settings/placeholders.ts';
 import { parseSettings } from '../../settings/schema.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { resolveRef } from '../../core/schema-ref.ts';
+import { resolveRef } from '../../core/schema/ref.ts';
 import { hasReferences, rebased } from './openapi-schema.ts';
 
 const at = '#/components/schemas/x';

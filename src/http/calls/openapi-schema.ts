@@ -1,5 +1,5 @@
-import { skipSpace, skipString } from '../../core/json-text.ts';
-import { resolveRef } from '../../core/schema-ref.ts';
+import { skipSpace, skipString } from '../../core/json/text.ts';
+import { resolveRef } from '../../core/schema/ref.ts';
 
 const locating: ReadonlySet<unknown> = new Set('$ref $dynamicRef $recursiveRef $id $anchor $dynamicAnchor'.split(' '));
 

@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { parseInput } from '../../core/input.ts';
+import { parseInput } from '../../core/input/read.ts';
 import { limits } from '../../core/limits.ts';
-import type { Scope } from '../../core/scope.ts';
-import type { Views } from '../../core/view.ts';
+import type { Scope } from '../../core/access/scope.ts';
+import type { Views } from '../../core/access/view.ts';
 import { searchReport } from '../../mcp/search-report.ts';
 import type { SmartOptions } from '../../mcp/smart.ts';
 import { jsonBody } from '../frame/api.ts';

@@ -1,10 +1,10 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { HubError } from '../../core/errors.ts';
-import { parseInput } from '../../core/input.ts';
-import { memberText } from '../../core/json-text.ts';
+import { parseInput } from '../../core/input/read.ts';
+import { memberText } from '../../core/json/text.ts';
 import { limits } from '../../core/limits.ts';
-import { isObject } from '../../core/rpc.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 import type { DispatchOptions } from '../../mcp/dispatch.ts';
 import { jsonBodyText } from '../frame/api.ts';
 import type { ApiEnv } from '../frame/caller.ts';

@@ -3,7 +3,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
-import { principalId } from '../../core/principal.ts';
+import { principalId } from '../../core/access/principal.ts';
 import { createReader, type Reader } from '../../logs/stream-reader.ts';
 import type { ApiEnv, CallerOptions } from '../frame/caller.ts';
 

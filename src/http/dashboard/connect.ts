@@ -1,11 +1,11 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { parseInput } from '../../core/input.ts';
-import { anonymous } from '../../core/principal.ts';
-import type { Scope } from '../../core/scope.ts';
-import type { Settings } from '../../core/settings.ts';
+import { parseInput } from '../../core/input/read.ts';
+import { anonymous } from '../../core/access/principal.ts';
+import type { Scope } from '../../core/access/scope.ts';
+import type { Settings } from '../../core/settings/types.ts';
 import { tokensOf } from '../../core/tokens.ts';
-import type { Views } from '../../core/view.ts';
+import type { Views } from '../../core/access/view.ts';
 import { allSnippets } from '../../snippets/all.ts';
 import { clientName, endpointUrl } from '../../snippets/snippet.ts';
 import type { ApiEnv, Caller } from '../frame/caller.ts';

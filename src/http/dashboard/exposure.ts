@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
-import { anonymous } from '../../core/principal.ts';
-import type { Settings } from '../../core/settings.ts';
-import type { Views } from '../../core/view.ts';
+import { anonymous } from '../../core/access/principal.ts';
+import type { Settings } from '../../core/settings/types.ts';
+import type { Views } from '../../core/access/view.ts';
 import { adminOnly, type ApiEnv } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
 

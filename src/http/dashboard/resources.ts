@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono';
-import type { Settings } from '../../core/settings.ts';
-import type { Views } from '../../core/view.ts';
+import type { Settings } from '../../core/settings/types.ts';
+import type { Views } from '../../core/access/view.ts';
 import { isLoopbackName } from '../../mcp/guard.ts';
 import type { ApiEnv } from '../frame/caller.ts';
 import type { Changes } from './changes.ts';

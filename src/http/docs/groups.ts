@@ -4,7 +4,7 @@ import {
   groupUpdateInput,
   newGroupInput,
   serverToAddInput,
-} from '../../core/group-input.ts';
+} from '../../core/input/group.ts';
 import { groupsInput } from '../settings/groups.ts';
 import { count, flag, listOf, object, ref, type Subject, text, texts } from './operation.ts';
 

@@ -1,5 +1,5 @@
-import { keyUpdateInput, newKeyInput } from '../../core/key-input.ts';
-import { changePasswordInput, loginInput, newUserInput, userUpdateInput } from '../../core/user-input.ts';
+import { keyUpdateInput, newKeyInput } from '../../core/input/key.ts';
+import { changePasswordInput, loginInput, newUserInput, userUpdateInput } from '../../core/input/user.ts';
 import { listOf, object, ref, type Subject, text } from './operation.ts';
 
 export const login: Subject = {

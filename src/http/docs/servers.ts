@@ -1,4 +1,4 @@
-import { enabledInput, itemDescriptionInput, newServerInput, serverUpdateInput } from '../../core/server-input.ts';
+import { enabledInput, itemDescriptionInput, newServerInput, serverUpdateInput } from '../../core/input/server.ts';
 import { importInput } from '../settings/import.ts';
 import { serversInput } from '../settings/servers.ts';
 import {

@@ -1,4 +1,4 @@
-import { systemConfigInput } from '../../core/system-config.ts';
+import { systemConfigInput } from '../../core/settings/system-config.ts';
 import { anyObject, type Subject, text } from './operation.ts';
 
 export const settings: Subject = {

@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
-import { packedBody } from '../../core/packed-body.ts';
+import { packedBody } from '../../core/protocol/packed-body.ts';
 import { type ApiEnv, callerOf, type CallerOptions } from './caller.ts';
 import { answerErrors, failBare } from './reply.ts';
 import { bodyChunks } from './unread.ts';

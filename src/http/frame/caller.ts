@@ -1,10 +1,10 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { isAdmin, reaches, reachesGroup, userOf } from '../../core/access.ts';
-import type { Editor } from '../../core/document.ts';
+import { isAdmin, reaches, reachesGroup, userOf } from '../../core/access/rules.ts';
+import type { Editor } from '../../core/settings/document.ts';
 import { HubError } from '../../core/errors.ts';
-import type { Principal } from '../../core/principal.ts';
-import type { Settings, UserSettings } from '../../core/settings.ts';
+import type { Principal } from '../../core/access/principal.ts';
+import type { Settings, UserSettings } from '../../core/settings/types.ts';
 import type { AskedCall } from './refused-calls.ts';
 
 /** Who makes a management request, as of the settings of this moment. */
@@ -73,7 +73,7 @@ export const adminOnly = createMiddleware<ApiEnv>(async (c, next) => {
   await next();
 });
 
-/** The caller as the pure edits of the settings document want to know them (`core/document.ts`). Throws HubError `forbidden` for a key. */
+/** The caller as the pure edits of the settings document want to know them (`core/settings/document.ts`). Throws HubError `forbidden` for a key. */
 export function editorOf({ principal, user, admin, settings }: Caller): Editor {
   if (principal.kind !== 'user' || !user)
     throw new HubError('forbidden', 'An access key does not manage the hub. Log in as a user.');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseInput } from '../../core/input.ts';
+import { parseInput } from '../../core/input/read.ts';
 import { limits } from '../../core/limits.ts';
 
 export interface Pagination {

@@ -1,7 +1,7 @@
-import { reaches, reachesGroup } from '../../core/access.ts';
+import { reaches, reachesGroup } from '../../core/access/rules.ts';
 import { HubError } from '../../core/errors.ts';
-import { findGroup } from '../../core/groups.ts';
-import type { GroupSettings, ServerSettings } from '../../core/settings.ts';
+import { findGroup } from '../../core/settings/groups.ts';
+import type { GroupSettings, ServerSettings } from '../../core/settings/types.ts';
 import type { Caller } from './caller.ts';
 
 /** The server of that name, as far as the caller can know. Throws HubError `not_found`. */

@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import { makeKey } from '../../auth/keys.ts';
-import { parseInput } from '../../core/input.ts';
-import { keyUpdateInput, newKeyInput } from '../../core/key-input.ts';
-import { addKey, deleteKey, keyAnswers, updateKey } from '../../core/keys.ts';
+import { parseInput } from '../../core/input/read.ts';
+import { keyUpdateInput, newKeyInput } from '../../core/input/key.ts';
+import { addKey, deleteKey, keyAnswers, updateKey } from '../../core/settings/keys.ts';
 import type { Logger } from '../../core/logger.ts';
 import { keyIdOf } from '../../settings/people.ts';
 import type { SettingsStore } from '../../settings/store.ts';

@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
 import type { Passwords } from '../../auth/passwords.ts';
 import type { Tokens } from '../../auth/tokens.ts';
-import type { Draft } from '../../core/document.ts';
+import type { Draft } from '../../core/settings/document.ts';
 import { HubError } from '../../core/errors.ts';
-import { parseInput } from '../../core/input.ts';
+import { parseInput } from '../../core/input/read.ts';
 import type { Logger } from '../../core/logger.ts';
-import { newUserInput, userUpdateInput } from '../../core/user-input.ts';
-import { addUser, deleteUser, requireAdmin, updateUser, userAnswer, usersStats } from '../../core/users.ts';
+import { newUserInput, userUpdateInput } from '../../core/input/user.ts';
+import { addUser, deleteUser, requireAdmin, updateUser, userAnswer, usersStats } from '../../core/settings/users.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody } from '../frame/api.ts';
 import { type ApiEnv, adminOnly, editorOf } from '../frame/caller.ts';

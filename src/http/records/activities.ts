@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import type { Activity } from '../../core/activity.ts';
 import { HubError } from '../../core/errors.ts';
-import { parseInput } from '../../core/input.ts';
+import { parseInput } from '../../core/input/read.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { ActivityLog } from '../../logs/activity.ts';
 import { type OwnCalls, parseActivityListing, parseDaysOld } from '../../logs/activity-filter.ts';

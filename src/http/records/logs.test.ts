@@ -7,7 +7,7 @@ import { atEnd } from '../../../test/kit/at-end.ts';
 import { silent } from '../../../test/kit/databases.ts';
 import { until } from '../../../test/kit/until.ts';
 import { limits } from '../../core/limits.ts';
-import type { Settings } from '../../core/settings.ts';
+import type { Settings } from '../../core/settings/types.ts';
 import { createDatabase } from '../../database/supervise.ts';
 import { createLog } from '../../logs/log.ts';
 import { openRecords } from '../../logs/records.ts';

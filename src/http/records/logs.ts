@@ -1,11 +1,11 @@
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
-import { isAdmin, reaches } from '../../core/access.ts';
+import { isAdmin, reaches } from '../../core/access/rules.ts';
 import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
-import { type Principal, principalId } from '../../core/principal.ts';
-import type { ServerSettings, Settings } from '../../core/settings.ts';
+import { type Principal, principalId } from '../../core/access/principal.ts';
+import type { ServerSettings, Settings } from '../../core/settings/types.ts';
 import { parseLogListing, type ReadableFrom } from '../../logs/log-filter.ts';
 import type { LogStore } from '../../logs/log-store.ts';
 import type { LogStream } from '../../logs/stream.ts';

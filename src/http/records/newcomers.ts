@@ -1,5 +1,5 @@
-import { isTrusted } from '../../core/access.ts';
-import type { ServerSettings, Settings } from '../../core/settings.ts';
+import { isTrusted } from '../../core/access/rules.ts';
+import type { ServerSettings, Settings } from '../../core/settings/types.ts';
 
 /**
  * Since when the servers of users are there. Whoever may add servers chooses their names, and under a name that another server had before they must not

@@ -1,6 +1,6 @@
 import { HubError, type Problem } from '../../core/errors.ts';
-import { invalid } from '../../core/input.ts';
-import { childPath } from '../../core/json-path.ts';
+import { invalid } from '../../core/input/read.ts';
+import { childPath } from '../../core/json/path.ts';
 import { pathText } from '../../settings/report.ts';
 
 /** Where something of a request ends up in the settings, and where it was in the body: `['mcpServers', 'x']` is `config`. */

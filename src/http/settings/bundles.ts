@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import { bundlesFolder, unfinished } from '../../bundles/folders.ts';
 import { importBundle } from '../../bundles/upload.ts';
-import { invalid } from '../../core/input.ts';
+import { invalid } from '../../core/input/read.ts';
 import type { Logger } from '../../core/logger.ts';
-import { isObject } from '../../core/rpc.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { adminOnly, type ApiEnv, editorOf } from '../frame/caller.ts';
 import { flagOf } from '../frame/query.ts';

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
-import { exportSettings } from '../../core/export.ts';
-import { invalid } from '../../core/input.ts';
+import { exportSettings } from '../../core/settings/export/settings.ts';
+import { invalid } from '../../core/input/read.ts';
 import type { Logger } from '../../core/logger.ts';
 import { withHashedKeys } from '../../settings/hashed-keys.ts';
 import type { SettingsStore } from '../../settings/store.ts';

@@ -1,10 +1,10 @@
-import { reachesMember } from '../../core/access.ts';
-import type { GroupEditor } from '../../core/group-servers.ts';
-import { groupAnswer, type GroupChange } from '../../core/groups.ts';
-import type { Draft } from '../../core/document.ts';
+import { reachesMember } from '../../core/access/rules.ts';
+import type { GroupEditor } from '../../core/settings/group-servers.ts';
+import { groupAnswer, type GroupChange } from '../../core/settings/groups.ts';
+import type { Draft } from '../../core/settings/document.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { GroupSettings } from '../../core/settings.ts';
-import { exposedName } from '../../core/tool-name.ts';
+import type { GroupSettings } from '../../core/settings/types.ts';
+import { exposedName } from '../../core/access/tool-name.ts';
 import { type Caller, editorOf } from '../frame/caller.ts';
 
 export interface GroupRoutes {

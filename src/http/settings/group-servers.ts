@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { HubError } from '../../core/errors.ts';
-import { groupBatchInput, groupToolsInput, serverToAddInput } from '../../core/group-input.ts';
+import { groupBatchInput, groupToolsInput, serverToAddInput } from '../../core/input/group.ts';
 import {
   addServerToGroup,
   removeServerFromGroup,
@@ -8,8 +8,8 @@ import {
   serverConfigsAnswer,
   setGroupServers,
   setGroupTools,
-} from '../../core/groups.ts';
-import { parseInput } from '../../core/input.ts';
+} from '../../core/settings/groups.ts';
+import { parseInput } from '../../core/input/read.ts';
 import { jsonBody } from '../frame/api.ts';
 import type { ApiEnv } from '../frame/caller.ts';
 import { groupOf } from '../frame/reachable.ts';

@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { groupUpdateInput, newGroupInput } from '../../core/group-input.ts';
-import { addGroup, deleteGroup, updateGroup } from '../../core/groups.ts';
-import { parseInput } from '../../core/input.ts';
+import { groupUpdateInput, newGroupInput } from '../../core/input/group.ts';
+import { addGroup, deleteGroup, updateGroup } from '../../core/settings/groups.ts';
+import { parseInput } from '../../core/input/read.ts';
 import { limits } from '../../core/limits.ts';
 import { jsonBody } from '../frame/api.ts';
 import type { ApiEnv } from '../frame/caller.ts';

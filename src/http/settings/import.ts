@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { type Draft, listed } from '../../core/document.ts';
+import { type Draft, listed } from '../../core/settings/document.ts';
 import { HubError } from '../../core/errors.ts';
-import { addImported, type Checked, type ImportResult } from '../../core/import/add.ts';
-import { type ClientConfig, parseClientConfig } from '../../core/import/parse.ts';
-import { invalid, parseInput } from '../../core/input.ts';
-import { isObject } from '../../core/rpc.ts';
+import { addImported, type Checked, type ImportResult } from '../../core/settings/import/add.ts';
+import { type ClientConfig, parseClientConfig } from '../../core/settings/import/parse.ts';
+import { invalid, parseInput } from '../../core/input/read.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 import type { Logger } from '../../core/logger.ts';
 import { checkServer } from '../../settings/check-server.ts';
 import { isTooDeep } from '../../settings/read.ts';

@@ -1,13 +1,13 @@
-import { granted } from '../../core/access.ts';
+import { granted } from '../../core/access/rules.ts';
 import type { Catalogue, Item, Offer } from '../../core/catalogue.ts';
-import type { Entry } from '../../core/document.ts';
+import type { Entry } from '../../core/settings/document.ts';
 import type { HubError } from '../../core/errors.ts';
 import type { ServerState } from '../../core/hub.ts';
-import { isPerUser } from '../../core/per-user.ts';
-import { maskServer } from '../../core/secrets.ts';
-import type { ItemSettings, Selection, ServerSettings } from '../../core/settings.ts';
+import { isPerUser } from '../../core/access/per-user.ts';
+import { maskServer } from '../../core/settings/secrets.ts';
+import type { ItemSettings, Selection, ServerSettings } from '../../core/settings/types.ts';
 import { tokensOf } from '../../core/tokens.ts';
-import { exposedName } from '../../core/tool-name.ts';
+import { exposedName } from '../../core/access/tool-name.ts';
 import type { Caller } from '../frame/caller.ts';
 import { manages, serverOf } from '../frame/reachable.ts';
 

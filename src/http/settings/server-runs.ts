@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import { HubError } from '../../core/errors.ts';
-import { parseInput } from '../../core/input.ts';
+import { parseInput } from '../../core/input/read.ts';
 import type { Logger } from '../../core/logger.ts';
-import { enabledInput } from '../../core/server-input.ts';
-import { toggleServer } from '../../core/servers.ts';
+import { enabledInput } from '../../core/input/server.ts';
+import { toggleServer } from '../../core/settings/servers.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody } from '../frame/api.ts';
 import { type ApiEnv, type Caller, editorOf } from '../frame/caller.ts';

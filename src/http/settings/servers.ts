@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import type { Entry } from '../../core/document.ts';
-import { parseInput } from '../../core/input.ts';
+import type { Entry } from '../../core/settings/document.ts';
+import { parseInput } from '../../core/input/read.ts';
 import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
-import { newServerInput, serverUpdateInput } from '../../core/server-input.ts';
-import { addServer, deleteServer, updateServer } from '../../core/servers.ts';
+import { newServerInput, serverUpdateInput } from '../../core/input/server.ts';
+import { addServer, deleteServer, updateServer } from '../../core/settings/servers.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { checkServer } from '../../settings/check-server.ts';
 import { jsonBody } from '../frame/api.ts';

@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import type { Draft } from '../../core/document.ts';
-import { passedOver } from '../../core/import-passed-over.ts';
-import { importSettings } from '../../core/import-settings.ts';
-import { parseInput } from '../../core/input.ts';
+import type { Draft } from '../../core/settings/document.ts';
+import { passedOver } from '../../core/settings/import/passed-over.ts';
+import { importSettings } from '../../core/settings/import/settings.ts';
+import { parseInput } from '../../core/input/read.ts';
 import type { Logger } from '../../core/logger.ts';
-import { isObject } from '../../core/rpc.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 import { parseSettings } from '../../settings/schema.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody } from '../frame/api.ts';

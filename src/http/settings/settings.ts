@@ -1,10 +1,10 @@
 import { Hono } from 'hono';
-import type { Draft } from '../../core/document.ts';
-import { parseInput } from '../../core/input.ts';
+import type { Draft } from '../../core/settings/document.ts';
+import { parseInput } from '../../core/input/read.ts';
 import type { Logger } from '../../core/logger.ts';
-import { isObject } from '../../core/rpc.ts';
-import { reducedSettingsAnswer, settingsAnswer } from '../../core/settings-answer.ts';
-import { changeSystemConfig, systemConfigAnswer, systemConfigInput } from '../../core/system-config.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
+import { reducedSettingsAnswer, settingsAnswer } from '../../core/settings/answer.ts';
+import { changeSystemConfig, systemConfigAnswer, systemConfigInput } from '../../core/settings/system-config.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody } from '../frame/api.ts';
 import { adminOnly, type ApiEnv, editorOf } from '../frame/caller.ts';

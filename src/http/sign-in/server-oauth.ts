@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { HubError } from '../../core/errors.ts';
-import { parseInput } from '../../core/input.ts';
+import { parseInput } from '../../core/input/read.ts';
 import type { Logger } from '../../core/logger.ts';
-import { isPerUser } from '../../core/per-user.ts';
-import { forgetTokens } from '../../core/servers.ts';
-import type { ServerSettings } from '../../core/settings.ts';
+import { isPerUser } from '../../core/access/per-user.ts';
+import { forgetTokens } from '../../core/settings/servers.ts';
+import type { ServerSettings } from '../../core/settings/types.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody } from '../frame/api.ts';
 import { type ApiEnv, type Caller, editorOf } from '../frame/caller.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { until } from '../../../test/kit/until.ts';
-import type { AskRefusal, ServerAsk } from '../../core/asks.ts';
+import type { AskRefusal, ServerAsk } from '../../core/protocol/asks.ts';
 import { InFlight } from '../in-flight.ts';
 import type { LiveSession } from '../sessions.ts';
 import { askBetweenCalls } from './asks.ts';

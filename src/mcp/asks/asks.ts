@@ -1,6 +1,6 @@
-import type { ServerAsk } from '../../core/asks.ts';
+import type { ServerAsk } from '../../core/protocol/asks.ts';
 import { limits } from '../../core/limits.ts';
-import { rpcErrors } from '../../core/rpc.ts';
+import { rpcErrors } from '../../core/protocol/rpc.ts';
 import type { Sealer } from '../../core/seal.ts';
 import type { Reply } from '../reply.ts';
 import type { LiveSession } from '../sessions.ts';

@@ -1,6 +1,6 @@
-import type { Edits } from '../../core/json-text.ts';
-import { isObject } from '../../core/rpc.ts';
-import type { Target } from '../../core/view.ts';
+import type { Edits } from '../../core/json/text.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
+import type { Target } from '../../core/access/view.ts';
 import type { ClientRequest } from '../request.ts';
 import type { RequestStates, StateContent } from './request-state.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { until } from '../../../test/kit/until.ts';
-import type { AskRefusal, ServerAsk } from '../../core/asks.ts';
+import type { AskRefusal, ServerAsk } from '../../core/protocol/asks.ts';
 import { limits } from '../../core/limits.ts';
-import type { RpcMessage } from '../../core/rpc.ts';
+import type { RpcMessage } from '../../core/protocol/rpc.ts';
 import type { Reply } from '../reply.ts';
 import type { LiveSession } from '../sessions.ts';
 import { createClientAsks } from './client-asks.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { missingFor, type ServerAsk, unableRefusal } from '../../core/asks.ts';
-import { editObject, memberText } from '../../core/json-text.ts';
+import { missingFor, type ServerAsk, unableRefusal } from '../../core/protocol/asks.ts';
+import { editObject, memberText } from '../../core/json/text.ts';
 import { limits } from '../../core/limits.ts';
-import { isObject, type RpcMessage, rpcErrors } from '../../core/rpc.ts';
+import { isObject, type RpcMessage, rpcErrors } from '../../core/protocol/rpc.ts';
 import type { Reply } from '../reply.ts';
 import type { LiveSession } from '../sessions.ts';
 

@@ -1,7 +1,7 @@
-import { type Abilities, abilitiesOf, capabilitiesText, noAbilities } from '../../core/asks.ts';
-import { memberText } from '../../core/json-text.ts';
-import { isObject } from '../../core/rpc.ts';
-import { metaKeys } from '../../core/stateless-wire.ts';
+import { type Abilities, abilitiesOf, capabilitiesText, noAbilities } from '../../core/protocol/asks.ts';
+import { memberText } from '../../core/json/text.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
+import { metaKeys } from '../../core/protocol/stateless.ts';
 import type { ClientRequest } from '../request.ts';
 
 /** What the client of a request can be asked: as its session has it, or as the request says itself. Whoever calls over REST can be asked nothing. */

@@ -1,5 +1,5 @@
 import { limits } from '../../core/limits.ts';
-import { isObject, type RpcMessage } from '../../core/rpc.ts';
+import { isObject, type RpcMessage } from '../../core/protocol/rpc.ts';
 import type { Sessions } from '../sessions.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { until } from '../../../test/kit/until.ts';
-import type { AskMethod, ServerAsk } from '../../core/asks.ts';
-import { anonymous, type Principal } from '../../core/principal.ts';
+import type { AskMethod, ServerAsk } from '../../core/protocol/asks.ts';
+import { anonymous, type Principal } from '../../core/access/principal.ts';
 import { createSealer } from '../../core/seal.ts';
 import type { ClientRequest } from '../request.ts';
 import { createParkings, type ParkableCall, type ParkingBounds } from './parking.ts';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { AskRefusal, ServerAsk } from '../../core/asks.ts';
-import { type Edits, editObject, memberText } from '../../core/json-text.ts';
+import type { AskRefusal, ServerAsk } from '../../core/protocol/asks.ts';
+import { type Edits, editObject, memberText } from '../../core/json/text.ts';
 import { limits } from '../../core/limits.ts';
-import { principalId } from '../../core/principal.ts';
-import { isObject } from '../../core/rpc.ts';
-import type { Target } from '../../core/view.ts';
+import { principalId } from '../../core/access/principal.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
+import type { Target } from '../../core/access/view.ts';
 import type { ClientRequest } from '../request.ts';
 import { badState, type RequestStates, type StateContent } from './request-state.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { anonymous, type Principal } from '../../core/principal.ts';
-import type { Scope } from '../../core/scope.ts';
+import { anonymous, type Principal } from '../../core/access/principal.ts';
+import type { Scope } from '../../core/access/scope.ts';
 import { createSealer } from '../../core/seal.ts';
 import type { ClientRequest } from '../request.ts';
 import { createRequestStates } from './request-state.ts';

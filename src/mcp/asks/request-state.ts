@@ -1,8 +1,8 @@
 import { HubError } from '../../core/errors.ts';
-import { principalId } from '../../core/principal.ts';
-import { scopeId } from '../../core/scope.ts';
+import { principalId } from '../../core/access/principal.ts';
+import { scopeId } from '../../core/access/scope.ts';
 import type { Sealer } from '../../core/seal.ts';
-import type { Target } from '../../core/view.ts';
+import type { Target } from '../../core/access/view.ts';
 import type { ClientRequest } from '../request.ts';
 
 /** What a `requestState` of the hub holds: the state that the server itself gave, or which parked call it is and the one use that is meant. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { until } from '../../../test/kit/until.ts';
-import type { ServerAsk } from '../../core/asks.ts';
+import type { ServerAsk } from '../../core/protocol/asks.ts';
 import { beginRound, type RoundOutcome } from './round.ts';
 
 /** A round of these requests, whose questions are put down. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type AskMethod, isAskMethod, type ServerAsk } from '../../core/asks.ts';
-import { type Edits, editObject, members, memberText } from '../../core/json-text.ts';
+import { type AskMethod, isAskMethod, type ServerAsk } from '../../core/protocol/asks.ts';
+import { type Edits, editObject, members, memberText } from '../../core/json/text.ts';
 import { limits } from '../../core/limits.ts';
-import { isObject } from '../../core/rpc.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 
 /** The questions of one `input_required` result, on their way to a client that answers requests. */
 export interface Round {

@@ -1,4 +1,4 @@
-import { isObject } from '../../core/rpc.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 import { inputRequired } from './parking.ts';
 
 /** The server cannot go on before somebody has been at an address (2025-11-25, Elicitation, URL Elicitation Required Error). */

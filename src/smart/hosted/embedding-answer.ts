@@ -1,5 +1,5 @@
 import { HubError } from '../../core/errors.ts';
-import { isObject } from '../../core/rpc.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 
 /** The vector of a text, or why what came in its place cannot be used. */
 export type Embedded = Float32Array | { readonly refused: string };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { metaKeys } from '../../core/stateless-wire.ts';
+import { metaKeys } from '../../core/protocol/stateless.ts';
 import { createEnvelope } from './envelope.ts';
 
 const envelope = createEnvelope('1.2.3', (tool, args) => ['mcp-param-x', `${tool} ${JSON.stringify(args)}`]);

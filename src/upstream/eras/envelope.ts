@@ -1,6 +1,6 @@
-import { type Edits, editObject, memberText, skipSpace } from '../../core/json-text.ts';
-import { isObject } from '../../core/rpc.ts';
-import { headerValue, metaKeys, namedBy, type RequestFacts, statelessRevision } from '../../core/stateless-wire.ts';
+import { type Edits, editObject, memberText, skipSpace } from '../../core/json/text.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
+import { headerValue, metaKeys, namedBy, type RequestFacts, statelessRevision } from '../../core/protocol/stateless.ts';
 
 /** What every request to a server without sessions carries (2026-07-28, `_meta`; Streamable HTTP, Request metadata). */
 export interface Envelope {

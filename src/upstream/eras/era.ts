@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
-import type { ServerSettings } from '../../core/settings.ts';
+import type { ServerSettings } from '../../core/settings/types.ts';
 import { SignInRequired } from '../credential.ts';
 import { HttpAnswer } from '../http-errors.ts';
 

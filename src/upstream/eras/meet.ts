@@ -1,9 +1,9 @@
 import type { ServerAbout } from '../../core/catalogue.ts';
 import { HubError } from '../../core/errors.ts';
-import { memberText } from '../../core/json-text.ts';
+import { memberText } from '../../core/json/text.ts';
 import { limits } from '../../core/limits.ts';
-import { isObject, rpcErrors } from '../../core/rpc.ts';
-import { metaKeys, statelessRevision } from '../../core/stateless-wire.ts';
+import { isObject, rpcErrors } from '../../core/protocol/rpc.ts';
+import { metaKeys, statelessRevision } from '../../core/protocol/stateless.ts';
 import { type Eras, type Era, type Evidence, saysNothing } from './era.ts';
 import { HttpAnswer } from '../http-errors.ts';
 import type { Answer } from '../pending.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { errorText } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
-import { isObject } from '../../core/rpc.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 import { writeFileAtomic } from '../../disk/write-file-atomic.ts';
 import { type EraMemory, eraKey, type Verdict } from './era.ts';
 

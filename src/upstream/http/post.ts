@@ -1,8 +1,8 @@
 import type { BusyMap } from '../../core/busy-map.ts';
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
-import { isObject, rpcErrors } from '../../core/rpc.ts';
-import type { RpcMessage } from '../../core/rpc.ts';
+import { isObject, rpcErrors } from '../../core/protocol/rpc.ts';
+import type { RpcMessage } from '../../core/protocol/rpc.ts';
 import { header, notAnAnswer, statusError } from '../http-errors.ts';
 import type { ResponseHeaders } from '../http-errors.ts';
 import { HttpExchange } from './exchange.ts';

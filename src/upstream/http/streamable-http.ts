@@ -9,7 +9,7 @@ import type { Waiting } from './post.ts';
 import { HttpSession } from './session.ts';
 import { authorized, remote } from './remote.ts';
 import type { Remote, RemoteOptions } from './remote.ts';
-import { statelessRevision } from '../../core/stateless-wire.ts';
+import { statelessRevision } from '../../core/protocol/stateless.ts';
 import { ServerStream } from './server-stream.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { OAuthSettings } from '../../core/settings.ts';
+import type { OAuthSettings } from '../../core/settings/types.ts';
 import { type Credential, type Refusal, SignInRequired } from '../credential.ts';
 import type { AddressPolicy } from '../safe-address.ts';
 import { type Attempt, type Attempts, hashOf, newSecret } from './attempts.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { RemoteTransport, ServerSettings } from '../../core/settings.ts';
+import type { RemoteTransport, ServerSettings } from '../../core/settings/types.ts';
 import { type Account, createAccount } from './account.ts';
 import type { Attempts } from './attempts.ts';
 import { callbackPath, clientDocumentUrl, startUrl } from './client-document.ts';

@@ -9,7 +9,7 @@ import {
   resourceUrlFromServerUrl,
 } from '@modelcontextprotocol/client';
 import { HubError } from '../../core/errors.ts';
-import type { OAuthSettings } from '../../core/settings.ts';
+import type { OAuthSettings } from '../../core/settings/types.ts';
 import type { Authority } from './grant.ts';
 import type { Fetch } from './guarded-fetch.ts';
 import { refusalOf } from './refusal.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { errorText } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
-import { isObject } from '../../core/rpc.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 import type { Sealer } from '../../core/seal.ts';
 import { errnoOf } from '../../disk/disk-error.ts';
 import { writeFileAtomic } from '../../disk/write-file-atomic.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from '../../core/logger.ts';
-import { isObject } from '../../core/rpc.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 import type { Sealer } from '../../core/seal.ts';
 import type { Database } from '../../database/database.ts';
 import { limits } from '../../core/limits.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import { failureCode } from './failure.ts';
-import type { OAuthSettings } from '../../core/settings.ts';
+import type { OAuthSettings } from '../../core/settings/types.ts';
 import type { Authority, Grant, OAuthClient, OAuthTokens } from './grant.ts';
 import type { Grants } from './grants.ts';
 import type { AccountOptions } from './account.ts';

@@ -1,6 +1,6 @@
 import { limits } from '../../core/limits.ts';
-import { isPerUser } from '../../core/per-user.ts';
-import type { ServerSettings, TransportSettings } from '../../core/settings.ts';
+import { isPerUser } from '../../core/access/per-user.ts';
+import type { ServerSettings, TransportSettings } from '../../core/settings/types.ts';
 import { addressOf } from './accounts.ts';
 import { type Grant, grantId, type GrantKey } from './grant.ts';
 import type { SignInsOptions } from './sign-ins.ts';

@@ -1,4 +1,4 @@
-import type { ServerSettings } from '../../core/settings.ts';
+import type { ServerSettings } from '../../core/settings/types.ts';
 import type { Grant, GrantKey } from './grant.ts';
 
 export interface ListersOptions {

@@ -1,6 +1,6 @@
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
-import type { OAuthSettings } from '../../core/settings.ts';
+import type { OAuthSettings } from '../../core/settings/types.ts';
 import type { AccountOptions } from './account.ts';
 import type { Attempt } from './attempts.ts';
 import type { Authority, Grant, OAuthClient, OAuthTokens } from './grant.ts';

@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { HubError } from '../../core/errors.ts';
 import type { LoggerFor } from '../../core/logger.ts';
-import { isPerUser } from '../../core/per-user.ts';
-import type { RemoteTransport, ServerSettings, TransportSettings } from '../../core/settings.ts';
+import { isPerUser } from '../../core/access/per-user.ts';
+import type { RemoteTransport, ServerSettings, TransportSettings } from '../../core/settings/types.ts';
 import type { Credential } from '../credential.ts';
 import type { AddressPolicy } from '../safe-address.ts';
 import { type Account, type Begun, ownSignInRequired } from './account.ts';

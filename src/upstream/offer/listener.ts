@@ -2,7 +2,7 @@ import type { ItemKind, ServerAbout } from '../../core/catalogue.ts';
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
-import { isObject, type RpcMessage, rpcErrors } from '../../core/rpc.ts';
+import { isObject, type RpcMessage, rpcErrors } from '../../core/protocol/rpc.ts';
 import { HttpAnswer } from '../http-errors.ts';
 import type { Exchange } from '../pending.ts';
 import { refusal } from '../protocol.ts';

@@ -1,7 +1,7 @@
 import type { Item } from '../../core/catalogue.ts';
 import type { Logger } from '../../core/logger.ts';
-import { type ParamHeader, paramHeaders } from '../../core/param-headers.ts';
-import { isObject } from '../../core/rpc.ts';
+import { type ParamHeader, paramHeaders } from '../../core/arguments/headers.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 
 /**
  * Leaves out the tools whose schema names headers wrongly: over HTTP they must not be offered, and the others must not suffer from them (2026-07-28,

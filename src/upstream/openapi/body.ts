@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import { HubError } from '../../core/errors.ts';
-import { elements } from '../../core/json-text.ts';
+import { elements } from '../../core/json/text.ts';
 import { type Document, entriesOf, own, ownText, resolved } from './pointer.ts';
 import { isFile } from './file-schema.ts';
 import { inQuery, lastMembers, scalarText, type Style } from './styles.ts';

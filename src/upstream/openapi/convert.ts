@@ -1,5 +1,5 @@
 import { limits } from '../../core/limits.ts';
-import { isObject } from '../../core/rpc.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 import { fileSchema, isFile } from './file-schema.ts';
 import { isTexts, plainKeywords, type Schema, withNull } from './keywords.ts';
 import { type Document, entriesOf, own, ownText, pointed, resolved } from './pointer.ts';

@@ -1,7 +1,7 @@
 import { CORE_SCHEMA, load, mergeTag, YAMLException } from 'js-yaml';
 
 import { HubError } from '../../core/errors.ts';
-import { isObject } from '../../core/rpc.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 import { type Document, ownText } from './pointer.ts';
 
 /** YAML 1.2, where `no` is text and dates are text too, with the merge keys that hand-written documents use. */

@@ -1,5 +1,5 @@
 import { limits } from '../../core/limits.ts';
-import { isObject } from '../../core/rpc.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 import { entriesOf, own, ownText } from './pointer.ts';
 
 /** A schema of JSON Schema 2020-12 that is an object. */

@@ -1,8 +1,8 @@
 import { errorText, HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
-import { isObject, type RpcMessage } from '../../core/rpc.ts';
-import type { TransportSettings } from '../../core/settings.ts';
+import { isObject, type RpcMessage } from '../../core/protocol/rpc.ts';
+import type { TransportSettings } from '../../core/settings/types.ts';
 import type { Channel, ChannelEvents } from '../channel.ts';
 import type { AddressPolicy } from '../safe-address.ts';
 import { loadApi } from './api.ts';

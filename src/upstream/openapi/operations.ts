@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 
 import { limits } from '../../core/limits.ts';
-import { isObject } from '../../core/rpc.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 import { type Body, chooseBody } from './body.ts';
 import { isVersion30 } from './document.ts';
 import { argumentNames, toolNames } from './names.ts';

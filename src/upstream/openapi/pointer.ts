@@ -1,4 +1,4 @@
-import { isObject } from '../../core/rpc.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 
 /** An OpenAPI document as it was parsed: not trusted in any part. */
 export type Document = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-import { isObject } from '../../core/rpc.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 import type { Answer } from './http.ts';
 
 /**

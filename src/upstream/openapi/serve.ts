@@ -1,8 +1,15 @@
 import { HubError } from '../../core/errors.ts';
-import { memberText } from '../../core/json-text.ts';
+import { memberText } from '../../core/json/text.ts';
 import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
-import { errorResponseText, isObject, resultText, rpcErrors, type RpcMessage, toRpcError } from '../../core/rpc.ts';
+import {
+  errorResponseText,
+  isObject,
+  resultText,
+  rpcErrors,
+  type RpcMessage,
+  toRpcError,
+} from '../../core/protocol/rpc.ts';
 import { type Api, sendAuthorized } from './api.ts';
 import type { CredentialSource } from './credentials.ts';
 import type { HttpClient } from './http.ts';

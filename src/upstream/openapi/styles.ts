@@ -1,5 +1,5 @@
 import { HubError } from '../../core/errors.ts';
-import { elements, members } from '../../core/json-text.ts';
+import { elements, members } from '../../core/json/text.ts';
 
 export type Place = 'path' | 'query' | 'header' | 'cookie';
 export type Style = 'simple' | 'label' | 'matrix' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject';

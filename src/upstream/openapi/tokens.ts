@@ -1,6 +1,6 @@
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
-import { isObject } from '../../core/rpc.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 import type { ClientCredentials } from './config.ts';
 import { openDeadline } from './deadline.ts';
 import type { Answer, HttpClient } from './http.ts';

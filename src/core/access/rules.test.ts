@@ -1,0 +1,170 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { entry, group, key, type Parts, server, settings, user } from '../../../test/kit/snapshots.ts';
+import { isAdmin, reaches, resolve } from './rules.ts';
+import type { Principal } from './principal.ts';
+import type { Scope } from './scope.ts';
+import type { KeySettings } from '../settings/types.ts';
+
+const all: Scope = { kind: 'all' };
+const named = (name: string): Scope => ({ kind: 'named', name });
+const asUser = (username: string): Principal => ({ kind: 'user', username });
+const asKey = (id: string): Principal => ({ kind: 'key', id });
+const anonymous: Principal = { kind: 'anonymous' };
+const names = (parts: Parts, who: Principal, scope: Scope) =>
+  resolve(settings(parts), who, scope).members.map((member) => member.server.name);
+
+describe('a user reaches a server', () => {
+  test.each([
+    ['as an admin', {}, { role: 'admin' as const }, true],
+    ['as its owner', { owner: 'ann' }, {}, true],
+    ['on their list', {}, { servers: ['s'] }, true],
+    ['that is public', { visibility: 'public' as const }, {}, true],
+    ['that is shared with them', { visibility: 'group' as const, sharedWithUsers: ['ann'] }, {}, true],
+    [
+      'only listed as shared while it is private',
+      { visibility: 'private' as const, sharedWithUsers: ['ann'] },
+      {},
+      false,
+    ],
+    ['that is shared with others', { visibility: 'group' as const, sharedWithUsers: ['bob'] }, {}, false],
+    ['of which nothing is said', {}, {}, false],
+  ])('%s: %#', (_, serverMore, userMore, expected) => {
+    const parts = { servers: [server('s', serverMore)], users: [user('ann', userMore)] };
+    expect(names(parts, asUser('ann'), all)).toEqual(expected ? ['s'] : []);
+    expect(names(parts, asUser('ann'), named('s'))).toEqual(expected ? ['s'] : []);
+    const snapshot = settings(parts);
+    expect(reaches(snapshot, asUser('ann'), server('s', serverMore))).toBe(expected);
+  });
+
+  test('through a group of theirs, and then sees what the group selects, on every endpoint', () => {
+    const parts = {
+      servers: [server('s')],
+      groups: [group('g', [entry('s', { tools: ['read'] })])],
+      users: [user('ann', { groups: ['id-g'] })],
+    };
+    for (const scope of [all, named('s'), named('g'), named('id-g')]) {
+      const [member] = resolve(settings(parts), asUser('ann'), scope).members;
+      expect(member?.tools).toEqual(['read']);
+    }
+  });
+
+  test('through two groups with the tools of both', () => {
+    const parts = {
+      servers: [server('s')],
+      groups: [group('g', [entry('s', { tools: ['a', 'b'] })]), group('h', [entry('s', { tools: ['b', 'c'] })])],
+      users: [user('ann', { groups: ['g', 'h'] })],
+    };
+    expect(resolve(settings(parts), asUser('ann'), all).members[0]?.tools).toEqual(['a', 'b', 'c']);
+    expect(resolve(settings(parts), asUser('ann'), named('g')).members[0]?.tools).toEqual(['a', 'b']);
+  });
+
+  test('no longer once they are gone', () => {
+    expect(names({ servers: [server('s', { visibility: 'public' })] }, asUser('ann'), all)).toEqual([]);
+  });
+});
+
+describe('anonymous', () => {
+  test('sees the enabled servers that are not marked private or group', () => {
+    const servers = [
+      server('open'),
+      server('public', { visibility: 'public' }),
+      server('private', { visibility: 'private' }),
+      server('group', { visibility: 'group' }),
+      server('off', { enabled: false }),
+    ];
+    expect(names({ servers }, anonymous, all)).toEqual(['open', 'public']);
+  });
+
+  test('finds no private group, and in its place the server of that name', () => {
+    const parts = {
+      servers: [server('x'), server('inside')],
+      groups: [group('x', [entry('inside')], { visibility: 'private' })],
+    };
+    expect(names(parts, anonymous, named('x'))).toEqual(['x']);
+    expect(names(parts, asUser('nobody'), named('x'))).toEqual([]);
+  });
+});
+
+describe('an access key', () => {
+  const parts = (more: Partial<KeySettings>) => ({
+    servers: [server('a'), server('b'), server('c', { visibility: 'private' })],
+    groups: [group('ab', [entry('a'), entry('b')]), group('a-only', [entry('a')]), group('empty', [])],
+    keys: [key('k', more)],
+  });
+
+  test.each([
+    ['all', {}, ['a', 'b', 'c'], ['a', 'b'], ['a']],
+    ['groups', { allowedGroups: ['ab'] }, [], ['a', 'b'], []],
+    ['servers', { allowedServers: ['a'] }, [], [], ['a']],
+    ['custom', { allowedServers: ['a'], allowedGroups: ['id-ab'] }, [], ['a', 'b'], ['a']],
+  ] as const)('of scope %s opens just what it names', (accessType, more, everywhere, inGroup, single) => {
+    const given = parts({ accessType, ...more });
+    expect(names(given, asKey('k'), all)).toEqual(everywhere);
+    expect(names(given, asKey('k'), named('ab'))).toEqual(inGroup);
+    expect(names(given, asKey('k'), named('a'))).toEqual(single);
+  });
+
+  test('for servers opens a group only when it names every server in it', () => {
+    expect(names(parts({ accessType: 'servers', allowedServers: ['a'] }), asKey('k'), named('a-only'))).toEqual(['a']);
+    expect(names(parts({ accessType: 'servers', allowedServers: ['a'] }), asKey('k'), named('ab'))).toEqual([]);
+    const both = parts({ accessType: 'servers', allowedServers: ['a', 'b'] });
+    expect(names(both, asKey('k'), named('ab'))).toEqual(['a', 'b']);
+  });
+
+  test('that is disabled or unknown opens nothing', () => {
+    expect(names(parts({ enabled: false }), asKey('k'), all)).toEqual([]);
+    expect(names(parts({}), asKey('other'), all)).toEqual([]);
+  });
+
+  test('of a user acts as its owner with the rights of this moment, but never manages', () => {
+    const given = {
+      ...parts({ kind: 'user', owner: 'ann', accessType: 'groups' }),
+      users: [user('ann', { servers: ['c'] })],
+    };
+    expect(names(given, asKey('k'), all)).toEqual(['c']);
+    expect(names({ ...given, users: [] }, asKey('k'), all)).toEqual([]);
+    const admin = settings({ ...given, users: [user('ann', { role: 'admin' })] });
+    expect(isAdmin(admin, asKey('k'))).toBe(false);
+    expect(isAdmin(admin, asUser('ann'))).toBe(true);
+  });
+});
+
+test('whatever the settings, a scope never shows more of a server than the global endpoint grants', () => {
+  const visibility = fc.constantFrom(undefined, 'private' as const, 'group' as const, 'public' as const);
+  const selection = fc.oneof(fc.constant('all' as const), fc.subarray(['t1', 't2', 't3']));
+  const serverNames = ['a', 'b', 'c'];
+  const world = fc.record({
+    servers: fc.tuple(
+      ...serverNames.map((name) => visibility.map((v) => server(name, { visibility: v, owner: 'boss' }))),
+    ),
+    groups: fc.array(fc.record({ servers: fc.subarray(serverNames), tools: selection, visibility }), { maxLength: 3 }),
+    userServers: fc.subarray(serverNames),
+    memberOf: fc.subarray([0, 1, 2]),
+  });
+  fc.assert(
+    fc.property(world, ({ servers, groups, userServers, memberOf }) => {
+      const parts = {
+        servers,
+        groups: groups.map((g, i) =>
+          group(
+            `g${i}`,
+            g.servers.map((name) => entry(name, { tools: g.tools })),
+            { visibility: g.visibility },
+          ),
+        ),
+        users: [user('ann', { servers: userServers, groups: memberOf.map((i) => `id-g${i}`) })],
+      };
+      const snapshot = settings(parts);
+      const granted = new Map(resolve(snapshot, asUser('ann'), all).members.map((m) => [m.server.name, m.tools]));
+      for (const scope of [...serverNames.map(named), ...groups.map((_, i) => named(`g${i}`))]) {
+        for (const member of resolve(snapshot, asUser('ann'), scope).members) {
+          const most = granted.get(member.server.name);
+          expect(most).toBeDefined();
+          const shown = member.tools === 'all' ? ['t1', 't2', 't3'] : member.tools;
+          if (most !== 'all') expect(most).toEqual(expect.arrayContaining([...shown]));
+        }
+      }
+    }),
+  );
+});

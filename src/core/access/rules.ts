@@ -1,0 +1,248 @@
+import type { Principal } from './principal.ts';
+import type { Scope } from './scope.ts';
+import type {
+  GroupSettings,
+  KeySettings,
+  Selection,
+  ServerSettings,
+  Settings,
+  UserSettings,
+} from '../settings/types.ts';
+
+/**
+ * Who may reach what (CONTRACT §2): the only place that decides it. Every surface asks `resolve` or `reaches`, so what may not be seen is
+ * absent everywhere in the same way.
+ */
+
+/** A server as one scope shows it: under which prefix, and which of its items. */
+export interface ScopeMember {
+  readonly server: ServerSettings;
+  readonly prefix: string;
+  readonly tools: Selection;
+  readonly prompts: Selection;
+  readonly resources: Selection;
+  readonly pinnedTools: readonly string[];
+}
+
+export interface Resolved {
+  /** `server`: the scope is this one server, shown under its own names. `nothing`: unknown, or not for this principal; the two look alike. */
+  readonly kind: 'all' | 'group' | 'server' | 'nothing';
+  readonly group: GroupSettings | undefined;
+  readonly members: readonly ScopeMember[];
+}
+
+const nothing: Resolved = { kind: 'nothing', group: undefined, members: [] };
+
+/** The servers that a scope shows to a principal, enabled ones only, in the order of the settings (of the group, in a group). */
+export function resolve(settings: Settings, principal: Principal, scope: Scope): Resolved {
+  const who = identity(settings, principal);
+  if (who === undefined) return nothing;
+  if (scope.kind === 'server') return resolveServer(settings, scope.name, who);
+  const name = scope.kind === 'named' ? scope.name : scope.kind === 'smart' ? scope.group : undefined;
+  if (name === undefined) return resolveAll(settings, who);
+  const group = groupFor(settings, name, who);
+  if (group) {
+    if (who.kind === 'key' && !keyOpensGroup(who.key, group)) return nothing;
+    return { kind: 'group', group, members: groupMembers(settings, group, who) };
+  }
+  // `$smart/{group}` is about groups: a server's name there is an unknown group (SPEC, MCP endpoints, rule 2).
+  return scope.kind === 'smart' ? nothing : resolveServer(settings, name, who);
+}
+
+function resolveServer(settings: Settings, name: string, who: Identity): Resolved {
+  const server = settings.servers.get(name);
+  const grant = server?.enabled ? grantOf(settings, who, server) : undefined;
+  if (!server || !grant || (who.kind === 'key' && !keyOpensServer(who.key, server.name))) return nothing;
+  return { kind: 'server', group: undefined, members: [whole(server, grant)] };
+}
+
+/** True when the principal may see and call this server at all, whether or not it is enabled. */
+export function reaches(settings: Settings, principal: Principal, server: ServerSettings): boolean {
+  return granted(settings, principal, server) !== undefined;
+}
+
+/** What of this server the principal may see and call, the server's own switches aside; undefined when it is out of reach. */
+export function granted(settings: Settings, principal: Principal, server: ServerSettings): Grant | undefined {
+  const who = identity(settings, principal);
+  if (who === undefined) return undefined;
+  if (who.kind === 'key' && !keyOpensServer(who.key, server.name)) return undefined;
+  return grantOf(settings, who, server);
+}
+
+/** True when the principal sees this server in this group: a key that opens a group opens everything in it. */
+export function reachesMember(
+  settings: Settings,
+  principal: Principal,
+  group: GroupSettings,
+  server: ServerSettings,
+): boolean {
+  const who = identity(settings, principal);
+  if (who?.kind === 'key') return keyOpensGroup(who.key, group);
+  return who !== undefined && grantOf(settings, who, server) !== undefined;
+}
+
+/**
+ * True for a server that an admin vouches for: one an admin owns, or a program, which nobody else can set up. Others' may not read the hub's
+ * environment nor reach private addresses.
+ */
+export function isTrusted(settings: Settings, server: ServerSettings): boolean {
+  if (server.transport.type === 'stdio') return true;
+  const owner = settings.users.find((user) => user.username === server.owner);
+  // What nobody owns is `admin`'s, also in a file whose users have other names.
+  return owner ? owner.role === 'admin' : server.owner === 'admin';
+}
+
+/** True when the principal may see this group. */
+export function reachesGroup(settings: Settings, principal: Principal, group: GroupSettings): boolean {
+  const who = identity(settings, principal);
+  return who !== undefined && seesGroup(who, group) && (who.kind !== 'key' || keyOpensGroup(who.key, group));
+}
+
+/** The user or key behind a principal, live; undefined when it is gone or disabled. */
+export function userOf(settings: Settings, principal: Principal): UserSettings | undefined {
+  if (principal.kind === 'user') return settings.users.find((user) => user.username === principal.username);
+  if (principal.kind !== 'key') return undefined;
+  const key = settings.keys.find((key) => key.id === principal.id && key.enabled);
+  return key?.kind === 'user' ? settings.users.find((user) => user.username === key.owner) : undefined;
+}
+
+/** True for admins; an access key never is one. */
+export function isAdmin(settings: Settings, principal: Principal): boolean {
+  return principal.kind === 'user' && userOf(settings, principal)?.role === 'admin';
+}
+
+/** True for whoever sees all there is on every server: admins, their own access keys, and keys that open everything. */
+export function seesEverything(settings: Settings, principal: Principal): boolean {
+  const who = identity(settings, principal);
+  if (who?.kind === 'key') return who.key.accessType === 'all';
+  return who?.kind === 'user' && who.user.role === 'admin';
+}
+
+type Identity =
+  | { readonly kind: 'anonymous' }
+  | { readonly kind: 'user'; readonly user: UserSettings }
+  | { readonly kind: 'key'; readonly key: KeySettings };
+
+function identity(settings: Settings, principal: Principal): Identity | undefined {
+  if (principal.kind === 'anonymous') return { kind: 'anonymous' };
+  const user = userOf(settings, principal);
+  if (principal.kind === 'user') return user && { kind: 'user', user };
+  const key = settings.keys.find((key) => key.id === principal.id && key.enabled);
+  if (!key) return undefined;
+  // A user's key acts as its owner, with the owner's rights of this moment; the scope fields do not apply to it.
+  if (key.kind === 'user') return user && { kind: 'user', user };
+  return { kind: 'key', key };
+}
+
+function resolveAll(settings: Settings, who: Identity): Resolved {
+  // A key limited to some groups or servers opens their endpoints, never the global one (reference: MCPHub §2.3).
+  if (who.kind === 'key' && who.key.accessType !== 'all') return nothing;
+  const members = [...settings.servers.values()].flatMap((server) => {
+    const grant = server.enabled ? grantOf(settings, who, server) : undefined;
+    return grant ? [whole(server, grant)] : [];
+  });
+  return { kind: 'all', group: undefined, members };
+}
+
+function groupMembers(settings: Settings, group: GroupSettings, who: Identity): ScopeMember[] {
+  return group.servers.flatMap((entry) => {
+    const server = settings.servers.get(entry.name);
+    const grant = server?.enabled ? grantOf(settings, who, server) : undefined;
+    if (!server || !grant) return [];
+    return [{ server, prefix: entry.alias ?? server.name, ...narrowed(entry, grant), pinnedTools: entry.pinnedTools }];
+  });
+}
+
+function whole(server: ServerSettings, grant: Grant): ScopeMember {
+  return { server, prefix: server.name, ...grant, pinnedTools: [] };
+}
+
+/** The group a path names, as far as this principal can know: by id first, then by name. */
+function groupFor(settings: Settings, name: string, who: Identity): GroupSettings | undefined {
+  const group =
+    settings.groups.find((group) => group.id === name) ?? settings.groups.find((group) => group.name === name);
+  return group && seesGroup(who, group) ? group : undefined;
+}
+
+function seesGroup(who: Identity, group: GroupSettings): boolean {
+  if (who.kind === 'key') return true;
+  // A group from a file that does not speak of visibility is open to whoever reaches its servers, as in MCPHub.
+  if (group.visibility === undefined || group.visibility === 'public') return true;
+  if (who.kind === 'anonymous') return false;
+  const { username, role } = who.user;
+  if (role === 'admin' || group.owner === username || isMember(who.user, group)) return true;
+  return group.visibility === 'group' && group.sharedWithUsers.includes(username);
+}
+
+/** Which items of a server somebody may see, before the switches of the server itself. */
+export interface Grant {
+  readonly tools: Selection;
+  readonly prompts: Selection;
+  readonly resources: Selection;
+}
+
+const everything: Grant = { tools: 'all', prompts: 'all', resources: 'all' };
+
+/** What of this server is granted; undefined when the server is out of reach. */
+function grantOf(settings: Settings, who: Identity, server: ServerSettings): Grant | undefined {
+  switch (who.kind) {
+    case 'key':
+      return everything;
+    case 'anonymous':
+      return server.visibility === 'private' || server.visibility === 'group' ? undefined : everything;
+    case 'user':
+      return userGrant(settings, who.user, server);
+  }
+}
+
+function userGrant(settings: Settings, user: UserSettings, server: ServerSettings): Grant | undefined {
+  if (user.role === 'admin' || server.owner === user.username || user.servers.includes(server.name)) return everything;
+  if (server.visibility === 'public') return everything;
+  if (server.visibility === 'group' && server.sharedWithUsers.includes(user.username)) return everything;
+  // Whoever comes by a group only gets what the groups select, on every endpoint: the selection would be worth nothing otherwise.
+  const entries = settings.groups
+    .filter((group) => isMember(user, group))
+    .flatMap((group) => group.servers.filter((entry) => entry.name === server.name));
+  return entries.length === 0 ? undefined : entries.reduce<Grant>(widened, { tools: [], prompts: [], resources: [] });
+}
+
+function widened(a: Grant, b: Grant): Grant {
+  return combine(a, b, (x, y) => (x === 'all' || y === 'all' ? 'all' : [...new Set([...x, ...y])]));
+}
+
+function narrowed(a: Grant, b: Grant): Grant {
+  return combine(a, b, (x, y) => (x === 'all' ? y : y === 'all' ? x : x.filter((name) => y.includes(name))));
+}
+
+function combine(a: Grant, b: Grant, both: (x: Selection, y: Selection) => Selection): Grant {
+  return {
+    tools: both(a.tools, b.tools),
+    prompts: both(a.prompts, b.prompts),
+    resources: both(a.resources, b.resources),
+  };
+}
+
+function isMember(user: UserSettings, group: GroupSettings): boolean {
+  return user.groups.includes(group.id) || user.groups.includes(group.name);
+}
+
+function keyOpensGroup(key: KeySettings, group: GroupSettings): boolean {
+  const named = key.allowedGroups.includes(group.id) || key.allowedGroups.includes(group.name);
+  // Full containment: one server outside the key's list closes the whole group to it.
+  const contained = group.servers.length > 0 && group.servers.every((entry) => key.allowedServers.includes(entry.name));
+  switch (key.accessType) {
+    case 'all':
+      return true;
+    case 'groups':
+      return named;
+    case 'servers':
+      return contained;
+    case 'custom':
+      return named || contained;
+  }
+}
+
+function keyOpensServer(key: KeySettings, server: string): boolean {
+  if (key.accessType === 'all') return true;
+  return key.accessType !== 'groups' && key.allowedServers.includes(server);
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { HubError, type Problem } from '../errors.ts';
+import { jsonPath } from '../json/path.ts';
+import { limits } from '../limits.ts';
+
+/**
+ * Reads the body of a request by its schema. `attempt` begins the message (`Cannot create the group`). Throws HubError `invalid_input` with every
+ * problem at its path.
+ */
+export function parseInput<T extends z.ZodType>(schema: T, input: unknown, attempt: string): z.infer<T> {
+  const result = schema.safeParse(input);
+  if (result.success) return result.data;
+  throw invalid(
+    attempt,
+    result.error.issues.map((issue) => ({ path: jsonPath(issue.path), message: reworded(issue.message) })),
+  );
+}
+
+/** HubError `invalid_input` whose message names the first problem and how many more there are. */
+export function invalid(attempt: string, problems: readonly Problem[]): HubError {
+  const [first] = problems;
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
+  const what = first ? `: ${first.path === '' ? '' : `${first.path} `}${first.message}${more}` : '';
+  return new HubError('invalid_input', `${attempt}${what}.`, { problems: problems.slice(0, limits.problems) });
+}
+
+function reworded(message: string): string {
+  if (message.endsWith('received undefined')) return 'is required';
+  return message
+    .replace(/^Invalid input: /, '')
+    .replace(
+      /^Too (?:big|small): expected \w+ to (be|have) ([<>])=(?=\d)/,
+      (_, verb: string, sign: string) => `must ${verb} at ${sign === '<' ? 'most' : 'least'} `,
+    );
+}
+
+/** What is "all" or exactly the names given. */
+export const selectionInput = z.union([z.literal('all'), z.array(z.string().min(1)).max(limits.listItems)], {
+  error: 'must be "all" or an array of names',
+});
+
+export const visibilityInput = z.enum(['private', 'group', 'public'], {
+  error: 'must be "private", "group" or "public"',
+});
+
+/** A list of names of servers, groups or users. */
+export const namesInput = z
+  .array(z.string().trim().min(1, 'must not be empty'))
+  .max(limits.listedNames)
+  .transform((names) => [...new Set(names)]);
+
+export const descriptionInput = z.string().max(limits.textChars);
+
+/** Members of every JavaScript object, which would be found where nothing is. */
+export function isForbiddenName(name: string): boolean {
+  return name === '__proto__' || name === 'constructor' || name === 'prototype';
+}
+
+/** At least one of the members that an update may have. */
+export function notEmpty(value: object): boolean {
+  return Object.values(value).some((member) => member !== undefined);
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { isForbiddenName, namesInput, notEmpty } from './read.ts';
+import { limits } from '../limits.ts';
+import { isObject } from '../protocol/rpc.ts';
+
+/** The bodies of the user endpoints (SPEC, Users; CONTRACT §4), in their own spelling and in MCPHub's (`isAdmin`, `newPassword`). */
+
+/** Names that stand for callers without an account. */
+const reserved = new Set(['anonymous', 'system', 'guest']);
+
+export const usernameInput = z
+  .string()
+  .trim()
+  .normalize('NFC')
+  .min(1, 'must not be empty')
+  .max(64, 'may have 64 characters at most')
+  .regex(/^[\p{L}\p{M}\p{N}._@+-]+$/u, 'may consist of letters, digits, ".", "_", "@", "+" and "-"')
+  .refine((name) => !/^\.+$/.test(name), 'must not consist of dots only')
+  .refine((name) => !reserved.has(name.toLowerCase()) && !isForbiddenName(name), 'is a reserved name');
+
+export const passwordInput = z
+  .string()
+  .min(limits.passwordMinChars, `must have at least ${limits.passwordMinChars} characters`)
+  .max(limits.passwordChars, `may have ${limits.passwordChars} characters at most`);
+
+const roleInput = z.enum(['admin', 'user'], { error: 'must be "admin" or "user"' });
+
+const more = {
+  role: roleInput.nullish(),
+  isAdmin: z.boolean().nullish(),
+  servers: namesInput.nullish(),
+  groups: namesInput.nullish(),
+  email: z.string().trim().max(320).nullish(),
+};
+
+const eitherPassword = { password: passwordInput.nullish(), newPassword: passwordInput.nullish() };
+
+export const newUserInput = z
+  .object({ username: usernameInput, ...eitherPassword, ...more })
+  .refine(({ password, newPassword }) => typeof (password ?? newPassword) === 'string', {
+    path: ['password'],
+    message: 'is required',
+    // Also when something else is wrong, so that everything missing is told at once.
+    when: ({ value }) => isObject(value) && (value['password'] ?? value['newPassword'] ?? undefined) === undefined,
+  })
+  .superRefine(rolesAgree)
+  .superRefine(passwordsAgree)
+  .transform(({ isAdmin, role, password, newPassword, ...input }) => ({
+    ...input,
+    role: roleFrom({ isAdmin, role }),
+    password: password ?? newPassword ?? '',
+  }));
+
+export const userUpdateInput = z
+  .object({ ...eitherPassword, ...more })
+  .refine(notEmpty, 'needs at least one of password, role, servers, groups, email')
+  .superRefine(rolesAgree)
+  .superRefine(passwordsAgree)
+  .transform(({ isAdmin, role, password, newPassword, ...input }) => ({
+    ...input,
+    role: roleFrom({ isAdmin, role }),
+    password: password ?? newPassword ?? undefined,
+  }));
+
+/** What nobody can have set is refused before anything is looked up: how long that takes would tell who exists. */
+const givenPassword = z.string().max(limits.passwordChars, `may have ${limits.passwordChars} characters at most`);
+
+export const changePasswordInput = z.object({ currentPassword: givenPassword, newPassword: passwordInput });
+
+export const loginInput = z.object({ username: z.string().min(1).max(limits.textChars), password: givenPassword });
+
+export type NewUser = z.infer<typeof newUserInput>;
+export type UserUpdate = z.infer<typeof userUpdateInput>;
+
+interface Roles {
+  role?: 'admin' | 'user' | null | undefined;
+  isAdmin?: boolean | null | undefined;
+}
+
+function rolesAgree({ role, isAdmin }: Roles, context: z.RefinementCtx): void {
+  if (typeof isAdmin === 'boolean' && role && (role === 'admin') !== isAdmin) {
+    context.addIssue({ code: 'custom', path: ['isAdmin'], message: 'contradicts role; send one of them' });
+  }
+}
+
+interface GivenPasswords {
+  password?: string | null | undefined;
+  newPassword?: string | null | undefined;
+}
+
+function passwordsAgree({ password, newPassword }: GivenPasswords, context: z.RefinementCtx): void {
+  if (password && newPassword && password !== newPassword) {
+    context.addIssue({ code: 'custom', path: ['newPassword'], message: 'contradicts password; send one of them' });
+  }
+}
+
+function roleFrom({ role, isAdmin }: Roles): 'admin' | 'user' | undefined {
+  if (role) return role;
+  return typeof isAdmin === 'boolean' ? (isAdmin ? 'admin' : 'user') : undefined;
+}

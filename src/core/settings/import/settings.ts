@@ -1,0 +1,143 @@
+import type { Draft, Entry } from '../document.ts';
+import { exportSettings } from '../export/settings.ts';
+import { invalid, isForbiddenName } from '../../input/read.ts';
+import { isObject } from '../../protocol/rpc.ts';
+
+/** What an import of settings does to one thing; `before` and `after` are as an export shows them, without secrets. */
+export interface SettingsChange {
+  readonly kind: 'server' | 'group' | 'user' | 'system';
+  /** Of the server, group or user; the section of `systemConfig`. */
+  readonly name: string;
+  readonly change: 'added' | 'changed' | 'removed';
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+/** `merge` leaves alone what the file does not speak of, `replace` removes such servers and groups. */
+export type ImportMode = 'merge' | 'replace';
+
+/**
+ * Takes a settings file in, to be run inside one change of the settings. What an export of these very settings says of a secret (a variable in its place, or
+ * nothing) leaves the secret as it is. Users that are there stay as they are, access keys and what the hub does not know are passed over. Throws HubError
+ * `invalid_input`.
+ */
+export function importSettings(draft: Draft, given: unknown, mode: ImportMode, by: string): SettingsChange[] {
+  const attempt = 'Cannot import the settings';
+  if (!isObject(given)) throw invalid(attempt, [{ path: '', message: 'must be a settings file, a JSON object' }]);
+  const { mcpServers, groups, users, systemConfig } = given;
+  if ([mcpServers, groups, users, systemConfig].every((part) => part === undefined)) {
+    const message = 'has none of mcpServers, groups, users and systemConfig';
+    throw invalid(attempt, [{ path: '', message }]);
+  }
+  const before = exportSettings(draft) as Draft;
+  if (isObject(mcpServers)) takeServers(draft, mcpServers, { before, mode, by });
+  if (Array.isArray(groups)) takeGroups(draft, groups, mode, by);
+  if (Array.isArray(users)) takeUsers(draft, users);
+  if (isObject(systemConfig)) draft.systemConfig = kept(systemConfig, before.systemConfig, draft.systemConfig, mode);
+  return differences(before, exportSettings(draft));
+}
+
+interface Place {
+  readonly before: Draft;
+  readonly mode: ImportMode;
+  readonly by: string;
+}
+
+function takeServers(draft: Draft, given: Readonly<Entry>, { before, mode, by }: Place): void {
+  const old = draft.mcpServers ?? {};
+  const next = new Map<string, unknown>(mode === 'merge' ? Object.entries(old) : []);
+  for (const [name, entry] of Object.entries(given)) {
+    if (isForbiddenName(name))
+      throw invalid('Cannot import the settings', [{ path: name, message: 'is not accepted' }]);
+    const existing = Object.hasOwn(old, name) ? old[name] : undefined;
+    // A server replaces the one of its name as a whole: what its file leaves out is not meant to stay, secrets aside.
+    const whole = existing ? restored(entry, before.mcpServers?.[name], existing) : entry;
+    next.set(name, owned(whole, existing, by));
+  }
+  draft.mcpServers = Object.fromEntries(next) as Record<string, Entry>;
+}
+
+function takeGroups(draft: Draft, given: readonly unknown[], mode: ImportMode, by: string): void {
+  const old = draft.groups ?? [];
+  const sameAs = (group: unknown) => (other: unknown) =>
+    isObject(group) &&
+    isObject(other) &&
+    ((group['id'] !== undefined && group['id'] === other['id']) || group['name'] === other['name']);
+  const taken = given.map((group) => {
+    const existing = old.find(sameAs(group));
+    const own = owned(group, existing, by);
+    return existing?.['id'] === undefined || !isObject(own) ? own : { id: existing['id'], ...own };
+  });
+  const others = mode === 'merge' ? old.filter((group) => !given.some(sameAs(group))) : [];
+  draft.groups = [...others, ...taken] as Entry[];
+}
+
+/** New ones only. Those of an export come without a password, and cannot log in until they are given one. */
+function takeUsers(draft: Draft, given: readonly unknown[]): void {
+  const old = draft.users ?? [];
+  const isNew = (user: unknown) => isObject(user) && !old.some(({ username }) => username === user['username']);
+  draft.users = [...old, ...(given.filter(isNew) as Entry[])];
+}
+
+/** What is new belongs to who imports it, what was there to whom it did, unless the file says otherwise. */
+function owned(entry: unknown, existing: Readonly<Entry> | undefined, by: string): unknown {
+  const owner = existing ? existing['owner'] : by;
+  return isObject(entry) && owner !== undefined ? { owner, ...entry } : entry;
+}
+
+/** A section of its own is merged; in it, what is given replaces. */
+function kept(given: Entry, exported: unknown, existing: Entry = {}, mode: ImportMode): Entry {
+  const next = restored(given, exported, existing);
+  return mode === 'merge' ? { ...existing, ...(next as Entry) } : (next as Entry);
+}
+
+/** The given value with the secrets of the existing one wherever it says what an export of that one says. */
+function restored(given: unknown, exported: unknown, existing: unknown): unknown {
+  if (same(given, exported)) return existing;
+  if (
+    Array.isArray(given) &&
+    Array.isArray(exported) &&
+    Array.isArray(existing) &&
+    exported.length === existing.length
+  ) {
+    return given.map((each, index) =>
+      index < exported.length ? restored(each, exported[index], existing[index]) : each,
+    );
+  }
+  if (!isObject(given) || !isObject(exported) || !isObject(existing)) return given;
+  const hidden = Object.entries(existing).filter(([key]) => !(key in exported) && !(key in given));
+  const shown = Object.entries(given).map(
+    ([key, value]) => [key, restored(value, exported[key], existing[key])] as const,
+  );
+  return Object.fromEntries([...shown, ...hidden]);
+}
+
+function differences(before: Draft, after: Draft): SettingsChange[] {
+  const named = (list: readonly Entry[] | undefined, key: string) =>
+    Object.fromEntries((list ?? []).map((entry) => [String(entry[key]), entry]));
+  return [
+    ...between('server', before.mcpServers ?? {}, after.mcpServers ?? {}),
+    ...between('group', named(before.groups, 'name'), named(after.groups, 'name')),
+    ...between('user', named(before.users, 'username'), named(after.users, 'username')),
+    ...between('system', before.systemConfig ?? {}, after.systemConfig ?? {}),
+  ];
+}
+
+function between(kind: SettingsChange['kind'], old: Readonly<Entry>, next: Readonly<Entry>): SettingsChange[] {
+  const names = [...new Set([...Object.keys(old), ...Object.keys(next)])];
+  return names.flatMap((name): SettingsChange[] => {
+    const [before, after] = [old[name], next[name]];
+    if (same(before, after)) return [];
+    if (before === undefined) return [{ kind, name, change: 'added', after }];
+    if (after === undefined) return [{ kind, name, change: 'removed', before }];
+    return [{ kind, name, change: 'changed', before, after }];
+  });
+}
+
+function same(a: unknown, b: unknown): boolean {
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((each, index) => same(each, b[index]));
+  if (!isObject(a) || !isObject(b)) return Object.is(a, b);
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && same(a[key], b[key]));
+}

@@ -1,0 +1,158 @@
+import { type Draft, type Editor, type Entry, hasServer, listed, listOf, textOf, textsOf } from './document.ts';
+import { HubError } from '../errors.ts';
+import { unknownServerText } from './group-servers.ts';
+import { invalid } from '../input/read.ts';
+import type { KeyUpdate, NewKey } from '../input/key.ts';
+import { limits } from '../limits.ts';
+
+/**
+ * Edits of the access keys in the settings document (CONTRACT §2; reference: MCPHub §1.7), to be run inside one change of the settings. Admins see and change
+ * all keys, others their own; a key of somebody else is `not_found`. Throws HubError, also `forbidden` and `invalid_input`.
+ */
+
+type KeyReader = Pick<Editor, 'username' | 'isAdmin'>;
+
+/** A key as answers show it: `token` masked, never in full, never its hash. */
+export interface KeyAnswer {
+  readonly id: string;
+  readonly name: string;
+  readonly token: string;
+  readonly enabled: boolean;
+  readonly kind: 'system' | 'user';
+  readonly owner?: string;
+  readonly accessType: string;
+  readonly allowedGroups: readonly string[];
+  readonly allowedServers: readonly string[];
+}
+
+/** `made` is what the settings keep of the token; the token itself is for the answer of this one request. */
+export function addKey(
+  draft: Draft,
+  by: Editor,
+  input: NewKey,
+  made: { tokenHash: string; masked: string },
+): KeyAnswer {
+  const attempt = `Cannot create access key "${input.name}"`;
+  const kind = input.kind ?? (by.isAdmin && !input.owner ? 'system' : 'user');
+  const owner = kind === 'user' ? (input.owner ?? by.username) : undefined;
+  if (!by.isAdmin && (kind === 'system' || owner !== by.username)) {
+    throw new HubError('forbidden', `${attempt}: only admins create keys that are not their own.`);
+  }
+  const keys = listOf(draft, 'bearerKeys');
+  if (owner !== undefined && !listOf(draft, 'users').some((user) => user['username'] === owner)) {
+    throw invalid(attempt, [{ path: 'owner', message: `names an unknown user "${owner}"` }]);
+  }
+  if (keys.filter((key) => key['owner'] === owner).length >= limits.keysPerOwner) {
+    throw new HubError('invalid_input', `${attempt}: there are ${limits.keysPerOwner} already. Delete one first.`);
+  }
+  checkNames(draft, by, attempt, { input });
+  const allowedGroups = [...(input.allowedGroups ?? [])];
+  const allowedServers = [...(input.allowedServers ?? [])];
+  // As in the file: whoever names what it opens does not mean everything.
+  const opened = allowedGroups.length + allowedServers.length > 0 ? 'custom' : 'all';
+  const key: Entry = {
+    id: crypto.randomUUID(),
+    name: input.name,
+    tokenHash: made.tokenHash,
+    maskedToken: made.masked,
+    enabled: input.enabled ?? true,
+    kind,
+    ...(owner !== undefined && { owner }),
+    accessType: input.accessType ?? opened,
+    allowedGroups,
+    allowedServers,
+  };
+  keys.push(key);
+  return keyAnswer(key);
+}
+
+export function updateKey(draft: Draft, by: Editor, id: string, input: KeyUpdate): KeyAnswer {
+  const key = findKey(draft, by, id);
+  checkNames(draft, by, `Cannot change access key "${textOf(key['name']) ?? id}"`, { input, before: key });
+  for (const [member, value] of Object.entries(input)) if (value !== undefined) key[member] = value;
+  return keyAnswer(key);
+}
+
+export function deleteKey(draft: Draft, by: KeyReader, id: string): void {
+  const key = findKey(draft, by, id);
+  draft.bearerKeys = listOf(draft, 'bearerKeys').filter((other) => other !== key);
+}
+
+/** The keys the caller may see. The document is only read. */
+export function keyAnswers(document: { readonly bearerKeys?: readonly Readonly<Entry>[] }, by: KeyReader): KeyAnswer[] {
+  return (document.bearerKeys ?? []).filter((key) => sees(by, key)).map(keyAnswer);
+}
+
+/** Keys of the system belong to the hub: whoever was an admin may know some and goes on being let in with them, which whoever takes the right away has to be told. */
+export function systemKeysNote(draft: Draft, username: string): string[] {
+  const keys = listOf(draft, 'bearerKeys').filter((key) => kindOf(key) === 'system' && key['enabled'] !== false);
+  if (keys.length === 0) return [];
+  const names = listed(keys.map((key) => textOf(key['name']) ?? textOf(key['id']) ?? ''));
+  return [`The access keys of the system stay good: ${names}. Delete those that ${username} knows.`];
+}
+
+/** First eight and last four characters; nothing of a token of which too little to guess would stay hidden, as one that somebody thought up (reference: MCPHub §1.7). */
+export function maskKey(token: string): string {
+  return token.length < shown + hidden ? '********' : `${token.slice(0, 8)}...${token.slice(-4)}`;
+}
+
+const shown = 12;
+/** Sixteen letters and digits are out of anybody's reach. */
+const hidden = 16;
+
+type Names = Pick<KeyUpdate, 'allowedGroups' | 'allowedServers'>;
+
+/** A slip of the pen would make a key that opens nothing, and that later opens what somebody else calls so. What the key has named before may stay. */
+function checkNames(
+  draft: Draft,
+  by: Editor,
+  attempt: string,
+  { input, before = {} }: { input: { [name in keyof Names]: Names[name] | null }; before?: Entry },
+): void {
+  const groups = listOf(draft, 'groups').filter(({ id }) => by.seesGroup(textOf(id) ?? ''));
+  const isGroup = (reference: string) => groups.some(({ id, name }) => id === reference || name === reference);
+  const groupText = (reference: string) =>
+    `names an unknown group "${reference}". Known: ${listed(groups.flatMap(({ name }) => textOf(name) ?? []))}`;
+  const isServer = (name: string) => hasServer(draft, name) && by.seesServer(name);
+  const problemsOf = (member: keyof Names, isThere: (name: string) => boolean, text: (name: string) => string) =>
+    (input[member] ?? []).flatMap((name, i) =>
+      isThere(name) || textsOf(before[member]).includes(name) ? [] : [{ path: `${member}[${i}]`, message: text(name) }],
+    );
+  const problems = [
+    ...problemsOf('allowedGroups', isGroup, groupText),
+    ...problemsOf('allowedServers', isServer, (name) => unknownServerText(draft, by, name)),
+  ];
+  if (problems.length > 0) throw invalid(attempt, problems);
+}
+
+function findKey(draft: Draft, by: KeyReader, id: string): Entry {
+  const key = listOf(draft, 'bearerKeys').find((key) => key['id'] === id && sees(by, key));
+  if (!key) throw new HubError('not_found', `There is no access key "${id}".`);
+  return key;
+}
+
+/** A system key that was made for somebody is still the admins'. */
+function sees(by: KeyReader, key: Readonly<Entry>): boolean {
+  return by.isAdmin || (kindOf(key) === 'user' && key['owner'] === by.username);
+}
+
+function kindOf(key: Readonly<Entry>): 'system' | 'user' {
+  if (key['kind'] === 'system' || key['kind'] === 'user') return key['kind'];
+  return key['owner'] === undefined || key['owner'] === null ? 'system' : 'user';
+}
+
+function keyAnswer(key: Readonly<Entry>): KeyAnswer {
+  const owner = textOf(key['owner']);
+  const listsAny = Array.isArray(key['allowedGroups']) || Array.isArray(key['allowedServers']);
+  return {
+    id: textOf(key['id']) ?? '',
+    name: textOf(key['name']) ?? '',
+    token: textOf(key['maskedToken']) ?? maskKey(textOf(key['token'])?.trim() ?? ''),
+    enabled: key['enabled'] !== false,
+    kind: kindOf(key),
+    ...(owner !== undefined && { owner }),
+    accessType: textOf(key['accessType']) ?? (listsAny ? 'custom' : 'all'),
+    allowedGroups: textsOf(key['allowedGroups']),
+    allowedServers: textsOf(key['allowedServers']),
+  };
+}

@@ -1,0 +1,216 @@
+import {
+  type Draft,
+  type Entry,
+  listOf,
+  listed,
+  ownerOf,
+  renameIn,
+  roleOf,
+  serversOf,
+  textOf,
+  textsOf,
+} from './document.ts';
+import { HubError } from '../errors.ts';
+import { invalid } from '../input/read.ts';
+import { systemKeysNote } from './keys.ts';
+import { isObject } from '../protocol/rpc.ts';
+import type { GroupSettings, UserSettings } from './types.ts';
+import type { NewUser, UserUpdate } from '../input/user.ts';
+
+/**
+ * Edits of the users in the settings document (SPEC, Users; CONTRACT §4), to be run inside one change of the settings and for admins only. Passwords come
+ * hashed: hashing takes too long for an edit. Whoever deletes a user or sets a password also ends the user's access tokens. Throws HubError
+ * `not_found`, `conflict` (name taken) and `invalid_input`.
+ */
+
+export interface UserChange {
+  readonly user: UserAnswer;
+  /** What was accepted and may still be a mistake, in sentences. */
+  readonly notes: readonly string[];
+}
+
+/** A user as answers show them: never with a hash. */
+export interface UserAnswer {
+  readonly username: string;
+  readonly role: 'admin' | 'user';
+  readonly isAdmin: boolean;
+  readonly servers: readonly string[];
+  readonly groups: readonly string[];
+  readonly email?: string;
+  readonly createdAt?: string;
+}
+
+/** Throws HubError `forbidden` unless this is an admin still: while the request waited, somebody may have demoted or deleted them. */
+export function requireAdmin(draft: Draft, username: string): void {
+  const user = listOf(draft, 'users').find((user) => user['username'] === username);
+  if (!user || roleOf(user) !== 'admin') throw new HubError('forbidden', 'Only admins may do this.');
+}
+
+/** `at` is now, in ISO 8601; tokens issued before it are not this user's. */
+export function addUser(draft: Draft, input: NewUser, made: { passwordHash: string; at: string }): UserChange {
+  const users = listOf(draft, 'users');
+  const key = nameKey(input.username);
+  if (users.some((user) => nameKey(usernameOf(user)) === key)) {
+    throw new HubError('conflict', `Cannot create user "${input.username}": the name is taken. Choose another.`);
+  }
+  const user: Entry = { username: input.username, password: made.passwordHash };
+  setRole(user, input.role ?? 'user');
+  user['servers'] = [...(input.servers ?? [])];
+  user['groups'] = groupIds(draft, input.groups ?? []);
+  if (input.email) user['email'] = input.email;
+  user['createdAt'] = made.at;
+  users.push(user);
+  return { user: readUser(user), notes: unknownNames(draft, input) };
+}
+
+/** `passwordHash` is the hash of `input.password`. */
+export function updateUser(draft: Draft, username: string, input: UserUpdate, passwordHash?: string): UserChange {
+  const user = findUser(draft, username);
+  if (input.role === 'user' && isLastAdmin(draft, user)) {
+    throw invalid(`Cannot change user "${username}"`, [
+      { path: 'role', message: 'must stay "admin": nobody else is one. Make somebody else an admin first' },
+    ]);
+  }
+  const isDemoted = input.role === 'user' && roleOf(user) === 'admin';
+  if (input.role) setRole(user, input.role);
+  if (passwordHash !== undefined) user['password'] = passwordHash;
+  if (input.servers) user['servers'] = [...input.servers];
+  if (input.groups) user['groups'] = groupIds(draft, input.groups);
+  if (input.email === null || input.email === '') delete user['email'];
+  else if (input.email !== undefined) user['email'] = input.email;
+  const keysNote = isDemoted ? systemKeysNote(draft, username) : [];
+  return { user: readUser(user), notes: [...unknownNames(draft, input), ...keysNote] };
+}
+
+/**
+ * Sets a password hash: one's own new password, or the upgrade of an old hash at login. Only while `replaces` is still the one in force; false when it
+ * is not.
+ */
+export function setPasswordHash(draft: Draft, username: string, passwordHash: string, replaces: string): boolean {
+  const user = findUser(draft, username);
+  if (user['password'] !== replaces) return false;
+  user['password'] = passwordHash;
+  delete user['passwordIsInitial'];
+  return true;
+}
+
+/**
+ * Takes everything along that the next user of that name must not inherit: access keys, shares, settings and tokens of their own. What they owned
+ * belongs to `by` from now on. Gives what is left to do, in sentences.
+ */
+export function deleteUser(draft: Draft, username: string, by: string): readonly string[] {
+  const user = findUser(draft, username);
+  const attempt = `Cannot delete user "${username}"`;
+  if (usernameOf(user) === by)
+    throw new HubError('invalid_input', `${attempt}: nobody deletes themselves. Ask another admin.`);
+  if (isLastAdmin(draft, user)) {
+    throw new HubError('invalid_input', `${attempt}: nobody else is an admin. Make somebody else an admin first.`);
+  }
+  const things = [...listOf(draft, 'groups'), ...Object.values(serversOf(draft))].filter(isObject);
+  for (const thing of things) if (ownerOf(draft, thing) === username) thing['owner'] = by;
+  draft.users = listOf(draft, 'users').filter((other) => other !== user);
+  draft.bearerKeys = listOf(draft, 'bearerKeys').filter((key) => key['owner'] !== username);
+  renameIn(things, 'sharedWithUsers', (name) => (name === username ? undefined : name));
+  const configs = draft['userConfigs'];
+  if (isObject(configs) && Object.hasOwn(configs, username)) delete configs[username];
+  const tokens = draft['oauthTokens'];
+  if (Array.isArray(tokens)) {
+    draft['oauthTokens'] = tokens.filter((token: unknown) => !isObject(token) || token['username'] !== username);
+  }
+  return roleOf(user) === 'admin' ? systemKeysNote(draft, username) : [];
+}
+
+export function userAnswer({ username, role, servers, groups, email, createdAt }: UserSettings): UserAnswer {
+  const more = { ...(email !== undefined && { email }), ...(createdAt !== undefined && { createdAt }) };
+  return { username, role, isAdmin: role === 'admin', servers, groups, ...more };
+}
+
+/** SPEC, User statistics. A user counts once per server, whether it is on their list, in one of their groups, or both. */
+export function usersStats(settings: { users: readonly UserSettings[]; groups: readonly GroupSettings[] }) {
+  const perServer = new Map<string, number>();
+  const perGroup = new Map<string, number>();
+  for (const user of settings.users) {
+    const groups = new Set<string>();
+    const servers = new Set(user.servers);
+    for (const reference of user.groups) {
+      const group =
+        settings.groups.find(({ id }) => id === reference) ?? settings.groups.find(({ name }) => name === reference);
+      groups.add(group?.id ?? reference);
+      for (const { name } of group?.servers ?? []) servers.add(name);
+    }
+    for (const name of servers) perServer.set(name, (perServer.get(name) ?? 0) + 1);
+    for (const id of groups) perGroup.set(id, (perGroup.get(id) ?? 0) + 1);
+  }
+  const adminUsers = settings.users.filter(({ role }) => role === 'admin').length;
+  return {
+    totalUsers: settings.users.length,
+    adminUsers,
+    regularUsers: settings.users.length - adminUsers,
+    usersPerServer: Object.fromEntries(perServer),
+    usersPerGroup: Object.fromEntries(perGroup),
+  };
+}
+
+function findUser(draft: Draft, username: string): Entry {
+  const user = listOf(draft, 'users').find((user) => user['username'] === username);
+  if (!user) throw new HubError('not_found', `There is no user "${username}".`);
+  return user;
+}
+
+function isLastAdmin(draft: Draft, user: Entry): boolean {
+  const isAdmin = (entry: Entry) => roleOf(entry) === 'admin';
+  return isAdmin(user) && !listOf(draft, 'users').some((other) => other !== user && isAdmin(other));
+}
+
+/** Both spellings, so that MCPHub can read the file too. */
+function setRole(user: Entry, role: 'admin' | 'user'): void {
+  user['role'] = role;
+  user['isAdmin'] = role === 'admin';
+}
+
+function usernameOf(user: Entry): string {
+  return textOf(user['username']) ?? '';
+}
+
+function nameKey(name: string): string {
+  return name.normalize('NFC').toLowerCase();
+}
+
+function readUser(user: Entry): UserAnswer {
+  return userAnswer({
+    username: usernameOf(user),
+    passwordHash: '',
+    role: roleOf(user),
+    email: textOf(user['email']),
+    servers: textsOf(user['servers']),
+    groups: textsOf(user['groups']),
+    createdAt: textOf(user['createdAt']),
+  });
+}
+
+/** Groups may be given by name too; kept is the id (SPEC, User), so that users, groups and statistics speak of the same thing. */
+function groupIds(draft: Draft, references: readonly string[]): string[] {
+  const groups = listOf(draft, 'groups');
+  const idOf = (reference: string): string => {
+    if (groups.some(({ id }) => id === reference)) return reference;
+    return textOf(groups.find(({ name }) => name === reference)?.['id']) ?? reference;
+  };
+  return [...new Set(references.map(idOf))];
+}
+
+/** Access may be given before the server is there; a slip of the pen looks the same, so it is told. */
+function unknownNames(
+  draft: Draft,
+  {
+    servers,
+    groups,
+  }: { servers?: readonly string[] | null | undefined; groups?: readonly string[] | null | undefined },
+): string[] {
+  const known = new Set(listOf(draft, 'groups').flatMap((group) => [group['id'], group['name']]));
+  const noServer = (servers ?? []).filter((name) => !Object.hasOwn(serversOf(draft), name));
+  const noGroup = (groups ?? []).filter((reference) => !known.has(reference));
+  return [
+    ...(noServer.length > 0 ? [`There is no server ${listed(noServer)} yet.`] : []),
+    ...(noGroup.length > 0 ? [`There is no group ${listed(noGroup)} yet.`] : []),
+  ];
+}
