@@ -93,7 +93,7 @@ function record(name, { about, rows }) {
     about,
     on: new Date().toISOString().slice(0, 10),
     machine,
-    rounds: Number(options.rounds),
+    rounds: Math.max(...rows.map(({ rounds }) => rounds)),
     rows,
   };
   writeFileSync(new URL(`./results/${name}.json`, import.meta.url), `${JSON.stringify(run, null, 1)}\n`);

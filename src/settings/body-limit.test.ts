@@ -20,12 +20,23 @@ describe('routing.jsonBodyLimit', () => {
     expect(bytes(said)).toBe(expected);
   });
 
-  test.each(['much', '1 tb', '-1mb', '63kb', '129mb', '1e9', '0x20000', 0, 1.5e9, true, {}, { said: ['1mb'] }])(
-    '%j is refused',
-    (said) => {
-      expect(() => bytes(said)).toThrow(
-        'systemConfig.routing.jsonBodyLimit: expected the size of the largest JSON body',
-      );
-    },
-  );
+  test.each([
+    ['63kb', 65_536],
+    [0, 65_536],
+    ['200mb', 134_217_728],
+    [1.5e9, 134_217_728],
+  ])('%j is taken as %s bytes, with a warning', (jsonBodyLimit, expected) => {
+    const { settings, warnings } = parseSettings({ systemConfig: { routing: { jsonBodyLimit } } });
+    expect(settings.system.routing.jsonBodyBytes).toBe(expected);
+    expect(warnings).toEqual([
+      {
+        path: 'systemConfig.routing.jsonBodyLimit',
+        message: `is taken as ${expected} bytes: a limit may be from "64kb" to "128mb"`,
+      },
+    ]);
+  });
+
+  test.each(['much', '1 tb', '-1mb', '1e9', '0x20000', true, {}, { said: ['1mb'] }])('%j is refused', (said) => {
+    expect(() => bytes(said)).toThrow('systemConfig.routing.jsonBodyLimit: expected the size of the largest JSON body');
+  });
 });
