@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { deferred } from '../../src/core/deferred.ts';
 import { api, login } from '../kit/api.ts';
+import { atEnd } from '../kit/at-end.ts';
 import { embeddingService } from '../kit/embedding-service.ts';
 import { hostileStdio } from '../kit/hostile.ts';
 import { session } from '../kit/sessions.ts';
@@ -146,6 +148,24 @@ describe('smart routing', () => {
     await page.getByLabel('Within').selectOption('dev');
     await page.waitForURL(/group=dev/);
     await page.getByText('switched off').first().waitFor({ state: 'attached' });
+  });
+
+  test('takes another question while one is still being answered', async () => {
+    const page = await visit(hub, '/smart');
+    const held = deferred<void>();
+    atEnd(() => held.resolve());
+    await page.route('**/api/smart-routing/search', async (route) => {
+      if (route.request().postData()?.includes('slow') === true) await held.promise;
+      // The page does not wait for this one any more.
+      await route.continue().catch(() => {});
+    });
+    const asked = page.waitForRequest('**/api/smart-routing/search');
+    await page.getByLabel('What are you looking for?').fill('slow');
+    await page.keyboard.press('Enter');
+    await asked;
+    await page.getByLabel('What are you looking for?').fill('create a note');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: /create_note/ }).waitFor();
   });
 
   test('discloses progressively as soon as it is switched, for clients that are connected too', async () => {

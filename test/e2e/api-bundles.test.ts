@@ -167,6 +167,8 @@ describe('refused is', () => {
     await refused(() => as('multipart/form-data', 'x'), 415, /boundary/);
     await refused(() => as('multipart/form-data; boundary=b', 'nothing of the kind'), 400, /Cannot read the upload/);
     await refused(() => as('multipart/form-data; boundary=b', ''), 400, /Cannot read the upload/);
+    const endless = `multipart/form-data; boundary=${'b'.repeat(400)}`;
+    await refused(() => as(endless, 'x'), 400, /Cannot read the upload: its boundary/);
     const cut = '--b\r\ncontent-disposition: form-data; name="mcpbFile"; filename="a.mcpb"\r\n\r\nPK';
     await refused(() => as('multipart/form-data; boundary=b', cut), 400, /Cannot read the upload/);
   });

@@ -51,6 +51,25 @@ export async function withUpload<T>(
   }
 }
 
+/** Throws HubError `invalid_input` for a boundary that is none (RFC 2046 §5.1.1: at most 70 characters). */
+function formParser(type: string) {
+  try {
+    return Busboy({
+      headers: { 'content-type': type },
+      limits: {
+        fileSize: limits.bundleBytes,
+        files: 1,
+        fields: limits.formFields,
+        fieldSize: limits.formFieldBytes,
+        fieldNameSize: 100,
+        headerPairs: 20,
+      },
+    });
+  } catch {
+    throw invalidForm('its boundary cannot be used; it may have 70 characters at most');
+  }
+}
+
 /** Reads the form to its end, the file in it to `file`. */
 async function receive(body: Request['body'], type: string, file: string, { folder, names }: UploadPlace) {
   const expected = names.map((name) => `"${name}"`).join(' or ');
@@ -64,17 +83,7 @@ async function receive(body: Request['body'], type: string, file: string, { fold
     problem ??= error;
     stop.abort();
   };
-  const parser = Busboy({
-    headers: { 'content-type': type },
-    limits: {
-      fileSize: limits.bundleBytes,
-      files: 1,
-      fields: limits.formFields,
-      fieldSize: limits.formFieldBytes,
-      fieldNameSize: 100,
-      headerPairs: 20,
-    },
-  });
+  const parser = formParser(type);
   parser.on('file', (name: string, stream: BusboyFileStream, given: string) => {
     if (!names.includes(name)) {
       refuse(invalidForm(`the file must be in the field ${expected}, not ${JSON.stringify(name.slice(0, 100))}`));

@@ -78,7 +78,8 @@ export function TrySearch() {
             ...groups.map(({ name }) => ({ value: name, label: name })),
           ]}
         />
-        <Button look="primary" type="submit" icon={Search} busy={report.isFetching}>
+        {/* Never busy: another question takes the place of the one that is still being answered. */}
+        <Button look="primary" type="submit" icon={Search}>
           {t('smart.search')}
         </Button>
       </form>
