@@ -24,6 +24,8 @@ const project = (name: string, include: string[], kind = database, more: object 
     isolate: false,
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // As `until` waits; a second is not enough where others compute.
+    expect: { poll: { timeout: 10_000 } },
     ...more,
   },
 });

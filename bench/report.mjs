@@ -8,6 +8,7 @@ const results = new URL('./results/', import.meta.url);
 /** How each figure is headed. */
 const heads = {
   at: 'in flight',
+  by: 'searched by',
   over: 'server over',
   contender: 'who',
   perSecond: 'per s',

@@ -123,10 +123,11 @@ function addressOf(child) {
     let said = '';
     const look = (chunk) => {
       said = (said + chunk).slice(-20_000);
-      const found = /http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):\d+/.exec(said);
+      // Its servers may have said something before.
+      const found = /is ready".*?"url":"(http:\/\/[^"/]+)/.exec(said);
       if (!found) return;
       for (const stream of [child.stdout, child.stderr]) stream.off('data', look).resume();
-      resolve(found[0].replace('localhost', '127.0.0.1'));
+      resolve(found[1].replace('localhost', '127.0.0.1'));
     };
     for (const stream of [child.stdout, child.stderr]) stream.on('data', look);
     child.once('exit', (code) => reject(new Error(`the hub ended with ${code}:\n${said}`)));

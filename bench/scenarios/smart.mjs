@@ -1,6 +1,10 @@
 // Finding a tool by what it does: `search_tools` of the smart endpoint, as a client asks it.
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { ready, startHub, stdioServer } from '../lib/contenders.mjs';
-import { percentile } from '../lib/numbers.mjs';
+import { after, percentile } from '../lib/numbers.mjs';
 import { cpuOf } from '../lib/processes.mjs';
 import { openSession } from '../lib/session.mjs';
 
@@ -17,22 +21,52 @@ const queries = [
 ];
 
 export async function run({ rounds, note }) {
-  for (const tools of [500, 5_000, 50_000]) {
-    const servers = { echo: stdioServer() };
-    for (let left = tools; left > 0; left -= perServer)
-      servers[`s${left}`] = stdioServer({ tools: Math.min(left, perServer) });
-    const hub = await startHub('hub', { servers });
-    try {
-      const echo = (await ready(hub, tools + 5)).of('echo', 'echo');
-      const smart = { ...hub.target, url: `${hub.url}/mcp/$smart` };
-      await search(hub, smart, 1, 50);
-      for (let round = 0; round < rounds; round++) {
-        for (const at of [1, 64]) note({ tools, at }, await search(hub, smart, at, tools > 5_000 ? 300 : 1_000, echo));
-      }
-    } finally {
-      await hub.close();
-    }
+  for (const tools of [500, 5_000, 50_000]) await measure({ tools, by: 'words and vectors' }, undefined, rounds, note);
+  const program = withoutVectors();
+  try {
+    await measure({ tools: 5_000, by: 'words' }, program.cli, rounds, note);
+  } finally {
+    program.remove();
   }
+}
+
+async function measure({ tools, by }, program, rounds, note) {
+  const servers = { echo: stdioServer() };
+  for (let left = tools; left > 0; left -= perServer)
+    servers[`s${left}`] = stdioServer({ tools: Math.min(left, perServer) });
+  const hub = await startHub('hub', { servers, program });
+  try {
+    const echo = (await ready(hub, tools + 5)).of('echo', 'echo');
+    const smart = { ...hub.target, url: `${hub.url}/mcp/$smart` };
+    await indexed(smart);
+    await search(hub, smart, 1, 50);
+    for (let round = 0; round < rounds; round++) {
+      for (const at of [1, 64])
+        note({ tools, by, at }, await search(hub, smart, at, tools > 5_000 ? 300 : 1_000, echo));
+    }
+  } finally {
+    await hub.close();
+  }
+}
+
+/** The hub without its table of word vectors: it searches by words alone then. */
+function withoutVectors() {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-'));
+  const ours = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+  for (const part of ['dist', 'package.json']) cpSync(ours(part), join(folder, part), { recursive: true });
+  symlinkSync(ours('node_modules'), join(folder, 'node_modules'));
+  return {
+    cli: join(folder, 'dist/cli.js'),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Waits until all tools are searched. */
+async function indexed(smart) {
+  const session = await openSession(smart);
+  const given = JSON.stringify({ name: 'search_tools', arguments: { query: queries[0][0] } });
+  while ((await session.ask('tools/call', given)).includes('still being read into the index')) await after(200);
+  await session.end();
 }
 
 /** So many searches, and beside them one caller of a tool after the other, which must not be held up. */

@@ -15,7 +15,9 @@ export async function run({ rounds, seconds, extra, note, only }) {
     for (const start of extra) contenders.push(await start(setup));
     for (const one of contenders) {
       one.tool = (await ready(one, 5)).of('web', 'echo');
-      one.capacity = (await load(one, one.tool, 64, { calls: 8_000, seconds: 5 })).perSecond;
+      // Twice: what runs for the first time is not what it can do.
+      for (let time = 0; time < 2; time++)
+        one.capacity = (await load(one, one.tool, 64, { calls: 8_000, seconds: 5 })).perSecond;
     }
     const rate = contenders.find(({ name }) => name === 'hub').capacity / 2;
     for (let round = 0; round < rounds; round++) {

@@ -1,5 +1,5 @@
 import { limits } from '../core/limits.ts';
-import type { Principal } from '../core/access/principal.ts';
+import { type Principal, principalOf } from '../core/access/principal.ts';
 import type { Settings, UserSettings } from '../core/settings/types.ts';
 import { findKey } from './keys.ts';
 import type { Claims, Tokens } from './tokens.ts';
@@ -35,7 +35,7 @@ export function createIdentify(options: {
     if (credential.kind !== 'token') return credential.kind;
     const { token } = credential;
     const claims = verified.get(token);
-    if (claims) return holds(claims, snapshot) ? { kind: 'user', username: claims.username } : 'bad';
+    if (claims) return holder(claims, snapshot);
     if (token.length > limits.tokenChars) return 'bad';
     const key = findKey(snapshot, token);
     if (key) {
@@ -46,12 +46,12 @@ export function createIdentify(options: {
     return looksLikeJwt(token) ? undefined : 'bad';
   }
 
-  function holds(claims: Claims, snapshot: Settings): boolean {
+  function holder(claims: Claims, snapshot: Settings): Principal | 'bad' {
     const user = usersOf(snapshot).get(claims.username);
-    if (!user || !tokens.valid(claims)) return false;
+    if (!user || !tokens.valid(claims)) return 'bad';
     // A token older than its user belonged to an earlier one of the same name.
     const createdAt = user.createdAt === undefined ? Number.NaN : Date.parse(user.createdAt);
-    return !(createdAt > claims.issuedAt);
+    return createdAt > claims.issuedAt ? 'bad' : principalOf(user);
   }
 
   async function verify(token: string): Promise<Claims | undefined> {
@@ -74,13 +74,13 @@ export function createIdentify(options: {
       const known = decide(credential, snapshot);
       if (known !== undefined || credential.kind !== 'token') return known ?? 'bad';
       const claims = await verify(credential.token);
-      return claims && holds(claims, settings()) ? { kind: 'user', username: claims.username } : 'bad';
+      return claims ? holder(claims, settings()) : 'bad';
     },
     async claims(headers) {
       const credential = credentialOf(headers, settings());
       if (credential.kind !== 'token' || !looksLikeJwt(credential.token)) return undefined;
       const claims = verified.get(credential.token) ?? (await verify(credential.token));
-      return claims && holds(claims, settings()) ? claims : undefined;
+      return claims && holder(claims, settings()) !== 'bad' ? claims : undefined;
     },
   };
 }

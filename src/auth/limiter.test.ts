@@ -1,5 +1,7 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { atEnd } from '../../test/kit/at-end.ts';
+import type { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import { createLoginLimiter } from './limiter.ts';
 
@@ -84,4 +86,20 @@ describe('the login limiter', () => {
       { numRuns: 300 },
     );
   });
+});
+
+test('a clock that is set back keeps nobody out for longer', () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  atEnd(() => void vi.useRealTimers());
+  const limiter = createLoginLimiter();
+  for (let i = 0; i < limits.loginFailuresPerAccount; i++) limiter.begin({ account: 'ann', address: `10.0.0.${i}` });
+  vi.setSystemTime(Date.now() - 86_400_000);
+  let told: unknown;
+  try {
+    limiter.check({ account: 'ann', address: '10.1.0.1' });
+  } catch (error) {
+    told = error;
+  }
+  expect(told).toMatchObject({ code: 'too_many' });
+  expect((told as HubError).retryAfterMs).toBeLessThanOrEqual(limits.loginWindowMs);
 });

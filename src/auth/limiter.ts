@@ -30,7 +30,8 @@ export function createLoginLimiter(
   options: { now?: () => number; records?: number; perAddress?: number; perAccount?: number } = {},
 ): LoginLimiter {
   const {
-    now = Date.now,
+    // Not the time of day: a clock that is set back would keep people out for as long.
+    now = () => performance.now(),
     records = limits.loginRecords,
     perAddress = limits.loginFailuresPerAddress,
     perAccount = limits.loginFailuresPerAccount,

@@ -7,7 +7,7 @@ import type { Login } from './login.ts';
  * Logs each login that fails: who, and from where, never the password. The limiter bounds how many there are; of what it refuses itself the first of each
  * address and window is logged, however long somebody goes on.
  */
-export function logFailures(login: Login, log: Logger, now: () => number = Date.now): Login {
+export function logFailures(login: Login, log: Logger, now = () => performance.now()): Login {
   /** When the refusals of an address were last told, in the order of telling. */
   const told = new Map<string, number>();
 

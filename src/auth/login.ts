@@ -13,8 +13,8 @@ export interface LoginAttempt {
 
 export interface LoggedIn {
   readonly user: UserSettings;
-  /** A hash to store in place of the user's old one; only where that is bcrypt or weak. */
-  readonly newHash: string | undefined;
+  /** Makes a hash to store in place of the user's old one; only where that is bcrypt or weak. Whoever lets the user in does so before: it takes its time, in which the password may be changed. */
+  readonly rehash: (() => Promise<string>) | undefined;
 }
 
 /**
@@ -36,7 +36,7 @@ export function createLogin(options: { settings: () => Settings; passwords: Pass
     };
     const { users } = settings();
     const user = find(users, username);
-    const right = user
+    let right = user
       ? await passwords.verify(password, user.passwordHash, started)
       : await passwords.verifyNobody(
           username,
@@ -44,14 +44,19 @@ export function createLogin(options: { settings: () => Settings; passwords: Pass
           users.map((user) => user.passwordHash),
           started,
         );
-    // Deleted, given another password, or the same one in a new hash, while this one was looked at.
-    const still = user && right ? find(settings().users, username) : undefined;
-    const same = still?.passwordHash === user?.passwordHash;
-    if (!still || !(same || (await passwords.verify(password, still.passwordHash)))) {
-      throw new HubError('unauthenticated', refusal);
+    let seen = user?.passwordHash;
+    while (right) {
+      const still = find(settings().users, username);
+      if (!still) break;
+      if (still.passwordHash === seen) {
+        counted?.succeeded();
+        return { user: still, rehash: needsRehash(seen) ? () => passwords.hash(password) : undefined };
+      }
+      // Given another password, or the same one in a new hash, while this one was looked at.
+      seen = still.passwordHash;
+      right = await passwords.verify(password, seen);
     }
-    counted?.succeeded();
-    return { user: still, newHash: needsRehash(still.passwordHash) ? await passwords.hash(password) : undefined };
+    throw new HubError('unauthenticated', refusal);
   };
 }
 

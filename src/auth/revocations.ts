@@ -20,7 +20,8 @@ export type RevocationState = readonly {
 export interface Revocations {
   revoked(token: { username: string; jti: string; issuedAt: number }): boolean;
   revoke(token: { username: string; jti: string; expiresAt: number }): Promise<void>;
-  revokeUser(username: string): Promise<void>;
+  /** Ends all tokens issued until now, and until `atLeast`. */
+  revokeUser(username: string, atLeast?: number): Promise<void>;
   /** Tokens of this user issued until then have ended; 0 = none. */
   cutoff(username: string): number;
   refresh(): Promise<void>;
@@ -95,8 +96,8 @@ export function createRevocations(options: { store?: RevocationStore; now: () =>
       add(username, jti, expiresAt);
       return save();
     },
-    revokeUser(username) {
-      endAll(entryOf(username), now());
+    revokeUser(username, atLeast = 0) {
+      endAll(entryOf(username), Math.max(now(), atLeast));
       return save();
     },
     cutoff: (username) => users.get(username)?.before ?? 0,

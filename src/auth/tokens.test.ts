@@ -170,3 +170,18 @@ describe('revocations', () => {
     }
   });
 });
+
+test('ending all tokens of a user ends those too that were issued before the clock was set back', async () => {
+  let at = Date.now() + 3_600_000;
+  const [here, replica] = await Promise.all([1, 2].map(() => createTokens({ secret, now: () => at })));
+  if (!here || !replica) throw new Error('two are made');
+  const early = [await here.issue(ann), await replica.issue(ann)];
+  for (const token of early) expect(await here.verify(token)).toBeDefined();
+  at -= 3_600_000;
+  await here.revokeUser('ann');
+  for (const token of early) expect(await here.verify(token)).toBeUndefined();
+  const fresh = await here.issue(ann);
+  expect(await here.verify(fresh)).toMatchObject({ username: 'ann' });
+  await here.revokeUser('ann');
+  expect(await here.verify(fresh)).toBeUndefined();
+});

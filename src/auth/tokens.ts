@@ -39,6 +39,12 @@ export async function createTokens(options: {
   const key = await signingKey(options.secret);
   const revocations: Revocations = createRevocations({ now, ...(options.store && { store: options.store }) });
   await revocations.refresh();
+  /** When the newest token of each user that was seen here says it was issued: after now, once the clock has been set back. */
+  const newest = new Map<string, number>();
+
+  function seen(username: string, issuedAt: number): void {
+    newest.set(username, Math.max(issuedAt, newest.get(username) ?? 0));
+  }
 
   function valid(claims: Claims): boolean {
     return claims.expiresAt + limits.clockToleranceMs > now() && !revocations.revoked(claims);
@@ -50,6 +56,7 @@ export async function createTokens(options: {
       // whose clock is behind that of the one which made the user.
       const created = createdAt === undefined ? Number.NaN : Date.parse(createdAt);
       const issuedAt = Math.max(now(), revocations.cutoff(username) + 1, Number.isNaN(created) ? 0 : created);
+      seen(username, issuedAt);
       const seconds = Math.floor(issuedAt / 1000);
       return new SignJWT()
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
@@ -61,11 +68,13 @@ export async function createTokens(options: {
     },
     async verify(token) {
       const claims = await claimsOf(token, key, now());
-      return claims && valid(claims) ? claims : undefined;
+      if (!claims || !valid(claims)) return undefined;
+      seen(claims.username, claims.issuedAt);
+      return claims;
     },
     valid,
     revoke: (claims) => revocations.revoke(claims),
-    revokeUser: (username) => revocations.revokeUser(username),
+    revokeUser: (username) => revocations.revokeUser(username, newest.get(username) ?? 0),
     refresh: () => revocations.refresh(),
   };
 }

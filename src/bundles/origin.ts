@@ -1,5 +1,6 @@
 import { isObject } from '../core/protocol/rpc.ts';
 import { bundlesFolder, removeFolder } from './folders.ts';
+import type { Manifest } from './manifest.ts';
 
 /** What a server entry remembers of the bundle it came from, under `bundle`. */
 export interface Origin {
@@ -26,6 +27,18 @@ export function originOf(entry: Readonly<Record<string, unknown>> | undefined): 
     missing: Array.isArray(missing) ? missing.map(String) : [],
     userConfig: isObject(userConfig) ? userConfig : {},
   };
+}
+
+/** What was given for the version before, as far as this one still asks for it. */
+export function knownValues(origin: Origin | undefined, manifest: Manifest): Record<string, unknown> {
+  const values = Object.entries(origin?.userConfig ?? {});
+  return Object.fromEntries(values.filter(([key]) => Object.hasOwn(manifest.user_config ?? {}, key)));
+}
+
+/** The members of an entry's `env` that are texts. */
+export function textsOf(value: unknown): Record<string, string> {
+  const entries = Object.entries(typeof value === 'object' && value !== null ? value : {});
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
 
 /** True while one of the servers runs from the folder that this entry names: imported settings may name a folder twice. */

@@ -31,7 +31,7 @@ export interface BundleServer {
 }
 
 /** What stands for a sensitive value where it must not be seen (CONTRACT §4, Servers). */
-const mask = '••••';
+export const mask = '••••';
 
 export function thisHost(): BundleHost {
   return { platform: process.platform, home: homedir() };
@@ -94,6 +94,35 @@ export function bundleServer(
     requiredConfig: stillMissing,
     executables: [...new Set(executables)],
     notes: notesOn(manifest, place, stillMissing, host),
+  };
+}
+
+/** What a bundle makes of its values in one place of its entry; undefined where a value was never given, or is a secret nobody kept. */
+export interface BundleWords {
+  readonly args: readonly string[] | undefined;
+  readonly env: ReadonlyMap<string, string | undefined>;
+  readonly description: string | undefined;
+  /** The options a variable of the environment is made of. */
+  optionsOf(variable: string): string[];
+}
+
+/** The texts of the entry that `bundleServer` makes, to be compared with what stands there by now. Throws as that does for user values that do not fit. */
+export function bundleWords(
+  manifest: Manifest,
+  folder: string,
+  given: Readonly<Record<string, unknown>>,
+  host: BundleHost = thisHost(),
+): BundleWords {
+  const system = systemVariables(folder, host);
+  const { values } = takeUserValues(manifest, given, (text) => fillSystem(text, system));
+  const template = createTemplate(manifest, system, values, pathOf(host));
+  const { args, env } = launchOf(manifest, host.platform);
+  const isKnown = (text: string): boolean => template.absentIn(text).length === 0;
+  return {
+    args: args.every(isKnown) ? template.fillArgs(args) : undefined,
+    env: new Map(Object.entries(env).map(([name, text]) => [name, isKnown(text) ? template.fill(text) : undefined])),
+    description: manifest.description,
+    optionsOf: (name) => optionsIn(env[name] ?? ''),
   };
 }
 
@@ -232,12 +261,16 @@ function createTemplate(
 
   /** Options in a text that have no value. */
   function absentIn(text: string): string[] {
-    const names = [...text.matchAll(variable)].map((match) => match[1] ?? '');
-    const keys = names.filter((name) => name.startsWith(optionPrefix)).map((name) => name.slice(optionPrefix.length));
-    return keys.filter((key) => Object.hasOwn(manifest.user_config ?? {}, key) && !values.has(key));
+    return optionsIn(text).filter((key) => Object.hasOwn(manifest.user_config ?? {}, key) && !values.has(key));
   }
 
   return { fill, fillArgs, fillNow, absentIn };
+}
+
+/** The keys of the options that a text names. */
+function optionsIn(text: string): string[] {
+  const names = [...text.matchAll(variable)].map((match) => match[1] ?? '');
+  return names.filter((name) => name.startsWith(optionPrefix)).map((name) => name.slice(optionPrefix.length));
 }
 
 /** A program of the bundle, by its full path, or one that the system finds. */

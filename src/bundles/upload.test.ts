@@ -195,6 +195,85 @@ describe('a replaced bundle', () => {
   });
 });
 
+describe('what was changed by hand in a replaced bundle', () => {
+  const env = { KEY: '${user_config.key}', MODE: 'fast', LEVEL: '${user_config.level}', HOME_OF: '${HOME}/notes' };
+  const version = (number: string, more: object = {}) =>
+    bundle({
+      version: number,
+      description: `Takes notes, version ${number}`,
+      server: {
+        type: 'node',
+        entry_point: 'bin/run',
+        mcp_config: { command: 'node', args: ['bin/run'], env, ...more },
+      },
+    });
+  async function changed(edit: (entry: Record<string, unknown>, env: Record<string, string>) => void) {
+    const some = await hub();
+    await some.upload(version('1'), { userConfig: { key: 'hunter2' } });
+    await some.store.change((draft) => {
+      const entry = draft.mcpServers?.['notes'] ?? {};
+      edit(entry, entry['env'] as Record<string, string>);
+    });
+    return some;
+  }
+
+  test('stays, and what was not is taken from the new version', async () => {
+    const { upload, entry } = await changed((_, env) =>
+      Object.assign(env, { MODE: 'careful', HTTP_PROXY: 'secret@proxy' }),
+    );
+    const next = { env: { ...env, MODE: 'faster', HOME_OF: '${HOME}/all-notes', NEW: 'yes' } };
+    const answer = await upload(version('2', next), { replace: true });
+    expect(entry('notes')).toMatchObject({
+      description: 'Takes notes, version 2',
+      env: {
+        KEY: 'hunter2',
+        MODE: 'careful',
+        LEVEL: '1',
+        HOME_OF: '/home/ada/all-notes',
+        NEW: 'yes',
+        HTTP_PROXY: 'secret@proxy',
+      },
+    });
+    expect(answer.notes).toEqual([]);
+    expect(JSON.stringify(answer)).not.toMatch(/hunter2|secret@proxy/);
+    // And so it goes on, whatever the version after that says.
+    await upload(version('3', next), { replace: true });
+    expect(entry('notes')).toMatchObject({ env: { MODE: 'careful', HTTP_PROXY: 'secret@proxy', NEW: 'yes' } });
+  });
+
+  test('stays away if it was taken away, and the description stays', async () => {
+    const { upload, entry } = await changed((entry, env) => {
+      delete env['MODE'];
+      entry['description'] = 'Mine';
+    });
+    await upload(version('2'), { replace: true });
+    expect(entry('notes')?.['env']).toEqual({ KEY: 'hunter2', LEVEL: '1', HOME_OF: '/home/ada/notes' });
+    expect(entry('notes')?.['description']).toBe('Mine');
+  });
+
+  test('gives way to what is given with the upload', async () => {
+    const { upload, entry } = await changed((_, env) => Object.assign(env, { LEVEL: '5', KEY: 'changed' }));
+    await upload(version('2'), { replace: true });
+    expect(entry('notes')).toMatchObject({ env: { LEVEL: '5', KEY: 'changed' } });
+    await upload(version('3'), { replace: true, userConfig: { level: 9, key: 'hunter3' } });
+    expect(entry('notes')).toMatchObject({ env: { LEVEL: '9', KEY: 'hunter3' } });
+  });
+
+  test('goes where it is an argument, and the answer says so', async () => {
+    const { upload, entry } = await changed((entry) => (entry['args'] = ['bin/run', '--verbose']));
+    const { notes } = await upload(version('2'), { replace: true });
+    expect(entry('notes')?.['args']).toEqual(['bin/run']);
+    expect(notes.join()).toContain('arguments');
+  });
+
+  test('goes where nobody can tell: the manifest of the version before is gone', async () => {
+    const { upload, entry, dataDir } = await changed((_, env) => Object.assign(env, { MODE: 'careful' }));
+    rmSync(join(dataDir, 'bundles', 'notes-1', 'manifest.json'));
+    await upload(version('2'), { replace: true });
+    expect(entry('notes')).toMatchObject({ env: { MODE: 'fast', KEY: 'hunter2' } });
+  });
+});
+
 describe('a deleted bundle', () => {
   test('takes its folder along, and nothing else', async () => {
     const { upload, entry, bundles, dataDir } = await hub();

@@ -7,8 +7,9 @@ import type { ServerEntry } from '../core/settings/server-entry.ts';
 import { damaged, quoted } from './failures.ts';
 import { bundlesFolder, keepFolder, removeFolder, removeLeftovers, removeTree } from './folders.ts';
 import { type Manifest, parseManifest } from './manifest.ts';
-import { type Origin, originOf, removeBundle } from './origin.ts';
-import { type BundleHost, bundleServer, thisHost } from './server-config.ts';
+import { handSet, type HandSet, wordsBefore } from './hand-set.ts';
+import { knownValues, type Origin, originOf, removeBundle, textsOf } from './origin.ts';
+import { type BundleHost, bundleServer, bundleWords, type BundleWords, mask, thisHost } from './server-config.ts';
 import { type Bundle, openBundle } from './unpack.ts';
 
 /** The part of the settings document that a bundle touches, and the way to change it (`SettingsStore.change`). */
@@ -42,7 +43,7 @@ export interface ImportedBundle {
 
 /**
  * Unpacks a bundle and registers its server. A replaced server keeps what the operator decided about it (who may use it, its switched-off tools, whether it
- * runs) and the values given before, and its folder goes. Whatever fails, settings and disk are as they were.
+ * runs, variables and the description changed by hand) and the values given before, and its folder goes. Whatever fails, settings and disk are as they were.
  * Throws HubError `invalid_input` (bad bundle, bad values), `too_large`, `conflict` (the name is taken), `misconfigured` (the disk).
  */
 export async function importBundle(upload: BundleUpload): Promise<ImportedBundle> {
@@ -54,7 +55,13 @@ export async function importBundle(upload: BundleUpload): Promise<ImportedBundle
   const bundle = await openBundle(upload.file);
   try {
     const manifest = await readManifest(bundle);
-    const source: Source = { upload, manifest, files: bundle.files, parent };
+    const source: Source = {
+      upload,
+      manifest,
+      files: bundle.files,
+      parent,
+      before: await before(upload, manifest, parent),
+    };
     // Everything that can be refused is refused before a gigabyte is unpacked.
     const { executables } = await upload.change((draft) => entryFor(draft, source, manifest.name));
     const folder = await install(bundle, source, executables);
@@ -73,6 +80,18 @@ interface Source {
   readonly files: ReadonlySet<string>;
   /** The folder of all bundles. */
   readonly parent: string;
+  /** What the version in this folder was made into, where there is one. */
+  readonly before: { readonly folder: string; readonly words: BundleWords } | undefined;
+}
+
+async function before({ change, host }: BundleUpload, { name }: Manifest, parent: string): Promise<Source['before']> {
+  const origin = await change((draft) => originOf(entryOf(draft, name)));
+  const words = origin && (await wordsBefore(origin, parent, host));
+  return words && { folder: origin.folder, words };
+}
+
+function entryOf({ mcpServers = {} }: Readonly<Draft>, name: string): Record<string, unknown> | undefined {
+  return Object.hasOwn(mcpServers, name) ? mcpServers[name] : undefined;
 }
 
 async function readManifest(bundle: Bundle): Promise<Manifest> {
@@ -122,9 +141,10 @@ const startMembers = new Set(
 );
 
 /** The entry for the bundle in this folder, given what the settings hold now. Throws HubError `conflict` when the name is taken. */
-function entryFor(draft: Readonly<Draft>, { upload, manifest, files, parent }: Source, folder: string) {
+function entryFor(draft: Readonly<Draft>, source: Source, folder: string) {
+  const { upload, manifest, files, parent } = source;
   const { name, version } = manifest;
-  const old = Object.hasOwn(draft.mcpServers ?? {}, name) ? draft.mcpServers?.[name] : undefined;
+  const old = entryOf(draft, name);
   if (old !== undefined && !upload.replace) {
     throw new HubError(
       'conflict',
@@ -151,27 +171,48 @@ function entryFor(draft: Readonly<Draft>, { upload, manifest, files, parent }: S
     userConfig: withoutSecrets(given, manifest),
   };
   const decided = Object.fromEntries(Object.entries(old ?? {}).filter(([key]) => !startMembers.has(key)));
-  const finish = (config: ServerEntry): ServerEntry => ({
-    ...config,
+  const byHand = old && origin && changedByHand(old, origin, source, place.folder);
+  const finish = (config: ServerEntry, shown: (value: string) => string): ServerEntry => ({
+    ...(byHand ? withHandSet(config, byHand, shown) : config),
     ...(old === undefined && upload.owner !== undefined ? { owner: upload.owner } : decided),
     enabled: config.enabled === true && !offByOperator,
     bundle,
   });
-  const { requiredConfig, notes, executables } = made;
-  return { old, entry: finish(made.config), answer: finish(masked.config), requiredConfig, notes, executables };
+  const { requiredConfig, executables } = made;
+  const notes = byHand?.args ? [...made.notes, argsReplaced] : made.notes;
+  const entry = finish(made.config, (value) => value);
+  return { old, entry, answer: finish(masked.config, () => mask), requiredConfig, notes, executables };
 }
 
-/** What was given for the version before, as far as this one still asks for it. */
-function knownValues(origin: Origin | undefined, manifest: Manifest): Record<string, unknown> {
-  const values = Object.entries(origin?.userConfig ?? {});
-  return Object.fromEntries(values.filter(([key]) => Object.hasOwn(manifest.user_config ?? {}, key)));
+const argsReplaced =
+  'Its arguments had been changed by hand; they are those of the new version now. Change them again if that is still needed.';
+
+function changedByHand(
+  old: Readonly<Record<string, unknown>>,
+  origin: Origin,
+  { upload, manifest, before }: Source,
+  folder: string,
+): HandSet | undefined {
+  if (before?.folder !== origin.folder) return undefined;
+  const given = upload.userConfig;
+  const words = bundleWords(manifest, folder, { ...knownValues(origin, manifest), ...given }, upload.host);
+  return handSet(old, before.words, { words, given });
+}
+
+function withHandSet({ env, ...config }: ServerEntry, byHand: HandSet, shown: (value: string) => string): ServerEntry {
+  const merged = new Map(Object.entries(textsOf(env)));
+  for (const [name, value] of byHand.env) {
+    if (value === undefined) merged.delete(name);
+    else merged.set(name, shown(value));
+  }
+  const { description } = byHand;
+  return {
+    ...config,
+    ...(merged.size > 0 && { env: Object.fromEntries(merged) }),
+    ...(description !== undefined && { description }),
+  };
 }
 
 function withoutSecrets(given: Readonly<Record<string, unknown>>, manifest: Manifest): Record<string, unknown> {
   return Object.fromEntries(Object.entries(given).filter(([key]) => manifest.user_config?.[key]?.sensitive !== true));
-}
-
-function textsOf(value: unknown): Record<string, string> {
-  const entries = Object.entries(typeof value === 'object' && value !== null ? value : {});
-  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }

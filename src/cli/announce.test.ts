@@ -26,7 +26,15 @@ const state = (name: string, status: ServerState['status'], more: Partial<Server
 };
 
 describe('the start-up banner', () => {
-  const place = { dataDir: '/srv/data', web: true };
+  const place = { dataDir: '/srv/data', web: true, database: { kind: 'embedded' } } as const;
+
+  test('says when the settings are in a database, and no file is read', () => {
+    const database = { kind: 'postgres', url: 'postgres://hub:secret@db/hub' } as const;
+    const text = bannerLines(hubWith([]), { ...place, database }).join('\n');
+    expect(text).toContain('Settings   in the database (DB_URL), no longer in /srv/mcp_settings.json');
+    expect(text).toContain('add some in the dashboard');
+    expect(text).not.toContain('secret');
+  });
 
   test('says where everything is and how to connect a client', () => {
     const text = bannerLines(hubWith([]), place).join('\n');

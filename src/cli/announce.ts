@@ -19,27 +19,28 @@ export interface Announcer {
  * Plain text for people, log lines with `LOG_FORMAT=json`. Both go past the log's memory: the first password is shown here once and must not
  * be found in the logs of the hub afterwards.
  */
-export function createAnnouncer(env: Pick<Env, 'dataDir' | 'disableWeb' | 'logFormat'>): Announcer {
+export function createAnnouncer(env: Pick<Env, 'database' | 'dataDir' | 'disableWeb' | 'logFormat'>): Announcer {
   const output = standardOutput();
   const format = env.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json');
   return format === 'json' ? jsonAnnouncer(env) : plainAnnouncer(env, (line) => output.write(line));
 }
 
-function plainAnnouncer(env: Pick<Env, 'dataDir' | 'disableWeb'>, say: (line: string) => void): Announcer {
+function plainAnnouncer(env: Pick<Env, 'database' | 'dataDir' | 'disableWeb'>, say: (line: string) => void): Announcer {
   return {
-    ready: (hub) => bannerLines(hub, { dataDir: env.dataDir, web: !env.disableWeb }).forEach(say),
+    ready: (hub) => bannerLines(hub, { ...env, web: !env.disableWeb }).forEach(say),
     async followServers(hub, stop) {
       for await (const state of settling(hub, stop)) say(serverLine(state));
     },
   };
 }
 
-function jsonAnnouncer(env: Pick<Env, 'dataDir'>): Announcer {
+function jsonAnnouncer(env: Pick<Env, 'database' | 'dataDir'>): Announcer {
   const log = createLog({ level: 'info', format: 'json' }).for('hub');
   return {
     ready(hub) {
-      const { url, mcpUrl, settingsPath, adminPassword, exposure = [] } = hub;
-      log.info(`Tool Hub ${version} is ready`, { url, mcpUrl, settings: settingsPath, data: resolve(env.dataDir) });
+      const { url, mcpUrl, adminPassword, exposure = [] } = hub;
+      const settings = settingsIn(hub, env);
+      log.info(`Tool Hub ${version} is ready`, { url, mcpUrl, settings, data: resolve(env.dataDir) });
       if (adminPassword !== undefined)
         log.warn(`First admin made, shown only this once: username admin, password ${adminPassword}`);
       for (const line of exposure) log.warn(line);
@@ -53,8 +54,8 @@ function jsonAnnouncer(env: Pick<Env, 'dataDir'>): Announcer {
 }
 
 /** What stands on the terminal once the hub is up; the servers follow below, one line each. */
-export function bannerLines(hub: Hub, place: { dataDir: string; web: boolean }): string[] {
-  const { url, mcpUrl, settingsPath, firstStart, adminPassword, keyRequired, exposure = [] } = hub;
+export function bannerLines(hub: Hub, place: Pick<Env, 'database' | 'dataDir'> & { web: boolean }): string[] {
+  const { url, mcpUrl, firstStart, adminPassword, keyRequired, exposure = [] } = hub;
   const servers = hub.servers();
   const token = keyRequired ? 'YOUR_ACCESS_KEY' : undefined;
   const [snippet] = allSnippets({ name: 'toolhub', url: mcpUrl, token });
@@ -66,7 +67,7 @@ export function bannerLines(hub: Hub, place: { dataDir: string; web: boolean }):
     '',
     `  MCP        ${mcpUrl}   (one group or server: ${mcpUrl}/<name>)`,
     ...(place.web ? [`  Dashboard  ${url}/`] : []),
-    `  Settings   ${settingsPath}${firstStart ? '   (new)' : ''}`,
+    `  Settings   ${settingsIn(hub, place)}${firstStart ? '   (new)' : ''}`,
     `  Data       ${resolve(place.dataDir)}`,
     ...(adminPassword === undefined
       ? []
@@ -79,8 +80,17 @@ export function bannerLines(hub: Hub, place: { dataDir: string; web: boolean }):
     ...(keyRequired ? [`  YOUR_ACCESS_KEY is one that you make at ${keyPlace} as a user who logged in`] : []),
     `  Cursor, VS Code, Codex, Claude Desktop and others:  ${others}`,
     '',
-    servers.length === 0 ? '  No servers yet: add some to the settings file, the hub sees it by itself.' : '  Servers',
+    servers.length > 0
+      ? '  Servers'
+      : place.database.kind === 'postgres'
+        ? '  No servers yet: add some in the dashboard, or over the API.'
+        : '  No servers yet: add some to the settings file, the hub sees it by itself.',
   ];
+}
+
+/** Whoever edits the file has to know when nobody reads it. */
+function settingsIn({ settingsPath }: Hub, { database }: Pick<Env, 'database'>): string {
+  return database.kind === 'postgres' ? `in the database (DB_URL), no longer in ${settingsPath}` : settingsPath;
 }
 
 const { clean } = createCleaner();

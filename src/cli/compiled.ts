@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire, wrap } from 'node:module';
 import { basename, join } from 'node:path';
-import { cachedDataVersionTag } from 'node:v8';
+import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
 import { Script } from 'node:vm';
 
 /** What V8 made of the files of a bundle is kept beside them, since compiling two megabytes takes longer than all else in a start (decisions/0027). */
@@ -22,6 +22,8 @@ const tagName = 'v8-tag';
 
 /** The files of `folder` are CommonJS modules. What is kept of a file is used only when it was made of just that text, is whole, and V8 takes it. */
 export function openBundle(folder: string): Bundle {
+  // Before anything is compiled, since what is kept goes by the flags (decisions/0029).
+  setFlagsFromString('--no-allocation-site-pretenuring');
   const modules = new Map<string, Loaded>();
   const variant = variantFor(folder);
   const compiled = new Map<string, { readonly text: string; readonly script: Script }>();

@@ -9,7 +9,7 @@ import { checkEmbeddingService } from './checks/embedding-service.ts';
 import { checkNodeVersion } from './checks/node-version.ts';
 import { checkPort } from './checks/port.ts';
 import { checkServers } from './checks/servers.ts';
-import { checkSettings, type PreparedServer } from './checks/settings.ts';
+import { checkSettings, type PreparedServer, settingsPlace } from './checks/settings.ts';
 import { checkVariables } from './checks/variables.ts';
 import { noLog, openProbes } from './probe.ts';
 import { readStoredSignIns, type StoredSignIns } from './stored-sign-ins.ts';
@@ -30,7 +30,7 @@ export async function examine(overrides: Record<string, string>): Promise<Findin
     if (!(error instanceof HubError)) throw error;
     return { checks: [node, { name: 'environment', status: 'fail', detail: error.message }], misconfigured: true };
   }
-  const settings = await checkSettings(env.settingsPath, env.variables);
+  const settings = await checkSettings(await settingsPlace(env), env.variables);
   const path = env.variables['PATH'] ?? '';
   const machine = await Promise.all([
     checkPort(env.host, env.port),

@@ -16,6 +16,8 @@ export const limits = {
   startsPerCore: 4,
   /** How long a starting server holds its place in that queue: a hanging one must not delay the others. */
   startSlotMs: 1_000,
+  /** What takes much computing and has time (the embedded database, the search) waits this long at most for servers that are starting. */
+  startCalmMs: 5_000,
   /** First and longest wait before the next attempt to connect; doubled each time, with jitter. */
   backOffFirstMs: 1_000,
   backOffMaxMs: 60_000,
@@ -30,7 +32,7 @@ export const limits = {
   waitForConnectionMs: 15_000,
   /** How long a server that is away keeps its last known tools. */
   catalogueGraceMs: 10 * 60_000,
-  /** Settings and catalogue changes are gathered this long before one reconcile acts on them. */
+  /** One reconcile acts on a change of settings or catalogue at once, and on those that come within this time after it together. */
   reconcileDebounceMs: 50,
   /** The catalogue is written to disk at most this often. */
   catalogueSaveMs: 1_000,
@@ -129,9 +131,14 @@ export const limits = {
   databaseCloseMs: 5_000,
   /** PostgreSQL refuses longer NOTIFY payloads. */
   notifyBytes: 7_999,
+  /** How much the thread of the embedded database steps back behind the one that relays calls (`nice`): a third of its weight. */
+  databaseNiceness: 5,
   /** Rows written in one statement, and how long the first of them waits for company. Past a thousand a row becomes no cheaper. */
   writeBatchRows: 1_000,
   writeBatchMs: 1_000,
+  /** So many rows wait no longer, but for what has passed since the last writing began: a core that relays calls too is taken often and shortly, not for as long as a thousand rows take. */
+  writeSoonRows: 200,
+  writeEveryMs: 100,
   /** Log entries that wait for the database; at 200 characters each that is a few MB, and minutes of a busy hub. */
   logQueue: 10_000,
   /** Log entries kept in the database, and for how long (CONTRACT §4, Logs). */

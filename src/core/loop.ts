@@ -10,6 +10,8 @@ export interface Loop {
 /** `run` must not throw; what it throws goes to `failed` and the loop goes on. */
 export function createLoop(options: {
   debounceMs: number;
+  /** The first flag after a quiet time is acted on at once; gathered is what comes after it. */
+  eager?: boolean;
   run: () => Promise<void> | void;
   failed: (error: unknown) => void;
 }): Loop {
@@ -17,9 +19,11 @@ export function createLoop(options: {
   let running: Promise<void> | undefined;
   let flagged = false;
   let closed = false;
+  let ranAt = -Infinity;
 
   function schedule(): void {
     if (closed || timer || running) return;
+    const waitMs = options.eager ? Math.max(0, ranAt + options.debounceMs - performance.now()) : options.debounceMs;
     timer = setTimeout(() => {
       timer = undefined;
       flagged = false;
@@ -27,7 +31,7 @@ export function createLoop(options: {
         running = undefined;
         if (flagged) schedule();
       });
-    }, options.debounceMs);
+    }, waitMs);
   }
 
   async function once(): Promise<void> {
@@ -36,6 +40,7 @@ export function createLoop(options: {
     } catch (error) {
       options.failed(error);
     }
+    ranAt = performance.now();
   }
 
   return {

@@ -2,6 +2,7 @@
  * The thread that holds the embedded database: PGlite computes on the thread that calls it, and opening alone takes seconds. Started by embedded.ts with the folder
  * as `workerData`; speaks worker-messages.ts.
  */
+import { getPriority, setPriority } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite, types } from '@electric-sql/pglite';
@@ -39,12 +40,26 @@ async function extensions(): Promise<Extensions> {
   }
 }
 
+/**
+ * Writing a thousand records takes a thread some 20 ms; where cores are few, calls would wait for it. Linux keeps priorities by thread, and 0 is the one that calls; elsewhere it would be
+ * the whole process.
+ */
+function yieldToCalls(): void {
+  if (process.platform !== 'linux') return;
+  try {
+    setPriority(0, Math.min(19, getPriority(0) + limits.databaseNiceness));
+  } catch {
+    // Not allowed here: it writes as it would have.
+  }
+}
+
 async function serve(folder: string): Promise<void> {
   const db = await PGlite.create({
     dataDir: folder,
     extensions: await extensions(),
     parsers: { [types.INT8]: asText, [types.DATE]: asText, [types.TIMESTAMP]: asText },
   });
+  yieldToCalls();
   const open = new Map<number, OpenTransaction>();
   const unlisten = new Map<string, () => Promise<void>>();
 

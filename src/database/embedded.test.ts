@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { places, silent } from '../../test/kit/databases.ts';
 import { until, within } from '../../test/kit/until.ts';
+import { limits } from '../core/limits.ts';
 import { openEmbedded } from './embedded.ts';
 import { openDatabase } from './open.ts';
 
@@ -24,6 +26,7 @@ function startWriter(dataDir: string) {
   });
   return {
     lines,
+    pid: child.pid ?? 0,
     ended: () => within('the other process ends', ended),
     kill: async () => {
       child.kill('SIGKILL');
@@ -43,6 +46,21 @@ test('a second process is refused, and told who holds the folder', async () => {
   const before = first.lines.length;
   await until('the first one goes on', () => first.lines.length > before);
 });
+
+test.runIf(process.platform === 'linux')(
+  'the thread of the database steps back behind the one that relays calls, and no other does',
+  async () => {
+    const { pid, lines } = startWriter((await places.embedded()).dataDir);
+    await until('it writes', () => lines.length > 3, 20_000);
+    const niceness = readdirSync(`/proc/${pid}/task`).map((thread) => {
+      const [, fields = ''] = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').split(') ');
+      return Number(fields.split(' ')[16]);
+    });
+    const own = getPriority();
+    expect(niceness.filter((nice) => nice !== own)).toEqual([own + limits.databaseNiceness]);
+    expect(getPriority(pid)).toBe(own);
+  },
+);
 
 // Makes one from nothing, which takes seconds of work.
 test('a database whose making was broken off, by a full disk or a kill, is made anew; one that was in use is never taken away', async () => {
@@ -73,6 +91,19 @@ test('a database whose making was broken off, by a full disk or a kill, is made 
   atEnd(() => again.close());
   expect(await again.query('select * from kept')).toEqual([]);
 }, 60_000);
+
+test('a database that is being made is given up at once when the hub stops, and nothing is left of it', async () => {
+  const { dataDir } = await places.embedded();
+  rmSync(join(dataDir, 'database'), { recursive: true, force: true });
+  const stop = new AbortController();
+  const opening = openDatabase({ url: undefined, dataDir, log: silent }, stop.signal);
+  const begun = (): string[] => readdirSync(dataDir).filter((name) => name.startsWith('database.unfinished'));
+  await until('it is begun', () => begun().some((name) => existsSync(join(dataDir, name))), 20_000);
+  stop.abort();
+  await expect(opening).rejects.toThrow('SIGKILL');
+  expect(readdirSync(dataDir).filter((name) => name.startsWith('database'))).toEqual([]);
+  await expect(openDatabase({ url: undefined, dataDir, log: silent }, stop.signal)).rejects.toThrow('aborted');
+});
 
 test('after kill -9 in the middle of writes the next process has every acknowledged row', async () => {
   const place = await places.embedded();

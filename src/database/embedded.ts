@@ -16,13 +16,13 @@ const workerFile = shipped('dist/embedded-worker.js');
 
 /**
  * Opens the embedded PostgreSQL (PGlite) in `folder`, in a thread of its own. One process at a time: a second one gets HubError `conflict` with the holder's
- * process id, for PGlite takes no lock itself and two writers silently lose each other's rows.
+ * process id, for PGlite takes no lock itself and two writers silently lose each other's rows. `stop` breaks off the making of one.
  */
-export async function openEmbedded(folder: string): Promise<Connection> {
+export async function openEmbedded(folder: string, stop?: AbortSignal): Promise<Connection> {
   mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
   const unlock = await lockFolder(folder);
   try {
-    if (!existsSync(folder)) await makeEmbedded(folder);
+    if (!existsSync(folder)) await makeEmbedded(folder, stop);
     return await startWorker(folder, unlock);
   } catch (error) {
     unlock();

@@ -10,9 +10,11 @@ const maker = fileURLToPath(shipped('dist/embedded-maker.js'));
 
 /**
  * Makes an embedded database in `folder`, which is there only once it is whole: what a full disk or a kill broke off lies beside it until the next time. In a process of
- * its own, since making one leaves 200 MB behind that opening it does not need. Only for who holds the lock of the folder. Rejects with the reason.
+ * its own, since making one leaves 200 MB behind that opening it does not need. Only for who holds the lock of the folder. Rejects with the reason;
+ * so it does when `stop` is aborted, and then nothing is left of it.
  */
-export async function makeEmbedded(folder: string): Promise<void> {
+export async function makeEmbedded(folder: string, stop?: AbortSignal): Promise<void> {
+  stop?.throwIfAborted();
   const parent = dirname(folder);
   const unfinished = `${basename(folder)}.unfinished`;
   for (const name of readdirSync(parent)) if (name.startsWith(unfinished)) remove(join(parent, name));
@@ -24,6 +26,7 @@ export async function makeEmbedded(folder: string): Promise<void> {
   child.on('message', (error) => (reason = unpackError(error as WorkerError)));
   const kill = (): void => void child.kill('SIGKILL');
   process.once('exit', kill);
+  stop?.addEventListener('abort', kill);
   try {
     const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
     if (code !== 0) throw reason ?? new Error(`Making it ended with ${signal ?? `code ${code}`}`);
@@ -33,6 +36,7 @@ export async function makeEmbedded(folder: string): Promise<void> {
     throw error;
   } finally {
     process.off('exit', kill);
+    stop?.removeEventListener('abort', kill);
   }
 }
 

@@ -12,9 +12,9 @@ export interface DatabasePlace {
   readonly log: Logger;
 }
 
-/** Opens the database and brings its tables up to date. Whoever opened it closes it. */
-export async function openDatabase({ url, dataDir, log }: DatabasePlace): Promise<Database> {
-  const connection = await (url === undefined ? openEmbedded(join(dataDir, 'database')) : openRemote(url));
+/** Opens the database and brings its tables up to date. Whoever opened it closes it. `stop` breaks off the making of an embedded one. */
+export async function openDatabase({ url, dataDir, log }: DatabasePlace, stop?: AbortSignal): Promise<Database> {
+  const connection = await (url === undefined ? openEmbedded(join(dataDir, 'database'), stop) : openRemote(url));
   try {
     const { hasVector } = await migrate(connection);
     if (!hasVector) log.debug('The database has no vector extension; embeddings stay in memory');

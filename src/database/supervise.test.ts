@@ -50,6 +50,35 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
   });
 });
 
+test('it waits for what comes first, but not once somebody asks for what is in it', async () => {
+  // What is no address is refused without waiting for anything.
+  const place = { url: 'no address', dataDir: '/nonexistent', log: silent };
+  const never = new Promise<void>(() => {});
+  const oneTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+  const atOnce = handle(place);
+  atOnce.start();
+  await oneTurn();
+  expect(atOnce.state()).toMatchObject({ state: 'down' });
+
+  for (const ask of [
+    (database: DatabaseHandle) => database.tryQuery('select 1'),
+    (database: DatabaseHandle) => database.whenReady(0).catch(() => {}),
+  ]) {
+    const database = handle(place);
+    database.start(never);
+    await oneTurn();
+    expect(database.state()).toEqual({ state: 'opening' });
+    await ask(database);
+    await oneTurn();
+    expect(database.state()).toMatchObject({ state: 'down' });
+  }
+
+  const waits = handle(await places.embedded());
+  waits.start(never);
+  await waits.close();
+});
+
 test('a database that is down says why, without the password, and is used when it comes', async () => {
   const said: string[] = [];
   const log = {

@@ -21,8 +21,8 @@ export type DatabaseState =
 
 /** The hub's database, whatever its state: nothing that serves a client waits for it without a bound. */
 export interface DatabaseHandle {
-  /** Begins to open it, in the background. Call it when the hub listens. */
-  start(): void;
+  /** Begins to open it, in the background: at once, or once `after` resolves or somebody asks for what is in it. Call it when the hub listens. */
+  start(after?: Promise<void>): void;
   state(): DatabaseState;
   /** Called after each change of state. */
   onChange(changed: (state: DatabaseState) => void): () => void;
@@ -52,6 +52,7 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
   let state: DatabaseState = place.url === 'off' ? { state: 'off' } : { state: 'opening' };
   let database: Database | undefined;
   let running: Promise<void> | undefined;
+  const wanted = deferred<void>();
 
   function become(next: DatabaseState): void {
     sayChange(log, state, next);
@@ -59,23 +60,16 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
     for (const tell of changes) tell(next);
   }
 
-  async function run(): Promise<void> {
-    let waitMs: number = limits.databaseRetryFirstMs;
-    while (!stop.signal.aborted) {
-      const openedAt = performance.now();
-      await session();
-      if (performance.now() - openedAt > limits.backOffResetMs) waitMs = limits.databaseRetryFirstMs;
-      // Jitter: replicas that lost the same server must not all come back in the same moment.
-      await sleep(waitMs * (0.5 + Math.random() / 2), undefined, { signal: stop.signal }).catch(() => {});
-      waitMs = Math.min(waitMs * 2, limits.databaseRetryMaxMs);
-    }
+  async function run(after: Promise<void>): Promise<void> {
+    await Promise.race([after, wanted.promise, stopped.promise]);
+    await againAndAgain(session, stop.signal);
   }
 
   /** Opens the database and stays until it is lost or the hub stops. */
   async function session(): Promise<void> {
     let open: Database | undefined;
     try {
-      open = await openDatabase(place);
+      open = await openDatabase(place, stop.signal);
       if (stop.signal.aborted) return;
       database = open;
       await hearing.attach(open);
@@ -93,6 +87,7 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
   }
 
   async function attempt<T>(work: (open: Database) => Promise<T>, timeoutMs?: number): Promise<T | undefined> {
+    wanted.resolve();
     if (database === undefined) return undefined;
     const result = work(database).catch((error: unknown) =>
       log.warn('The database could not answer', { error: reasonOf(error) }),
@@ -101,6 +96,7 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
   }
 
   function whenReady(timeoutMs: number): Promise<Database> {
+    wanted.resolve();
     if (database !== undefined) return Promise.resolve(database);
     const ready = deferred<Database>();
     const look = (): void => {
@@ -119,8 +115,8 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
   }
 
   return {
-    start() {
-      if (state.state !== 'off') running ??= run();
+    start(after = Promise.resolve()) {
+      if (state.state !== 'off') running ??= run(after);
     },
     state: () => state,
     onChange(changed) {
@@ -140,6 +136,19 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
       await orUndefinedAfter(limits.databaseCloseMs, Promise.resolve(running));
     },
   };
+}
+
+/** Runs `session` anew whenever it ends, until `stopped`; waits longer each time it did not hold. */
+async function againAndAgain(session: () => Promise<void>, stopped: AbortSignal): Promise<void> {
+  let waitMs: number = limits.databaseRetryFirstMs;
+  while (!stopped.aborted) {
+    const openedAt = performance.now();
+    await session();
+    if (performance.now() - openedAt > limits.backOffResetMs) waitMs = limits.databaseRetryFirstMs;
+    // Jitter: replicas that lost the same server must not all come back in the same moment.
+    await sleep(waitMs * (0.5 + Math.random() / 2), undefined, { signal: stopped }).catch(() => {});
+    waitMs = Math.min(waitMs * 2, limits.databaseRetryMaxMs);
+  }
 }
 
 /** Once per change, and once per new reason: a database that stays away must not fill the log. */

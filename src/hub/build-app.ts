@@ -16,7 +16,8 @@ import type { Changes } from '../http/dashboard/changes.ts';
 import { dashboardRoutes } from '../http/dashboard/files.ts';
 import { dashboardResources } from '../http/dashboard/resources.ts';
 import { docsRoutes } from '../http/docs/routes.ts';
-import { createApi, isOpen } from '../http/frame/api.ts';
+import { createApi } from '../http/frame/api.ts';
+import { isOpen } from '../http/frame/open-routes.ts';
 import type { ApiEnv, CallerOptions } from '../http/frame/caller.ts';
 import type { Arrived } from '../http/frame/client-address.ts';
 import { hubUrl, type PublicUrl } from '../http/frame/public-url.ts';
@@ -98,7 +99,7 @@ function buildApi(parts: AppParts & { readonly login: Login; readonly cookies: S
       ...recordResources({ records, settings, identify: identity.identify, log }),
       ...settingsResources({ settings, pool, states, signIns, smart: env.smart, dataDir: dataDir.path, log }),
       serverOAuthRoutes({ settings, signIns, cookies, restart: (name) => pool.restart(name), log }),
-      ...dashboardResources({ ...parts, ...env, hubUrl: hubUrl(parts.publicUrl) }),
+      ...dashboardResources({ ...parts, ...env, identify: identity.identify, hubUrl: hubUrl(parts.publicUrl) }),
       docsRoutes({ mounted: () => api.routes, isOpen, mount, version, web: !env.disableWeb }),
       ...callResources({ ...parts, states, allowedOrigins, hubUrl: hubUrl(parts.publicUrl) }),
     ],

@@ -12,7 +12,7 @@ import type { Views } from '../core/access/view.ts';
 import type { Env } from '../env/env.ts';
 import { createAnnouncer } from '../mcp/announcer.ts';
 import type { DispatchOptions } from '../mcp/dispatch.ts';
-import type { DoorOptions, Identified } from '../mcp/door.ts';
+import { type DoorOptions, type Identified, isClosed } from '../mcp/door.ts';
 import { askBetweenCalls, createAsks } from '../mcp/asks/asks.ts';
 import { createEventLogs } from '../mcp/event-log.ts';
 import { isLoopbackName } from '../mcp/guard.ts';
@@ -24,11 +24,12 @@ import { createSessions, type Sessions } from '../mcp/sessions.ts';
 import { createStreams, type Streams } from '../mcp/stream.ts';
 import { createSubscriptions } from '../mcp/subscriptions.ts';
 import { createTasks } from '../mcp/tasks.ts';
+import { takenPaths } from '../http/frame/taken-paths.ts';
 import type { DataDir } from '../settings/data-dir.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import type { Connection } from '../upstream/connection.ts';
 import type { Leases, Tenant } from '../upstream/leases.ts';
-import type { Unasked } from '../upstream/link.ts';
+import type { Unasked } from '../upstream/link/options.ts';
 import type { Pool } from '../upstream/pool.ts';
 
 export interface OpenClients {
@@ -73,7 +74,7 @@ export function openClients(options: OpenClients, closers: Closers) {
   });
   const logLevels = createLogLevels({ views, shared, own: (sid) => leases.ofSession(mcpSession(sid)) });
   closers.add(() => logLevels.close());
-  const tasks = createTasks();
+  const tasks = createTasks({ views, life: (server) => lifeOf(shared(server)) });
   const needsCredential = (): boolean => settings.current.system.routing.enableBearerAuth ?? !isLoopbackName(env.host);
   const hints = createHints({
     settings: () => settings.current,
@@ -86,9 +87,9 @@ export function openClients(options: OpenClients, closers: Closers) {
     if (method === 'notifications/resources/updated' && typeof params['uri'] === 'string') {
       subscriptions.updated(server, tenant, params['uri'], text);
     } else if (method === 'notifications/elicitation/complete') {
-      asks.elicitations.completed(server, message, text, sessions);
+      asks.elicitations.completed(server, message, text, { sessions, views });
     } else if (method === 'notifications/tasks/status') {
-      sessions.byId(tasks.listener(server, message) ?? '')?.send(text);
+      tasks.changed(server, message, text, sessions);
     } else if (method === 'notifications/message' && tenant) {
       // Nobody else is on this connection.
       const session = sessions.byId(sessionOf(tenant.session) ?? '');
@@ -102,10 +103,12 @@ export function openClients(options: OpenClients, closers: Closers) {
     logLevels.endSession(sid);
     leases.endSession(mcpSession(sid));
   };
-  const withdrawn = withdrawing({ sessions, sessionEnded, streams, settings, identify, needsCredential });
+  const endpoints = { basePath: env.basePath, taken: takenPaths, settings: () => settings.current };
+  const withdrawn = withdrawing({ sessions, sessionEnded, streams, endpoints, identify, needsCredential });
   sweepNowAndThen(withdrawn, closers);
 
   const forRequests = {
+    views,
     asks,
     subscriptions,
     logLevels,
@@ -148,26 +151,32 @@ export function openClients(options: OpenClients, closers: Closers) {
   };
 }
 
+/** What ends when the tasks of a server do: a process takes them along, a remote server keeps them while the hub is not connected. */
+function lifeOf(connection: Connection | undefined): unknown {
+  return connection?.server.transport.type === 'stdio' ? connection.offer?.about : connection;
+}
+
 interface Withdrawing {
   readonly sessions: Sessions;
   readonly sessionEnded: (sid: string) => void;
   readonly streams: Streams;
-  readonly settings: OpenClients['settings'];
+  readonly endpoints: Pick<DoorOptions, 'basePath' | 'taken' | 'settings'>;
   readonly identify: DoorOptions['identify'];
   readonly needsCredential: () => boolean;
 }
 
-/** Whoever is not let in any more hears nothing more either. */
-function withdrawing({ sessions, sessionEnded, streams, settings, identify, needsCredential }: Withdrawing) {
+/** Whoever is not let in any more hears nothing more either, nor does anybody at an endpoint that was switched off. */
+function withdrawing({ sessions, sessionEnded, streams, endpoints, identify, needsCredential }: Withdrawing) {
   const isOver = (who: Identified): boolean => who === 'bad' || (who === 'none' && needsCredential());
   return {
     endSessions(): void {
       const isGone = (principal: Principal): boolean =>
-        principal.kind === 'anonymous' ? needsCredential() : isWithdrawn(settings.current, principal);
+        principal.kind === 'anonymous' ? needsCredential() : isWithdrawn(endpoints.settings(), principal);
       for (const sid of sessions.sweep(isGone)) sessionEnded(sid);
     },
     endStreams(): void {
       streams.endWhere((req) => {
+        if (isClosed(req.url ?? '', endpoints)) return true;
         const who = identify(req.headers);
         return who instanceof Promise ? who.then(isOver) : isOver(who);
       });

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { isAdmin, reaches } from '../core/access/rules.ts';
+import { principalOf } from '../core/access/principal.ts';
+import { reaches } from '../core/access/rules.ts';
 import type { LoggerFor } from '../core/logger.ts';
 import { isPerUser } from '../core/access/per-user.ts';
 import { createSealer } from '../core/seal.ts';
@@ -49,9 +50,9 @@ export async function openSignIns(
     changed,
     server: (name) => settings().servers.get(name),
     maySignIn(username, server) {
-      const user = { kind: 'user', username } as const;
-      if (isPerUser(server)) return reaches(settings(), user, server);
-      return server.owner === username || isAdmin(settings(), user);
+      const user = settings().users.find((user) => user.username === username);
+      if (isPerUser(server)) return user !== undefined && reaches(settings(), principalOf(user), server);
+      return server.owner === username || user?.role === 'admin';
     },
     userSince: (username) => settings().users.find((user) => user.username === username)?.createdAt,
     log: storage.log,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Catalogue } from '../core/catalogue.ts';
 import type { Closers } from '../core/closers.ts';
+import { deferred } from '../core/deferred.ts';
 import { errorText } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
@@ -33,8 +34,11 @@ export interface Smart {
   readonly embeddings: Embeddings;
   /** Makes the index equal to what the servers offer now, and uses the embedder that is wanted now. */
   sync(settings: Settings): void;
-  /** Reads the built-in table of word vectors; until then, and should it fail, search goes by words alone and says so. */
-  load(): Promise<void>;
+  /**
+   * Begins to read tools and the built-in table of word vectors, once `after` resolves or somebody searches. Until the table is there, and should it fail, search
+   * goes by words alone and says so.
+   */
+  start(after: Promise<void>): void;
 }
 
 /** Wires smart routing: the index over the catalogue, the embedding service, and what endpoints ask of both. */
@@ -48,10 +52,13 @@ export function openSmart({ env, settings, database, pool, log }: SmartParts, cl
   closers.add(() => index.stop());
   let threshold: number | undefined;
   let obeyed: Settings | undefined;
+  const wanted = deferred<void>();
+  let isRead = false;
   let told: { readonly settings: Settings; readonly catalogue: Catalogue } | undefined;
   let wordsOnly: string | undefined = 'the built-in embedder is still being read; words alone are searched';
 
   const search: SmartOptions['search'] = async (request) => {
+    wanted.resolve();
     await upToDate(settings.current);
     const { hosted, degraded } = await embeddings.ask(request.query, request.allowed);
     const answer = await turns.run(() =>
@@ -89,8 +96,26 @@ export function openSmart({ env, settings, database, pool, log }: SmartParts, cl
   }
 
   function sync(now: Settings): void {
-    tell(now);
+    if (isRead) tell(now);
     obey(now);
+  }
+
+  async function load(): Promise<void> {
+    try {
+      const better = indexOver(createSearchEngine(await loadLocalEmbedder()));
+      better.sync(settings.current, pool.catalogue);
+      await better.ready();
+      index.stop();
+      index = better;
+      told = undefined;
+      wordsOnly = undefined;
+    } catch (error) {
+      wordsOnly = 'the built-in embedder could not be read; words alone are searched';
+      log.warn(wordsOnly, { error: errorText(error) });
+    }
+    // Not before: tools would be read into an index that is about to be given up.
+    isRead = true;
+    sync(settings.current);
   }
 
   return {
@@ -102,21 +127,7 @@ export function openSmart({ env, settings, database, pool, log }: SmartParts, cl
     },
     embeddings,
     sync,
-    async load() {
-      try {
-        const better = indexOver(createSearchEngine(await loadLocalEmbedder()));
-        better.sync(settings.current, pool.catalogue);
-        await better.ready();
-        index.stop();
-        index = better;
-        told = undefined;
-        wordsOnly = undefined;
-        sync(settings.current);
-      } catch (error) {
-        wordsOnly = 'the built-in embedder could not be read; words alone are searched';
-        log.warn(wordsOnly, { error: errorText(error) });
-      }
-    },
+    start: (after) => void Promise.race([after, wanted.promise]).then(load),
   };
 }
 

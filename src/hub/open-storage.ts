@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Closers } from '../core/closers.ts';
 import type { Logger, LoggerFor } from '../core/logger.ts';
 import { createDatabase, type DatabaseHandle } from '../database/supervise.ts';
@@ -10,6 +9,7 @@ import { type DataDir, openDataDir } from '../settings/data-dir.ts';
 import { settingsFile } from '../settings/file.ts';
 import { makeSampleFolder, sampleSettings } from '../settings/sample.ts';
 import { openSettings } from '../settings/store.ts';
+import { settingsCopyPath } from '../settings/settings-copy.ts';
 import { settingsTable } from '../settings/table.ts';
 
 /** What outlives the process: the log, the data folder, the database, the settings, what was recorded. */
@@ -49,5 +49,5 @@ function settingsBackend(env: Env, dataDir: DataDir, database: DatabaseHandle, l
   const file = settingsFile(env.settingsPath);
   if (env.database.kind !== 'postgres') return file;
   database.start();
-  return settingsTable({ database, importFrom: file, copyPath: join(dataDir.path, 'settings-copy.json'), log });
+  return settingsTable({ database, importFrom: file, copyPath: settingsCopyPath(dataDir.path), log });
 }

@@ -82,13 +82,12 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     changed: needs.signInsChanged,
   });
   closers.add(() => signIns.close());
+  const sayMissing = sayingMissing(log);
+  const serverLog = (server: ServerSettings) => whileItIsThere(server, settings, log(`server:${server.name}`));
   const opener = {
     expand: (server: ServerSettings) => {
       const { transport, missing } = expanded(server);
-      if (missing.length > 0)
-        log(`server:${server.name}`).warn('variables are not set; they are taken as empty', {
-          variables: missing.join(', '),
-        });
+      sayMissing(server.name, missing);
       return transport;
     },
     addresses,
@@ -98,7 +97,7 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     connectTimeoutMs,
     requestTimeoutMs,
     userAgent,
-    log: (server: ServerSettings) => whileItIsThere(server, settings, log(`server:${server.name}`)),
+    log: serverLog,
   };
   const connecting = {
     load: loadChannel,
@@ -112,7 +111,7 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     requestTimeoutMs,
     startsAtOnce: Math.max(8, availableParallelism() * limits.startsPerCore),
     eras,
-    log,
+    log: serverLog,
     // What a dying server said last may hold a secret, and clients are told of it.
     clean: (text: string) => book.clean(text),
   };
@@ -143,4 +142,15 @@ function isTrustedNow(settings: Settings, server: ServerSettings): boolean {
   const now = settings.servers.get(server.name) ?? server;
   const isSame = now === server || JSON.stringify(now.transport) === JSON.stringify(server.transport);
   return isSame && isTrusted(settings, now);
+}
+
+/** Says which variables of a server are not set, when that is news: not at each attempt to connect. */
+function sayingMissing(log: LoggerFor): (server: string, missing: readonly string[]) => void {
+  const said = new Map<string, string>();
+  return (server, missing) => {
+    const variables = missing.join(', ');
+    if (variables !== '' && said.get(server) !== variables)
+      log(`server:${server}`).warn('variables are not set; they are taken as empty', { variables });
+    said.set(server, variables);
+  };
 }

@@ -1,8 +1,8 @@
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { join, resolve } from 'node:path';
-import { getRequestListener } from '@hono/node-server';
-import { createPasswords } from '../auth/passwords.ts';
+import { setImmediate } from 'node:timers/promises';
 import { type Closers, newClosers } from '../core/closers.ts';
+import { deferred } from '../core/deferred.ts';
 import { errorText } from '../core/errors.ts';
 import { exposure } from '../core/access/exposure.ts';
 import type { Hub } from '../core/hub.ts';
@@ -12,15 +12,14 @@ import { createLoop, type Loop } from '../core/loop.ts';
 import { createViews } from '../core/access/view.ts';
 import type { Env } from '../env/env.ts';
 import { createChanges } from '../http/dashboard/changes.ts';
-import { refusalText } from '../http/frame/api.ts';
 import { clientAddress } from '../http/frame/client-address.ts';
+import { refusalText } from '../http/frame/open-routes.ts';
 import { createPublicUrl } from '../http/frame/public-url.ts';
 import { closeServer, listen } from '../http/frame/server.ts';
 import { takenPaths } from '../http/frame/taken-paths.ts';
-import { metadataUrl } from '../http/open/protected-resource.ts';
+import { metadataUrl } from '../http/open/metadata-url.ts';
 import { createDoor } from '../mcp/door.ts';
 import { isLoopbackName } from '../mcp/guard.ts';
-import { firstAdmin } from '../settings/first-admin.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import { catalogueSaver } from '../upstream/catalogue-saver.ts';
 import type { Pool } from '../upstream/pool.ts';
@@ -32,9 +31,9 @@ import { openDispatch } from './open-dispatch.ts';
 import { secretsOf } from './open-embeddings.ts';
 import { openSmart } from './open-smart.ts';
 import { openUpstream } from './open-upstream.ts';
-import { buildApp } from './build-app.ts';
 import { openAccess } from './open-access.ts';
 import { openStorage } from './open-storage.ts';
+import { createSettling, type Settling } from './settling.ts';
 
 /**
  * Builds every part of the hub in order and starts it; the only place that knows them all. Returns as soon as it listens: servers connect afterwards. Throws
@@ -53,7 +52,6 @@ export async function startHub(env: Env, stop?: AbortSignal): Promise<Hub> {
 async function build(env: Env, closers: Closers, stop: AbortSignal | undefined): Promise<Hub> {
   const storage = await openStorage(env, closers, stop);
   const { book, log, dataDir, database, settings, records } = storage;
-  const passwords = createPasswords();
 
   let listening = '';
   const { pool, leases, signIns, grants, savedText } = await openUpstream(env, storage, closers, {
@@ -73,8 +71,8 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const clients = openClients({ env, views, dataDir, settings, pool, leases, log, who: () => identity }, closers);
   const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedText, pool, log('hub'));
   closers.add(() => saveCatalogue.close());
-  const changes = createChanges((headers) => identity.identify(headers));
-  const loop = reconciling(log('hub'), () => {
+  const changes = createChanges();
+  const loop = reconciling(log('hub'), closers, () => {
     signIns.reconcile();
     pool.reconcile(settings.current);
     leases.reconcile();
@@ -82,9 +80,13 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
     clients.reconcile();
     saveCatalogue.soon();
     changes.announce();
+    servers.look();
   });
-  closers.add(() => loop.close());
-  settings.subscribe(() => {
+  const servers = createSettling(() => pool.states(), closers);
+  settings.subscribe((now) => {
+    // Not in the loop: who makes a server of a free name may be somebody else.
+    pool.retire(now);
+    leases.reconcile();
     hideSecrets();
     loop.flag();
   });
@@ -96,30 +98,17 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const { counts, metrics } = openMetrics({ ...storage, clients, pool }, closers);
   const dispatch = openDispatch({ ...storage, leases, clients, counts, smart: smart.options, log: log('gateway') });
   const publicUrl = createPublicUrl({ ...env, settingsBaseUrl: () => settings.current.system.baseUrl });
-  const parts = {
-    ...storage,
-    publicUrl,
-    env,
-    passwords,
-    tokens,
-    identity,
-    addressOf,
-    pool,
-    signIns,
-    views,
-    dispatch,
-    changes,
-    embeddings: smart.embeddings,
-    metrics,
-  };
-  const app = buildApp({ ...parts, log: log('api') });
+  const { embeddings } = smart;
+  const asked = { pool, signIns, views, dispatch, changes, embeddings, metrics };
+  const parts = { ...storage, ...asked, publicUrl, env, tokens, identity, addressOf };
+  const management = deferred<RequestListener>();
   const door = createDoor({
     ...dispatch,
     basePath: env.basePath,
     guard: { loopback, allowedHosts: env.allowedHosts, allowedOrigins: env.allowedOrigins },
     settings: () => settings.current,
     taken: takenPaths,
-    other: getRequestListener(app.fetch, { overrideGlobalObjects: false, autoCleanupIncoming: false }),
+    other: (req, res) => void management.promise.then((answer) => answer(req, res)),
     foreign: (request, why) => refusalText(`${env.basePath}/api`, request, why),
     views,
     ...clients,
@@ -135,34 +124,41 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const front = createFront(server, { takes: door.isMcp, handle: door.enterMcp });
   const address = await listen(server, env.host, env.port);
   closers.add(() => closeServer(server, front, limits.drainMs, [clients.streams, records.logStream, changes]));
-  // Not before: a start that fails would leave an admin whose password nobody has seen.
-  const adminPassword = await firstAdmin(settings, passwords, env.adminPassword);
   listening = address;
   dataDir.announce(`${address}${env.basePath}`);
   pool.reconcile(settings.current);
-  database.start();
-  void smart.load();
-  return hubOf(env, { url: `${address}${env.basePath}`, settings, pool, adminPassword, closers });
+  await setImmediate(); // The first of them are being started.
+  const { openManagement } = await import('./open-management.ts');
+  // Not before the hub listens: a start that fails would leave an admin whose password nobody has seen.
+  const { answer, adminPassword } = await openManagement({ ...parts, log: log('api') });
+  management.resolve(answer);
+  // Seconds of computing, which nobody waits for: servers that start need the cores more.
+  for (const part of [database, smart]) part.start(servers.settled(limits.startCalmMs));
+  return hubOf(env, { url: `${address}${env.basePath}`, settings, pool, servers, adminPassword, closers });
 }
 
 /** The one loop that makes what is what should be. */
-function reconciling(log: Logger, run: () => void): Loop {
-  return createLoop({
+function reconciling(log: Logger, closers: Closers, run: () => void): Loop {
+  const loop = createLoop({
     debounceMs: limits.reconcileDebounceMs,
+    eager: true,
     run,
     failed: (error) => log.error('reconcile failed', { error: errorText(error) }),
   });
+  closers.add(() => loop.close());
+  return loop;
 }
 
 interface Built {
   readonly url: string;
   readonly settings: SettingsStore;
   readonly pool: Pool;
+  readonly servers: Settling;
   readonly adminPassword: string | undefined;
   readonly closers: Closers;
 }
 
-function hubOf(env: Env, { url, settings, pool, adminPassword, closers }: Built): Hub {
+function hubOf(env: Env, { url, settings, pool, servers, adminPassword, closers }: Built): Hub {
   return {
     url,
     mcpUrl: `${url}/mcp`,
@@ -172,11 +168,7 @@ function hubOf(env: Env, { url, settings, pool, adminPassword, closers }: Built)
     ...(adminPassword !== undefined && { adminPassword }),
     ...(!isLoopbackName(env.host) && { exposure: exposure(settings.current) }),
     servers: () => pool.states(),
-    async settled(timeoutMs) {
-      const end = Date.now() + timeoutMs;
-      const busy = (): boolean => pool.states().some((state) => state.status === 'connecting');
-      while (busy() && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
-    },
+    settled: (timeoutMs) => servers.settled(timeoutMs),
     close: () => closers.close(),
   };
 }

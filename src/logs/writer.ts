@@ -5,6 +5,7 @@ import type { Logger } from '../core/logger.ts';
 import type { Database } from '../database/database.ts';
 import { reasonOf, sqlState } from '../database/failure.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
+import { createPace } from './pace.ts';
 
 /** How many rows wait, were written, and were lost (queue full, or refused by the database). */
 export interface WriteCounts {
@@ -53,32 +54,28 @@ export interface WriterOptions<T> {
 export function createWriter<T>(options: WriterOptions<T>): Writer<T> {
   const { database, write, limit, log, rows, queue = arrayQueue<T>() } = options;
   const counts = { written: 0, dropped: 0, failing: false };
-  /** All rows ever taken in, and all that left: written, refused or cleared. */
-  let entered = 0;
-  let left = 0;
+  /** All rows ever taken in, all that left (written, refused or cleared), and up to which of them whoever drains has to go. */
+  const marks = { entered: 0, left: 0, goal: 0 };
   /** Drops not yet spoken of. */
   let unsaid = 0;
   let closed = false;
   let draining = false;
-  let timer: NodeJS.Timeout | undefined;
+  const pace = createPace(() => void drain());
   const inTurn = createTurns();
+  const canWrite = (): boolean => !closed && database.current() !== undefined;
 
-  function wake(delayMs: number): void {
-    if (closed || database.current() === undefined) return;
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      void drain();
-    }, delayMs).unref();
-  }
-
-  /** Writes until the queue is empty or cannot be written now. */
+  /** Writes the rows that are there now, unless they cannot be written now. */
   function drain(): Promise<void> {
-    // Whoever drains already takes new rows along; then it is enough to wait for the end of that.
+    marks.goal = marks.entered;
+    // Whoever drains already takes them along; then it is enough to wait for the end of that.
     if (draining) return inTurn(async () => {});
     draining = true;
     return inTurn(async () => {
-      while (queue.size > 0 && (await writeBatch()));
+      pace.began();
+      let good = true;
+      while (good && marks.left < marks.goal && queue.size > 0) good = await writeBatch();
       draining = false;
+      if (good && canWrite() && queue.size >= limits.writeSoonRows) pace.soon();
     });
   }
 
@@ -95,7 +92,7 @@ export function createWriter<T>(options: WriterOptions<T>): Writer<T> {
     if (counts.failing)
       log.warn(`Cannot write ${rows}; they are kept and tried again`, { error: reasonOf(outcome.error) });
     if (outcome.error !== undefined) {
-      wake(limits.databaseRetryMaxMs);
+      if (canWrite()) pace.within(limits.databaseRetryMaxMs);
       return false;
     }
     if (unsaid > 0) log.warn(`Some ${rows} were not kept: the database was away for too long`, { dropped: unsaid });
@@ -105,7 +102,7 @@ export function createWriter<T>(options: WriterOptions<T>): Writer<T> {
 
   function leave(count: number): void {
     queue.drop(count);
-    left += count;
+    marks.left += count;
   }
 
   const stopWatching = database.onChange(({ state }) => {
@@ -113,14 +110,14 @@ export function createWriter<T>(options: WriterOptions<T>): Writer<T> {
   });
 
   async function flush(timeoutMs: number): Promise<boolean> {
-    const goal = entered;
+    const goal = marks.entered;
     if (queue.size === 0) return true;
     if (database.current() === undefined) return false;
     const late = new AbortController();
     const timeout = sleep(timeoutMs, undefined, { signal: late.signal, ref: false }).catch(() => {});
     await Promise.race([drain(), timeout]);
     late.abort();
-    return left >= goal;
+    return marks.left >= goal;
   }
 
   return {
@@ -131,9 +128,10 @@ export function createWriter<T>(options: WriterOptions<T>): Writer<T> {
         return;
       }
       queue.add(row);
-      entered += 1;
-      if (queue.size === limits.writeBatchRows) void drain();
-      else wake(limits.writeBatchMs);
+      marks.entered += 1;
+      if (queue.size === limits.writeSoonRows) {
+        if (canWrite()) pace.soon();
+      } else if (!pace.isSet && canWrite()) pace.within(limits.writeBatchMs);
     },
     flush,
     clear: (work) =>
@@ -147,7 +145,7 @@ export function createWriter<T>(options: WriterOptions<T>): Writer<T> {
       if (closed) return;
       await flush(limits.databaseCloseMs);
       closed = true;
-      clearTimeout(timer);
+      pace.stop();
       stopWatching();
     },
   };

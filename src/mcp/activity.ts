@@ -6,7 +6,7 @@ import { scopeId } from '../core/access/scope.ts';
 import { type Principal, principalId } from '../core/access/principal.ts';
 import type { Settings } from '../core/settings/types.ts';
 import type { RefusedCall } from './refused-call.ts';
-import type { FinishedCall } from './relay.ts';
+import type { FinishedCall } from './relay-options.ts';
 import type { ClientRequest } from './request.ts';
 import type { SearchLink, SearchUsage } from './search-usage.ts';
 import type { SmartUse } from './smart.ts';
@@ -125,12 +125,19 @@ function who(principal: Principal, settings: Settings): Who {
 
 function lookUp(principal: Principal, settings: Settings): Who {
   const key = principal.kind === 'key' ? settings.keys.find((key) => key.id === principal.id) : undefined;
-  const username = principal.kind === 'user' ? principal.username : userOf(settings, principal)?.username;
+  const user = userOf(settings, principal);
+  const username = user?.username ?? nameOfGone(principal, settings);
   return {
     principal: principal.kind,
     ...(username !== undefined && { username }),
     ...(key && { keyId: key.id, keyName: key.name }),
   };
+}
+
+/** A name that another account has now would make the record one of that account's. */
+function nameOfGone(principal: Principal, { users }: Settings): string | undefined {
+  if (principal.kind !== 'user' || users.some(({ username }) => username === principal.username)) return undefined;
+  return principal.username;
 }
 
 function whoAndWhere(request: ClientRequest, settings: Settings) {

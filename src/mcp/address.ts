@@ -11,6 +11,9 @@ export interface Addressed {
   readonly edits: Edits;
 }
 
+/** Finds where a request goes in its view. Throws HubError when that leads nowhere. */
+export type FindTarget = (request: ClientRequest) => Addressed;
+
 const kinds: ReadonlyMap<string, { member: 'name' | 'uri'; what: string }> = new Map([
   ['tools/call', { member: 'name', what: 'tool' }],
   ['prompts/get', { member: 'name', what: 'prompt' }],

@@ -8,7 +8,8 @@ import type { Hints } from './hints.ts';
 import { answerList, listOf } from './lists.ts';
 import { levelAsked } from './log-level.ts';
 import type { LogLevels } from './log-levels.ts';
-import { relay, type RelayOptions, relayTo } from './relay.ts';
+import { relay, relayBy } from './relay.ts';
+import type { RelayOptions } from './relay-options.ts';
 import { refusalText } from './refusal.ts';
 import { refusedCall, type RefusedCall } from './refused-call.ts';
 import type { ClientRequest } from './request.ts';
@@ -53,12 +54,12 @@ function handle(request: ClientRequest, options: DispatchOptions): void {
   const list = listOf.get(request.method);
   if (list) return answerList(request, list.kind, list.member, options.hints);
   if (request.view.smart && options.smart && request.method === 'tools/call') {
-    const call = smartCall(request, request.view.smart, options.smart);
+    const call = smartCall(request, request.view.smart, options.smart, options.views);
     if (call instanceof Promise) return void call.catch((error: unknown) => refuse(request, error, options));
     return call && relay(call, options);
   }
   if (addressedMethods.has(request.method)) return relay(request, options);
-  if (taskMethods.has(request.method)) return relayTo(request, options.tasks.addressed(request), options);
+  if (taskMethods.has(request.method)) return relayBy(options.tasks.addressed, request, options);
   if (request.method === 'server/discover') {
     return request.reply.answer(resultText(request.id, discoverResult(request, options)));
   }

@@ -43,7 +43,6 @@ async function door(options: Partial<DoorOptions> = {}) {
       identify: () => 'none',
       other: (_, res) => void res.writeHead(404).end(),
       foreign: (_, why) => why,
-      views,
       sessions,
       announcer,
       streams,

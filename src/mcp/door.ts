@@ -88,20 +88,41 @@ export function createDoor(options: DoorOptions): Door {
     return goOn(options.identify(req.headers), (who) => {
       // Nobody would tell what is begun now that its client has left.
       if (res.destroyed) return;
-      const principal = admitted(who, options.settings(), options.guard.loopback);
-      const owned = route.user !== undefined;
-      if (!principal || (owned && principal.kind === 'anonymous'))
-        return unauthorized({ res, headers }, options.metadataUrl(req), whyNot(who, owned));
-      if (owned && userOf(options.settings(), principal)?.username !== route.user) return notTheirs({ res, headers });
+      const at = { req, res, headers, scope };
+      const principal = admit(who, route, at);
+      if (!principal) return;
+      const stillAdmitted = (): boolean | Promise<boolean> =>
+        goOn(options.identify(req.headers), (now) => admit(now, route, at) !== undefined);
       const bodyBytes = options.settings().system.routing.jsonBodyBytes ?? limits.requestBodyBytes;
-      return serve(route, { req, res, principal, scope, address, headers, query, bodyBytes });
+      // Written out: V8 lets what such an object holds outlive the young generation when it is spread and then added to.
+      return serve(route, { req, res, headers, scope, principal, address, query, bodyBytes, stillAdmitted });
     });
+  }
+
+  /** Whose request it is; undefined when it was refused and answered. */
+  function admit(
+    who: Identified,
+    route: Route,
+    { req, res, headers, scope }: Pick<Visit, 'req' | 'res' | 'headers' | 'scope'>,
+  ): Principal | undefined {
+    const principal = admitted(who, options.settings(), options.guard.loopback);
+    const owned = route.user !== undefined;
+    if (!principal || (owned && principal.kind === 'anonymous')) {
+      unauthorized({ res, headers }, options.metadataUrl(req), whyNot(who, owned));
+      return undefined;
+    }
+    if (owned && userOf(options.settings(), principal)?.username !== route.user) {
+      notTheirs({ res, headers });
+      return undefined;
+    }
+    const why = route.kind === 'messages' ? undefined : closed(scope);
+    if (!why) return principal;
+    refuse({ res, headers }, why.status, why.rpcCode, why.message);
+    return undefined;
   }
 
   function serve(route: Route, visit: Visit): void | Promise<void> {
     if (route.kind === 'messages') return legacySse.message(visit);
-    const why = closed(visit.scope);
-    if (why) return refuse(visit, why.status, why.rpcCode, why.message);
     return route.kind === 'mcp' ? serveMcp(visit, options) : legacySse.open(visit);
   }
 
@@ -152,6 +173,12 @@ function answerPreflight(req: HttpRequest, res: HttpResponse, headers: Record<st
 export function isMcpPath(path: string, taken: ReadonlySet<string>): boolean {
   const route = routeOf(path, { basePath: '', taken });
   return route?.scope !== undefined;
+}
+
+/** Whether the MCP endpoint of a URL answers nobody now. */
+export function isClosed(url: string, at: Pick<DoorOptions, 'basePath' | 'taken' | 'settings'>): boolean {
+  const scope = routeOf(pathOf(url), at)?.scope;
+  return scope !== undefined && closedScope(scope, at.settings()) !== undefined;
 }
 
 function routeOf(path: string, { basePath, taken }: Pick<DoorOptions, 'basePath' | 'taken'>): Route | undefined {

@@ -3,7 +3,6 @@ import { HubError } from '../core/errors.ts';
 import { goOn } from '../core/go-on.ts';
 import { principalId } from '../core/access/principal.ts';
 import { isObject, resultText, type RpcMessage, rpcErrors, toRpcError } from '../core/protocol/rpc.ts';
-import type { Views } from '../core/access/view.ts';
 import type { Announcer } from './announcer.ts';
 import { batchReplies } from './batch.ts';
 import { dispatch, type DispatchOptions, initializeResult } from './dispatch.ts';
@@ -21,7 +20,6 @@ import type { Streams } from './stream.ts';
 import { refuse, type Visit } from './visit.ts';
 
 export interface EndpointOptions extends DispatchOptions {
-  readonly views: Views;
   readonly sessions: Sessions;
   readonly announcer: Announcer;
   readonly streams: Streams;

@@ -23,3 +23,10 @@ test('who has to sign in alone hears where', () => {
   const error = new HubError('oauth_required', 'Server "alpha" wants more rights.', { authorizationUrl });
   expect(toldToCaller(error, 'alpha', 'connected')).toMatchObject({ message: error.message, authorizationUrl });
 });
+
+test('of a server that was taken away nobody is told to try again', () => {
+  const error = new HubError('upstream_unavailable', 'Server "alpha" was stopped.');
+  const { message } = toldToCaller(error, 'alpha', 'stopped');
+  expect(message).toMatch(/^Server "alpha" was stopped .* List what there is again\.$/);
+  expect(message).not.toContain('ry again');
+});

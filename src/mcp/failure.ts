@@ -16,6 +16,9 @@ function words({ code, retryAfterMs }: HubError, server: string, status: string)
   switch (code) {
     case 'upstream_unavailable':
       if (status === 'connecting') return `${server} is still connecting. Try again in a moment.`;
+      // Deleted, switched off or set up otherwise; under this connection it does not come back.
+      if (status === 'stopped')
+        return `${server} was stopped while the call was on its way: it was changed or taken away. List what there is again.`;
       if (status === 'connected') return `${server} cannot take the call now. Try again in a moment.`;
       return retryAfterMs === undefined
         ? `${server} is not connected. Try again in a moment.`

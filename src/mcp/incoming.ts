@@ -37,7 +37,17 @@ export function readMessages(visit: Visit): Read | Promise<Read> {
   }
   try {
     const read = goOn(readBody(visit.req, visit.bodyBytes), messagesOf);
-    return read instanceof Promise ? read.catch((error: unknown) => refuseBody(visit, error)) : read;
+    return read instanceof Promise ? awaited(visit, read) : read;
+  } catch (error) {
+    return refuseBody(visit, error);
+  }
+}
+
+/** What its sender kept back counts for nothing when they may not come in any more. */
+async function awaited(visit: Visit, read: Promise<Read>): Promise<Read> {
+  try {
+    const received = await read;
+    return (await visit.stillAdmitted()) ? received : undefined;
   } catch (error) {
     return refuseBody(visit, error);
   }

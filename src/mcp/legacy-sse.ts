@@ -84,10 +84,10 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
     if (!connection || principalId(connection.principal) !== principalId(visit.principal)) {
       return refuse(visit, 404, rpcErrors.invalidRequest, 'No open stream has this sessionId. Open one with GET /sse.');
     }
-    const why = options.closed(connection.scope);
-    if (why) return refuse(visit, why.status, why.rpcCode, why.message);
     const read = await readMessage(visit);
     if (!read) return;
+    const why = options.closed(connection.scope);
+    if (why) return refuse(visit, why.status, why.rpcCode, why.message);
     visit.res.writeHead(202, { ...visit.headers, 'content-type': 'text/plain', 'content-length': 8 });
     visit.res.end('Accepted');
     receive(connection, read.message, read.text);

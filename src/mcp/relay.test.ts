@@ -8,7 +8,7 @@ import { createSealer } from '../core/seal.ts';
 import type { View } from '../core/access/view.ts';
 import { createAsks } from './asks/asks.ts';
 import { invoke } from './invoke.ts';
-import type { RelayConnection } from './relay.ts';
+import type { RelayConnection } from './relay-options.ts';
 
 type Sent = Parameters<RelayConnection['send']>[3];
 

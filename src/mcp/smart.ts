@@ -3,7 +3,7 @@ import { editObject, memberText } from '../core/json/text.ts';
 import { limits } from '../core/limits.ts';
 import { isObject, resultText } from '../core/protocol/rpc.ts';
 import { searchGuideline } from '../core/smart-tools.ts';
-import type { SmartView, Target } from '../core/access/view.ts';
+import type { SmartView, Target, Views } from '../core/access/view.ts';
 import type { Explanation } from '../smart/search-engine.ts';
 import { refusedCall, type RefusedCall } from './refused-call.ts';
 import type { ClientRequest } from './request.ts';
@@ -71,6 +71,7 @@ export function smartCall(
   request: ClientRequest,
   view: SmartView,
   options: SmartOptions,
+  views: Views,
 ): ClientRequest | Promise<void> | undefined {
   const params = isObject(request.message.params) ? request.message.params : {};
   const given = isObject(params['arguments']) ? params['arguments'] : {};
@@ -83,7 +84,9 @@ export function smartCall(
   };
   switch (params['name']) {
     case 'search_tools':
-      return search(given, view, options).then((found) => respond(found));
+      return search(given, view, options, () => views.get(request.principal, request.scope).smart).then((found) =>
+        respond(found),
+      );
     case 'describe_tool':
       if (!view.progressive) break;
       respond(describe(given, view, options));
@@ -107,28 +110,38 @@ interface Answer {
   readonly use?: Pick<SmartUse, 'search' | 'described'>;
 }
 
-async function search(given: Record<string, unknown>, view: SmartView, options: SmartOptions): Promise<Answer> {
+/** `now` gives the view when the search is over: an embedding service may take seconds. */
+async function search(
+  given: Record<string, unknown>,
+  view: SmartView,
+  options: SmartOptions,
+  now: () => SmartView | undefined,
+): Promise<Answer> {
   const { query, context, limit = 10 } = given;
   if (typeof query !== 'string' || query.trim() === '')
     return failure('search_tools needs "query", a text that says what you want to do.');
   if (context !== undefined && typeof context !== 'string') return failure('"context" must be a text.');
   if (typeof limit !== 'number' || !Number.isInteger(limit))
     return failure('"limit" must be an integer from 1 to 100.');
-  const { places, allowed } = searchable(view, options);
+  const { allowed } = searchable(view, options);
   const found = await options.search({
     query,
     context,
     limit: Math.min(100, Math.max(1, limit)),
     allowed,
   });
-  const tools = found.results.map(({ key, score }) => {
-    const index = places.get(key) ?? -1;
-    return {
-      ...shown(view, index),
-      serverName: view.tools.targets[index]?.server,
-      score: Math.round(score * 1_000) / 1_000,
-    };
+  const seen = now();
+  const places = seen && searchable(seen, options).places;
+  const results = found.results.flatMap(({ key, score }) => {
+    const index = places?.get(key) ?? -1;
+    const target = seen?.tools.targets[index];
+    return seen && target ? [{ target, score, tool: shown(seen, index) }] : [];
   });
+  const tools = results.map(({ target, score, tool }) => ({
+    ...tool,
+    serverName: target.server,
+    score: Math.round(score * 1_000) / 1_000,
+  }));
   const metadata = {
     query: query.slice(0, limits.searchEchoChars),
     mode: view.progressive ? 'progressive' : 'standard',
@@ -139,10 +152,6 @@ async function search(given: Record<string, unknown>, view: SmartView, options: 
     ...(!found.confident && tools.length > 0 && { lowConfidence: true }),
     ...(found.degraded !== undefined && { degraded: found.degraded }),
   };
-  const results = found.results.flatMap(({ key, score }) => {
-    const target = view.tools.targets[places.get(key) ?? -1];
-    return target ? [{ target, score }] : [];
-  });
   return { content: { tools, metadata }, isError: false, use: { search: { query, results } } };
 }
 

@@ -2,10 +2,10 @@ import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import { principalId } from '../core/access/principal.ts';
 import { isObject, type RpcMessage } from '../core/protocol/rpc.ts';
-import type { Target, View } from '../core/access/view.ts';
-import type { Addressed } from './address.ts';
-import type { FinishedCall } from './relay.ts';
-import type { ClientRequest } from './request.ts';
+import type { Target, View, Views } from '../core/access/view.ts';
+import type { FindTarget } from './address.ts';
+import type { FinishedCall } from './relay-options.ts';
+import type { Sessions } from './sessions.ts';
 
 /** The requests about a task: of 2025-11-25 (Tasks), and of the extension `io.modelcontextprotocol/tasks` of 2026-07-28. */
 export const taskMethods: ReadonlySet<string> = new Set(['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/update']);
@@ -18,9 +18,9 @@ export interface Tasks {
   /** Looks whether the answer to a call is a task. */
   learn(call: FinishedCall): void;
   /** Where a request about a task goes. Throws HubError `invalid_input`, or `not_found` alike for what is not there and what is another's. */
-  addressed(request: ClientRequest): Addressed;
-  /** The session that hears of a task of this server; undefined when none is to. */
-  listener(server: string, message: RpcMessage): string | undefined;
+  readonly addressed: FindTarget;
+  /** `notifications/tasks/status`: told to the session whose call made the task, as long as it sees the tool that did. */
+  changed(server: string, message: RpcMessage, text: string, sessions: Pick<Sessions, 'byId'>): void;
   readonly size: number;
 }
 
@@ -28,10 +28,17 @@ interface Known {
   readonly target: Target;
   readonly owner: string;
   readonly sid: string | undefined;
+  readonly life: unknown;
   readonly expiresAt: number;
 }
 
-export function createTasks(now: () => number = Date.now): Tasks {
+export interface TasksOptions {
+  readonly views: Views;
+  /** Something that is another one as soon as a server may give the names of its tasks anew: to other clients, and as another server of that name. */
+  readonly life: (server: string) => unknown;
+}
+
+export function createTasks({ views, life }: TasksOptions, now: () => number = Date.now): Tasks {
   /** By server and id: what one server calls its task says nothing of another's. */
   const byServer = new Map<string, Known>();
   /** By owner, then by id. */
@@ -44,11 +51,19 @@ export function createTasks(now: () => number = Date.now): Tasks {
     if (own?.size === 0) byOwner.delete(known.owner);
   }
 
-  function find(owner: string, id: string): Known | undefined {
-    const known = byOwner.get(owner)?.get(id);
-    if (!known || known.expiresAt > now()) return known;
+  /** What is known of it, unless that is over. */
+  function alive(id: string, known: Known | undefined): Known | undefined {
+    if (!known || (known.expiresAt > now() && known.life === life(known.target.server))) return known;
     forget(id, known);
     return undefined;
+  }
+
+  function find(owner: string, id: string): Known | undefined {
+    return alive(id, byOwner.get(owner)?.get(id));
+  }
+
+  function at(server: string, id: string): Known | undefined {
+    return alive(id, byServer.get(keyOf(server, id)));
   }
 
   function makeRoom(own: Map<string, Known>): void {
@@ -67,12 +82,11 @@ export function createTasks(now: () => number = Date.now): Tasks {
       if (!task) return;
       const owner = principalId(request.principal);
       // The first server that named it keeps it, and so does the first owner: another server must not draw its requests to itself, nor be made to by another client.
-      const taken = byServer.get(keyOf(target.server, task.id));
-      if (find(owner, task.id) || (taken && taken.expiresAt > now())) return;
+      if (find(owner, task.id) || at(target.server, task.id)) return;
       const own = byOwner.get(owner) ?? new Map<string, Known>();
       makeRoom(own);
       const sid = request.session?.facts.sid;
-      const known = { target, owner, sid, expiresAt: now() + (task.ttlMs ?? limits.taskMs) };
+      const known = { target, owner, sid, life: life(target.server), expiresAt: now() + (task.ttlMs ?? limits.taskMs) };
       byOwner.set(owner, own.set(task.id, known));
       byServer.set(keyOf(target.server, task.id), known);
     },
@@ -85,10 +99,13 @@ export function createTasks(now: () => number = Date.now): Tasks {
       }
       return { target: { server: known.target.server, key: id }, edits: {} };
     },
-    listener(server, message) {
+    changed(server, message, text, sessions) {
       const id = isObject(message.params) ? message.params['taskId'] : undefined;
-      const known = typeof id === 'string' ? byServer.get(keyOf(server, id)) : undefined;
-      return known && known.expiresAt > now() ? known.sid : undefined;
+      const known = typeof id === 'string' ? at(server, id) : undefined;
+      const session = sessions.byId(known?.sid ?? '');
+      if (!known || !session) return;
+      const { principal, scope } = session.facts;
+      if (isVisible(known.target, views.get(principal, scope))) session.send(text);
     },
     get size() {
       return byServer.size;

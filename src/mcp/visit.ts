@@ -16,6 +16,8 @@ export interface Visit {
   readonly query: URLSearchParams;
   /** Of a body, at most. */
   readonly bodyBytes: number;
+  /** Whether the door would still let the request in, once its body is there, which may be minutes later. False: it was refused and answered. */
+  readonly stillAdmitted: () => boolean | Promise<boolean>;
 }
 
 /** There is no room for another stream. */

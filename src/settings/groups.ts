@@ -12,10 +12,12 @@ export interface GroupsContext {
   readonly isServer: (name: string) => boolean;
   /** See `core/settings/document.ts`. */
   readonly systemOwner: string;
+  /** Between server and tool in the names that clients see. */
+  readonly separator: string;
 }
 
 /** Reads `groups`. */
-export function readGroups(value: unknown, { isServer, systemOwner }: GroupsContext, report: Report): GroupSettings[] {
+export function readGroups(value: unknown, context: GroupsContext, report: Report): GroupSettings[] {
   const groups: GroupSettings[] = [];
   const names = new Map<string, Path>();
   const ids = new Map<string, Path>();
@@ -24,7 +26,7 @@ export function readGroups(value: unknown, { isServer, systemOwner }: GroupsCont
     const part = readPart(groupShape, raw, path, report);
     if (part === undefined) continue;
     const { data, broken } = part;
-    const servers = readGroupServers(data.servers, [...path, 'servers'], isServer, report);
+    const servers = readGroupServers(data.servers, [...path, 'servers'], context, report);
     if (broken.has('name') || !checkName(data.name, [...path, 'name'], report)) continue;
     const given = data.id === '' ? undefined : data.id;
     unique(
@@ -40,7 +42,7 @@ export function readGroups(value: unknown, { isServer, systemOwner }: GroupsCont
       id: given ?? groupIdOf(data.name),
       name: data.name,
       description: data.description,
-      owner: data.owner ?? systemOwner,
+      owner: data.owner ?? context.systemOwner,
       visibility: data.visibility,
       sharedWithUsers: data.sharedWithUsers ?? [],
       servers,
@@ -76,7 +78,7 @@ export function unique(seen: Map<string, Path>, value: string, path: Path, rule:
 function readGroupServers(
   value: readonly unknown[] | undefined,
   path: Path,
-  isServer: (name: string) => boolean,
+  { isServer, separator }: GroupsContext,
   report: Report,
 ): GroupServer[] {
   const servers: GroupServer[] = [];
@@ -93,9 +95,25 @@ function readGroupServers(
     }
     const rule = 'names of their tools could not be told apart; give one another "alias"';
     unique(prefixes, server.alias ?? server.name, server.alias === undefined ? at : [...at, 'alias'], rule, report);
+    warnOfShownNames(server, separator, at, report);
     servers.push(server);
   }
   return servers;
+}
+
+/** A name as clients see it selects nothing, and an endpoint without tools says nothing of why. */
+function warnOfShownNames({ name, alias, tools, prompts }: GroupServer, separator: string, path: Path, report: Report) {
+  for (const [kind, selection] of Object.entries({ tools, prompts })) {
+    for (const [i, item] of (selection === 'all' ? [] : selection).entries()) {
+      const prefix = [name, alias ?? name].map((each) => `${each}${separator}`).find((each) => item.startsWith(each));
+      if (prefix === undefined) continue;
+      const own = JSON.stringify(item.slice(prefix.length));
+      report.warn(
+        [...path, kind, i],
+        `has the server's name in front; if the server itself calls it ${own}, write that`,
+      );
+    }
+  }
 }
 
 function readGroupServer(raw: unknown, path: Path, report: Report): GroupServer | undefined {

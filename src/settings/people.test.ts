@@ -36,6 +36,25 @@ describe('groups', () => {
     expect(warnings(document)).toEqual(['groups[0].servers[1]: there is no server "b"; kept for when there is one']);
   });
 
+  test('names of tools as clients see them are kept, with a warning what to write', () => {
+    const document = {
+      mcpServers: { a: { command: 'x' }, b: { command: 'x' } },
+      groups: [
+        {
+          name: 'g',
+          servers: [
+            { name: 'a', tools: ['a-echo', 'add'] },
+            { name: 'b', alias: 'c', prompts: ['c-x'] },
+          ],
+        },
+      ],
+    };
+    expect(warnings(document)).toEqual([
+      'groups[0].servers[0].tools[0]: has the server\'s name in front; if the server itself calls it "echo", write that',
+      'groups[0].servers[1].prompts[0]: has the server\'s name in front; if the server itself calls it "x", write that',
+    ]);
+  });
+
   test('two servers of a group cannot have one prefix', () => {
     const servers = [{ name: 'a' }, { name: 'b', alias: 'a' }];
     expect(lines({ groups: [{ name: 'g', servers }] })[0]).toContain(

@@ -90,6 +90,8 @@ test('a file of MCPHub is read as it is, without a word', () => {
       routing: { enableGlobalRoute: true, skipAuth: false, jsonBodyLimit: '1mb' },
       nameSeparator: '-',
       mcpRouter: { title: 5 },
+      toolResultCompression: { enabled: false, minTokens: 2000 },
+      auth: { betterAuth: { enabled: false } },
     },
     bearerKeys: [
       {
@@ -104,6 +106,8 @@ test('a file of MCPHub is read as it is, without a word', () => {
     ],
     userConfigs: {},
     oauthClients: [],
+    prompts: [{ name: 'greet', template: 'Hello', enabled: false }],
+    resources: [],
   });
   expect(warnings).toEqual([]);
   expect([...settings.servers.keys()]).toEqual(['time-server', 'amap', 'api']);

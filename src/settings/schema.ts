@@ -13,6 +13,7 @@ import { found, newReport, notAccepted } from './report.ts';
 import { readServer, type ServerContext } from './server.ts';
 import { systemShape } from './shape.ts';
 import { embeddingSettings } from './smart-routing.ts';
+import { warnOfMissingFeatures } from './without-effect.ts';
 
 export interface ParsedSettings {
   readonly settings: Settings;
@@ -36,11 +37,12 @@ export function parseSettings(document: unknown): ParsedSettings {
   const settings = {
     system,
     servers: readServers(clean, { separator: system.nameSeparator, systemOwner: owner }, report),
-    groups: readGroups(clean['groups'], { isServer, systemOwner: owner }, report),
+    groups: readGroups(clean['groups'], { isServer, systemOwner: owner, separator: system.nameSeparator }, report),
     users: readUsers(clean['users'], report),
   };
   const usernames = new Set(settings.users.map((user) => user.username));
   const groups = new Set(settings.groups.flatMap(({ id, name }) => [id, name]));
+  warnOfMissingFeatures(clean, report);
   const keys = readKeys(clean['bearerKeys'], legacyKey, { usernames, groups, isServer }, report);
   if (report.problems.length > 0) throw notAccepted(report.problems);
   return { settings: { ...settings, keys }, warnings: report.warnings };

@@ -101,7 +101,6 @@ describe('how a server is reached', () => {
     ],
     [{ command: 'x', enabled: true, disabled: true }, 'mcpServers.s.disabled: contradicts "enabled": true, which wins'],
     [{ command: 'x', args: ['${env:KEY}'] }, 'mcpServers.s.args[0]: only ${VAR}'],
-    [{ url: 'https://x', proxy: { enabled: true } }, 'mcpServers.s.proxy: is not supported'],
     [{ command: 'x', env: { N: 5 } }, 'mcpServers.s.env.N: is a number and used by its text; put it in quotes'],
   ])('%j is accepted with a warning', (config, expected) => {
     expect(warnings({ mcpServers: { s: config } }).join('\n')).toContain(expected);

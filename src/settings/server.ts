@@ -8,6 +8,7 @@ import { found } from './report.ts';
 import { isForbiddenName, itemShape, serverShape } from './shape.ts';
 import { readTransport } from './transport.ts';
 import { warnOfPlaceholders } from './placeholder-advice.ts';
+import { warnOfMissingServerFeatures } from './without-effect.ts';
 
 /** What of the rest of the document an entry of `mcpServers` is read by. */
 export interface ServerContext {
@@ -35,8 +36,7 @@ export function readServer(
     readItems(value[kind], `${name}${separator}`, [...path, kind], report);
   const [tools, prompts, resources] = [items('tools'), items('prompts'), items('resources')];
   if (transport === undefined) return undefined;
-  if (config.proxy?.enabled === true)
-    report.warn([...path, 'proxy'], 'is not supported; the server is reached directly');
+  warnOfMissingServerFeatures(value, path, report);
   if (config.enabled !== undefined && config.disabled !== undefined && config.enabled === config.disabled) {
     report.warn([...path, 'disabled'], `contradicts "enabled": ${config.enabled}, which wins. Remove one of them.`);
   }

@@ -1,8 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { HubError, errorText } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
-import { isObject } from '../core/protocol/rpc.ts';
 import type { Database } from '../database/database.ts';
 import { reasonOf } from '../database/failure.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
@@ -10,6 +8,7 @@ import { writeFileAtomic } from '../disk/write-file-atomic.ts';
 import type { Loaded, Saved, SettingsBackend, SettingsDocument } from './backend.ts';
 import { withHashedKeys } from './hashed-keys.ts';
 import { parseSettings } from './schema.ts';
+import { readSettingsCopy } from './settings-copy.ts';
 
 export interface TableOptions {
   readonly database: DatabaseHandle;
@@ -40,7 +39,7 @@ export function settingsTable({ database, importFrom, copyPath, log }: TableOpti
   async function loadNow(): Promise<Loaded> {
     const open = await ready(known === undefined ? limits.settingsDatabaseMs : 0);
     if (open !== undefined) return loadStored(open);
-    const last = known ?? (await readCopy(copyPath));
+    const last = known ?? (await readSettingsCopy(copyPath));
     if (last !== undefined) return last;
     // Nothing is known at all: it is worth waiting for a database that starts together with the hub.
     const late = await ready(patienceMs);
@@ -55,7 +54,7 @@ export function settingsTable({ database, importFrom, copyPath, log }: TableOpti
       return stored;
     } catch (error) {
       log.warn('Cannot read the settings in the database', { error: reasonOf(error) });
-      return known ?? (await readCopy(copyPath)) ?? unreadable(reasonOf(error));
+      return known ?? (await readSettingsCopy(copyPath)) ?? unreadable(reasonOf(error));
     }
   }
 
@@ -155,14 +154,4 @@ async function watch(database: DatabaseHandle, changed: () => void): Promise<{ c
       stopHearing();
     },
   };
-}
-
-async function readCopy(path: string): Promise<Loaded | undefined> {
-  try {
-    const copy: unknown = JSON.parse(await readFile(path, 'utf8'));
-    if (!isObject(copy) || typeof copy['revision'] !== 'string') return undefined;
-    return { kind: 'found', document: copy['document'], revision: copy['revision'], notes: [] };
-  } catch {
-    return undefined; // There is none, or half a one: then nothing is known.
-  }
 }

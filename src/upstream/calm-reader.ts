@@ -4,7 +4,7 @@ import { limits } from '../core/limits.ts';
 export interface ReadStream {
   /** Takes bytes; they may be cut anywhere. */
   readonly read: (bytes: Buffer) => void;
-  /** How much came so far that nobody asked for: lines, messages. Only ever grows. */
+  /** How much came so far that nobody asked for: lines, messages. */
   readonly unasked: () => number;
   readonly pause: () => void;
   readonly resume: () => void;

@@ -26,9 +26,9 @@ export interface Channel {
 export interface ChannelEvents {
   /**
    * A message arrived. `text` is its exact JSON text. `relatedTo` is the id of the request whose own response stream carried it (HTTP only):
-   * the only proof that a message without a progress token belongs to one call.
+   * the only proof that a message without a progress token belongs to one call. False: it answers nothing that waits.
    */
-  message(message: RpcMessage, text: string, relatedTo?: number): void;
+  message(message: RpcMessage, text: string, relatedTo?: number): boolean;
   /** This one request failed in transport; the channel lives on. `sessionLost`: the server refused it unread because it no longer knows our session. */
   failed(requestId: number, error: HubError, sessionLost: boolean): void;
   /** The channel is dead (process ended, stream refused). Every request without an answer has failed with it. */

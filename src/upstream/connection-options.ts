@@ -4,8 +4,8 @@ import type { Logger } from '../core/logger.ts';
 import type { ServerSettings } from '../core/settings/types.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import type { EraMemory } from './eras/era.ts';
-import type { Unasked } from './link.ts';
-import type { Home } from './server-asks.ts';
+import type { Unasked } from './link/options.ts';
+import type { Home } from './link/server-asks.ts';
 import type { Slots } from './slots.ts';
 
 /** What a connection is given. */

@@ -7,7 +7,7 @@ import type { ServerSettings } from '../core/settings/types.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import { Connection } from './connection.ts';
 import type { ConnectionOptions } from './connection-options.ts';
-import { type Exchange, promised } from './pending.ts';
+import { type Exchange, promised } from './exchange.ts';
 import { createSlots } from './slots.ts';
 
 // The moments between two events, which real transports hit once in a thousand times: a channel whose every step the test decides.
@@ -41,9 +41,9 @@ class Scripted implements Channel {
     });
   }
 
-  say(message: Record<string, unknown>): void {
+  say(message: Record<string, unknown>): boolean {
     const text = JSON.stringify({ jsonrpc: '2.0', ...message });
-    this.events.message(JSON.parse(text) as object, text);
+    return this.events.message(JSON.parse(text) as object, text);
   }
 
   methods(): unknown[] {
@@ -259,6 +259,22 @@ test('what a failing server says of itself is told without its secrets', async (
   lives[0]?.events.closed(new HubError('upstream_unavailable', `It said: bad key ${secret}`));
   await expect(call).rejects.toThrow('It said: bad key ***');
   await expect(connection.available(0)).rejects.toThrow('It said: bad key ***');
+});
+
+test('a channel is told which answers nobody waits for', async () => {
+  const { connection, kind, lives } = connectionTo({
+    answers: ({ method }) => (method === 'tools/call' ? silent : undefined),
+  });
+  await kind('connected');
+  const id = connection.takeId();
+  const call = promised((exchange) => connection.send(id, 'tools/call', '{}', exchange));
+  const say = (message: Record<string, unknown>) => lives[0]?.say(message);
+  expect(say({ id: id + 1_000, result: {} }), 'no request').toBe(false);
+  expect(say({ id: 'x', error: { code: 1, message: '' } }), 'not even an id').toBe(false);
+  expect(say({ id, result: {} })).toBe(true);
+  expect(say({ id, result: {} }), 'once more').toBe(false);
+  expect(say({ method: 'notifications/message', params: {} })).toBe(true);
+  await call;
 });
 
 test('a request of the server is answered under the id it wrote, however long', async () => {

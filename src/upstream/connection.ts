@@ -1,5 +1,4 @@
-import { sharedAbilities } from '../core/protocol/asks.ts';
-import type { ItemKind, Offer, ServerAbout } from '../core/catalogue.ts';
+import type { ItemKind, Offer } from '../core/catalogue.ts';
 import { errorText, HubError, reworded } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
@@ -7,35 +6,21 @@ import { paramHeaderValues } from '../core/arguments/headers.ts';
 import type { ServerSettings } from '../core/settings/types.ts';
 import type { RequestFacts } from '../core/protocol/stateless.ts';
 import type { ConnectionOptions } from './connection-options.ts';
+import { type ConnectionStatus, Standing } from './connection-status.ts';
 import { SignInRequired } from './credential.ts';
-import { createEnvelope } from './eras/envelope.ts';
+import { createEnvelope } from './link/envelope.ts';
 import { Eras, shortMemory } from './eras/era.ts';
 import { EraWatch } from './eras/watch.ts';
+import { Introduction } from './introduction.ts';
 import { createKeepAlive, type KeepAlive } from './keep-alive.ts';
-import { asHubError, Link } from './link.ts';
-import { Listener } from './offer/listener.ts';
-import { meet } from './eras/meet.ts';
-import type { Answer, Exchange, Patience } from './pending.ts';
-import { initialize } from './protocol.ts';
-import { readOffer, readOneList } from './offer/read-offer.ts';
+import { asHubError } from './as-hub-error.ts';
+import { Link } from './link/link.ts';
+import type { Listener } from './offer/listener.ts';
+import type { Answer, Exchange, Patience } from './exchange.ts';
+import { readOneList } from './offer/read-offer.ts';
 import { createRelister, type Relister } from './offer/relister.ts';
 import { toolHeaders } from './offer/tool-headers.ts';
 import { cannotWatch, subscribing, Watches } from './offer/watches.ts';
-
-/** What one connection is doing. `attempts` counts the failures since it last held for a while. */
-export type ConnectionStatus =
-  | { readonly kind: 'connecting'; readonly attempts: number }
-  | { readonly kind: 'connected'; readonly sinceMs: number; readonly tookMs: number }
-  | {
-      readonly kind: 'disconnected';
-      readonly error: HubError;
-      readonly attempts: number;
-      /** Time of the next attempt, milliseconds since the epoch. */
-      readonly nextRetryAt: number;
-    }
-  /** It waits for a person, so nothing is tried again by itself. */
-  | { readonly kind: 'oauth_required'; readonly error: HubError; readonly attempts: number }
-  | { readonly kind: 'stopped' };
 
 /**
  * The connection to one server, supervised alone: connecting → connected → disconnected → (back-off) connecting … until `stop`. What goes wrong in
@@ -51,8 +36,8 @@ export class Connection {
   readonly #watches: Watches;
   readonly #eras: Eras;
   readonly #eraWatch: EraWatch<Link>;
-  readonly #waiters = new Set<() => void>();
-  #status: ConnectionStatus = { kind: 'stopped' };
+  readonly #introduction: Introduction;
+  readonly #standing: Standing;
   #offer: Offer | undefined;
   /** The link of the current attempt or connection. What belongs to an earlier one is recognised by not being this. */
   #link: Link | undefined;
@@ -80,26 +65,33 @@ export class Connection {
       resetOnProgress: server.resetTimeoutOnProgress,
       maxTotalMs: server.maxTotalTimeoutMs ?? Math.max(limits.callTotalMs, timeoutMs),
     };
+    this.#standing = new Standing(server.name, options.changed);
     this.#ended = options.after ?? Promise.resolve();
     this.#watches = new Watches(log);
     this.#eras = new Eras(server, options.eras ?? shortMemory());
     this.#eraWatch = new EraWatch(server.name, this.#eras, {
-      isUp: (link) => link === this.#link && this.#status.kind === 'connected',
+      isUp: (link) => link === this.#link && this.#standing.now.kind === 'connected',
       changed: (error) => this.#fail(error),
     });
     this.#relister = createRelister(log, (kind) => this.#readAgain(kind));
+    this.#introduction = new Introduction({
+      ...options,
+      eras: this.#eras,
+      listening: (listener) => (this.#listener = listener),
+      missed: (kind) => this.#relister.flag(kind),
+    });
     this.#keepAlive = createKeepAlive(server, {
       // A server at work may be too busy to answer a ping, and its answer will tell.
-      idle: () => this.#status.kind === 'connected' && this.#link?.inFlight === 0,
+      idle: () => this.#standing.now.kind === 'connected' && this.#link?.inFlight === 0,
       ping: async () => this.#link && this.#eraWatch.ping(this.#link),
       lost: (error) => {
-        if (this.#status.kind === 'connected') this.#fail(asHubError(error, 'The server does not answer'));
+        if (this.#standing.now.kind === 'connected') this.#fail(asHubError(error, 'The server does not answer'));
       },
     });
   }
 
   get status(): ConnectionStatus {
-    return this.#status;
+    return this.#standing.now;
   }
 
   /** What the server offered when it was last listed; stays while the server is away. */
@@ -118,14 +110,14 @@ export class Connection {
   }
 
   start(): void {
-    if (this.#status.kind === 'stopped') void this.#connect();
+    if (this.#standing.now.kind === 'stopped') void this.#connect();
   }
 
   /** Ends the connection for good and waits for its child, if it has one. What was in flight fails. */
   stop(): Promise<void> {
-    if (this.#status.kind !== 'stopped') {
+    if (this.#standing.now.kind !== 'stopped') {
       clearTimeout(this.#retryTimer);
-      this.#setStatus({ kind: 'stopped' });
+      this.#standing.set({ kind: 'stopped' });
       this.#dropLink(new HubError('upstream_unavailable', `Server "${this.server.name}" was stopped.`));
     }
     return this.#ended;
@@ -133,30 +125,20 @@ export class Connection {
 
   /** Does not wait for the back-off to end, nor for a sign-in. */
   retryNow(): void {
-    if (this.#status.kind === 'disconnected' || this.#status.kind === 'oauth_required') void this.#connect();
+    if (this.#standing.now.kind === 'disconnected' || this.#standing.now.kind === 'oauth_required')
+      void this.#connect();
   }
 
   /** Connects anew with what holds now: another credential. What is in flight fails. */
   reconnect(): void {
-    if (this.#status.kind === 'stopped') return;
+    if (this.#standing.now.kind === 'stopped') return;
     this.#dropLink(new HubError('upstream_unavailable', `Server "${this.server.name}" is connected anew.`));
     void this.#connect();
   }
 
   /** Resolves once the server can be called; throws HubError `upstream_unavailable` or `oauth_required` when it is not connected and not about to be. */
-  async available(waitMs: number): Promise<void> {
-    if (this.#status.kind === 'connecting') await this.#statusChange(waitMs);
-    const status = this.#status;
-    if (status.kind === 'connected') return;
-    const name = `Server "${this.server.name}"`;
-    if (status.kind === 'oauth_required') throw status.error;
-    if (status.kind !== 'disconnected') {
-      const text = `${name} is still connecting. Try again in a moment.`;
-      throw new HubError('upstream_unavailable', text, { retryAfterMs: 2_000 });
-    }
-    const retryAfterMs = Math.max(0, status.nextRetryAt - Date.now());
-    const text = `${name} is not connected: ${status.error.message} Next attempt in ${Math.ceil(retryAfterMs / 1_000)} s.`;
-    throw new HubError('upstream_unavailable', text, { cause: status.error, retryAfterMs });
+  available(waitMs: number): Promise<void> {
+    return this.#standing.available(waitMs);
   }
 
   /** The id for the next request: also its progress token, which is how progress finds its way back. */
@@ -200,15 +182,15 @@ export class Connection {
 
   /** Sends a notification without parameters, unless the server is away, or speaks without sessions and takes none. */
   notify(method: string): void {
-    if (this.#status.kind === 'connected' && !this.#link?.isStateless) this.#link?.notify(method, undefined);
+    if (this.#standing.now.kind === 'connected' && !this.#link?.isStateless) this.#link?.notify(method, undefined);
   }
 
   async #connect(): Promise<void> {
     clearTimeout(this.#retryTimer);
     const attempt = ++this.#attempt;
-    const current = (): boolean => attempt === this.#attempt && this.#status.kind === 'connecting';
+    const current = (): boolean => attempt === this.#attempt && this.#standing.now.kind === 'connecting';
     this.#eras.begin();
-    this.#setStatus({ kind: 'connecting', attempts: this.#failures });
+    this.#standing.set({ kind: 'connecting', attempts: this.#failures });
     await this.#ended;
     const release = await this.#options.slots.take();
     const startedAt = performance.now();
@@ -217,11 +199,11 @@ export class Connection {
       if (!current()) return;
       const link = this.#openLink();
       this.#link = link;
-      const offer = await this.#introduce(link, startedAt + this.#options.connectTimeoutMs);
+      const offer = await this.#introduction.begin(link, startedAt + this.#options.connectTimeoutMs);
       if (!current()) return;
       this.#offer = offer;
       const tookMs = Math.round(performance.now() - startedAt);
-      this.#setStatus({ kind: 'connected', sinceMs: Date.now(), tookMs });
+      this.#standing.set({ kind: 'connected', sinceMs: Date.now(), tookMs });
       this.#keepAlive.start();
       this.#relister.start();
       this.#watches.use(this.#listener ?? subscribing(link.ask));
@@ -262,59 +244,17 @@ export class Connection {
     return link;
   }
 
-  /** Finds out how the server is spoken to, meets it, and reads what it offers, all pages of all lists. Throws HubError. */
-  async #introduce(link: Link, deadline: number): Promise<Offer> {
-    const { name, transport } = this.server;
-    const { about, era } = await meet(link, this.#eras, {
-      server: name,
-      handshake: (timeoutMs) => this.#handshake(link, timeoutMs),
-      deadline,
-      separate: transport.type !== 'stdio',
-    });
-    link.ready(about.protocolVersion);
-    if (era === 'stateless') await this.#listen(link, about);
-    else link.notify('notifications/initialized', undefined);
-    return this.#read(link, about, deadline);
-  }
-
-  #handshake(link: Link, timeoutMs: number): Promise<ServerAbout> {
-    const { version, abilities = sharedAbilities } = this.#options;
-    return initialize(link.ask, version, abilities, timeoutMs);
-  }
-
-  #read(link: Link, about: ServerAbout, deadline: number): Promise<Offer> {
-    const lists = this.#options.lists !== false;
-    return readOffer(link, about, { server: this.server.name, lists, log: this.#log, deadline });
-  }
-
-  /** Opens the stream of changes, before anything is listed. */
-  #listen(link: Link, about: ServerAbout): Promise<void> {
-    this.#listener = new Listener({
-      server: this.server.name,
-      link,
-      about,
-      lists: this.#options.lists !== false,
-      log: this.#log,
-      missed: (kind) => this.#relister.flag(kind),
-    });
-    return this.#listener.start();
-  }
-
   async #renewSession(link: Link): Promise<void> {
     this.#log.info('session lost; initializing again');
     try {
-      const deadline = performance.now() + this.#options.connectTimeoutMs;
-      const about = await this.#handshake(link, this.#options.connectTimeoutMs);
-      link.ready(about.protocolVersion);
-      link.notify('notifications/initialized', undefined);
-      const offer = await this.#read(link, about, deadline);
+      const offer = await this.#introduction.again(link, this.#options.connectTimeoutMs);
       if (link !== this.#link) return;
       this.#offer = offer;
       this.#watches.use(subscribing(link.ask));
       this.#options.changed();
     } catch (error) {
       const failure = asHubError(error, 'The session could not be renewed');
-      if (link === this.#link && this.#status.kind === 'connected') this.#fail(failure);
+      if (link === this.#link && this.#standing.now.kind === 'connected') this.#fail(failure);
       throw failure;
     }
   }
@@ -331,7 +271,7 @@ export class Connection {
 
   /** An attempt, or a connection, came to its end by itself. */
   #lost(failure: HubError): void {
-    if (this.#status.kind === 'connecting') {
+    if (this.#standing.now.kind === 'connecting') {
       if (this.#eras.startAgain(failure)) {
         this.#log.debug('ended at a question it may not know; started once more', { error: failure.message });
         this.#dropLink(failure);
@@ -344,16 +284,16 @@ export class Connection {
 
   #fail(failure: HubError): void {
     const error = reworded(failure, this.#options.clean?.(failure.message) ?? failure.message);
-    const held = this.#status.kind === 'connected' ? Date.now() - this.#status.sinceMs : 0;
+    const held = this.#standing.now.kind === 'connected' ? Date.now() - this.#standing.now.sinceMs : 0;
     const failures = held > limits.backOffResetMs ? 1 : this.#failures + 1;
     this.#failures = failures;
     if (failure.cause instanceof SignInRequired) {
-      this.#setStatus({ kind: 'oauth_required', error, attempts: failures });
+      this.#standing.set({ kind: 'oauth_required', error, attempts: failures });
       return this.#dropLink(error);
     }
     const longest = Math.min(limits.backOffMaxMs, limits.backOffFirstMs * 2 ** Math.min(failures - 1, 10));
     const waitMs = Math.round(longest * (0.5 + Math.random() / 2));
-    this.#setStatus({ kind: 'disconnected', error, attempts: failures, nextRetryAt: Date.now() + waitMs });
+    this.#standing.set({ kind: 'disconnected', error, attempts: failures, nextRetryAt: Date.now() + waitMs });
     // A server that stays away says so once; the same reason again and again would bury what others have to say.
     const level = error.message === this.#lastReason ? 'debug' : 'warn';
     this.#lastReason = error.message;
@@ -379,23 +319,5 @@ export class Connection {
     } catch (error) {
       this.#log.warn('connection not closed in order', { error: errorText(error) });
     }
-  }
-
-  #setStatus(status: ConnectionStatus): void {
-    this.#status = status;
-    for (const wake of this.#waiters) wake();
-    this.#options.changed();
-  }
-
-  #statusChange(waitMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        this.#waiters.delete(done);
-        resolve();
-      };
-      const timer = setTimeout(done, waitMs);
-      this.#waiters.add(done);
-    });
   }
 }

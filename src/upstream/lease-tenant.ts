@@ -1,7 +1,7 @@
 import { userOf } from '../core/access/rules.ts';
 import { HubError } from '../core/errors.ts';
 import { isPerUser } from '../core/access/per-user.ts';
-import type { Principal } from '../core/access/principal.ts';
+import { type Principal, principalOf } from '../core/access/principal.ts';
 import type { ServerSettings, Settings } from '../core/settings/types.ts';
 import type { Connection } from './connection.ts';
 import type { LeaseOptions, Tenant } from './leases.ts';
@@ -19,13 +19,14 @@ export function tenantOf(
   { settings, refusal: refusalOf }: Pick<LeaseOptions, 'settings' | 'refusal'>,
 ): SignedInTenant | undefined {
   if (!server || !isPerUser(server)) return server?.perSessionClient ? { ...asked, user: undefined } : undefined;
-  const user = userOf(settings(), asked.principal)?.username;
-  if (user === undefined) throw nobodySignedIn(server.name, asked.principal);
+  const account = userOf(settings(), asked.principal);
+  if (!account) throw nobodySignedIn(server.name, asked.principal);
+  const user = account.username;
   const refusal = refusalOf?.(server, user);
   if (refusal) throw refusal;
   if (server.perSessionClient) return { ...asked, user };
   // A user's access key is that user there.
-  return { principal: { kind: 'user', username: user }, session: '', user };
+  return { principal: principalOf(account), session: '', user };
 }
 
 /** Whether somebody's connection to a server is of no more use with the settings of now. */

@@ -10,7 +10,7 @@ import type { ServerSettings, Settings } from '../core/settings/types.ts';
 import { Connection } from './connection.ts';
 import { shortMemory } from './eras/era.ts';
 import { createLeases, type LeaseOptions } from './leases.ts';
-import { promised } from './pending.ts';
+import { promised } from './exchange.ts';
 import { openReaper } from './stdio/reaper.ts';
 import { createSlots } from './slots.ts';
 import { openStdio } from './stdio/stdio.ts';

@@ -1,7 +1,7 @@
 import { type Abilities, noAbilities, type ServerAsk } from '../core/protocol/asks.ts';
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
-import type { Logger, LoggerFor } from '../core/logger.ts';
+import type { Logger } from '../core/logger.ts';
 import { type Principal, principalId } from '../core/access/principal.ts';
 import { rpcErrors } from '../core/protocol/rpc.ts';
 import type { ServerSettings, Settings } from '../core/settings/types.ts';
@@ -9,8 +9,8 @@ import type { Channel, ChannelEvents } from './channel.ts';
 import { Connection } from './connection.ts';
 import type { ConnectionOptions } from './connection-options.ts';
 import { isOver, type SignedInTenant, tenantOf } from './lease-tenant.ts';
-import type { Unasked } from './link.ts';
-import type { Home } from './server-asks.ts';
+import type { Unasked } from './link/options.ts';
+import type { Home } from './link/server-asks.ts';
 import { createSlots } from './slots.ts';
 
 /** For whom a server keeps state: nobody else gets to see it, not even the same principal in another session. */
@@ -29,7 +29,7 @@ export interface LeaseOptions extends Pick<
   /** Why a user cannot use a server yet that users sign in to alone. */
   readonly refusal?: (server: ServerSettings, user: string) => HubError | undefined;
   readonly startsAtOnce: number;
-  readonly log: LoggerFor;
+  readonly log: (server: ServerSettings) => Logger;
   readonly settings: () => Settings;
   /** The connection that is there for all. It knows what the server offers, and no lease outlives it. */
   readonly shared: (server: string) => Connection | undefined;
@@ -104,7 +104,7 @@ export function createLeases(options: LeaseOptions): Leases {
     if (oldest) end(...oldest);
     const { server } = base;
     const openAs: ConnectionOptions['open'] = (wanted, events) => options.open(wanted, events, user);
-    const log = quieter(options.log(`server:${server.name}`));
+    const log = quieter(options.log(server));
     const changed = (): void => options.changed?.(tenant, connection);
     const own = { ...options, open: openAs, server, slots, log, ...ofTenant(options, base, tenant), changed };
     const connection: Connection = new Connection(own);

@@ -1,13 +1,17 @@
 import { isObject } from '../core/protocol/rpc.ts';
 import type { RpcMessage } from '../core/protocol/rpc.ts';
-import type { ChannelEvents } from './channel.ts';
+
+/** Takes each message, as `ChannelEvents.message`. */
+export interface MessageSink {
+  message(message: RpcMessage, text: string, relatedTo?: number): void;
+}
 
 /**
  * Parses what one frame carried (a line, an HTTP body, an event) and hands each message on: one object, or an array of them (batches of
  * 2025-03-26, accepted whatever was negotiated). The text handed on has no line breaks: between JSON tokens they mean as much as a blank, and nothing
  * else can hold them. False: there is no JSON-RPC message in it.
  */
-export function eachMessage(frame: string, sink: Pick<ChannelEvents, 'message'>, relatedTo?: number): boolean {
+export function eachMessage(frame: string, sink: MessageSink, relatedTo?: number): boolean {
   const text = oneLine(frame);
   let parsed: unknown;
   try {
@@ -31,7 +35,7 @@ function isMessage(value: unknown): value is RpcMessage {
 function eachOfBatch(
   batch: readonly unknown[],
   text: string,
-  sink: Pick<ChannelEvents, 'message'>,
+  sink: MessageSink,
   relatedTo: number | undefined,
 ): boolean {
   const texts = elementTexts(text);
@@ -44,7 +48,8 @@ function eachOfBatch(
   return any;
 }
 
-function oneLine(text: string): string {
+/** JSON text without line breaks: outside strings they are white space, inside they cannot be. */
+export function oneLine(text: string): string {
   return text.includes('\n') || text.includes('\r') ? text.replace(/[\r\n]+/g, ' ') : text;
 }
 

@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto';
 import { isTrusted } from '../core/access/rules.ts';
-import { type Catalogue, emptyCatalogue, type Offer, sameOffer } from '../core/catalogue.ts';
+import type { Catalogue, Offer } from '../core/catalogue.ts';
 import type { ServerState } from '../core/hub.ts';
 import { limits } from '../core/limits.ts';
-import type { LoggerFor } from '../core/logger.ts';
+import type { Logger } from '../core/logger.ts';
 import type { ServerSettings, Settings } from '../core/settings/types.ts';
 import type { SavedOffer } from './catalogue-file.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
-import { Connection, type ConnectionStatus } from './connection.ts';
+import { Connection } from './connection.ts';
+import type { ConnectionStatus } from './connection-status.ts';
 import type { ConnectionOptions } from './connection-options.ts';
-import type { Unasked } from './link.ts';
+import type { Unasked } from './link/options.ts';
+import { createShown } from './shown.ts';
 import { createSlots } from './slots.ts';
 
 export interface PoolOptions {
@@ -19,7 +21,7 @@ export interface PoolOptions {
   readonly requestTimeoutMs: number;
   /** How many servers may be starting at once. */
   readonly startsAtOnce: number;
-  readonly log: LoggerFor;
+  readonly log: (server: ServerSettings) => Logger;
   readonly load?: ConnectionOptions['load'];
   readonly clean?: ConnectionOptions['clean'];
   readonly eras?: ConnectionOptions['eras'];
@@ -33,8 +35,13 @@ export interface PoolOptions {
   readonly saved: readonly SavedOffer[];
 }
 
-/** All connections, and what they offer. Only `reconcile` starts and stops them. */
+/** All connections, and what they offer. */
 export interface Pool {
+  /**
+   * Stops at once what no longer fits the settings, and withdraws what it offered: whoever makes a server of a name that has just become free must find nothing of
+   * the one before it.
+   */
+  retire(settings: Settings): void;
   /** Makes the connections what the settings say: starts, stops and restarts just those whose own settings differ, then renews the catalogue. */
   reconcile(settings: Settings): void;
   /** Shows what is known from the last run, before anything is started. */
@@ -76,16 +83,17 @@ export function createPool(options: PoolOptions): Pool {
   const slots = createSlots(options.startsAtOnce);
   const saved = new Map(options.saved.map((one) => [one.offer.server, one]));
   const ends = createEnds();
+  /** Stopped since the last `reconcile`. */
+  let stopped: Entry[] = [];
   let settings: Settings | undefined;
-  let catalogue = emptyCatalogue;
-  let graceTimer: NodeJS.Timeout | undefined;
+  const shown = createShown(options.changed);
   let closed = false;
 
   function start(server: ServerSettings, fingerprint: string, before: Before): void {
     const { offer: saved, connectedAt, name = server.name } = before;
-    const log = options.log(`server:${server.name}`);
+    const log = options.log(server);
     const unasked: Unasked = (...said) => options.unasked?.(server.name, ...said);
-    const after = ends.of(server.name) ?? ends.of(name);
+    const after = ends.of(server.name, name);
     const connection = new Connection({ ...options, server, slots, log, unasked, after });
     connection.start();
     const { status } = connection;
@@ -108,34 +116,33 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   function renewCatalogue(): void {
-    const offers = new Map<string, Offer>();
-    for (const server of settings?.servers.values() ?? []) {
-      const entry = entries.get(server.name);
-      const offer = entry ? offerOf(entry) : savedFor(server);
-      if (offer) offers.set(server.name, offer);
+    shown.show(offersNow(settings, entries, savedFor), (name) => entries.get(name)?.awaySince !== undefined);
+  }
+
+  function retire(next: Settings): void {
+    if (closed) return;
+    settings = next;
+    forgetGone(saved, next);
+    for (const [name, entry] of entries) {
+      const server = next.servers.get(name);
+      if (server?.enabled && fingerprint(server) === entry.fingerprint) continue;
+      stopped.push(entry);
+      stop(name, entry);
     }
-    if (!sameOffers(catalogue.offers, offers)) catalogue = { version: catalogue.version + 1, offers };
-    clearTimeout(graceTimer);
-    const away = [...entries].some(([name, { awaySince }]) => awaySince !== undefined && offers.has(name));
-    if (away && !closed) graceTimer = setTimeout(options.changed, limits.catalogueGraceMs + 1_000).unref();
+    renewCatalogue();
   }
 
   return {
+    retire,
     reconcile(next) {
       if (closed) return;
-      settings = next;
-      const stopped: Entry[] = [];
-      for (const [name, entry] of entries) {
-        const server = next.servers.get(name);
-        if (server?.enabled && fingerprint(server) === entry.fingerprint) continue;
-        stopped.push(entry);
-        stop(name, entry);
-      }
+      retire(next);
       for (const server of next.servers.values()) {
         if (!server.enabled || entries.has(server.name)) continue;
         const print = fingerprint(server);
         start(server, print, renamed(stopped, server, print) ?? { offer: savedFor(server) });
       }
+      stopped = [];
       renewCatalogue();
     },
     prepare(next) {
@@ -143,7 +150,7 @@ export function createPool(options: PoolOptions): Pool {
       renewCatalogue();
     },
     get catalogue() {
-      return catalogue;
+      return shown.catalogue;
     },
     restart(name) {
       const entry = entries.get(name);
@@ -158,15 +165,20 @@ export function createPool(options: PoolOptions): Pool {
       return true;
     },
     connection: (server) => entries.get(server)?.connection,
-    states: () => statesOf(settings, entries, catalogue, options.authorizationUrl),
-    toSave: () => offersToSave(catalogue, entries),
+    states: () => statesOf(settings, entries, shown.catalogue, options.authorizationUrl),
+    toSave: () => offersToSave(shown.catalogue, entries),
     async close() {
       closed = true;
-      clearTimeout(graceTimer);
+      shown.close();
       for (const [name, entry] of entries) stop(name, entry);
       await ends.all();
     },
   };
+}
+
+/** The next server of the name may be somebody else's. */
+function forgetGone(saved: Map<string, SavedOffer>, { servers }: Settings): void {
+  for (const name of saved.keys()) if (!servers.has(name)) saved.delete(name);
 }
 
 /** The ends of connections that are under way, by server. */
@@ -179,7 +191,11 @@ function createEnds() {
       });
       ends.set(server, end);
     },
-    of: (server: string) => ends.get(server),
+    /** Of both, where there are both: two servers may have swapped their names. */
+    of(server: string, other: string): Promise<void> | undefined {
+      const [first, second] = [ends.get(server), ends.get(other)];
+      return first && second ? Promise.all([first, second]).then(() => undefined) : (first ?? second);
+    },
     all: () => Promise.all(ends.values()),
   };
 }
@@ -189,6 +205,20 @@ function offersToSave(catalogue: Catalogue, entries: ReadonlyMap<string, Entry>)
     const fingerprint = entries.get(offer.server)?.fingerprint;
     return fingerprint === undefined ? [] : [{ fingerprint, offer }];
   });
+}
+
+function offersNow(
+  settings: Settings | undefined,
+  entries: ReadonlyMap<string, Entry>,
+  savedFor: (server: ServerSettings) => Offer | undefined,
+): Map<string, Offer> {
+  const offers = new Map<string, Offer>();
+  for (const server of settings?.servers.values() ?? []) {
+    const entry = entries.get(server.name);
+    const offer = entry ? offerOf(entry) : savedFor(server);
+    if (offer) offers.set(server.name, offer);
+  }
+  return offers;
 }
 
 /** The last known offer of a server that is away is shown for a while, then withdrawn. */
@@ -240,18 +270,6 @@ function fingerprintOf(server: ServerSettings, trusted: boolean): string {
     ...(era === undefined ? [] : [era]),
   ];
   return createHash('sha256').update(JSON.stringify(relevant)).digest('hex');
-}
-
-function sameOffers(a: ReadonlyMap<string, Offer>, b: ReadonlyMap<string, Offer>): boolean {
-  const names = [...b.keys()];
-  return (
-    a.size === b.size &&
-    [...a.keys()].every((name, i) => name === names[i]) &&
-    [...a].every(([name, offer]) => {
-      const other = b.get(name);
-      return other !== undefined && (other === offer || sameOffer(other, offer));
-    })
-  );
 }
 
 function statesOf(

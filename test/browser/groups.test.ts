@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
 import { hostileStdio } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
-import { tab, visit, violationsInEveryLook } from './kit.ts';
+import { closePages, tab, visit, violationsInEveryLook } from './kit.ts';
 
 // Groups: made, filled with servers and tools, connected to, shared, taken away.
 
@@ -74,6 +74,35 @@ test('tools are searched for across servers, and many are chosen at once', async
   await expect.poll(() => configs('searched')).toMatchObject([{ name: 'beta', tools: ['list_notes'] }]);
 });
 
+test('of quick ticks each counts, in their order, and none goes back for a moment', async () => {
+  await api(hub, 'POST', '/groups', { token: admin, body: { name: 'quick', servers: ['alpha'] } });
+  const page = await visit(hub, '/groups/quick');
+  await page.getByRole('button', { name: /^alpha/ }).click();
+  const box = (tool: string) => page.getByRole('checkbox', { name: `${tool} of alpha` });
+  await box('add').waitFor();
+  const sent: string[] = [];
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route('**/tools', async (route) => {
+    if (route.request().method() !== 'PUT') return route.continue();
+    sent.push(route.request().postData() ?? '');
+    // The first is slow on its way.
+    if (sent.length === 1) await held;
+    await route.continue();
+  });
+  await box('add').click();
+  await box('env').click();
+  await expect.poll(() => box('env').isChecked()).toBe(false);
+  // Something else changes meanwhile, and every page hears of it.
+  await api(hub, 'POST', '/groups', { token: admin, body: { name: 'elsewhere' } });
+  await page.waitForTimeout(1_000);
+  expect([await box('add').isChecked(), await box('env').isChecked(), sent.length]).toEqual([false, false, 1]);
+  release();
+  await expect.poll(() => configs('quick')).toMatchObject([{ name: 'alpha', tools: ['echo'] }]);
+  expect(sent.map((body) => JSON.parse(body))).toEqual([{ tools: ['echo', 'env'] }, { tools: ['echo'] }]);
+  expect([await box('add').isChecked(), await box('env').isChecked()]).toEqual([false, false]);
+});
+
 test('10 000 tools are opened and scrolled', async () => {
   const page = await visit(hub, '/groups/both');
   await page.getByRole('button', { name: /^many/ }).click();
@@ -106,6 +135,22 @@ test('two tabs change one group, and both see what the other does', async () => 
   await second.waitForURL(/\/groups$/);
 });
 
+test('a form writes what was changed in it, and nothing else', async () => {
+  await userToken(hub, admin, 'writer');
+  const { body } = await api(hub, 'POST', '/groups', { token: admin, body: { name: 'formal', visibility: 'public' } });
+  const { id } = body.data as { id: string };
+  const page = await visit(hub, `/groups/${id}`);
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  // Meanwhile another admin closes it to most.
+  const closed = { visibility: 'group', sharedWithUsers: ['writer'] };
+  expect((await api(hub, 'PUT', `/groups/${id}`, { token: admin, body: closed })).status).toBe(200);
+  await page.getByLabel('Description').fill('For formalities');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved.').waitFor();
+  const { body: now } = await api(hub, 'GET', `/groups/${id}`, { token: admin });
+  expect(now.data).toMatchObject({ ...closed, description: 'For formalities' });
+});
+
 test('a choice that is refused is taken back', async () => {
   const page = await visit(hub, '/groups/both', { expected: /409/ });
   await page.getByText('There is no such server any more.').waitFor();
@@ -125,6 +170,26 @@ test('a user uses the groups within reach, and changes only their own', async ()
   expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0);
   for (const box of await page.getByRole('checkbox').all()) expect(await box.isDisabled()).toBe(true);
   await page.getByText('/mcp/%E5%86%99%E4%BD%9C').first().waitFor();
+});
+
+test('names and words without a place to break make no page wider than the screen', async () => {
+  const long = 'x'.repeat(120);
+  const config = { url: 'http://127.0.0.1:9/mcp', description: 'd'.repeat(500) };
+  await api(hub, 'POST', '/servers', { token: admin, body: { name: long, config } });
+  const group = { name: 'W'.repeat(64), description: 'd'.repeat(500), servers: [long] };
+  await api(hub, 'POST', '/groups', { token: admin, body: group });
+  const page = await visit(hub, '/', { width: 320 });
+  for (const path of ['/groups', `/groups/${group.name}`, `/servers/${long}`, '/servers', '/tools']) {
+    await page.goto(`${hub.url}${path}`);
+    await page
+      .getByText(/x{120}|W{64}/)
+      .first()
+      .waitFor({ state: 'attached' });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), path).toBeLessThanOrEqual(0);
+  }
+  await closePages();
+  await api(hub, 'DELETE', `/servers/${long}`, { token: admin });
+  await api(hub, 'DELETE', `/groups/${group.name}`, { token: admin });
 });
 
 describe('readers of screens', () => {

@@ -20,7 +20,7 @@ const args = [
 let browser: Promise<Browser> | undefined;
 const contexts: BrowserContext[] = [];
 
-/** After each test. */
+/** After each test, and before one takes away what a page shows: it would ask for it once more. */
 export async function closePages(): Promise<void> {
   for (const context of contexts.splice(0)) await context.close();
 }

@@ -53,6 +53,23 @@ describe('users', () => {
     await page.getByText('Make somebody else one first.').waitFor();
   });
 
+  test('keep what another admin has changed while a form was open', async () => {
+    await userToken(hub, admin, 'shared', { groups: ['g1'], servers: ['alpha'] });
+    const page = await visit(hub, '/users');
+    await page.getByRole('button', { name: 'Change shared' }).click();
+    // Meanwhile a server is taken from them, and another admin is made of them.
+    const change = { servers: [], role: 'admin' };
+    expect((await api(hub, 'PUT', '/users/shared', { token: admin, body: change })).status).toBe(200);
+    await page.getByRole('checkbox', { name: 'dev' }).uncheck();
+    await page.getByLabel('New password').fill('an easier one');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    const { body } = await api(hub, 'GET', '/users/shared', { token: admin });
+    expect(body.data).toMatchObject({ servers: [], groups: [], role: 'admin' });
+    await login(hub, 'shared', 'an easier one');
+    await api(hub, 'DELETE', '/users/shared', { token: admin });
+  });
+
   test('get a new password from an admin, and are out with the old one', async () => {
     const token = await userToken(hub, admin, 'forgetful');
     const page = await visit(hub, '/users');
@@ -99,6 +116,21 @@ describe('access keys', () => {
     await page.getByRole('button', { name: 'Delete laptop' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No access key yet').waitFor();
+  });
+
+  test('stay as narrow as another admin has made them while a form was open', async () => {
+    const { body } = await api(hub, 'POST', '/auth/keys', { token: admin, body: { name: 'wide', accessType: 'all' } });
+    const { id } = body.data as { id: string };
+    const page = await visit(hub, '/keys');
+    await page.getByRole('button', { name: 'Change “wide”' }).click();
+    const narrower = { accessType: 'groups', allowedGroups: ['g1'] };
+    expect((await api(hub, 'PUT', `/auth/keys/${id}`, { token: admin, body: narrower })).status).toBe(200);
+    await page.getByLabel('Name').fill('renamed');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    const { body: all } = await api(hub, 'GET', '/auth/keys', { token: admin });
+    expect(all.data).toContainEqual(expect.objectContaining({ id, name: 'renamed', ...narrower }));
+    await api(hub, 'DELETE', `/auth/keys/${id}`, { token: admin });
   });
 
   test('are switched at once, and back when the hub refuses', async () => {

@@ -9,7 +9,7 @@ import { type Hostile, hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { oauthFixture } from '../kit/oauth-server.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { zip } from '../kit/zip.ts';
-import { visit, violationsInEveryLook } from './kit.ts';
+import { closePages, visit, violationsInEveryLook } from './kit.ts';
 
 // The servers: how they are, how they come, change and go.
 
@@ -168,6 +168,126 @@ describe('a server', () => {
       url: 'http://127.0.0.1:10/mcp',
       headers: { Authorization: 'Bearer hidden words' },
     });
+  });
+
+  test('loses in its configuration what is cleared, and nothing that no field can show', async () => {
+    const args = ['-e', 'process.title = "a";\nprocess.exit(1)', '', 'last'];
+    const config = {
+      command: 'node',
+      args,
+      description: 'Old words',
+      visibility: 'private',
+      perSessionClient: true,
+      options: { timeout: 9000 },
+    };
+    await api(hub, 'POST', '/servers', { token: admin, body: { name: 'full', config: { ...config, enabled: false } } });
+    const page = await visit(hub, '/servers/full?tab=config');
+    await page.getByText('More', { exact: true }).click();
+    await page.getByLabel('Description').fill('');
+    await page.getByLabel('Who may use it').selectOption('');
+    await page.getByLabel('Longest call, in milliseconds').fill('');
+    await page.getByLabel('A process or connection of its own for each session').uncheck();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    const kept = async () => JSON.parse(await stored(hub)).mcpServers.full;
+    expect(await kept()).toEqual({ command: 'node', args, enabled: false, owner: 'admin' });
+    // As JSON too, what is taken out is gone.
+    await page.getByRole('button', { name: 'As JSON' }).click();
+    await page.getByLabel('Configuration as JSON').fill('{"command": "node", "enabled": false, "owner": "admin"}');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(kept).toEqual({ command: 'node', enabled: false, owner: 'admin' });
+  });
+
+  test('is changed whose address says nothing of its transport, or whose API document stands in its configuration', async () => {
+    const document = { openapi: '3.1.0', info: { title: 'Orders', version: '1' }, paths: {} };
+    const configs = {
+      bare: { url: 'http://127.0.0.1:9/mcp', env: { TENANT: 'x' }, headers: { 'X-Tenant': '${TENANT}' } },
+      inline: { openapi: { schema: document } },
+    };
+    for (const [name, config] of Object.entries(configs)) {
+      await api(hub, 'POST', '/servers', { token: admin, body: { name, config } });
+      const page = await visit(hub, `/servers/${name}?tab=config`);
+      await page.getByLabel('Description').fill('New words');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Saved.').waitFor();
+      const { mcpServers } = JSON.parse(await stored(hub));
+      expect(mcpServers[name]).toEqual({ ...config, description: 'New words', owner: 'admin' });
+    }
+    const page = await visit(hub, '/servers/bare?tab=config');
+    expect(await page.getByLabel('How is it reached?').inputValue()).toBe('auto');
+    await page.getByLabel('URL').fill('http://127.0.0.1:10/mcp');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    const { mcpServers } = JSON.parse(await stored(hub));
+    expect(mcpServers.bare).toMatchObject({ ...configs.bare, url: 'http://127.0.0.1:10/mcp' });
+    expect(mcpServers.bare.type).toBeUndefined();
+    await closePages();
+    for (const name of Object.keys(configs)) await api(hub, 'DELETE', `/servers/${name}`, { token: admin });
+  });
+
+  test('is changed by two at once: what one types stays, and so does what the other saves', async () => {
+    const config = { url: 'http://127.0.0.1:9/mcp', headers: { 'X-One': '1' }, description: 'Old words' };
+    await api(hub, 'POST', '/servers', { token: admin, body: { name: 'busy', config } });
+    const page = await visit(hub, '/servers/busy?tab=config');
+    const words = page.getByLabel('Description');
+    await words.fill('Words that are being typed');
+    const other = { headers: { 'X-One': '2' }, visibility: 'private' };
+    await api(hub, 'PUT', '/servers/busy', { token: admin, body: { config: other } });
+    await page.getByText('Somebody has changed this configuration meanwhile.').waitFor();
+    expect(await words.inputValue()).toBe('Words that are being typed');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    const kept = async () => JSON.parse(await stored(hub)).mcpServers.busy;
+    expect(await kept()).toMatchObject({ ...other, description: 'Words that are being typed' });
+    // The same with the configuration as JSON.
+    await page.getByRole('button', { name: 'As JSON' }).click();
+    const json = page.getByLabel('Configuration as JSON');
+    await json.fill((await json.inputValue()).replace('being typed', 'text'));
+    await api(hub, 'PUT', '/servers/busy', { token: admin, body: { config: { visibility: 'public' } } });
+    await page.getByText('Somebody has changed this configuration meanwhile.').waitFor();
+    await page.getByRole('button', { name: 'As a form' }).click();
+    await page.getByLabel('URL').fill('http://127.0.0.1:11/mcp');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(kept).toMatchObject({
+      url: 'http://127.0.0.1:11/mcp',
+      visibility: 'public',
+      description: 'Words that are text',
+    });
+    await closePages();
+    await api(hub, 'DELETE', '/servers/busy', { token: admin });
+  });
+
+  test('is changed while a change of it is saved, and by another before one begins again', async () => {
+    const config = { type: 'streamable-http', url: 'http://127.0.0.1:9/mcp', enabled: false };
+    await api(hub, 'POST', '/servers', { token: admin, body: { name: 'slow', config } });
+    const page = await visit(hub, '/servers/slow?tab=config');
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    await page.route('**/api/servers/slow', async (route) => {
+      if (route.request().method() === 'PUT') await held;
+      await route.continue();
+    });
+    await page.getByText('More', { exact: true }).click();
+    await page.getByLabel('Description').fill('first');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByLabel('Description').fill('second');
+    await page.getByRole('button', { name: 'As JSON' }).click();
+    release();
+    await page.getByText('Saved.').waitFor();
+    await page.getByRole('button', { name: 'Save' }).click();
+    const kept = async () => JSON.parse(await stored(hub)).mcpServers.slow;
+    await expect.poll(kept).toMatchObject({ description: 'second' });
+    // Whoever has saved and begins again has seen what others did between.
+    const words = page.getByLabel('Description');
+    if (!(await words.isVisible())) await page.getByText('More', { exact: true }).click();
+    await api(hub, 'PUT', '/servers/slow', { token: admin, body: { config: { description: 'of another' } } });
+    await expect.poll(() => words.inputValue()).toBe('of another');
+    await words.fill('third');
+    expect(await page.getByText('Somebody has changed this configuration meanwhile.').count()).toBe(0);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(kept).toMatchObject({ description: 'third' });
+    await closePages();
+    await api(hub, 'DELETE', '/servers/slow', { token: admin });
   });
 
   test('is renamed and deleted, the latter only when one means it', async () => {

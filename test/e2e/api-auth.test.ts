@@ -336,6 +336,23 @@ test('a bcrypt hash of an imported file is upgraded at the first login, and no l
   expect((await enter(hub, 'old', 'imported one')).status).toBe(200);
 });
 
+test('logins under way with the old password get no token that outlives it', async () => {
+  const users = [
+    { username: 'admin', password: await bcrypt('correct horse', 4), isAdmin: true },
+    { username: 'old', password: await bcrypt('imported one', 4), isAdmin: false },
+  ];
+  const hub = await testHub({ users });
+  const admin = await login(hub);
+  const entering = Array.from({ length: 12 }, () => enter(hub, 'old', 'imported one'));
+  const body = { password: 'another one' };
+  expect((await api(hub, 'PUT', '/users/old', { token: admin, body })).status).toBe(200);
+  for (const { status, body } of await Promise.all(entering)) {
+    expect([200, 401]).toContain(status);
+    if (status === 200) expect(await opens(hub, body['token'] as string)).toBe(401);
+  }
+  expect(await opens(hub, await login(hub, 'old', 'another one'))).toBe(200);
+});
+
 test('READONLY lets users in and out and changes neither passwords nor keys nor users', async () => {
   const first = await testHub();
   const key = await api(first, 'POST', '/auth/keys', { token: await login(first), body: { name: 'k' } });

@@ -107,22 +107,40 @@ describe('GET /connect', () => {
     expect(await url('?group=dev&smart=true')).toBe('/mcp/%24smart/dev');
   });
 
-  test('has a text for each client, with that address in it, and no key where none is asked for', async () => {
-    const { url, keyRequired, clients } = await connect('?group=dev');
-    expect(keyRequired).toBe(false);
+  test('has a text for each client, with that address in it', async () => {
+    const { url, clients } = await connect('?group=dev');
     expect(clients.map(({ client }) => client)).toEqual(
       expect.arrayContaining(['claude-code', 'cursor', 'vscode', 'codex']),
     );
     for (const { client, text } of clients) expect([client, text.includes(url)]).toEqual([client, true]);
-    expect(JSON.stringify(clients)).not.toContain('YOUR_ACCESS_KEY');
   });
 
-  test('has a key where only whoever says who they are gets in', async () => {
-    for (const query of ['?group=secret', '?server=beta', '?group=secret&smart=true']) {
-      const { keyRequired, clients } = await connect(query);
-      expect([keyRequired, JSON.stringify(clients).includes('YOUR_ACCESS_KEY')], query).toEqual([true, true]);
-    }
-    expect((await connect('')).keyRequired).toBe(false);
+  test('has a key where there is nothing for whoever does not say who they are, and none elsewhere', async () => {
+    const { config } = hostileStdio({ tools: ['echo'] });
+    const mail = { url: 'http://127.0.0.1:9/mcp', oauth: { perUser: true }, visibility: 'public' };
+    const mixed = await testHub({
+      mcpServers: { open: config, closed: { ...config, visibility: 'private' }, mail },
+      groups: [
+        { name: 'mixed', servers: ['open', 'closed', 'mail'] },
+        { name: 'closed-inside', servers: ['closed'] },
+        { name: 'mails', servers: ['mail'] },
+        { name: 'empty', servers: [] },
+        { name: 'secret', servers: ['open'], visibility: 'private' },
+      ],
+    });
+    const token = await login(mixed);
+    const asks = async (at: TestHub, who: string | undefined, query: string) => {
+      const { data } = (await api(at, 'GET', `/connect${query}`, { token: who })).body;
+      const { keyRequired, clients } = data as Connect;
+      expect(JSON.stringify(clients).includes('YOUR_ACCESS_KEY'), query).toBe(keyRequired);
+      return keyRequired;
+    };
+    for (const query of ['', '?group=mixed', '?group=empty', '?server=open', '?smart=true', '?group=mixed&smart=true'])
+      expect(await asks(mixed, token, query), query).toBe(false);
+    for (const name of ['group=secret', 'group=closed-inside', 'group=mails', 'server=closed', 'server=mail'])
+      expect(await asks(mixed, token, `?${name}`), name).toBe(true);
+    expect(await asks(mixed, token, '?group=closed-inside&smart=true')).toBe(true);
+    expect(await asks(hub, tokens['admin'], ''), 'all that there is is private').toBe(true);
   });
 
   test('says what it costs, of what the caller sees there', async () => {

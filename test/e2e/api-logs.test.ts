@@ -3,6 +3,7 @@ import type { LogEntry } from '../../src/core/log-entry.ts';
 import { api, keyToken, login, passwordOf, userToken } from '../kit/api.ts';
 import { hostileStdio } from '../kit/hostile.ts';
 import { raw, stream } from '../kit/raw.ts';
+import { freePort } from '../kit/processes.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until, within } from '../kit/until.ts';
 
@@ -354,4 +355,18 @@ describe('GET /logs/stream', () => {
     await within('the end of the hub', own.close(), 5_000);
     await until('the stream has ended', () => reader.ended(), 1_000);
   });
+});
+
+test('a server that cannot be reached says so once, and once which variables it misses, however often it is tried', async () => {
+  const port = await freePort();
+  const dead = {
+    type: 'streamable-http',
+    url: `http://127.0.0.1:${port}/mcp`,
+    headers: { 'X-Team': '${NOBODY_SET_THIS}' },
+  };
+  const own = await testHub({ mcpServers: { dead }, env });
+  await until('it was tried again', () => (own.hub.servers()[0]?.attempts ?? 0) >= 3);
+  const entries = await logs(await login(own), '', own);
+  const warned = entries.filter(({ service, level }) => service === 'server:dead' && level === 'warn');
+  expect(warned.map(({ message }) => message.split(/[ ;:]/)[0])).toEqual(['variables', 'disconnected']);
 });

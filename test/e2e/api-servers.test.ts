@@ -503,6 +503,22 @@ describe('importing', () => {
   });
 });
 
+test('whoever takes a name that has just become free reaches nothing of the server that had it', async () => {
+  const vault = hostileStdio({ name: 'vault', tools: ['open_it'] });
+  const body = { name: 'vault', config: { ...vault.config, visibility: 'private' } };
+  expect((await call('POST', '', admin, body)).status).toBe(201);
+  await until('the vault is connected', async () => dataOf(await call('GET', '/vault', admin)).status === 'connected');
+  expect((await call('DELETE', '/vault', admin)).status).toBe(200);
+  const theirs = await call('POST', '', bob, { name: 'vault', config: { ...remote, enabled: true } });
+  expect(theirs.status, theirs.text).toBe(201);
+  const called = await api(hub, 'POST', '/tools/call/vault', { token: bob, body: { toolName: 'open_it' } });
+  expect(called.status, called.text).toBe(503);
+  expect(theirs.text).not.toContain('open_it');
+  expect(dataOf(theirs)).toMatchObject({ tools: [] });
+  expect(vault.journal().map(({ method }) => method)).not.toContain('tools/call');
+  await call('DELETE', '/vault', bob);
+});
+
 test('servers of users neither get the environment of the hub nor reach its network', async () => {
   const victim = await hostileHttp({ tools: ['t'] });
   const headers = { 'x-stolen': '${SECRET_OF_THE_HUB}' };

@@ -34,6 +34,8 @@ test.each([
     const { readFileSync } = require('node:fs');
     const { wrap } = require('node:module');
     const { Script } = require('node:vm');
+    // Sets the flags that the hub sets itself.
+    require('./dist/compiled.js').openBundle('dist');
     for (const file of ${JSON.stringify(files)}) {
       const cachedData = readFileSync('${folder}/' + file).subarray(32);
       const { cachedDataRejected } = new Script(wrap(readFileSync('dist/' + file.slice(0, -4), 'utf8')), { cachedData });

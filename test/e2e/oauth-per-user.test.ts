@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { api, keyToken, login, userToken } from '../kit/api.ts';
+import { api, keyToken, login, passwordOf, userToken } from '../kit/api.ts';
 import { oauthFixture, type OAuthFixture, type OAuthSwitches } from '../kit/oauth-server.ts';
 import { person } from '../kit/person.ts';
 import { rpc } from '../kit/raw.ts';
-import { testHub, type TestHub } from '../kit/test-hub.ts';
+import { type SettingsDocument, testHub, type TestHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
 // A server that each user signs in to alone (`oauth.perUser`): nobody's call goes there as somebody else.
@@ -231,6 +231,27 @@ test('sign-ins survive a restart, each as whose it was', async () => {
   expect(fixture.authorizations).toHaveLength(2);
 });
 
+test('a server that is renamed stays signed in to, each as whose it was', async () => {
+  const { fixture, hub, admin, ann, bob } = await world();
+  await signIn(hub, 'ann');
+  await listed(hub);
+  await signIn(hub, 'bob');
+  const { status } = await api(hub, 'PUT', '/servers/mail', { token: admin, body: { newName: 'post' } });
+  expect(status).toBe(200);
+  const texts = ['ann', 'bob'];
+  for (const [i, token] of [ann, bob].entries())
+    await until('a call works', async () => {
+      const call = { name: 'echo', arguments: { text: texts[i] } };
+      return said(await rpc(hub.mcp('post'), 'tools/call', call, bearer(token))) === texts[i];
+    });
+  expect(callersOf(fixture)).toEqual(['ann: ann', 'bob: bob']);
+  expect(fixture.authorizations).toHaveLength(2);
+  // The next server of the old name has none of it.
+  const mail = { type: 'streamable-http', url: fixture.url, oauth: { perUser: true }, visibility: 'public' };
+  await api(hub, 'POST', '/servers', { token: admin, body: { name: 'mail', config: mail } });
+  expect((await serverAs(hub, ann)).oauth?.signedIn).toBe(false);
+});
+
 test('whoever gets the name of a deleted user does not get their sign-in', async () => {
   const { fixture, hub, admin, ann } = await world();
   await signIn(hub, 'ann');
@@ -242,6 +263,32 @@ test('whoever gets the name of a deleted user does not get their sign-in', async
   expect((await serverAs(hub, other)).oauth?.signedIn).toBe(false);
   expect((await call(hub, other, 'not mine')).error?.message).toContain(page(hub));
   expect(callersOf(fixture)).toEqual(['ann: mine']);
+});
+
+test.each<[when: string, at: 'holdMetadata' | 'hold', asked: (fixture: OAuthFixture) => number]>([
+  ['begun', 'holdMetadata', ({ asked }) => asked.length],
+  ['finished', 'hold', ({ exchanges }) => exchanges.length],
+])('a sign-in that is being %s is not that of the next user of the name', async (_, at, asked) => {
+  const { fixture, hub, ann } = await world();
+  const before = asked(fixture);
+  let release = (): void => undefined;
+  fixture.switches[at] = new Promise((resolve) => (release = resolve));
+  const signingIn = person('ann').open(page(hub));
+  await until('it has got that far', () => asked(fixture) > before);
+  // Both in one change, as a hub sees it that shares its settings with others.
+  const document = JSON.parse(readFileSync(hub.settingsPath, 'utf8')) as SettingsDocument;
+  const isAnn = (user: Record<string, unknown>) => user['username'] === 'ann';
+  const createdAt = new Date().toISOString();
+  const users = document.users?.map((user) => (isAnn(user) ? { ...user, createdAt } : user)) ?? [];
+  hub.write({ ...document, users });
+  await until(
+    'the first ann is gone',
+    async () => (await api(hub, 'GET', '/auth/user', { token: ann })).status === 401,
+  );
+  release();
+  expect((await signingIn).status).toBe(403);
+  const again = await login(hub, 'ann', passwordOf('ann'));
+  expect((await serverAs(hub, again)).oauth?.signedIn).toBe(false);
 });
 
 test('who loses the server loses the sign-in with it', async () => {

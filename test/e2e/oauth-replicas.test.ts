@@ -150,6 +150,32 @@ test('each user’s sign-in is theirs at both hubs, and signing out at one is ou
   await works(first, await tokenAt(first, 'bob'), 'bob');
 }, 60_000);
 
+test('a server that is renamed at one hub stays signed in to at both', async () => {
+  const { fixture, url, hubs } = await pair({ perUser: true });
+  const [first, second] = hubs;
+  const admin = await login(first);
+  const names = ['ann', 'bob'];
+  for (const name of names) {
+    await userToken(first, admin, name);
+    expect((await person(name).open(page(first))).status).toBe(200);
+  }
+  const tokens = await Promise.all(names.map((name) => login(second, name, `password of ${name}`)));
+  for (const hub of hubs) for (const [i, name] of names.entries()) await works(hub, tokens[i], name);
+  const answer = await api(first, 'PUT', '/servers/mail', { token: admin, body: { newName: 'post' } });
+  expect(answer.status, answer.text).toBe(200);
+  for (const hub of hubs)
+    for (const [i, name] of names.entries())
+      await until(`${name} goes on`, async () => {
+        const call = { name: 'echo', arguments: { text: name } };
+        const headers = { authorization: `Bearer ${tokens[i]}` };
+        return said(await rpc(hub.mcp('post'), 'tools/call', call, { headers })) === name;
+      });
+  expect(fixture.calls.filter(({ account, text }) => account !== text)).toEqual([]);
+  expect(fixture.authorizations).toHaveLength(2);
+  const rows = await rowsOf<{ server: string }>(url, 'select server from toolhub.oauth_tokens');
+  expect(new Set(rows.map(({ server }) => server))).toEqual(new Set(['post']));
+}, 60_000);
+
 test('nothing in the database can be read or put in the place of another', async () => {
   const { fixture, url, hubs } = await pair({ perUser: true });
   const [first, second] = hubs;

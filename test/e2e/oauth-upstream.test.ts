@@ -343,6 +343,55 @@ test('a restart keeps the sign-in; another address of the server does not', asyn
   await until('it asks again', async () => fixture.refusals.length > refusals && (await shownUrl(next, admin)) !== '');
 });
 
+test('a renamed server keeps its sign-in, also one that is just being renewed; one that is elsewhere then does not', async () => {
+  const fixture = await oauthFixture();
+  const { hub, admin } = await signedIn(fixture);
+  const renamed = async (from: string, body: { newName: string; config?: object }) => {
+    const answer = await api(hub, 'PUT', `/servers/${from}`, { token: admin, body });
+    expect(answer.status, answer.text).toBe(200);
+  };
+  const works = (server: string) =>
+    until(`${server} works`, async () => {
+      const answer = await rpc(hub.mcp(server), 'tools/call', { name: 'echo', arguments: { text: server } });
+      return said(answer) === server;
+    });
+  await renamed('mail', { newName: 'post' });
+  await works('post');
+  let release = (): void => undefined;
+  fixture.switches.hold = new Promise((resolve) => (release = resolve));
+  const before = fixture.exchanges.length;
+  fixture.expireAll();
+  const waiting = rpc(hub.mcp('post'), 'tools/call', { name: 'echo', arguments: { text: 'x' } });
+  await until('it is being renewed', () => fixture.exchanges.length > before);
+  const renaming = renamed('post', { newName: 'letters' });
+  // So long that the hub has acted on the new name.
+  await until('letters is there', async () => (await serverAnswer(hub, admin, 'letters')).status === 'oauth_required');
+  release();
+  await Promise.all([renaming, waiting]);
+  await works('letters');
+  expect(fixture.exchanges.filter((form) => form.get('grant_type') === 'refresh_token')).toHaveLength(1);
+  expect(fixture.authorizations).toHaveLength(1);
+  await hub.close();
+  const next = await testHub({ folder: hub.folder });
+  await until('a restart keeps it', async () => (await next.health()).servers.connected === 1);
+  const token = await login(next);
+  const elsewhere = { url: fixture.url.replace('/mcp', '/other'), type: 'streamable-http' };
+  await api(next, 'PUT', '/servers/letters', { token, body: { newName: 'mail', config: elsewhere } });
+  await status(next, token, 'disconnected');
+  await api(next, 'PUT', '/servers/mail', { token, body: { config: { ...elsewhere, url: fixture.url } } });
+  await status(next, token, 'oauth_required');
+});
+
+test('whoever makes a server where one was deleted a moment ago has none of its sign-ins', async () => {
+  const fixture = await oauthFixture();
+  const { hub, admin } = await signedIn(fixture);
+  expect((await api(hub, 'DELETE', '/servers/mail', { token: admin })).status).toBe(200);
+  const config = { url: fixture.url, type: 'streamable-http' };
+  const made = await api(hub, 'POST', '/servers', { token: admin, body: { name: 'mail', config } });
+  expect(made.status, made.text).toBe(201);
+  await status(hub, admin, 'oauth_required');
+});
+
 test('signing out forgets the tokens here and there; all of it the registration too', async () => {
   const fixture = await oauthFixture();
   const { hub, admin } = await signedIn(fixture);
@@ -491,3 +540,60 @@ test('no token, code or secret is in any answer, log or file', async () => {
   expect(fixture.secrets.filter((secret) => everything.includes(secret))).toEqual([]);
   expect(everything).not.toContain('canary-');
 }, 40_000);
+
+/** A signed-in hub whose tokens are being renewed until `release` is called; its server is on its way to the name `post`. */
+async function renamingWhileRenewed(fixture: OAuthFixture, more: object = {}) {
+  const { hub, admin } = await signedIn(fixture, {}, more);
+  let release = (): void => undefined;
+  fixture.switches.hold = new Promise((resolve) => (release = resolve));
+  const before = fixture.exchanges.length;
+  fixture.expireAll();
+  const waiting = call(hub, 'x');
+  await until('it is being renewed', () => fixture.exchanges.length > before);
+  const rename = (from: string, newName: string) =>
+    api(hub, 'PUT', `/servers/${from}`, { token: admin, body: { newName } });
+  const renaming = rename('mail', 'post');
+  await until('post is there', async () => (await api(hub, 'GET', '/servers/post', { token: admin })).status === 200);
+  return { hub, admin, rename, release, done: () => Promise.all([renaming, waiting]) };
+}
+
+test('a server that gets its old name back while its sign-in is still on its way stays signed in to', async () => {
+  const fixture = await oauthFixture();
+  const { hub, admin, rename, release, done } = await renamingWhileRenewed(fixture);
+  const back = rename('post', 'mail');
+  await until('mail is there', async () => (await api(hub, 'GET', '/servers/mail', { token: admin })).status === 200);
+  release();
+  await Promise.all([back, done()]);
+  await status(hub, admin, 'connected');
+  await until('a call works', async () => said(await call(hub, 'back')) === 'back');
+  expect(fixture.authorizations).toHaveLength(1);
+});
+
+test('who signs out of a server whose sign-in is still on its way to its new name is signed out', async () => {
+  const fixture = await oauthFixture();
+  const { hub, admin, release, done } = await renamingWhileRenewed(fixture);
+  const out = api(hub, 'POST', '/servers/post/oauth/disconnect', { token: admin });
+  await until(
+    'it is asked to sign out',
+    async () => (await serverAnswer(hub, admin, 'post')).status === 'oauth_required',
+  );
+  release();
+  await done();
+  expect((await out).status).toBe(200);
+  const answer = await rpc(hub.mcp('post'), 'tools/call', { name: 'echo', arguments: { text: 'out' } });
+  expect(said(answer)).toBeUndefined();
+});
+
+test('whoever takes the old name of a server while its sign-in is still on its way has none of it', async () => {
+  const fixture = await oauthFixture();
+  const { hub, admin, release, done } = await renamingWhileRenewed(fixture);
+  await until('post is tried', async () => (await serverAnswer(hub, admin, 'post')).status === 'oauth_required');
+  const config = { type: 'streamable-http', url: fixture.url };
+  const added = await api(hub, 'POST', '/servers', { token: admin, body: { name: 'mail', config } });
+  expect(added.status, added.text).toBe(201);
+  await status(hub, admin, 'oauth_required');
+  release();
+  await done();
+  await until('post goes on', async () => (await serverAnswer(hub, admin, 'post')).status === 'connected');
+  expect((await serverAnswer(hub, admin)).status).toBe('oauth_required');
+});

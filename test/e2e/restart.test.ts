@@ -49,6 +49,25 @@ test('a server whose definition changed while the hub was away does not show its
   await until('removed servers are gone', async () => (await tools(again)).length === 0);
 });
 
+test('a server that is taken away while the last run is still all that is known of it leaves nothing to the next of its name', async () => {
+  const gate = join(temporaryFolder(), 'gate');
+  const { config } = hostileStdio({ name: 's', tools: ['old'], gate });
+  const hub = await testHub({ mcpServers: { s: config } });
+  await hub.connected(1);
+  await until('it is listed', async () => (await tools(hub)).length === 1);
+  await hub.close();
+  writeFileSync(gate, '');
+  const again = await testHub({ folder: hub.folder });
+  expect(await tools(again)).toEqual(['s-old']);
+  again.write({ mcpServers: {} });
+  await until('it is gone', async () => (await tools(again)).length === 0);
+  again.write({ mcpServers: { s: config } });
+  await until('it is back', async () => (await again.health()).servers.total === 1);
+  expect(await tools(again)).toEqual([]);
+  rmSync(gate);
+  await until('it is listed again', async () => (await tools(again)).join() === 's-old');
+});
+
 test.each(['garbage', '', '{"servers":7}', 'null'])(
   'a snapshot, secret or data file damaged to %j does not keep the hub from starting',
   async (damage) => {

@@ -143,3 +143,40 @@ test('its owner’s session hears of it, nobody else’s; and with the tool the 
     async () => (await bob.request('tasks/get', { taskId: 'task-of-bob' })).error === undefined,
   );
 });
+
+test.each<[what: string, happen: (hub: TestHub, server: Hostile, settings: SettingsDocument) => Promise<unknown>]>([
+  ['a server that has ended', (_, server) => server.control({ exit: 0 })],
+  [
+    'an earlier server of the name',
+    async (hub, server, settings) => {
+      hub.write({ ...settings, mcpServers: {} });
+      await hub.connected(0);
+      hub.write({ ...settings, mcpServers: { s: { ...server.config, env: { ANOTHER: 'one' } } } });
+    },
+  ],
+])('a task of %s is not the one that gets its name', async (_, happen) => {
+  const server = hostileStdio({
+    name: 's',
+    capabilities,
+    tools: ['work'],
+    results: { work: task('1'), 'tasks/result 1': '{"content":[]}' },
+  });
+  const own = { ...settings, mcpServers: { s: server.config } };
+  const hub = await testHub(own);
+  await hub.connected(1);
+  const make = (token: string) =>
+    modern(hub.mcp(), 'tools/call', { name: 's-work', arguments: {} }, bearer(token)).then(({ text }) => text);
+  const ask = (token: string) => {
+    const headers = { ...bearer(token).headers, 'mcp-name': '1' };
+    return modern(hub.mcp(), 'tasks/result', { taskId: '1' }, { headers });
+  };
+  await make(keys.ann);
+  expect((await ask(keys.ann)).result).toBeDefined();
+  await happen(hub, server, own);
+  await until(
+    'it is there again',
+    async () => server.pids().length === 2 && (await make(keys.bob)).includes('"taskId"'),
+  );
+  expect((await ask(keys.ann)).error?.message).toBe('Unknown task: 1');
+  expect((await ask(keys.bob)).result).toBeDefined();
+});

@@ -59,3 +59,26 @@ test('anonymous streams end when a credential is asked for', async () => {
   await until('the stream is ended', () => open.ended());
   expect((await raw(hub.mcp(), { method: 'GET', headers: own.headers })).status).toBe(401);
 });
+
+test('streams of all servers end when that endpoint is switched off, those of one server do not', async () => {
+  const server = hostileStdio({ name: 's' });
+  const settings = (enableGlobalRoute: boolean) => ({
+    mcpServers: { s: server.config },
+    systemConfig: { routing: { enableBearerAuth: false, enableGlobalRoute } },
+  });
+  const hub = await testHub(settings(true));
+  await hub.connected(1);
+  const [all, one] = await Promise.all([session(hub.mcp()), session(hub.mcp('s'))]);
+  const listen = modernRequest('subscriptions/listen', { notifications: { toolsListChanged: true } }, {});
+  const [open, legacy, listening, others] = await Promise.all([
+    all.listen(),
+    legacySession(hub.sse()),
+    stream(hub.mcp(), { method: 'POST', ...listen }),
+    one.listen(),
+  ]);
+  hub.write(settings(false));
+  await until('its streams are ended', () => [open, legacy.stream, listening].every((stream) => stream.ended()));
+  expect((await all.request('tools/list')).status).toBe(403);
+  await one.call('grow');
+  await until('those of one server hear', () => others.messages.length > 0);
+});

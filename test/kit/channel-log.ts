@@ -31,7 +31,11 @@ export function channelLog(): ChannelLog {
     heard,
     failures,
     closings,
-    message: (message, text, relatedTo) => void heard.push({ message, text, relatedTo }),
+    message(message, text, relatedTo) {
+      heard.push({ message, text, relatedTo });
+      // All that tests ask has a number.
+      return message.method !== undefined || typeof message.id === 'number';
+    },
     failed: (id, error, sessionLost) => void failures.push({ id, error, sessionLost }),
     closed: (error) => void closings.push(error),
     answer: (id, timeoutMs) =>

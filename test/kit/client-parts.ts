@@ -5,14 +5,15 @@ import { createTasks } from '../../src/mcp/tasks.ts';
 import type { Views } from '../../src/core/access/view.ts';
 import { logLines } from './channel-log.ts';
 
-type Parts = Pick<DispatchOptions, 'subscriptions' | 'logLevels' | 'tasks' | 'about' | 'hints'>;
+type Parts = Pick<DispatchOptions, 'views' | 'subscriptions' | 'logLevels' | 'tasks' | 'about' | 'hints'>;
 
 /** What a request needs of the client side besides its server, for tests of a part of it: nothing is known of any server. */
 export function clientParts(views: Views): Parts {
   return {
+    views,
     subscriptions: createSubscriptions({ views, connection: () => undefined, log: logLines() }),
     logLevels: createLogLevels({ views, shared: () => undefined, own: () => [] }),
-    tasks: createTasks(),
+    tasks: createTasks({ views, life: () => undefined }),
     about: () => undefined,
     hints: { of: () => '"ttlMs":0,"cacheScope":"private"', ofHub: () => '"ttlMs":0,"cacheScope":"private"' },
   };

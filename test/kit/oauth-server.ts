@@ -22,6 +22,8 @@ export interface OAuthSwitches {
   token?: { status: number; type: string; body: string };
   /** The token endpoint waits for this before it answers. */
   hold?: Promise<void>;
+  /** The metadata of the authorization server wait for this. */
+  holdMetadata?: Promise<void>;
   /** Every refresh token is refused. */
   refuseRefresh?: boolean;
   /** `iss` of the answer; null: none. */
@@ -150,6 +152,7 @@ export async function oauthFixture(switches: OAuthSwitches = {}): Promise<OAuthF
     fixture.asked.push(url.pathname);
     const path = `${req.method} ${url.pathname}`;
     if (path === 'GET /.well-known/oauth-authorization-server' && !switches.silent) {
+      await switches.holdMetadata;
       const { origin } = authority;
       return json(res, 200, {
         issuer: switches.issuer ?? origin,

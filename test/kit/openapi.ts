@@ -152,6 +152,7 @@ export function openApi(openapi: Record<string, unknown>, { headers = {}, ...opt
         if (relatedTo === undefined || message.id !== relatedTo || /[\r\n]/.test(text))
           end(new Error(`Not a message: ${text}`) as HubError);
         else take(relatedTo)?.done(message);
+        return true;
       },
       failed: (id, error) => take(id)?.failed(error),
       closed: (error) => {

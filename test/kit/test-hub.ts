@@ -148,7 +148,8 @@ export async function hubProcess(options: HubOptions = {}): Promise<HubProcess> 
     'the hub printed its address',
     () => {
       if (started.ended() !== undefined) throw new Hopeless(`The hub ended: ${started.output()}`);
-      return /https?:\/\/(?:127\.0\.0\.1|localhost):\d+/.exec(started.output())?.[0];
+      // Its servers may have said something before.
+      return /is ready".*?"url":"(https?:\/\/[^"/]+)/.exec(started.output())?.[1];
     },
     15_000,
   );

@@ -12,7 +12,7 @@ import { checkDataFolder, checkDiskSpace } from './data-folder.ts';
 import { checkNodeVersion } from './node-version.ts';
 import { checkPort } from './port.ts';
 import { checkServers } from './servers.ts';
-import { checkSettings } from './settings.ts';
+import { checkSettings, settingsPlace } from './settings.ts';
 import { checkVariables } from './variables.ts';
 
 let folder = '';
@@ -165,14 +165,35 @@ describe('the data folder', () => {
   });
 });
 
+const fileIn = (name: string) =>
+  settingsPlace({ settingsPath: join(folder, name), dataDir: folder, database: { kind: 'off' } });
+
 describe('settings', () => {
-  const check = (text: string) => {
+  const check = async (text: string) => {
     writeFileSync(join(folder, 'settings.json'), text);
-    return checkSettings(join(folder, 'settings.json'), { SET: 'yes' });
+    return checkSettings(await fileIn('settings.json'), { SET: 'yes' });
   };
 
+  test('are those of the database that hubs share, as this one last had them', async () => {
+    writeFileSync(join(folder, 'old.json'), '{ "mcpServers": no');
+    const env = {
+      settingsPath: join(folder, 'old.json'),
+      dataDir: mkdtempSync(join(folder, 'data-')),
+      database: { kind: 'postgres', url: 'postgres://db/hub' },
+    } as const;
+    // Before there are any the file counts, because the database is filled from it.
+    expect(await checkSettings(await settingsPlace(env), {})).toMatchObject({ invalid: true });
+    const document = { mcpServers: { kept: { command: 'x' } } };
+    writeFileSync(join(env.dataDir, 'settings-copy.json'), JSON.stringify({ revision: '7', document }));
+    expect(await checkSettings(await settingsPlace(env), {})).toMatchObject({
+      invalid: false,
+      servers: [{ name: 'kept' }],
+      checks: [{ status: 'ok', detail: expect.stringContaining('in the database (DB_URL)') }],
+    });
+  });
+
   test('may be missing before the first start', async () => {
-    expect(await checkSettings(join(folder, 'none.json'), {})).toMatchObject({
+    expect(await checkSettings(await fileIn('none.json'), {})).toMatchObject({
       invalid: false,
       servers: [],
       checks: [{ status: 'ok' }],
@@ -220,7 +241,7 @@ describe('servers', () => {
     const { servers } = await (async () => {
       const mcpServers = { a: { command: 'x' }, b: { command: 'y' }, c: { command: 'z' } };
       writeFileSync(join(folder, 'settings.json'), JSON.stringify({ mcpServers }));
-      return checkSettings(join(folder, 'settings.json'), {});
+      return checkSettings(await fileIn('settings.json'), {});
     })();
     const checks = await checkServers(servers, ({ name }) =>
       name === 'b'

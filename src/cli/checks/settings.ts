@@ -2,9 +2,12 @@ import { resolve } from 'node:path';
 import { isTrusted } from '../../core/access/rules.ts';
 import { HubError } from '../../core/errors.ts';
 import type { ServerSettings, Settings, TransportSettings } from '../../core/settings/types.ts';
+import type { Env } from '../../env/env.ts';
+import type { Loaded } from '../../settings/backend.ts';
 import { settingsFile } from '../../settings/file.ts';
 import { expandServer } from '../../settings/placeholders.ts';
 import { parseSettings } from '../../settings/schema.ts';
+import { readSettingsCopy, settingsCopyPath } from '../../settings/settings-copy.ts';
 import { secretValues } from '../../settings/secret-values.ts';
 import type { Check } from './check.ts';
 
@@ -32,13 +35,28 @@ export interface PreparedServer {
 
 const name = 'settings';
 
-/** Reads the settings file as the hub would: every problem and every oddity with its path. */
+/** Where the settings are looked at, and what that is called. */
+export interface SettingsPlace {
+  readonly path: string;
+  readonly load: () => Promise<Loaded>;
+}
+
+/** The settings file; with a database in `DB_URL`, which the file only fills, the copy of what this hub last had from it. */
+export async function settingsPlace(env: Pick<Env, 'database' | 'dataDir' | 'settingsPath'>): Promise<SettingsPlace> {
+  const path = resolve(env.settingsPath);
+  const file = { path, load: () => settingsFile(path).load() };
+  if (env.database.kind !== 'postgres') return file;
+  const copy = await readSettingsCopy(settingsCopyPath(env.dataDir));
+  if (copy === undefined) return { ...file, path: `${path} (for the database in DB_URL, as long as that is empty)` };
+  return { path: 'the settings in the database (DB_URL)', load: async () => copy };
+}
+
+/** Reads the settings as the hub would: every problem and every oddity with its path. */
 export async function checkSettings(
-  settingsPath: string,
+  { path, load }: SettingsPlace,
   variables: Readonly<Record<string, string>>,
 ): Promise<SettingsFindings> {
-  const path = resolve(settingsPath);
-  const loaded = await settingsFile(path).load();
+  const loaded = await load();
   if (loaded.kind === 'missing') {
     const detail = `${path} is not there yet; the first start makes it`;
     return { checks: [{ name, status: 'ok', detail }], invalid: false, settings: undefined, servers: [], secrets: [] };

@@ -1,13 +1,21 @@
+import type { UserSettings } from '../settings/types.ts';
+
 /**
  * Who makes a request (CONTRACT §2). It names the caller only; role and lists are read from the settings snapshot on each request, so a demoted
  * or deleted user loses access at once.
  */
 export type Principal =
   | { readonly kind: 'anonymous' }
-  | { readonly kind: 'user'; readonly username: string }
+  /** `since`: when the account was made, as the settings say it. Another one of that name is somebody else, whatever is still known of the first. */
+  | { readonly kind: 'user'; readonly username: string; readonly since?: string | undefined }
   | { readonly kind: 'key'; readonly id: string };
 
 export const anonymous: Principal = { kind: 'anonymous' };
+
+/** The principal that a user is. */
+export function principalOf({ username, createdAt }: Pick<UserSettings, 'username' | 'createdAt'>): Principal {
+  return { kind: 'user', username, since: createdAt };
+}
 
 /** One string per principal: what sessions are bound to and views are cached by. */
 export function principalId(principal: Principal): string {
@@ -15,7 +23,7 @@ export function principalId(principal: Principal): string {
     case 'anonymous':
       return '-';
     case 'user':
-      return `u:${principal.username}`;
+      return `u:${principal.since ?? ''}\n${principal.username}`;
     case 'key':
       return `k:${principal.id}`;
   }
@@ -24,6 +32,7 @@ export function principalId(principal: Principal): string {
 /** The principal that `principalId` named; undefined for any other text. */
 export function principalFromId(id: string): Principal | undefined {
   if (id === '-') return anonymous;
-  if (id.startsWith('u:')) return { kind: 'user', username: id.slice(2) };
+  const [, since = '', username] = /^u:(.*)\n(.*)$/s.exec(id) ?? [];
+  if (username !== undefined) return { kind: 'user', username, since: since === '' ? undefined : since };
   return id.startsWith('k:') ? { kind: 'key', id: id.slice(2) } : undefined;
 }

@@ -100,7 +100,10 @@ export function reachesGroup(settings: Settings, principal: Principal, group: Gr
 
 /** The user or key behind a principal, live; undefined when it is gone or disabled. */
 export function userOf(settings: Settings, principal: Principal): UserSettings | undefined {
-  if (principal.kind === 'user') return settings.users.find((user) => user.username === principal.username);
+  if (principal.kind === 'user')
+    return settings.users.find(
+      ({ username, createdAt }) => username === principal.username && createdAt === principal.since,
+    );
   if (principal.kind !== 'key') return undefined;
   const key = settings.keys.find((key) => key.id === principal.id && key.enabled);
   return key?.kind === 'user' ? settings.users.find((user) => user.username === key.owner) : undefined;

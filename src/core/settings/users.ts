@@ -40,12 +40,6 @@ export interface UserAnswer {
   readonly createdAt?: string;
 }
 
-/** Throws HubError `forbidden` unless this is an admin still: while the request waited, somebody may have demoted or deleted them. */
-export function requireAdmin(draft: Draft, username: string): void {
-  const user = listOf(draft, 'users').find((user) => user['username'] === username);
-  if (!user || roleOf(user) !== 'admin') throw new HubError('forbidden', 'Only admins may do this.');
-}
-
 /** `at` is now, in ISO 8601; tokens issued before it are not this user's. */
 export function addUser(draft: Draft, input: NewUser, made: { passwordHash: string; at: string }): UserChange {
   const users = listOf(draft, 'users');

@@ -5,7 +5,7 @@ import { queryArguments } from '../../core/arguments/query.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { Scope } from '../../core/access/scope.ts';
 import type { DispatchOptions } from '../../mcp/dispatch.ts';
-import { jsonBodyText } from '../frame/api.ts';
+import { jsonBodyText } from '../frame/body.ts';
 import type { ApiEnv } from '../frame/caller.ts';
 import { recordRefusedCalls } from '../frame/refused-calls.ts';
 import { jsonText } from '../frame/reply.ts';

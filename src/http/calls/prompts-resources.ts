@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import { parseInput } from '../../core/input/read.ts';
 import { memberText } from '../../core/json/text.ts';
-import { jsonBodyText } from '../frame/api.ts';
+import { jsonBodyText } from '../frame/body.ts';
 import type { ApiEnv } from '../frame/caller.ts';
 import { okText } from '../frame/reply.ts';
 import type { Calls } from './calls.ts';

@@ -6,7 +6,7 @@ import type { Scope } from '../../core/access/scope.ts';
 import type { Views } from '../../core/access/view.ts';
 import { searchReport } from '../../mcp/search-report.ts';
 import type { SmartOptions } from '../../mcp/smart.ts';
-import { jsonBody } from '../frame/api.ts';
+import { jsonBody } from '../frame/body.ts';
 import { adminOnly, type ApiEnv } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
 

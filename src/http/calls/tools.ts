@@ -6,7 +6,7 @@ import { memberText } from '../../core/json/text.ts';
 import { limits } from '../../core/limits.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { DispatchOptions } from '../../mcp/dispatch.ts';
-import { jsonBodyText } from '../frame/api.ts';
+import { jsonBodyText } from '../frame/body.ts';
 import type { ApiEnv } from '../frame/caller.ts';
 import { recordRefusedCalls } from '../frame/refused-calls.ts';
 import { answerErrors, okText } from '../frame/reply.ts';

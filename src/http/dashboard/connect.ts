@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { parseInput } from '../../core/input/read.ts';
+import { isPerUser } from '../../core/access/per-user.ts';
 import { anonymous } from '../../core/access/principal.ts';
 import type { Scope } from '../../core/access/scope.ts';
 import type { Settings } from '../../core/settings/types.ts';
@@ -39,8 +40,7 @@ export function connectRoutes({ views, hubUrl, keyRequired }: ConnectRoutes): Ho
     const url = endpointUrl(`${hubUrl(c)}/mcp`, ...(smart ? ['$smart'] : []), ...(name === undefined ? [] : [name]));
     const whole: Scope =
       name === undefined ? { kind: 'all' } : server === undefined ? { kind: 'named', name } : { kind: 'server', name };
-    // What is private is for nobody without a credential, on an open hub either.
-    const needsKey = keyRequired(caller.settings) || views.get(anonymous, whole).kind === 'nothing';
+    const needsKey = keyRequired(caller.settings) || isClosed(views, caller, whole);
     const clients = allSnippets({
       name: smart ? clientName(name === undefined ? 'smart' : `smart-${name}`) : clientName(name),
       url,
@@ -55,6 +55,17 @@ export function connectRoutes({ views, hubUrl, keyRequired }: ConnectRoutes): Ho
     });
   });
   return routes;
+}
+
+/** On an open hub: whether what the caller can use here is for nobody without a credential, because it is private or users sign in to it alone. */
+function isClosed(views: Views, { principal, settings }: Caller, scope: Scope): boolean {
+  const open = views.get(anonymous, scope);
+  if (open.kind === 'nothing') return true;
+  const usable = open.servers.some((name) => {
+    const server = settings.servers.get(name);
+    return server !== undefined && !isPerUser(server);
+  });
+  return !usable && views.get(principal, scope).servers.length > 0;
 }
 
 /** What a client on an endpoint is told before it asks anything. */

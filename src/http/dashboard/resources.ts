@@ -2,14 +2,16 @@ import type { Context, Hono } from 'hono';
 import type { Settings } from '../../core/settings/types.ts';
 import type { Views } from '../../core/access/view.ts';
 import { isLoopbackName } from '../../mcp/guard.ts';
-import type { ApiEnv } from '../frame/caller.ts';
+import type { ApiEnv, CallerOptions } from '../frame/caller.ts';
 import type { Changes } from './changes.ts';
 import { connectRoutes } from './connect.ts';
+import { eventsRoutes } from './events.ts';
 import { exposureRoutes } from './exposure.ts';
 import { registryRoutes } from './registry.ts';
 
 export interface DashboardResources {
-  readonly changes: Pick<Changes, 'routes'>;
+  readonly changes: Pick<Changes, 'follow'>;
+  readonly identify: CallerOptions['identify'];
   readonly views: Views;
   /** Where the hub listens. */
   readonly host: string;
@@ -19,12 +21,13 @@ export interface DashboardResources {
 }
 
 /** What pages ask besides what everybody asks. */
-export function dashboardResources({ changes, views, host, registryUrl, hubUrl }: DashboardResources): Hono<ApiEnv>[] {
+export function dashboardResources(options: DashboardResources): Hono<ApiEnv>[] {
+  const { changes, identify, views, host, registryUrl, hubUrl } = options;
   const loopback = isLoopbackName(host);
   // Not set is on, beyond loopback.
   const keyRequired = ({ system }: Settings) => system.routing.enableBearerAuth ?? !loopback;
   return [
-    changes.routes,
+    eventsRoutes({ changes, identify }),
     connectRoutes({ views, hubUrl, keyRequired }),
     exposureRoutes({ views, loopback, keyRequired }),
     registryRoutes({ registryUrl }),

@@ -1,20 +1,21 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { isAdmin, reaches, reachesGroup, userOf } from '../../core/access/rules.ts';
-import type { Editor } from '../../core/settings/document.ts';
+import type { Draft, Editor } from '../../core/settings/document.ts';
 import { HubError } from '../../core/errors.ts';
-import type { Principal } from '../../core/access/principal.ts';
+import { anonymous, type Principal } from '../../core/access/principal.ts';
 import type { Settings, UserSettings } from '../../core/settings/types.ts';
+import type { SettingsStore } from '../../settings/store.ts';
 import type { AskedCall } from './refused-calls.ts';
 
-/** Who makes a management request, as of the settings of this moment. */
+/** Who makes a management request, and what they may now: what is taken away while a request waits for its body, or for its turn, it has no more. */
 export interface Caller {
   readonly principal: Principal;
   /** The user who asks, or whose access key it is; undefined for anonymous and for keys of the system. */
   readonly user: UserSettings | undefined;
   /** True for an admin who logged in; an access key never manages (CONTRACT §2). */
   readonly admin: boolean;
-  /** The one snapshot that this request is answered from. */
+  /** Those in force now. */
   readonly settings: Settings;
   /** The address the request came from. */
   readonly address: string;
@@ -48,35 +49,104 @@ export function callerOf(
   options: CallerOptions,
   rules: Record<'open' | 'anonymous' | 'queryToken', (c: Context) => boolean>,
 ) {
-  return createMiddleware<ApiEnv>(async (c, next) => {
+  const identified = async (c: Context): Promise<Principal> => {
     const token = rules.queryToken(c) ? c.req.query('token') : undefined;
     const who = rules.anonymous(c) ? 'none' : await options.identify(c.req.header(), token);
-    if (who === 'bad')
-      throw new HubError('unauthenticated', 'The access token is not valid, or no longer. Log in again.');
+    if (who === 'bad') throw credentialOver();
     if (who === 'none' && !rules.open(c)) {
       throw new HubError(
         'unauthenticated',
         'Log in first: POST /api/auth/login, then send "Authorization: Bearer <token>".',
       );
     }
-    const settings = options.settings();
-    const principal: Principal = who === 'none' ? { kind: 'anonymous' } : who;
-    const user = userOf(settings, principal);
-    c.set('caller', { principal, user, admin: isAdmin(settings, principal), settings, address: options.address(c) });
+    return who === 'none' ? anonymous : who;
+  };
+  return createMiddleware<ApiEnv>(async (c, next) => {
+    let principal: Principal = anonymous;
+    await requires(c, async () => {
+      principal = await identified(c);
+    });
+    c.set('caller', callerNow(principal, options.settings, options.address(c)));
     await next();
   });
 }
 
+/** The caller that somebody is whose credential was looked at. */
+export function callerNow(principal: Principal, settings: () => Settings, address: string): Caller {
+  return {
+    principal,
+    address,
+    get settings() {
+      return settings();
+    },
+    get user() {
+      return userOf(settings(), principal);
+    },
+    get admin() {
+      return isAdmin(settings(), principal);
+    },
+  };
+}
+
+const conditions = new WeakMap<Request, (() => void | Promise<void>)[]>();
+
+/** Makes sure of something that a request needs, and again when its body is there (`stillAllowed`). */
+export async function requires(c: Context, condition: () => void | Promise<void>): Promise<void> {
+  await condition();
+  conditions.set(c.req.raw, [...(conditions.get(c.req.raw) ?? []), condition]);
+}
+
+/** To be asked by whoever has waited for the body of a request, which its sender may keep back for minutes. Throws what a condition throws that does not hold any more. */
+export async function stillAllowed(request: Request): Promise<void> {
+  for (const condition of conditions.get(request) ?? []) await condition();
+}
+
 /** Only admins pass. */
 export const adminOnly = createMiddleware<ApiEnv>(async (c, next) => {
-  if (!c.var.caller.admin) throw new HubError('forbidden', 'Only admins may do this.');
+  await requires(c, () => mustBeAdmin(c.var.caller.admin));
   await next();
 });
 
-/** The caller as the pure edits of the settings document want to know them (`core/settings/document.ts`). Throws HubError `forbidden` for a key. */
+function mustBeAdmin(admin: boolean): void {
+  if (!admin) throw new HubError('forbidden', 'Only admins may do this.');
+}
+
+function credentialOver(): HubError {
+  return new HubError('unauthenticated', 'The access token is not valid, or no longer. Log in again.');
+}
+
+/**
+ * Changes the settings on behalf of the caller, as what they are when it is the turn of this change: others may come before it. Throws HubError `unauthenticated` for
+ * a user who is gone by then, and what `settings.change` throws.
+ */
+export function changeAs<T>(
+  settings: Pick<SettingsStore, 'change'>,
+  caller: Caller,
+  edit: (draft: Draft, by: Editor) => T,
+): Promise<T> {
+  return settings.change((draft) => edit(draft, editorOf(caller)));
+}
+
+/** The same for what only admins change. */
+export function changeAsAdmin<T>(
+  settings: Pick<SettingsStore, 'change'>,
+  caller: Caller,
+  edit: (draft: Draft, by: Editor) => T,
+): Promise<T> {
+  return changeAs(settings, caller, (draft, by) => {
+    mustBeAdmin(by.isAdmin);
+    return edit(draft, by);
+  });
+}
+
+/**
+ * The caller as the pure edits of the settings document want to know them (`core/settings/document.ts`), at this moment. Throws HubError `forbidden` for a key, and
+ * `unauthenticated` for a user who is gone.
+ */
 export function editorOf({ principal, user, admin, settings }: Caller): Editor {
-  if (principal.kind !== 'user' || !user)
+  if (principal.kind !== 'user')
     throw new HubError('forbidden', 'An access key does not manage the hub. Log in as a user.');
+  if (!user) throw credentialOver();
   return {
     username: user.username,
     isAdmin: admin,

@@ -8,6 +8,7 @@ import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import { diskError, errnoOf } from '../../disk/disk-error.ts';
+import { stillAllowed } from './caller.ts';
 import { bodyChunks } from './unread.ts';
 
 /** A form with one file, which lies on the disk. */
@@ -45,6 +46,7 @@ export async function withUpload<T>(
   try {
     await mkdir(place.folder, { recursive: true, mode: 0o700 }).catch(diskFault(place.folder));
     const form = await receive(request.body, type, file, place);
+    await stillAllowed(request);
     return await use({ file, ...form });
   } finally {
     await rm(file, { force: true });

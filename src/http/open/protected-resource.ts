@@ -1,25 +1,9 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { HubError } from '../../core/errors.ts';
-import { takenPaths } from '../frame/taken-paths.ts';
 import { isMcpPath } from '../../mcp/door.ts';
-import type { Arrived } from '../frame/client-address.ts';
-import type { PublicUrl } from '../frame/public-url.ts';
-
-export interface ProtectedResource {
-  readonly publicUrl: PublicUrl;
-  readonly basePath: string;
-}
-
-const wellKnown = '/.well-known/oauth-protected-resource';
-
-/** The address of the metadata of the MCP endpoint that a request asked for, which its 401 points to (RFC 9728 §5.1). */
-export function metadataUrl({ publicUrl, basePath }: ProtectedResource) {
-  return (req: Arrived & { readonly url?: string | undefined }): string => {
-    const rest = pathOf(req).slice(basePath.length);
-    return `${publicUrl.origin(req)}${wellKnown}${publicUrl.prefix}${rest.replace(/["\\]/g, encodeURIComponent)}`;
-  };
-}
+import { takenPaths } from '../frame/taken-paths.ts';
+import { pathOf, type ProtectedResource, wellKnown } from './metadata-url.ts';
 
 /**
  * Protected resource metadata (RFC 9728 §3) of every MCP endpoint, at the root whatever `BASE_PATH` is, open to all. It says the same whether a group or
@@ -52,8 +36,4 @@ export function protectedResourceRoutes({ publicUrl, basePath }: ProtectedResour
   });
 
   return routes;
-}
-
-function pathOf({ url }: { readonly url?: string | undefined }): string {
-  return (url ?? '').split('?', 1)[0] ?? '';
 }

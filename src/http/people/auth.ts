@@ -10,7 +10,7 @@ import type { UserSettings } from '../../core/settings/types.ts';
 import { changePasswordInput, loginInput } from '../../core/input/user.ts';
 import { setPasswordHash, userAnswer } from '../../core/settings/users.ts';
 import type { SettingsStore } from '../../settings/store.ts';
-import { jsonBody } from '../frame/api.ts';
+import { jsonBody } from '../frame/body.ts';
 import type { ApiEnv, Caller } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
 
@@ -29,18 +29,18 @@ export function authRoutes({ settings, login, passwords, tokens, claims, log }: 
   const routes = new Hono<ApiEnv>();
 
   /** Nobody waits for it: should it fail, the old hash still fits and the next login tries again. */
-  function upgrade({ username, passwordHash }: UserSettings, newHash: string): void {
-    settings
-      .change((draft) => setPasswordHash(draft, username, newHash, passwordHash))
+  function upgrade({ username, passwordHash }: UserSettings, rehash: () => Promise<string>): void {
+    rehash()
+      .then((newHash) => settings.change((draft) => setPasswordHash(draft, username, newHash, passwordHash)))
       .catch((error: unknown) => log.warn('password hash not upgraded', { user: username, error: errorText(error) }));
   }
 
   routes.post('/auth/login', async (c) => {
     const { username, password } = parseInput(loginInput, await jsonBody(c.req.raw), 'Cannot log in');
     const { address } = c.var.caller;
-    const { user, newHash } = await login({ username, password, address });
-    if (newHash !== undefined) upgrade(user, newHash);
+    const { user, rehash } = await login({ username, password, address });
     const token = await tokens.issue(user);
+    if (rehash) upgrade(user, rehash);
     log.info('login', { user: user.username, address });
     const { role, isAdmin } = userAnswer(user);
     return c.json({

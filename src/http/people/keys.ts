@@ -6,8 +6,8 @@ import { addKey, deleteKey, keyAnswers, updateKey } from '../../core/settings/ke
 import type { Logger } from '../../core/logger.ts';
 import { keyIdOf } from '../../settings/people.ts';
 import type { SettingsStore } from '../../settings/store.ts';
-import { jsonBody } from '../frame/api.ts';
-import { type ApiEnv, editorOf } from '../frame/caller.ts';
+import { jsonBody } from '../frame/body.ts';
+import { type ApiEnv, changeAs, editorOf } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
 
 export interface KeysOptions {
@@ -25,28 +25,28 @@ export function keysRoutes({ settings, log }: KeysOptions): Hono<ApiEnv> {
   });
 
   routes.post('/auth/keys', async (c) => {
-    const by = editorOf(c.var.caller);
+    const { username: by } = editorOf(c.var.caller);
     const input = parseInput(newKeyInput, await jsonBody(c.req.raw), 'Cannot create the access key');
     const made = makeKey();
-    const key = await settings.change((draft) => addKey(draft, by, input, made));
-    log.info('access key created', { key: key.id, kind: key.kind, owner: key.owner, by: by.username });
+    const key = await changeAs(settings, c.var.caller, (draft, by) => addKey(draft, by, input, made));
+    log.info('access key created', { key: key.id, kind: key.kind, owner: key.owner, by });
     const message = 'Bearer key created. The token is only shown once.';
     return ok(c, { ...key, token: made.token }, { message, status: 201 });
   });
 
   routes.put('/auth/keys/:id', async (c) => {
-    const by = editorOf(c.var.caller);
+    const { username: by } = editorOf(c.var.caller);
     const input = parseInput(keyUpdateInput, await jsonBody(c.req.raw), 'Cannot change the access key');
-    const key = await settings.change((draft) => updateKey(draft, by, c.req.param('id'), input));
-    log.info('access key changed', { key: key.id, enabled: key.enabled, by: by.username });
+    const key = await changeAs(settings, c.var.caller, (draft, by) => updateKey(draft, by, c.req.param('id'), input));
+    log.info('access key changed', { key: key.id, enabled: key.enabled, by });
     return ok(c, key, { message: 'Access key updated successfully.' });
   });
 
   routes.delete('/auth/keys/:id', async (c) => {
-    const by = editorOf(c.var.caller);
+    const { username: by } = editorOf(c.var.caller);
     const id = c.req.param('id');
-    await settings.change((draft) => deleteKey(draft, by, id));
-    log.info('access key deleted', { key: id, by: by.username });
+    await changeAs(settings, c.var.caller, (draft, by) => deleteKey(draft, by, id));
+    log.info('access key deleted', { key: id, by });
     return ok(c, undefined, { message: 'Access key deleted successfully.' });
   });
 

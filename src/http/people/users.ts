@@ -1,15 +1,14 @@
 import { Hono } from 'hono';
 import type { Passwords } from '../../auth/passwords.ts';
 import type { Tokens } from '../../auth/tokens.ts';
-import type { Draft } from '../../core/settings/document.ts';
 import { HubError } from '../../core/errors.ts';
 import { parseInput } from '../../core/input/read.ts';
 import type { Logger } from '../../core/logger.ts';
 import { newUserInput, userUpdateInput } from '../../core/input/user.ts';
-import { addUser, deleteUser, requireAdmin, updateUser, userAnswer, usersStats } from '../../core/settings/users.ts';
+import { addUser, deleteUser, updateUser, userAnswer, usersStats } from '../../core/settings/users.ts';
 import type { SettingsStore } from '../../settings/store.ts';
-import { jsonBody } from '../frame/api.ts';
-import { type ApiEnv, adminOnly, editorOf } from '../frame/caller.ts';
+import { jsonBody } from '../frame/body.ts';
+import { type ApiEnv, adminOnly, changeAsAdmin, editorOf } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
 
 export interface UsersOptions {
@@ -24,12 +23,6 @@ export function usersRoutes({ settings, passwords, tokens, log }: UsersOptions):
   const routes = new Hono<ApiEnv>();
   routes.use('/users/*', adminOnly);
   routes.use('/users-stats', adminOnly);
-
-  const changeAs = <T>(by: string, edit: (draft: Draft) => T): Promise<T> =>
-    settings.change((draft) => {
-      requireAdmin(draft, by);
-      return edit(draft);
-    });
 
   routes.get('/users', (c) => ok(c, c.var.caller.settings.users.map(userAnswer)));
 
@@ -47,7 +40,9 @@ export function usersRoutes({ settings, passwords, tokens, log }: UsersOptions):
     const input = parseInput(newUserInput, await jsonBody(c.req.raw), 'Cannot create the user');
     const passwordHash = await passwords.hash(input.password);
     const at = new Date().toISOString();
-    const { user, notes } = await changeAs(by, (draft) => addUser(draft, input, { passwordHash, at }));
+    const { user, notes } = await changeAsAdmin(settings, c.var.caller, (draft) =>
+      addUser(draft, input, { passwordHash, at }),
+    );
     log.info('user created', { user: user.username, role: user.role, by });
     return ok(c, user, { message: sentences('User created successfully.', notes), status: 201 });
   });
@@ -57,7 +52,9 @@ export function usersRoutes({ settings, passwords, tokens, log }: UsersOptions):
     const username = c.req.param('username');
     const input = parseInput(userUpdateInput, await jsonBody(c.req.raw), 'Cannot change the user');
     const passwordHash = input.password === undefined ? undefined : await passwords.hash(input.password);
-    const { user, notes } = await changeAs(by, (draft) => updateUser(draft, username, input, passwordHash));
+    const { user, notes } = await changeAsAdmin(settings, c.var.caller, (draft) =>
+      updateUser(draft, username, input, passwordHash),
+    );
     // Whoever had the old password is out.
     if (passwordHash !== undefined) await tokens.revokeUser(username);
     log.info('user changed', { user: username, role: user.role, password: passwordHash !== undefined, by });
@@ -67,7 +64,7 @@ export function usersRoutes({ settings, passwords, tokens, log }: UsersOptions):
   routes.delete('/users/:username', async (c) => {
     const by = editorOf(c.var.caller).username;
     const username = c.req.param('username');
-    const notes = await changeAs(by, (draft) => deleteUser(draft, username, by));
+    const notes = await changeAsAdmin(settings, c.var.caller, (draft) => deleteUser(draft, username, by));
     // They end with the user anyway; this keeps them ended should there be another one of that name.
     await tokens.revokeUser(username);
     log.info('user deleted', { user: username, by });

@@ -5,7 +5,7 @@ import { invalid } from '../../core/input/read.ts';
 import type { Logger } from '../../core/logger.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { SettingsStore } from '../../settings/store.ts';
-import { adminOnly, type ApiEnv, editorOf } from '../frame/caller.ts';
+import { adminOnly, type ApiEnv, changeAsAdmin, editorOf } from '../frame/caller.ts';
 import { flagOf } from '../frame/query.ts';
 import { ok } from '../frame/reply.ts';
 import { withUpload } from '../frame/upload.ts';
@@ -34,7 +34,7 @@ export function bundleRoutes({ settings, dataDir, log }: BundleRoutes): Hono<Api
         replace: replaceByQuery || flagOf(Object.fromEntries(upload.fields), 'replace'),
         userConfig: valuesIn(upload.fields.get('userConfig')),
         owner: username,
-        change: (edit) => settings.change(edit),
+        change: (edit) => changeAsAdmin(settings, c.var.caller, edit),
         dataDir,
       }),
     );

@@ -1,26 +1,34 @@
 import { reachesMember } from '../../core/access/rules.ts';
 import type { GroupEditor } from '../../core/settings/group-servers.ts';
 import { groupAnswer, type GroupChange } from '../../core/settings/groups.ts';
-import type { Draft } from '../../core/settings/document.ts';
+import type { Draft, Editor } from '../../core/settings/document.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { GroupSettings } from '../../core/settings/types.ts';
 import { exposedName } from '../../core/access/tool-name.ts';
-import { type Caller, editorOf } from '../frame/caller.ts';
+import type { SettingsStore } from '../../settings/store.ts';
+import { type Caller, changeAs } from '../frame/caller.ts';
 
 export interface GroupRoutes {
-  /** `SettingsStore.change`. */
-  readonly change: <T>(edit: (draft: Draft) => T) => Promise<T>;
+  readonly settings: Pick<SettingsStore, 'change'>;
   /** The tools a server offers now, by its own names; undefined while that is not known. */
   readonly knownTools: (server: string) => readonly string[] | undefined;
   readonly log: Logger;
 }
 
-/** Throws HubError `forbidden` for an access key. */
-export function groupEditor(caller: Caller, { knownTools }: GroupRoutes): GroupEditor {
+/** `changeAs`, for what changes a group. */
+export function changeGroups<T>(
+  { settings, knownTools }: GroupRoutes,
+  caller: Caller,
+  edit: (draft: Draft, by: GroupEditor) => T,
+): Promise<T> {
+  return changeAs(settings, caller, (draft, by) => edit(draft, groupEditor(caller, by, knownTools)));
+}
+
+function groupEditor(caller: Caller, by: Editor, knownTools: GroupRoutes['knownTools']): GroupEditor {
   const { servers, system } = caller.settings;
   const shownTool = (prefix: string, tool: string): string =>
     exposedName(prefix, tool, system.nameSeparator, servers.keys());
-  return { ...editorOf(caller), knownTools, shownTool };
+  return { ...by, knownTools, shownTool };
 }
 
 /** A group as this caller sees it (SPEC, Group). */

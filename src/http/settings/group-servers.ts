@@ -10,15 +10,15 @@ import {
   setGroupTools,
 } from '../../core/settings/groups.ts';
 import { parseInput } from '../../core/input/read.ts';
-import { jsonBody } from '../frame/api.ts';
-import type { ApiEnv } from '../frame/caller.ts';
+import { jsonBody } from '../frame/body.ts';
+import { type ApiEnv, editorOf } from '../frame/caller.ts';
 import { groupOf } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
-import { changedGroup, groupEditor, type GroupRoutes, seesIn, shownGroup } from './group-answer.ts';
+import { changedGroup, changeGroups, type GroupRoutes, seesIn, shownGroup } from './group-answer.ts';
 
 /** `/groups/:id/servers` and `/groups/:id/server-configs`: which servers a group has, and what of them it shows (SPEC, Groups). */
 export function groupServerRoutes(options: GroupRoutes): Hono<ApiEnv> {
-  const { change, log } = options;
+  const { log } = options;
   const routes = new Hono<ApiEnv>();
 
   routes.get('/groups/:id/servers', (c) => {
@@ -28,28 +28,34 @@ export function groupServerRoutes(options: GroupRoutes): Hono<ApiEnv> {
 
   routes.post('/groups/:id/servers', async (c) => {
     const { caller } = c.var;
-    const by = groupEditor(caller, options);
+    const { username: by } = editorOf(caller);
     const server = parseInput(serverToAddInput, await jsonBody(c.req.raw), 'Cannot add the server to the group');
-    const changed = await change((draft) => addServerToGroup(draft, by, c.req.param('id'), server));
-    log.info('group changed', { group: changed.group.name, by: by.username });
+    const changed = await changeGroups(options, caller, (draft, by) =>
+      addServerToGroup(draft, by, c.req.param('id'), server),
+    );
+    log.info('group changed', { group: changed.group.name, by });
     return ok(c, ...changedGroup(caller, changed, 'Server added to group successfully.'));
   });
 
   routes.put('/groups/:id/servers/batch', async (c) => {
     const { caller } = c.var;
-    const by = groupEditor(caller, options);
+    const { username: by } = editorOf(caller);
     const { servers } = parseInput(groupBatchInput, await jsonBody(c.req.raw), 'Cannot set the servers of the group');
-    const changed = await change((draft) => setGroupServers(draft, by, c.req.param('id'), servers));
-    log.info('group changed', { group: changed.group.name, by: by.username });
+    const changed = await changeGroups(options, caller, (draft, by) =>
+      setGroupServers(draft, by, c.req.param('id'), servers),
+    );
+    log.info('group changed', { group: changed.group.name, by });
     return ok(c, ...changedGroup(caller, changed, 'Group servers updated successfully.'));
   });
 
   routes.delete('/groups/:id/servers/:serverName', async (c) => {
     const { caller } = c.var;
-    const by = groupEditor(caller, options);
+    const { username: by } = editorOf(caller);
     const { id, serverName } = c.req.param();
-    const changed = await change((draft) => removeServerFromGroup(draft, by, id, serverName));
-    log.info('group changed', { group: changed.group.name, by: by.username });
+    const changed = await changeGroups(options, caller, (draft, by) =>
+      removeServerFromGroup(draft, by, id, serverName),
+    );
+    log.info('group changed', { group: changed.group.name, by });
     return ok(c, ...changedGroup(caller, changed, 'Server removed from group successfully.'));
   });
 
@@ -69,11 +75,11 @@ export function groupServerRoutes(options: GroupRoutes): Hono<ApiEnv> {
 
   routes.put('/groups/:id/server-configs/:serverName/tools', async (c) => {
     const { caller } = c.var;
-    const by = groupEditor(caller, options);
+    const { username: by } = editorOf(caller);
     const { id, serverName: server } = c.req.param();
     const { tools } = parseInput(groupToolsInput, await jsonBody(c.req.raw), 'Cannot set the tools');
-    const changed = await change((draft) => setGroupTools(draft, by, id, { server, tools }));
-    log.info('group changed', { group: changed.group.name, by: by.username });
+    const changed = await changeGroups(options, caller, (draft, by) => setGroupTools(draft, by, id, { server, tools }));
+    log.info('group changed', { group: changed.group.name, by });
     return ok(c, ...changedGroup(caller, changed, 'Server tools updated successfully.'));
   });
 

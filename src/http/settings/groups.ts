@@ -4,16 +4,16 @@ import { groupUpdateInput, newGroupInput } from '../../core/input/group.ts';
 import { addGroup, deleteGroup, updateGroup } from '../../core/settings/groups.ts';
 import { parseInput } from '../../core/input/read.ts';
 import { limits } from '../../core/limits.ts';
-import { jsonBody } from '../frame/api.ts';
-import type { ApiEnv } from '../frame/caller.ts';
+import { jsonBody } from '../frame/body.ts';
+import { type ApiEnv, editorOf } from '../frame/caller.ts';
 import { groupOf, visibleGroups } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
 import { batchMessage, batchStatus, countsOf, eachOf, nameIn } from './batch.ts';
-import { changedGroup, groupEditor, type GroupRoutes, shownGroup } from './group-answer.ts';
+import { changedGroup, changeGroups, type GroupRoutes, shownGroup } from './group-answer.ts';
 
 /** `/groups` (SPEC, Groups; CONTRACT §4). `:id` is an id or a name everywhere; what the caller may not see is not there. */
 export function groupRoutes(options: GroupRoutes): Hono<ApiEnv> {
-  const { change, log } = options;
+  const { log } = options;
   const routes = new Hono<ApiEnv>();
 
   routes.get('/groups', (c) => {
@@ -31,21 +31,22 @@ export function groupRoutes(options: GroupRoutes): Hono<ApiEnv> {
 
   routes.post('/groups', async (c) => {
     const { caller } = c.var;
-    const by = groupEditor(caller, options);
+    const { username: by } = editorOf(caller);
     const input = parseInput(newGroupInput, await jsonBody(c.req.raw), 'Cannot create the group');
-    const created = await change((draft) => addGroup(draft, by, input));
-    log.info('group created', { group: input.name, by: by.username });
+    const created = await changeGroups(options, caller, (draft, by) => addGroup(draft, by, input));
+    log.info('group created', { group: input.name, by });
     const [data, extra] = changedGroup(caller, created, 'Group created successfully.');
     return ok(c, data, { ...extra, status: 201 });
   });
 
   routes.post('/groups/batch', async (c) => {
-    const by = groupEditor(c.var.caller, options);
+    const { caller } = c.var;
+    const { username: by } = editorOf(caller);
     const { groups } = parseInput(groupsInput, await jsonBody(c.req.raw), 'Cannot create the groups');
     const results = await eachOf(groups, nameIn, async (raw) => {
       const input = parseInput(newGroupInput, raw, 'Cannot create the group');
-      const { notes } = await change((draft) => addGroup(draft, by, input));
-      log.info('group created', { group: input.name, by: by.username });
+      const { notes } = await changeGroups(options, caller, (draft, by) => addGroup(draft, by, input));
+      log.info('group created', { group: input.name, by });
       return ['Group created successfully.', ...notes].join(' ');
     });
     const counts = countsOf(results);
@@ -54,17 +55,20 @@ export function groupRoutes(options: GroupRoutes): Hono<ApiEnv> {
 
   routes.put('/groups/:id', async (c) => {
     const { caller } = c.var;
-    const by = groupEditor(caller, options);
+    const { username: by } = editorOf(caller);
     const input = parseInput(groupUpdateInput, await jsonBody(c.req.raw), 'Cannot change the group');
-    const changed = await change((draft) => updateGroup(draft, by, c.req.param('id'), input));
-    log.info('group changed', { group: changed.group.name, by: by.username });
+    const changed = await changeGroups(options, caller, (draft, by) =>
+      updateGroup(draft, by, c.req.param('id'), input),
+    );
+    log.info('group changed', { group: changed.group.name, by });
     return ok(c, ...changedGroup(caller, changed, 'Group updated successfully.'));
   });
 
   routes.delete('/groups/:id', async (c) => {
-    const by = groupEditor(c.var.caller, options);
-    await change((draft) => deleteGroup(draft, by, c.req.param('id')));
-    log.info('group deleted', { group: c.req.param('id'), by: by.username });
+    const { caller } = c.var;
+    const { username: by } = editorOf(caller);
+    await changeGroups(options, caller, (draft, by) => deleteGroup(draft, by, c.req.param('id')));
+    log.info('group deleted', { group: c.req.param('id'), by });
     return ok(c, undefined, { message: 'Group deleted successfully.' });
   });
 

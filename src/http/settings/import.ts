@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { type Draft, listed } from '../../core/settings/document.ts';
+import { type Draft, type Editor, listed } from '../../core/settings/document.ts';
 import { HubError } from '../../core/errors.ts';
 import { addImported, type Checked, type ImportResult } from '../../core/settings/import/add.ts';
 import { type ClientConfig, parseClientConfig } from '../../core/settings/import/parse.ts';
@@ -10,8 +10,8 @@ import type { Logger } from '../../core/logger.ts';
 import { checkServer } from '../../settings/check-server.ts';
 import { isTooDeep } from '../../settings/read.ts';
 import type { SettingsStore } from '../../settings/store.ts';
-import { bodyText, jsonBody } from '../frame/api.ts';
-import { adminOnly, type ApiEnv, editorOf } from '../frame/caller.ts';
+import { bodyText, jsonBody } from '../frame/body.ts';
+import { adminOnly, type ApiEnv, changeAsAdmin, editorOf } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
 import { flagOf } from '../frame/query.ts';
 import { adviceAsSent, placeOf, problemsAsSent } from './as-sent.ts';
@@ -30,7 +30,8 @@ export function importRoutes({ settings, log }: ImportRoutes): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
   routes.post('/servers/import', adminOnly, async (c) => {
-    const by = editorOf(c.var.caller);
+    const { caller } = c.var;
+    const { username } = editorOf(caller);
     const dryRun = flagOf(c.req.query(), 'dryRun');
     const { text, names } = await pasted(c.req.raw);
     const parsed = parseClientConfig(text);
@@ -38,8 +39,10 @@ export function importRoutes({ settings, log }: ImportRoutes): Hono<ApiEnv> {
     const { format, notes, problems } = parsed;
     if (parsed.servers.length === 0) throw nothingFound(parsed);
     const chosen = parsed.servers.filter(({ name }) => names?.includes(name) ?? true);
-    const edit = (draft: Draft) => addImported(draft, by, chosen, checked);
-    const servers = dryRun ? preview(edit(structuredClone(settings.document) as Draft)) : await settings.change(edit);
+    const edit = (draft: Draft, by: Editor) => addImported(draft, by, chosen, checked);
+    const servers = dryRun
+      ? preview(edit(structuredClone(settings.document) as Draft, editorOf(caller)))
+      : await changeAsAdmin(settings, caller, edit);
     const [good, skipped] = [servers.filter(isGood), servers.filter((server) => !isGood(server))];
     const left = parsed.groups ? [{ path: 'groups', message: 'were left out: only servers are imported' }] : [];
     const data = { dryRun, format, servers, notes: [...notes, ...left], problems };
@@ -49,7 +52,7 @@ export function importRoutes({ settings, log }: ImportRoutes): Hono<ApiEnv> {
     const message = (done: string) => [`${good.length} of ${servers.length} servers ${done}.`, ...why].join(' ');
     if (dryRun) return ok(c, data, { message: message('can be added') });
     if (good.length === 0) throw nothingAdded(servers);
-    log.info('servers imported', { servers: good.map(({ name }) => name).join(', '), format, by: by.username });
+    log.info('servers imported', { servers: good.map(({ name }) => name).join(', '), format, by: username });
     return ok(c, data, { message: message('added'), status: 201 });
   });
 

@@ -24,7 +24,7 @@ export interface SettingsResources {
   /** What each server does now; `error` without secrets. */
   readonly states: () => readonly ServerState[];
   readonly dataDir: string;
-  readonly signIns: Pick<ServerRoutes, 'refusal'>;
+  readonly signIns: Pick<ServerRoutes, 'refusal' | 'renamed' | 'deleted'>;
   readonly smart: SettingsRoutes['smart'];
   readonly log: Logger;
 }
@@ -34,7 +34,7 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
   const { settings, pool, states, dataDir, signIns, smart, log } = options;
   const catalogue = () => pool.catalogue;
   const groups: GroupRoutes = {
-    change: (edit) => settings.change(edit),
+    settings,
     knownTools: (server) => pool.catalogue.offers.get(server)?.tools.map(({ key }) => key),
     log,
   };
@@ -44,6 +44,8 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
     states,
     document: () => settings.document,
     refusal: signIns.refusal,
+    renamed: signIns.renamed,
+    deleted: signIns.deleted,
     restart: (name) => pool.restart(name),
     removeFiles: async (entry) => {
       const { mcpServers } = settings.document;

@@ -9,7 +9,7 @@ import type { ItemSettings, Selection, ServerSettings } from '../../core/setting
 import { tokensOf } from '../../core/tokens.ts';
 import { exposedName } from '../../core/access/tool-name.ts';
 import type { Caller } from '../frame/caller.ts';
-import { manages, serverOf } from '../frame/reachable.ts';
+import { manages } from '../frame/reachable.ts';
 
 /** Where answers about servers come from. */
 export interface ServerSources {
@@ -75,12 +75,6 @@ export function serverDetails(caller: Caller, server: ServerSettings, sources: S
   const { type, enabled, owner, description } = answer;
   const config = { type, enabled, owner, ...(description !== undefined && { description }) };
   return { ...answer, config, configRestricted: true };
-}
-
-/** The same for a server that was just changed: `settings` are those of now. */
-export function detailsNow(caller: Caller, name: string, settings: Caller['settings'], sources: ServerSources) {
-  const now = { ...caller, settings };
-  return serverDetails(now, serverOf(now, name), sources);
 }
 
 /** Why a server is away may quote what it said last, and where it is: that is for those who manage it. */

@@ -8,8 +8,8 @@ import { changeItem, type ItemChange } from '../../core/settings/servers.ts';
 import type { ServerSettings } from '../../core/settings/types.ts';
 import { exposedName } from '../../core/access/tool-name.ts';
 import type { SettingsStore } from '../../settings/store.ts';
-import { jsonBody } from '../frame/api.ts';
-import { type ApiEnv, type Caller, editorOf } from '../frame/caller.ts';
+import { jsonBody } from '../frame/body.ts';
+import { type ApiEnv, type Caller, changeAs, editorOf } from '../frame/caller.ts';
 import { managedServer } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
 
@@ -32,12 +32,14 @@ export function serverItemRoutes({ settings, catalogue, log }: ServerItemRoutes)
 
   async function change(c: Context<ApiEnv>, kind: Kind, wanted: Pick<ItemChange, 'enabled' | 'description'>) {
     const { caller } = c.var;
-    const by = editorOf(caller);
+    const { username } = editorOf(caller);
     const name = c.req.param('server') ?? '';
     const server = managedServer(caller, name, `Cannot change the ${kind} of server "${name}"`);
     const item = keyOf(caller, server, kind, c.req.param('item') ?? '');
-    await settings.change((draft) => changeItem(draft, by, { server: server.name, kind, item, ...wanted }));
-    log.info('item changed', { server: server.name, kind, item, by: by.username });
+    await changeAs(settings, caller, (draft, by) =>
+      changeItem(draft, by, { server: server.name, kind, item, ...wanted }),
+    );
+    log.info('item changed', { server: server.name, kind, item, by: username });
     return item;
   }
 

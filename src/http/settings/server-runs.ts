@@ -5,11 +5,11 @@ import type { Logger } from '../../core/logger.ts';
 import { enabledInput } from '../../core/input/server.ts';
 import { toggleServer } from '../../core/settings/servers.ts';
 import type { SettingsStore } from '../../settings/store.ts';
-import { jsonBody } from '../frame/api.ts';
-import { type ApiEnv, type Caller, editorOf } from '../frame/caller.ts';
-import { managedServer } from '../frame/reachable.ts';
+import { jsonBody } from '../frame/body.ts';
+import { type ApiEnv, type Caller, changeAs, editorOf } from '../frame/caller.ts';
+import { managedServer, serverOf } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
-import { detailsNow, type ServerSources } from './server-answer.ts';
+import { serverDetails, type ServerSources } from './server-answer.ts';
 
 export interface ServerRunRoutes extends ServerSources {
   readonly settings: Pick<SettingsStore, 'change' | 'current'>;
@@ -22,15 +22,15 @@ export interface ServerRunRoutes extends ServerSources {
 export function serverRunRoutes(options: ServerRunRoutes): Hono<ApiEnv> {
   const { settings, restart, log } = options;
   const routes = new Hono<ApiEnv>();
-  const details = (caller: Caller, name: string) => detailsNow(caller, name, settings.current, options);
+  const details = (caller: Caller, name: string) => serverDetails(caller, serverOf(caller, name), options);
 
   routes.post('/servers/:name/toggle', async (c) => {
     const { caller } = c.var;
-    const by = editorOf(caller);
+    const { username } = editorOf(caller);
     const name = c.req.param('name');
     const { enabled } = parseInput(enabledInput, await jsonBody(c.req.raw), `Cannot switch server "${name}"`);
-    await settings.change((draft) => toggleServer(draft, by, name, enabled));
-    log.info('server switched', { server: name, enabled, by: by.username });
+    await changeAs(settings, caller, (draft, by) => toggleServer(draft, by, name, enabled));
+    log.info('server switched', { server: name, enabled, by: username });
     return ok(c, details(caller, name), { message: `Server ${enabled ? 'enabled' : 'disabled'} successfully.` });
   });
 

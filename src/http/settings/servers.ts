@@ -8,38 +8,42 @@ import { newServerInput, serverUpdateInput } from '../../core/input/server.ts';
 import { addServer, deleteServer, updateServer } from '../../core/settings/servers.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { checkServer } from '../../settings/check-server.ts';
-import { jsonBody } from '../frame/api.ts';
-import { type ApiEnv, type Caller, editorOf } from '../frame/caller.ts';
+import { jsonBody } from '../frame/body.ts';
+import { type ApiEnv, type Caller, changeAs, editorOf } from '../frame/caller.ts';
 import { pageOf } from '../frame/page.ts';
 import { serverOf, visibleServers } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
 import { adviceAsSent, changeAsSent, placeOf } from './as-sent.ts';
 import { batchMessage, batchStatus, countsOf, eachOf, nameIn } from './batch.ts';
-import { detailsNow, serverAnswer, serverDetails, serverSummary, type ServerSources } from './server-answer.ts';
+import { serverAnswer, serverDetails, serverSummary, type ServerSources } from './server-answer.ts';
 
 export interface ServerRoutes extends ServerSources {
   readonly settings: Pick<SettingsStore, 'change' | 'current'>;
   /** Removes what a deleted server kept on disk. Throws HubError when the disk refuses. */
   readonly removeFiles: (entry: Readonly<Entry>) => Promise<void>;
+  /** A server has another name now: what is kept of it under the old one goes along. */
+  readonly renamed: (from: string, to: string) => Promise<void>;
+  /** Forgets the sign-ins of a deleted server. */
+  readonly deleted: (server: string) => Promise<void>;
   readonly log: Logger;
 }
 
 /** `/servers` (CONTRACT §4, Servers; reference: MCPHub §1.5). What the caller may not see is not there. */
 export function serverRoutes(options: ServerRoutes): Hono<ApiEnv> {
-  const { settings, removeFiles, log } = options;
+  const { settings, removeFiles, renamed, deleted, log } = options;
   const routes = new Hono<ApiEnv>();
-  const details = (caller: Caller, name: string) => detailsNow(caller, name, settings.current, options);
+  const details = (caller: Caller, name: string) => serverDetails(caller, serverOf(caller, name), options);
   /** What of a configuration that was given will not do what it looks like: pasted ones often carry members of another transport. */
   const advice = (name: string, given: Readonly<Entry> = {}): string[] => {
     const { warnings } = checkServer(name, options.document().mcpServers?.[name] ?? {});
     return adviceAsSent(warnings, placeOf(name), Object.keys(given));
   };
   const create = async (caller: Caller, body: unknown) => {
-    const by = editorOf(caller);
+    const { username } = editorOf(caller);
     const { name, config } = parseInput(newServerInput, body, 'Cannot add the server');
-    const change = settings.change((draft) => addServer(draft, by, { name, config }));
+    const change = changeAs(settings, caller, (draft, by) => addServer(draft, by, { name, config }));
     await changeAsSent(change, placeOf(name), `Cannot add server "${name}"`);
-    log.info('server added', { server: name, by: by.username });
+    log.info('server added', { server: name, by: username });
     return { name, message: ['Server added successfully.', ...advice(name, config)].join(' ') };
   };
 
@@ -68,30 +72,32 @@ export function serverRoutes(options: ServerRoutes): Hono<ApiEnv> {
 
   routes.put('/servers/:name', async (c) => {
     const { caller } = c.var;
-    const by = editorOf(caller);
+    const { username } = editorOf(caller);
     const name = c.req.param('name');
     const attempt = `Cannot change server "${name}"`;
     const input = parseInput(serverUpdateInput, await jsonBody(c.req.raw), attempt);
     const { newName = name } = input;
     await changeAsSent(
-      settings.change((draft) => updateServer(draft, by, name, input)),
+      changeAs(settings, caller, (draft, by) => updateServer(draft, by, name, input)),
       placeOf(newName),
       attempt,
     );
-    log.info('server changed', { server: name, ...(newName !== name && { newName }), by: by.username });
+    if (newName !== name) await renamed(name, newName);
+    log.info('server changed', { server: name, ...(newName !== name && { newName }), by: username });
     const done = newName === name ? 'Server updated successfully.' : 'Server renamed and updated successfully.';
     return ok(c, details(caller, newName), { message: [done, ...advice(newName, input.config)].join(' ') });
   });
 
   routes.delete('/servers/:name', async (c) => {
-    const by = editorOf(c.var.caller);
+    const { username } = editorOf(c.var.caller);
     const name = c.req.param('name');
-    const entry = await settings.change((draft) => {
+    const entry = await changeAs(settings, c.var.caller, (draft, by) => {
       const old = draft.mcpServers?.[name];
       deleteServer(draft, by, name);
       return old;
     });
-    log.info('server deleted', { server: name, by: by.username });
+    await deleted(name);
+    log.info('server deleted', { server: name, by: username });
     if (entry) await removeFiles(entry);
     return ok(c, undefined, { message: 'Server removed successfully.' });
   });

@@ -8,8 +8,8 @@ import type { Logger } from '../../core/logger.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import { parseSettings } from '../../settings/schema.ts';
 import type { SettingsStore } from '../../settings/store.ts';
-import { jsonBody } from '../frame/api.ts';
-import { adminOnly, type ApiEnv, editorOf } from '../frame/caller.ts';
+import { jsonBody } from '../frame/body.ts';
+import { adminOnly, type ApiEnv, changeAsAdmin, editorOf } from '../frame/caller.ts';
 import { flagOf } from '../frame/query.ts';
 import { ok } from '../frame/reply.ts';
 
@@ -44,7 +44,7 @@ export function settingsImportRoutes({ settings, log }: SettingsImportRoutes): H
       parseSettings(draft);
       return ok(c, { dryRun, mode, ...result });
     }
-    const { changes, skipped } = await settings.change(edit);
+    const { changes, skipped } = await changeAsAdmin(settings, c.var.caller, edit);
     log.info('settings imported', { mode, changes: changes.length, by: username });
     return ok(c, { dryRun, mode, changes, skipped }, { message: `${changes.length} changes made.` });
   });

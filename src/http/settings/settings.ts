@@ -6,8 +6,8 @@ import { isObject } from '../../core/protocol/rpc.ts';
 import { reducedSettingsAnswer, settingsAnswer } from '../../core/settings/answer.ts';
 import { changeSystemConfig, systemConfigAnswer, systemConfigInput } from '../../core/settings/system-config.ts';
 import type { SettingsStore } from '../../settings/store.ts';
-import { jsonBody } from '../frame/api.ts';
-import { adminOnly, type ApiEnv, editorOf } from '../frame/caller.ts';
+import { jsonBody } from '../frame/body.ts';
+import { adminOnly, type ApiEnv, changeAsAdmin, editorOf } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
 import { changeAsSent } from './as-sent.ts';
 
@@ -41,7 +41,7 @@ export function settingsRoutes({ settings, smart, log }: SettingsRoutes): Hono<A
     const by = editorOf(c.var.caller);
     const attempt = 'Cannot change the system configuration';
     const input = parseInput(systemConfigInput, await jsonBody(c.req.raw), attempt);
-    const change = settings.change((draft) => changeSystemConfig(draft, input));
+    const change = changeAsAdmin(settings, c.var.caller, (draft) => changeSystemConfig(draft, input));
     const config = await changeAsSent(change, { settings: ['systemConfig'], body: '' }, attempt);
     log.info('system configuration changed', { sections: Object.keys(input).join(', '), by: by.username });
     const message = ['System configuration updated successfully.', ...overruled(input, smart)].join(' ');

@@ -7,8 +7,8 @@ import { isPerUser } from '../../core/access/per-user.ts';
 import { forgetTokens } from '../../core/settings/servers.ts';
 import type { ServerSettings } from '../../core/settings/types.ts';
 import type { SettingsStore } from '../../settings/store.ts';
-import { jsonBody } from '../frame/api.ts';
-import { type ApiEnv, type Caller, editorOf } from '../frame/caller.ts';
+import { jsonBody } from '../frame/body.ts';
+import { type ApiEnv, type Caller, changeAs, editorOf } from '../frame/caller.ts';
 import { managedServer, manages, serverOf } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
 import type { SignInCookies } from './cookie.ts';
@@ -49,26 +49,26 @@ export function serverOAuthRoutes({ settings, signIns, cookies, restart, log }: 
 
   routes.post('/servers/:name/oauth/disconnect', async (c) => {
     const { caller } = c.var;
-    const by = editorOf(caller);
+    const { username } = editorOf(caller);
     const name = c.req.param('name');
     const attempt = `Cannot sign out of server "${name}"`;
-    const server = serverToSignInTo(caller, name, attempt);
     const { scope } = parseInput(disconnectInput, await jsonBody(c.req.raw, {}), attempt);
+    const server = serverToSignInTo(caller, name, attempt);
     if (isPerUser(server)) {
       if (scope === 'all' && !manages(caller, server))
         throw new HubError(
           'forbidden',
           `${attempt} for everybody: it belongs to ${server.owner}. Ask them or an admin.`,
         );
-      await signIns.disconnect(server, by.username, scope === 'all');
+      await signIns.disconnect(server, username, scope === 'all');
     } else {
       // Tokens of the settings would be a new start otherwise, and stay where many can read them.
-      await settings.change((draft) => forgetTokens(draft, by, name));
-      const now = managedServer({ ...caller, settings: settings.current }, name, attempt);
+      await changeAs(settings, caller, (draft, by) => forgetTokens(draft, by, name));
+      const now = managedServer(caller, name, attempt);
       await signIns.disconnect(now, undefined, scope === 'all');
       restart(name);
     }
-    log.info('signed out', { server: name, scope, by: by.username });
+    log.info('signed out', { server: name, scope, by: username });
     return ok(c, { name, scope }, { message: `Signed out of server ${name}.` });
   });
 

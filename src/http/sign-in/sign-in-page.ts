@@ -3,13 +3,13 @@ import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Login } from '../../auth/login.ts';
-import { isAdmin } from '../../core/access/rules.ts';
+import { principalOf } from '../../core/access/principal.ts';
 import { errorText, HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Settings } from '../../core/settings/types.ts';
-import { bodyText } from '../frame/api.ts';
-import type { Caller } from '../frame/caller.ts';
+import { bodyText } from '../frame/body.ts';
+import { type Caller, callerNow } from '../frame/caller.ts';
 import type { Arrived } from '../frame/client-address.ts';
 import { oauthPage } from './oauth-page.ts';
 import { serverToSignInTo, type SignInBeginning } from './server-oauth.ts';
@@ -37,9 +37,7 @@ export function signInPageRoutes({ settings, login, addressOf, begin, cookies, l
     const address = addressOf((c.env as HttpBindings).incoming);
     const [username, password] = [form.get('username') ?? '', form.get('password') ?? ''];
     const { user } = await login({ username, password, address });
-    const principal = { kind: 'user', username: user.username } as const;
-    const now = settings();
-    return { principal, user, admin: isAdmin(now, principal), settings: now, address };
+    return callerNow(principalOf(user), settings, address);
   }
 
   routes.get('/oauth/sign-in/:server', (c) => form(c, 200));

@@ -1,4 +1,5 @@
 import { limits } from '../../core/limits.ts';
+import type { Views } from '../../core/access/view.ts';
 import { isObject, type RpcMessage } from '../../core/protocol/rpc.ts';
 import type { Sessions } from '../sessions.ts';
 
@@ -9,8 +10,13 @@ import type { Sessions } from '../sessions.ts';
 export interface Elicitations {
   /** This session was sent to an address under this id. */
   note(server: string, elicitationId: unknown, sid: string): void;
-  /** `notifications/elicitation/complete`: told to the session it is about, once, and to no other. */
-  completed(server: string, message: RpcMessage, text: string, sessions: Pick<Sessions, 'byId'>): void;
+  /** `notifications/elicitation/complete`: told to the session it is about, once, and to no other; and to none that does not see the server any more. */
+  completed(
+    server: string,
+    message: RpcMessage,
+    text: string,
+    at: { readonly sessions: Pick<Sessions, 'byId'>; readonly views: Views },
+  ): void;
 }
 
 export function createElicitations(): Elicitations {
@@ -23,11 +29,14 @@ export function createElicitations(): Elicitations {
       if (sids.size >= limits.elicitations && oldest !== undefined) sids.delete(oldest);
       sids.set(keyOf(server, elicitationId), sid);
     },
-    completed(server, message, text, sessions) {
+    completed(server, message, text, { sessions, views }) {
       const key = keyOf(server, isObject(message.params) ? message.params['elicitationId'] : undefined);
       const sid = sids.get(key);
       sids.delete(key);
-      if (sid !== undefined) sessions.byId(sid)?.send(text);
+      const session = sid === undefined ? undefined : sessions.byId(sid);
+      if (!session) return;
+      const { principal, scope } = session.facts;
+      if (views.get(principal, scope).servers.includes(server)) session.send(text);
     },
   };
 }

@@ -8,7 +8,8 @@ import { HubError } from '../../core/errors.ts';
 import { anonymous } from '../../core/access/principal.ts';
 import { createSealer } from '../../core/seal.ts';
 import type { View } from '../../core/access/view.ts';
-import { type FinishedCall, relay, type RelayConnection } from '../relay.ts';
+import { relay } from '../relay.ts';
+import type { FinishedCall, RelayConnection } from '../relay-options.ts';
 import type { ClientRequest } from '../request.ts';
 import { createAsks } from './asks.ts';
 
@@ -36,13 +37,14 @@ function hub(bounds: { awayMs?: number; perPrincipal?: number } = {}) {
     send: (_id, _method, _params, exchange) => void sent.push(exchange),
     cancel: (_id, reason) => void cancelled.push(reason),
   };
+  const view = { tool: () => ({ server: 's', key: 't' }) } as unknown as View;
   const options = {
+    views: { get: () => view },
     connection: () => connection,
     finished: (call: FinishedCall) => void finished.push(call),
     asks,
     log: logLines(),
   };
-  const view = { tool: () => ({ server: 's', key: 't' }) } as unknown as View;
 
   /** Makes a call; its answers, parsed. */
   function call(more: Record<string, unknown> = {}) {

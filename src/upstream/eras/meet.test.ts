@@ -6,7 +6,7 @@ import type { ServerSettings } from '../../core/settings/types.ts';
 import { Eras, shortMemory } from './era.ts';
 import { HttpAnswer, statusError } from '../http-errors.ts';
 import { meet, type MeetingLink } from './meet.ts';
-import type { Answer } from '../pending.ts';
+import type { Answer } from '../exchange.ts';
 
 const server = { name: 's', transport: { type: 'streamable-http', url: 'http://x', headers: {}, env: {} } } as const;
 const about: ServerAbout = { info: '{}', instructions: undefined, capabilities: [], protocolVersion: '2025-11-25' };

@@ -6,8 +6,9 @@ import { isObject, rpcErrors } from '../../core/protocol/rpc.ts';
 import { metaKeys, statelessRevision } from '../../core/protocol/stateless.ts';
 import { type Eras, type Era, type Evidence, saysNothing } from './era.ts';
 import { HttpAnswer } from '../http-errors.ts';
-import type { Answer } from '../pending.ts';
-import { type Ask, capabilityNames, upstreamRevisions } from '../protocol.ts';
+import type { Answer, Ask } from '../exchange.ts';
+import { upstreamRevisions } from '../revisions.ts';
+import { capabilityNames } from './handshake.ts';
 
 /** What meeting a server needs of the link to it. */
 export interface MeetingLink {

@@ -2,7 +2,7 @@ import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import type { Eras } from './era.ts';
 import { isStillStateless } from './meet.ts';
-import type { Ask } from '../protocol.ts';
+import type { Ask } from '../exchange.ts';
 
 /** What is needed of the link to a server to see whether it still speaks as it did. */
 export interface WatchedLink {

@@ -23,6 +23,8 @@ export interface HttpRequest {
 }
 
 const abandoned = new HubError('cancelled', 'Nobody waits for this any more.');
+/** Lines that an event has at most, as servers write them: its type, its id, its data, and the empty one. */
+const eventLines = 4;
 /** More than this after a 202 or a redirect is not read to its end for the sake of keeping the connection. */
 const unreadBytes = 64 * 1024;
 
@@ -40,6 +42,8 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
   #controller: Dispatcher.DispatchController | undefined;
   #reading: SseParser | Pieces | undefined;
   #calm: CalmReader | undefined;
+  /** Lines of answers that were waited for. */
+  #answerLines = 0;
   #unread = 0;
   #redirects = 0;
   #redirected = false;
@@ -69,6 +73,13 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
     return this.#reading instanceof Pieces ? undefined : this.#reading?.lastEventId;
   }
 
+  /** The event just read is an answer that was waited for: many of those are no flood. */
+  protected answered(): void {
+    const lines = this.#reading instanceof Pieces ? 0 : (this.#reading?.lines ?? 0);
+    // Never more than there were: short answers must not make room for a flood.
+    this.#answerLines = Math.min(this.#answerLines + eventLines, lines);
+  }
+
   /** Nothing is reported from here on. */
   abort(): void {
     this.#aborted = true;
@@ -79,6 +90,7 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
     this.#request = request;
     this.#reading = undefined;
     this.#calm = undefined;
+    this.#answerLines = 0;
     this.#controller = undefined;
     this.#unread = 0;
     this.status = 0;
@@ -135,11 +147,15 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
     }
   }
 
+  #unasked(events: SseParser): number {
+    return events.lines - this.#answerLines;
+  }
+
   /** An answer has a line or two; what has very many is looked after. */
   #readEvents(events: SseParser, controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#calm === undefined) {
       events.push(chunk);
-      if (events.lines > limits.floodPerSecond) this.#calm = this.#calmReader(events, controller);
+      if (this.#unasked(events) > limits.floodPerSecond) this.#calm = this.#calmReader(events, controller);
     } else {
       this.#calm.push(chunk);
     }
@@ -150,7 +166,7 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
       read: (bytes) => {
         if (!this.#aborted && this.#reading === events) events.push(bytes);
       },
-      unasked: () => events.lines,
+      unasked: () => this.#unasked(events),
       pause: () => controller.pause(),
       resume: () => controller.resume(),
     });

@@ -10,7 +10,8 @@ import type { Remote } from './remote.ts';
 /** Told what the stream of a legacy server brings. */
 export interface StreamSink {
   endpoint(path: string): void;
-  data(text: string): void;
+  /** True: it is an answer that was waited for. */
+  data(text: string): boolean;
   tooLong(event: TooLong): void;
   ended(error: HubError): void;
 }
@@ -46,7 +47,7 @@ export class LegacyStream extends HttpExchange {
 
   event(type: string, data: string): void {
     if (type !== 'endpoint') {
-      this.#sink.data(data);
+      if (this.#sink.data(data)) this.answered();
       return;
     }
     const { origin } = this.remote.url;

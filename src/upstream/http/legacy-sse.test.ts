@@ -1,9 +1,12 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { atEnd } from '../../../test/kit/at-end.ts';
 import { openHttp, request } from '../../../test/kit/channel-log.ts';
 import { freePort } from '../../../test/kit/processes.ts';
 import { json, result, scriptedHttp, sse, stream } from '../../../test/kit/scripted-http.ts';
 import type { ScriptedHttp } from '../../../test/kit/scripted-http.ts';
 import { until } from '../../../test/kit/until.ts';
+import { limits } from '../../core/limits.ts';
+import { CalmReader } from '../calm-reader.ts';
 import { openLegacySse } from './legacy-sse.ts';
 import { openRemote } from './open-remote.ts';
 import type { RemoteOptions } from './remote.ts';
@@ -65,6 +68,25 @@ test('what the server says unasked arrives', async () => {
   await until('it is here', () =>
     events.heard.some(({ message }) => message.method === 'notifications/tools/list_changed'),
   );
+});
+
+test('many answers on the one stream are no flood, and many messages that nobody asked for are', async () => {
+  const calmly = vi.spyOn(CalmReader.prototype, 'push');
+  atEnd(() => calmly.mockRestore());
+  const server = await legacyServer();
+  const { channel, events } = open(`${server.origin}/sse`);
+  const last = limits.floodPerSecond * 2;
+  channel.send(request(last + 1, 'echo'), last + 1);
+  await events.answer(last + 1);
+  for (let id = 1; id <= last; id++) server.say(result(id));
+  await events.answer(last);
+  expect(calmly).not.toHaveBeenCalled();
+  // However many were answers before.
+  const flood = limits.floodPerSecond;
+  for (let n = 1; n <= flood; n++) server.say({ jsonrpc: '2.0', method: 'notifications/message', params: { n } });
+  await until('all have come', () => events.heard.length === last + 1 + flood, 30_000);
+  expect(calmly).toHaveBeenCalled();
+  expect(events.heard.at(-1)?.message.params).toEqual({ n: flood });
 });
 
 test.each(['absolute', 'relative'])('an %s address within the origin is accepted', async (kind) => {

@@ -1,10 +1,11 @@
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
+import type { Logger } from '../../core/logger.ts';
 import type { Channel, ChannelEvents } from '../channel.ts';
 import { deadChannel } from '../dead-channel.ts';
 import { connectionError } from '../http-errors.ts';
 import { LegacyPost, LegacyStream } from './legacy-exchanges.ts';
-import { eachMessage } from '../messages.ts';
+import { eachMessage, type MessageSink } from '../messages.ts';
 import { answeredId, oversizeError } from '../oversize.ts';
 import { remote } from './remote.ts';
 import type { Remote, RemoteOptions } from './remote.ts';
@@ -60,14 +61,13 @@ export function openLegacySse(options: RemoteOptions, events: ChannelEvents): Ch
     return closing;
   }
 
+  const read = dataReader(log, events);
   const stream = new LegacyStream(target, maxMessageBytes, {
     endpoint(path) {
       clearTimeout(patience);
       outbox.open({ ...target, path });
     },
-    data(text) {
-      if (state === 'open' && !eachMessage(text, events)) log.debug(`An event is not JSON: ${text.slice(0, 200)}`);
-    },
+    data: (text) => state === 'open' && read(text),
     tooLong(event) {
       const error = oversizeError(name, event, maxMessageBytes);
       const id = answeredId(event);
@@ -101,6 +101,21 @@ export function openLegacySse(options: RemoteOptions, events: ChannelEvents): Ch
     },
     forgetSession() {},
     close,
+  };
+}
+
+/** Takes the data of an event; true when it was an answer that was waited for. */
+function dataReader(log: Logger, events: ChannelEvents): (text: string) => boolean {
+  let isAnswer = false;
+  const sink: MessageSink = {
+    message(message, text) {
+      isAnswer = events.message(message, text) && message.method === undefined;
+    },
+  };
+  return (text) => {
+    isAnswer = false;
+    if (!eachMessage(text, sink)) log.debug(`An event is not JSON: ${text.slice(0, 200)}`);
+    return isAnswer;
   };
 }
 

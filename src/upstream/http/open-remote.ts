@@ -19,7 +19,7 @@ export function openRemote(options: RemoteOptions, events: ChannelEvents): Chann
   let channel = openStreamableHttp(options, {
     message(message, text, relatedTo) {
       undecided = false;
-      events.message(message, text, relatedTo);
+      return events.message(message, text, relatedTo);
     },
     failed(requestId, error, sessionLost) {
       if (undecided && first?.requestId === requestId && refusedAsSuch(error)) fallBack(first, error);
@@ -39,7 +39,7 @@ export function openRemote(options: RemoteOptions, events: ChannelEvents): Chann
     channel = openLegacySse(options, {
       message(message, text) {
         reached = true;
-        events.message(message, text);
+        return events.message(message, text);
       },
       failed: (id, error, sessionLost) => events.failed(id, error, sessionLost),
       // When neither works, the first refusal says more about a wrong address than the second, unless somebody can do something about the second.

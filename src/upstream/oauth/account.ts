@@ -58,8 +58,8 @@ export interface Account {
   readonly isWaiting: boolean;
   /** Begins a sign-in for the user who asks. Throws HubError when the server offers none. */
   begin(by: string): Promise<Begun>;
-  /** Takes the answer of an attempt of this account. Throws HubError. */
-  redeem(attempt: Attempt, answer: Answer): Promise<void>;
+  /** Takes the answer of an attempt of this account. `confirm` throws when the attempt is good for nothing any more: the authorization server may take its time. Throws HubError. */
+  redeem(attempt: Attempt, answer: Answer, confirm: () => void): Promise<void>;
   /** Forgets the tokens, with `all` the registration too, and asks the authorization server to do the same. */
   disconnect(all: boolean): Promise<void>;
   close(): void;
@@ -124,17 +124,20 @@ export function createAccount(options: AccountOptions, grants: Grants, attempts:
       return invitation.isOpen;
     },
     async begin(by) {
+      // As it is when they ask: another user may have the name by the time that the authorization server has answered.
+      const whose = about(by);
       const prepared = await invitation.prepare();
       const [state, browser] = [newSecret(), newSecret()];
       const { url, verifier } = await negotiation.authorizationUrl(prepared, state);
       if (closed) throw setUpAnew(server);
-      await attempts.add(state, { ...prepared, ...about(by), browser: hashOf(browser), verifier });
+      await attempts.add(state, { ...prepared, ...whose, browser: hashOf(browser), verifier });
       return { authorizationUrl: url, state, browser };
     },
-    async redeem(attempt, answer) {
+    async redeem(attempt, answer, confirm) {
       const { client, authority } = attempt;
       const got = await negotiation.redeem(attempt, answer);
       if (closed) throw setUpAnew(server);
+      confirm();
       const { issuer, resource } = authority;
       await tokens.adopt({ server, address, issuer, resource, client, tokens: got });
     },

@@ -57,7 +57,8 @@ export function holdTokens(
   let closed = false;
   let dropping = false;
   const renewal = createRenewal(
-    () => grant,
+    // Whoever uses what is kept now renews it.
+    () => (closed ? undefined : grant),
     async (old) => {
       await grants.replace(old, (current) => renewed(current, renewGrant, options));
       // As read from the store: a change of the settings may have come between.

@@ -43,7 +43,9 @@ export function createInvitation(
     const { client, authority } = prepared;
     // It is worth keeping even if nobody signs in: the next start would make another one.
     const isNew = client.kind === 'registered' && client !== held?.client;
-    if (isNew && !closed && shared?.tokens === undefined) {
+    // As it is now: somebody may have signed in meanwhile, or the server was renamed and its sign-in has come.
+    const kept = keptGrant({ ...options, holder: undefined }, grants.get({ server }));
+    if (isNew && !closed && shared?.tokens === undefined && kept?.tokens === undefined) {
       const { issuer, resource } = authority;
       await grants.set({ ...shared, server, address, endpoints: tokens.endpoints, issuer, resource, client });
     }

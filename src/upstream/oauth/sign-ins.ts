@@ -14,6 +14,7 @@ import type { GrantKey } from './grant.ts';
 import type { Grants } from './grants.ts';
 import { createLeftOvers } from './left-overs.ts';
 import { createListers } from './listers.ts';
+import { createRenaming } from './renaming.ts';
 
 export interface SignInsOptions {
   readonly grants: Grants;
@@ -58,6 +59,10 @@ export interface SignIns {
   readonly finish: (query: URLSearchParams, browser: string | undefined) => Promise<string>;
   /** Signs out: this user, or everybody. With `all` the hub forgets its registration there too. */
   readonly disconnect: (server: ServerSettings, user: string | undefined, all: boolean) => Promise<void>;
+  /** A server has another name from now on, and keeps its sign-ins as far as they are good for how it is set up. Call it as soon as the settings say so. */
+  readonly renamed: (from: string, to: string) => Promise<void>;
+  /** A server was deleted: who makes one of that name in the next moment has none of its sign-ins. Call it as soon as the settings say so. */
+  readonly deleted: (server: string) => Promise<void>;
   /** Forgets what is kept for servers and users that are gone, or at another address now. */
   readonly reconcile: () => void;
   /** The hub's document for authorization servers; undefined when they could not fetch it. */
@@ -66,9 +71,11 @@ export interface SignIns {
 }
 
 export function createSignIns(options: SignInsOptions): SignIns {
-  const { grants, attempts, log } = options;
-  const accounts = createAccounts(options, attempts);
-  const leftOvers = createLeftOvers(options);
+  const { attempts, log } = options;
+  const renaming = createRenaming({ ...options, forget: (key) => accounts.forget(key) });
+  const grants = renaming.seen;
+  const accounts = createAccounts({ ...options, grants }, attempts);
+  const leftOvers = createLeftOvers({ ...options, grants });
   const listers = createListers({
     candidates: (server) =>
       grants.all().filter((grant) => grant.server === server.name && grant.tokens && leftOvers.isGood(grant)),
@@ -124,17 +131,20 @@ export function createSignIns(options: SignInsOptions): SignIns {
         throw new HubError('forbidden', `${refused} It was begun in another browser. Begin here: ${where}`);
       }
       const account = accountFor(attempt);
-      await account.redeem(attempt, await readAnswer(query, attempt));
+      await account.redeem(attempt, await readAnswer(query, attempt), () => accountFor(attempt));
       log(`server:${attempt.server}`).info('signed in', { by: attempt.by });
       return attempt.server;
     },
     async disconnect(server, user, all) {
+      await renaming.arrived(server.name);
       const own = accountOf(server, user);
       const others = all && isPerUser(server) ? grants.all().filter(({ server: name }) => name === server.name) : [];
       await own.disconnect(all);
       for (const { holder } of others) await accountOf(server, holder).disconnect(true);
       if (others.length > 0) await grants.delete({ server: server.name });
     },
+    renamed: renaming.rename,
+    deleted: renaming.deleted,
     reconcile() {
       leftOvers.forget((key) => accounts.forget(key));
       for (const key of accounts.keys()) {
@@ -143,11 +153,7 @@ export function createSignIns(options: SignInsOptions): SignIns {
       }
       listers.reconcile(options.server);
     },
-    clientDocument() {
-      const publicUrl = options.publicUrl();
-      const documentUrl = clientDocumentUrl(publicUrl);
-      return documentUrl === undefined ? undefined : clientDocument(publicUrl, documentUrl);
-    },
+    clientDocument: () => documentAt(options.publicUrl()),
     async close() {
       leftOvers.close();
       for (const key of accounts.keys()) accounts.forget(key);
@@ -157,6 +163,11 @@ export function createSignIns(options: SignInsOptions): SignIns {
 }
 
 const refused = 'This sign-in cannot be finished.';
+
+function documentAt(publicUrl: string): object | undefined {
+  const documentUrl = clientDocumentUrl(publicUrl);
+  return documentUrl === undefined ? undefined : clientDocument(publicUrl, documentUrl);
+}
 
 function isSame(a: string, b: string): boolean {
   const [left, right] = [a, b].map((text) => createHash('sha256').update(text).digest());

@@ -5,7 +5,7 @@ import { until } from '../../../test/kit/until.ts';
 import type { ServerAbout } from '../../core/catalogue.ts';
 import { HubError } from '../../core/errors.ts';
 import { Listener } from './listener.ts';
-import type { Exchange } from '../pending.ts';
+import type { Exchange } from '../exchange.ts';
 
 // The moments between two streams, which a real server hits once in a thousand times: a link whose every message the test decides.
 

@@ -4,8 +4,8 @@ import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import { isObject, type RpcMessage, rpcErrors } from '../../core/protocol/rpc.ts';
 import { HttpAnswer } from '../http-errors.ts';
-import type { Exchange } from '../pending.ts';
-import { refusal } from '../protocol.ts';
+import type { Exchange } from '../exchange.ts';
+import { refusal } from '../refusal.ts';
 import { cannotWatch, type WatchMethods } from './watches.ts';
 
 /** What the stream of a server's changes needs of the link to it. */

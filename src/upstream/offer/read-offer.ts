@@ -1,7 +1,8 @@
 import { type ItemKind, itemKinds, type Offer, type ServerAbout } from '../../core/catalogue.ts';
 import { errorText } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
-import { type Ask, type ListRead, listMethods, readList } from '../protocol.ts';
+import type { Ask } from '../exchange.ts';
+import { type ListRead, listMethods, readList } from './read-list.ts';
 import { withSoundHeaders } from './tool-headers.ts';
 
 /** What reading lists needs of the link to a server. */

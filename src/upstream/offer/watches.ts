@@ -1,7 +1,8 @@
 import { errorText, HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
-import { type Ask, refusal } from '../protocol.ts';
+import type { Ask } from '../exchange.ts';
+import { refusal } from '../refusal.ts';
 
 /** How one kind of server is told which resources somebody wants to hear of: `resources/subscribe` before 2026-07-28, `subscriptions/listen` since. */
 export interface WatchMethods {

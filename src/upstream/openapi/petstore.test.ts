@@ -230,7 +230,10 @@ function transport(): Transport {
       allowedCidrs: [],
     },
     {
-      message: (message) => adapter.onmessage?.(message as JSONRPCMessage),
+      message(message) {
+        adapter.onmessage?.(message as JSONRPCMessage);
+        return true;
+      },
       failed: (_, error) => adapter.onerror?.(error),
       closed: () => adapter.onclose?.(),
     },

@@ -140,6 +140,20 @@ test('a flood of messages is read with pauses, in order, and an answer behind it
   ]);
 });
 
+test('a flood of answers to nothing that was asked is read with pauses too, and many answers are not', async () => {
+  const pauses = vi.spyOn(Readable.prototype, 'pause');
+  atEnd(() => pauses.mockRestore());
+  const { channel, events } = open();
+  const last = limits.floodPerSecond * 2;
+  for (let id = 1; id <= last; id++) channel.send(request(id, 'echo'));
+  await events.answer(last);
+  const before = pauses.mock.calls.length;
+  channel.send(request(last + 1, 'babble', { answers: limits.floodPerSecond * 2 }));
+  await events.answer(last + 1);
+  expect(pauses.mock.calls.length).toBeGreaterThan(before);
+  expect(before).toBe(0);
+});
+
 test('a server that dies in the middle of a call says how and what it said last', async () => {
   const { channel, events } = open();
   channel.send(request(1, 'hang'));

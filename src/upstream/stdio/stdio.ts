@@ -9,7 +9,7 @@ import type { Channel, ChannelEvents } from '../channel.ts';
 import { childEnv } from './child-env.ts';
 import { deadChannel } from '../dead-channel.ts';
 import { lineSplitter } from './lines.ts';
-import { eachMessage } from '../messages.ts';
+import { eachMessage, type MessageSink } from '../messages.ts';
 import { noiseGate } from './noise.ts';
 import { answeredId, oversizeError } from '../oversize.ts';
 import { endGroup } from './process-group.ts';
@@ -75,9 +75,7 @@ function childChannel(
   const writer = batchWriter(child.stdin);
   const output = readOutput(child, options, {
     ...events,
-    message(message, text) {
-      if (state === 'open') events.message(message, text);
-    },
+    message: (message, text) => state !== 'open' || events.message(message, text),
     failed(id, error) {
       if (state === 'open') events.failed(id, error, false);
     },
@@ -177,10 +175,10 @@ function readOutput(
   const words = lastWords();
   let unasked = 0;
   let stderrLines = 0;
-  const sink: Pick<ChannelEvents, 'message'> = {
-    message(message, text, relatedTo) {
-      if (message.method !== undefined) unasked++;
-      events.message(message, text, relatedTo);
+  const sink: MessageSink = {
+    message(message, text) {
+      const isAwaited = events.message(message, text);
+      if (message.method !== undefined || !isAwaited) unasked++;
     },
   };
   const stderrNoise = noiseGate((line) => log.info(line));

@@ -18,7 +18,7 @@ export function followChanges(): () => void {
       if (wasOpen) refresh();
       wasOpen = true;
     },
-    received: refresh,
+    received: () => refresh(),
     lost(error) {
       // One that only broke may open again at once; one that is refused can be heard.
       if (error instanceof ApiError && (error.status === 0 || error.status >= 500)) connection.set('lost');

@@ -21,8 +21,15 @@ export const queryClient = new QueryClient({
 /** What the hub has no more, or is being asked to remove: a page that still shows it would only hear that it is not there. */
 const leaving = new Map<QueryKey, 'asked' | 'gone'>();
 
-/** Asks again for everything that is shown and that the hub can have changed. */
-export function refresh(): void {
+/** The key of changes that are shown before the hub has answered. */
+export const guessing = ['shown at once'];
+
+/**
+ * Asks again for everything that is shown and that the hub can have changed: by the last of the changes that are shown already, since what the hub says before it has them all
+ * would take them off the page for a moment. `ending` of them are over.
+ */
+export function refresh(ending = 0): void {
+  if (queryClient.isMutating({ mutationKey: guessing }) > ending) return;
   for (const [queryKey, state] of leaving) {
     if (state === 'asked' || queryClient.getQueryCache().findAll({ queryKey, type: 'active' }).length > 0) continue;
     queryClient.removeQueries({ queryKey });

@@ -1,5 +1,5 @@
 import { type QueryKey, useMutation } from '@tanstack/react-query';
-import { queryClient, refresh, startRemoving } from '../api/queries.ts';
+import { guessing, queryClient, refresh, startRemoving } from '../api/queries.ts';
 import { useErrorText } from '../ui/failure.tsx';
 import { toast } from '../ui/toast.tsx';
 
@@ -29,11 +29,15 @@ export function guess<T>(key: QueryKey, change: (old: T) => T): Guess {
   return { key, change: (old) => (old === undefined ? old : change(old as T)) };
 }
 
-/** Something that changes the hub: shown at once, undone when it fails, and asked for again either way. */
+/**
+ * Something that changes the hub: shown at once, undone when it fails, and asked for again either way. What is shown at once is sent one after the other, so that
+ * of two quick clicks the second is what stays.
+ */
 export function useAction<V = void, R = unknown>({ run, at, removes, done, quiet = false }: Action<V, R>) {
   const words = useErrorText();
   return useMutation<R, unknown, V, Underway>({
     mutationFn: run,
+    ...(at && { mutationKey: guessing, scope: { id: guessing.join() } }),
     async onMutate(value) {
       const guesses = at?.(value) ?? [];
       await Promise.all(guesses.map(({ key }) => queryClient.cancelQueries({ queryKey: key, exact: true })));
@@ -48,7 +52,7 @@ export function useAction<V = void, R = unknown>({ run, at, removes, done, quiet
     onSuccess: (result, value) => done?.(result, value),
     onSettled(_result, error, _value, underway) {
       underway?.removing(error === null);
-      refresh();
+      refresh(at ? 1 : 0);
     },
   });
 }

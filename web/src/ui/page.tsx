@@ -22,10 +22,10 @@ export function Page({ title, heading, lead, actions, children }: PageProps) {
     <div className="mx-auto flex w-full max-w-6xl flex-col gap-5 px-4 py-5 sm:px-6 sm:py-7">
       <div className="flex flex-wrap items-start gap-x-4 gap-y-3">
         <div className="min-w-0 flex-1 basis-60">
-          <h1 className="text-xl font-semibold tracking-tight break-words">{heading ?? title}</h1>
-          {lead !== undefined && <p className="text-soft mt-0.5 max-w-prose text-sm">{lead}</p>}
+          <h1 className="text-xl font-semibold tracking-tight wrap-anywhere">{heading ?? title}</h1>
+          {lead !== undefined && <p className="text-soft mt-0.5 max-w-prose text-sm wrap-anywhere">{lead}</p>}
         </div>
-        {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+        {actions !== undefined && <div className="flex max-w-full min-w-0 flex-wrap items-center gap-2">{actions}</div>}
       </div>
       {children}
     </div>

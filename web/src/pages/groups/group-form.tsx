@@ -5,6 +5,7 @@ import { ask, pathOf } from '../../api/client.ts';
 import { useMe } from '../../api/queries.ts';
 import type { Group } from '../../api/types.ts';
 import { useAction } from '../../lib/action.ts';
+import { changedLists, changedMembers } from '../../lib/changed.ts';
 import { problemAt } from '../../lib/problems.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogBody, DialogFooter } from '../../ui/dialog.tsx';
@@ -14,7 +15,7 @@ import { Problems } from '../servers/configuration.tsx';
 
 const fields = ['name', 'description', 'visibility', 'sharedWithUsers'];
 
-/** A new group, or the words of one that is there. */
+/** A new group, or the words of one that is there, as the hub has it now. */
 export function GroupForm({ group, onClose }: { readonly group?: Group; readonly onClose: () => void }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
@@ -24,21 +25,24 @@ export function GroupForm({ group, onClose }: { readonly group?: Group; readonly
   // As the hub has it: what users make for themselves is theirs until they say otherwise.
   const [visibility, setVisibility] = useState<string>(group?.visibility ?? (group || isAdmin ? '' : 'private'));
   const [shared, setShared] = useState((group?.sharedWithUsers ?? []).join('\n'));
-  const save = useAction<void, { data: Group }>({
-    run: () => {
-      const sharedWithUsers = shared
-        .split('\n')
-        .map((line) => line.trim())
-        .filter(Boolean);
-      const body = { name, description, visibility: visibility === '' ? null : visibility, sharedWithUsers };
-      return group
-        ? ask<Group>(`/groups${pathOf(group.id)}`, { method: 'PUT', body })
-        : ask<Group>('/groups', { method: 'POST', body });
+  const [before] = useState(group);
+  const save = useAction<void, { data: Group } | undefined>({
+    run: async () => {
+      const body = {
+        name,
+        description,
+        visibility: visibility === '' ? null : visibility,
+        sharedWithUsers: shared.split('\n').flatMap((line) => line.trim() || []),
+      };
+      if (!group || !before) return ask<Group>('/groups', { method: 'POST', body });
+      const changes = changesIn(body, before, group);
+      if (Object.keys(changes).length === 0) return undefined;
+      return ask<Group>(`/groups${pathOf(group.id)}`, { method: 'PUT', body: changes });
     },
-    done: ({ data }) => {
-      toast.good(group ? t('common.saved') : t('groups.created', { name: data.name }));
+    done: (made) => {
+      toast.good(group || !made ? t('common.saved') : t('groups.created', { name: made.data.name }));
       onClose();
-      if (!group) void navigate({ to: '/groups/$id', params: { id: data.id } });
+      if (!group && made) void navigate({ to: '/groups/$id', params: { id: made.data.id } });
     },
     quiet: true,
   });
@@ -101,4 +105,23 @@ export function GroupForm({ group, onClose }: { readonly group?: Group; readonly
       </form>
     </Dialog>
   );
+}
+
+interface Body {
+  readonly name: string;
+  readonly description: string;
+  readonly visibility: string | null;
+  readonly sharedWithUsers: readonly string[];
+}
+
+function changesIn({ sharedWithUsers, ...words }: Body, before: Group, now: Group) {
+  const { name, description, visibility } = before;
+  return {
+    ...changedMembers({ name, description, visibility }, words),
+    ...changedLists(sharingOf(before), { sharedWithUsers }, sharingOf(now)),
+  };
+}
+
+function sharingOf({ sharedWithUsers = [] }: Group) {
+  return { sharedWithUsers };
 }

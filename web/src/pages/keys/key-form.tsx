@@ -4,6 +4,7 @@ import { ask, pathOf } from '../../api/client.ts';
 import { useMe } from '../../api/queries.ts';
 import type { Key } from '../../api/types.ts';
 import { useAction } from '../../lib/action.ts';
+import { changedLists } from '../../lib/changed.ts';
 import { problemAt } from '../../lib/problems.ts';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/copy.tsx';
@@ -16,7 +17,7 @@ import { Reach } from '../users/user-form.tsx';
 type Scope = Pick<Key, 'accessType' | 'allowedGroups' | 'allowedServers'>;
 
 interface KeyFormProps {
-  /** Undefined: a new one. */
+  /** As the hub has it now. Undefined: a new one. */
   readonly entry: Key | undefined;
   readonly onClose: () => void;
   readonly onMade: (key: Key) => void;
@@ -34,14 +35,23 @@ export function KeyForm({ entry, onClose, onMade }: KeyFormProps) {
     allowedGroups: entry?.allowedGroups ?? [],
     allowedServers: entry?.allowedServers ?? [],
   });
-  const save = useAction<void, { data: Key }>({
-    run: () => {
-      const rights = kind === 'system' ? scope : {};
-      if (entry) return ask<Key>(`/auth/keys${pathOf(entry.id)}`, { method: 'PUT', body: { name, ...rights } });
-      return ask<Key>('/auth/keys', { method: 'POST', body: { name, kind, ...rights } });
+  const [before] = useState(entry);
+  const save = useAction<void, { data: Key } | undefined>({
+    run: async () => {
+      if (!entry || !before) {
+        return ask<Key>('/auth/keys', { method: 'POST', body: { name, kind, ...(kind === 'system' && scope) } });
+      }
+      const { accessType, allowedGroups, allowedServers } = scope;
+      const changes = {
+        ...(name !== before.name && { name }),
+        ...(accessType !== before.accessType && { accessType }),
+        ...changedLists(before, { allowedGroups, allowedServers }, entry),
+      };
+      if (Object.keys(changes).length === 0) return undefined;
+      return ask<Key>(`/auth/keys${pathOf(entry.id)}`, { method: 'PUT', body: changes });
     },
-    done: ({ data }) => {
-      if (!entry) return onMade(data);
+    done: (made) => {
+      if (!entry && made) return onMade(made.data);
       toast.good(t('common.saved'));
       onClose();
     },

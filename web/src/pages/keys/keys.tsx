@@ -51,7 +51,7 @@ export function Keys() {
       </div>
       {open !== undefined && (
         <KeyForm
-          entry={open === 'new' ? undefined : open}
+          entry={open === 'new' ? undefined : (keys.data?.find(({ id }) => id === open.id) ?? open)}
           onClose={() => setOpen(undefined)}
           onMade={(key) => {
             setOpen(undefined);

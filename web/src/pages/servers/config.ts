@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../api/types.ts';
 import { type Row, rowsOf, valuesOf } from '../../ui/key-values.tsx';
 
-export const transports = ['stdio', 'streamable-http', 'sse', 'openapi'] as const;
+/** `auto` is an address that says nothing of its transport: both are tried. It is written by leaving `type` out. */
+export const transports = ['stdio', 'auto', 'streamable-http', 'sse', 'openapi'] as const;
 export type Transport = (typeof transports)[number];
 
-/** A server's configuration as fields. What has no field stays as it is, in `rest`. */
+/** A server's configuration as fields. */
 export interface Draft {
   readonly type: Transport;
   readonly command: string;
@@ -19,30 +20,21 @@ export interface Draft {
   readonly shared: string;
   readonly timeout: string;
   readonly perSession: boolean;
+  /** What the fields were made of. What has no field, and what nobody touches, stays as it is here. */
   readonly rest: JsonObject;
+  readonly restType: Transport;
 }
 
 export function draftOf(config: JsonObject, type: Transport): Draft {
-  const {
-    command,
-    args,
-    env,
-    url,
-    headers,
-    openapi,
-    description,
-    visibility,
-    sharedWithUsers,
-    options,
-    perSessionClient,
-  } = config;
+  const { command, args, env, headers, openapi, options } = config;
+  const { description, visibility, sharedWithUsers, perSessionClient } = config;
   const inner = (value: unknown, key: string) => (isObject(value) ? text(value[key]) : '');
   return {
     type,
     command: text(command),
     args: lines(args),
     env: rowsOf(env),
-    url: text(url),
+    url: text(config['url'] ?? config['serverUrl'] ?? config['httpUrl']),
     headers: rowsOf(headers),
     apiUrl: inner(openapi, 'url'),
     description: text(description),
@@ -51,42 +43,150 @@ export function draftOf(config: JsonObject, type: Transport): Draft {
     timeout: inner(options, 'timeout'),
     perSession: perSessionClient === true,
     rest: config,
+    restType: type,
   };
 }
 
-export const emptyDraft = draftOf({}, 'stdio');
+/** Whatever is chosen is written: there is nothing that could have said it before. */
+export const emptyDraft: Draft = { ...draftOf({}, 'stdio'), restType: 'auto' };
 
-/** The configuration of the fields that go with its transport, and of all that has no field. */
-export function configOf(draft: Draft): Record<string, unknown> {
-  const { type, rest } = draft;
-  const { command: _c, args: _a, env: _e, url: _u, headers: _h, openapi, transport: _t, options, ...others } = rest;
-  const timeout = draft.timeout.trim();
-  const otherOptions = isObject(options)
-    ? Object.fromEntries(Object.entries(options).filter(([key]) => key !== 'timeout'))
-    : {};
-  const allOptions = { ...otherOptions, ...(timeout !== '' && { timeout: Number(timeout) }) };
-  const shared = split(draft.shared);
-  const config = {
-    ...others,
-    type,
-    ...(type === 'stdio' && { command: draft.command.trim(), args: split(draft.args) }),
-    ...(type === 'stdio' && draft.env.length > 0 && { env: valuesOf(draft.env) }),
-    ...((type === 'streamable-http' || type === 'sse') && { url: draft.url.trim() }),
-    ...(type !== 'stdio' && draft.headers.length > 0 && { headers: valuesOf(draft.headers) }),
-    ...(type === 'openapi' && { openapi: { ...(isObject(openapi) ? openapi : {}), url: draft.apiUrl.trim() } }),
-    description: draft.description.trim(),
-    visibility: draft.visibility,
-    sharedWithUsers: shared,
-    perSessionClient: draft.perSession,
-    options: allOptions,
+/** The transport of a configuration, as the hub would find it. */
+export function transportOf(config: JsonObject): Transport | undefined {
+  const said = config['type'] ?? config['transport'];
+  if (said !== undefined) return transports.find((each) => each === said);
+  if (config['openapi'] !== undefined) return 'openapi';
+  if (config['command'] !== undefined) return 'stdio';
+  if (config['url'] !== undefined || config['serverUrl'] !== undefined) return 'auto';
+  return config['httpUrl'] === undefined ? undefined : 'streamable-http';
+}
+
+/** True for an API whose document stands in the configuration itself. */
+export function hasInlineDocument({ rest: { openapi } }: Draft): boolean {
+  return isObject(openapi) && openapi['schema'] !== undefined;
+}
+
+/** Members that say how a server is reached. Those of `marks` replace all of them when they are sent. */
+const transportMembers = [
+  'type',
+  'transport',
+  'command',
+  'args',
+  'env',
+  'cwd',
+  'url',
+  'serverUrl',
+  'httpUrl',
+  'headers',
+  'openapi',
+];
+const marks = ['type', 'transport', 'command', 'url', 'serverUrl', 'httpUrl', 'openapi'];
+
+/** The configuration that the fields describe. */
+export function configOf(draft: Draft): JsonObject {
+  const { rest } = draft;
+  const old = draftOf(rest, draft.restType);
+  const others = without(rest, [
+    ...transportMembers,
+    'description',
+    'visibility',
+    'sharedWithUsers',
+    'perSessionClient',
+    'options',
+  ]);
+  const { timeout } = draft;
+  const options = {
+    ...without(isObject(rest['options']) ? rest['options'] : {}, ['timeout']),
+    ...(timeout.trim() !== '' && { timeout: Number(timeout) }),
   };
-  // What says nothing is left out.
-  return Object.fromEntries(Object.entries(config).filter(([, value]) => !saysNothing(value)));
+  const own = (unchanged: boolean, member: string, value: unknown) => said(member, unchanged ? rest[member] : value);
+  return {
+    ...others,
+    ...reachOf(draft, old),
+    ...own(draft.description === old.description, 'description', draft.description.trim()),
+    ...own(draft.visibility === old.visibility, 'visibility', draft.visibility),
+    ...own(draft.shared === old.shared, 'sharedWithUsers', split(draft.shared)),
+    ...own(draft.perSession === old.perSession, 'perSessionClient', draft.perSession),
+    ...own(timeout === old.timeout, 'options', options),
+  };
+}
+
+function reachOf(draft: Draft, old: Draft): JsonObject {
+  const { type, rest } = draft;
+  const isProgram = type === 'stdio';
+  const wasProgram = old.type === 'stdio';
+  const kind = type === old.type ? only(rest, ['type', 'transport']) : said('type', type === 'auto' ? undefined : type);
+  const env = sameRows(draft.env, old.env) ? rest['env'] : valuesOf(draft.env);
+  const headers = sameRows(draft.headers, old.headers) ? rest['headers'] : valuesOf(draft.headers);
+  if (isProgram) {
+    return {
+      ...kind,
+      ...said('command', draft.command === old.command ? rest['command'] : draft.command.trim()),
+      // An argument may be empty, or of several lines, which the field cannot tell from several arguments.
+      ...said('args', draft.args === old.args ? rest['args'] : split(draft.args)),
+      ...said('env', env),
+      ...only(rest, ['cwd']),
+    };
+  }
+  return {
+    ...kind,
+    ...(type === 'openapi' ? said('openapi', apiOf(draft, old)) : addressOf(draft, old)),
+    ...said('headers', headers),
+    // What headers of a remote server may name; of a program, it goes with that.
+    ...(!wasProgram && said('env', env)),
+  };
+}
+
+function addressOf(draft: Draft, old: Draft): JsonObject {
+  const isSame = draft.url === old.url && draft.url !== '';
+  return isSame ? only(draft.rest, ['url', 'serverUrl', 'httpUrl']) : { url: draft.url.trim() };
+}
+
+function apiOf({ apiUrl, rest }: Draft, old: Draft): unknown {
+  const { openapi } = rest;
+  if (apiUrl === old.apiUrl && openapi !== undefined) return openapi;
+  return { ...without(isObject(openapi) ? openapi : {}, ['schema']), url: apiUrl.trim() };
+}
+
+/** What has to be sent to make `next` of `before`: the members that differ, and null for those that are gone. Others are left to whoever changes them. */
+export function changesOf(before: JsonObject, next: JsonObject): JsonObject {
+  const members = [...new Set([...Object.keys(before), ...Object.keys(next)])];
+  const changed = members.filter((member) => JSON.stringify(before[member]) !== JSON.stringify(next[member]));
+  const changes = Object.fromEntries(changed.map((member) => [member, next[member] ?? null]));
+  const replaces = marks.some((member) => (changes[member] ?? null) !== null);
+  return replaces ? { ...changes, ...only(next, transportMembers) } : changes;
+}
+
+/** The configuration after what `changesOf` gives. */
+export function withChanges(config: JsonObject, changes: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries({ ...config, ...changes }).filter(([, value]) => value !== null));
+}
+
+/** What was changed of a draft. */
+export function editsOf(before: Draft, next: Draft): Partial<Draft> {
+  const changed = Object.entries(next).filter(([field, value]) => before[field as keyof Draft] !== value);
+  return Object.fromEntries(changed);
+}
+
+/** A member, unless it says nothing. */
+function said(member: string, value: unknown): JsonObject {
+  return saysNothing(value) ? {} : { [member]: value };
 }
 
 function saysNothing(value: unknown): boolean {
   if (value === '' || value === undefined || value === false) return true;
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}
+
+function only(config: JsonObject, members: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(config).filter(([member]) => members.includes(member)));
+}
+
+function without(config: JsonObject, members: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(config).filter(([member]) => !members.includes(member)));
+}
+
+function sameRows(one: readonly Row[], other: readonly Row[]): boolean {
+  return JSON.stringify(valuesOf(one)) === JSON.stringify(valuesOf(other));
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

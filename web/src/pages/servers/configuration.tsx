@@ -2,8 +2,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ask, pathOf } from '../../api/client.ts';
-import { queryClient, serverQuery, useMe } from '../../api/queries.ts';
-import type { JsonObject, ServerDetails } from '../../api/types.ts';
+import { useMe } from '../../api/queries.ts';
+import type { ServerDetails } from '../../api/types.ts';
 import { boot } from '../../boot.ts';
 import { useAction } from '../../lib/action.ts';
 import { otherProblems, problemAt } from '../../lib/problems.ts';
@@ -14,7 +14,7 @@ import { TextAreaField, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { ofServer } from './actions.ts';
-import { configOf, type Draft, draftOf } from './config.ts';
+import { useConfigForm } from './config-form.ts';
 import { fieldPaths, ServerFields } from './server-fields.tsx';
 
 /** The configuration of a server, as a form or as JSON, and its name. */
@@ -32,8 +32,7 @@ export function Configuration({ server }: { readonly server: ServerDetails }) {
   return (
     <div className="grid items-start gap-5 lg:grid-cols-[3fr_2fr]">
       <Panel title={t('servers.tabs.config')}>
-        {/* Somebody else's change makes the form anew; one's own comes back the same. */}
-        <Form key={JSON.stringify(config)} server={server} />
+        <Form server={server} />
       </Panel>
       <div className="flex flex-col gap-5">
         <Panel title={t('servers.rename')}>
@@ -45,61 +44,42 @@ export function Configuration({ server }: { readonly server: ServerDetails }) {
   );
 }
 
-function Form({ server: { name, type, config } }: { readonly server: ServerDetails }) {
+function Form({ server }: { readonly server: ServerDetails }) {
   const { t } = useTranslation();
   const me = useMe();
-  const [draft, setDraft] = useState<Draft>(() => draftOf(config, type));
-  const [json, setJson] = useState<string>();
-  const save = useAction<JsonObject, { data: ServerDetails }>({
-    run: (next) => ask<ServerDetails>(`/servers${pathOf(name)}`, { method: 'PUT', body: { config: next } }),
-    done: ({ data }) => {
-      // At once: a form that is made anew later would lose what was typed meanwhile.
-      queryClient.setQueryData(serverQuery(name).queryKey, data);
-      toast.good(t('common.saved'));
-    },
-    quiet: true,
-  });
-  const parsed = json === undefined ? undefined : objectIn(json);
-  const submit = () => {
-    if (json === undefined) save.mutate(configOf(draft));
-    else if (parsed?.value) save.mutate(parsed.value);
-  };
+  const { draft, setDraft, json, setJson, why, turn, save, saving, error, isOvertaken } = useConfigForm(server);
   return (
     <form
       className="flex flex-col gap-4"
       onSubmit={(event) => {
         event.preventDefault();
-        submit();
+        save();
       }}
     >
       {json === undefined ? (
-        <ServerFields draft={draft} onChange={setDraft} error={save.error} programs={me.isAdmin} />
+        <ServerFields draft={draft} onChange={setDraft} error={error} programs={me.isAdmin} />
       ) : (
         <TextAreaField
           code
           label={t('servers.form.jsonLabel')}
           hint={t('servers.form.jsonHint')}
-          error={parsed?.why === undefined ? undefined : t('servers.form.jsonBad', { why: parsed.why })}
+          error={why === undefined ? undefined : t('servers.form.jsonBad', { why })}
           rows={16}
           value={json}
           onChange={(event) => setJson(event.target.value)}
         />
       )}
-      <Problems error={save.error} known={json === undefined ? fieldPaths : []} />
+      <Problems error={error} known={json === undefined ? fieldPaths : []} />
+      {isOvertaken && (
+        <p role="status" className="text-warn text-sm">
+          {t('servers.form.overtaken')}
+        </p>
+      )}
       <div className="flex flex-wrap gap-2">
-        <Button look="primary" type="submit" busy={save.isPending}>
+        <Button look="primary" type="submit" busy={saving}>
           {t('common.save')}
         </Button>
-        <Button
-          look="quiet"
-          onClick={() => {
-            if (json === undefined) setJson(JSON.stringify(configOf(draft), null, 2));
-            else {
-              if (parsed?.value) setDraft(draftOf(parsed.value, draft.type));
-              setJson(undefined);
-            }
-          }}
-        >
+        <Button look="quiet" onClick={turn}>
           {t(json === undefined ? 'servers.form.json' : 'servers.form.asForm')}
         </Button>
       </div>
@@ -123,16 +103,6 @@ export function Problems({ error, known }: { readonly error: unknown; readonly k
       )}
     </div>
   );
-}
-
-export function objectIn(text: string): { readonly value?: JsonObject; readonly why?: string } {
-  try {
-    const value = JSON.parse(text) as unknown;
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { value: value as JsonObject };
-    return { why: 'not an object' };
-  } catch (error) {
-    return { why: error instanceof Error ? error.message : String(error) };
-  }
 }
 
 function Rename({ name }: { readonly name: string }) {

@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next';
 import { problemAt } from '../../lib/problems.ts';
 import { Check, SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
 import { KeyValues } from '../../ui/key-values.tsx';
-import { type Draft, transports } from './config.ts';
+import { type Draft, hasInlineDocument, transports } from './config.ts';
 
 interface FieldsProps {
   readonly draft: Draft;
@@ -102,13 +102,14 @@ function Reach({ draft, set, at }: PartProps) {
     );
   }
   const isApi = draft.type === 'openapi';
+  const isInline = isApi && hasInlineDocument(draft);
   return (
     <>
       <TextField
         label={t(isApi ? 'servers.form.apiUrl' : 'servers.form.url')}
-        hint={isApi ? undefined : t('servers.form.urlHint')}
+        hint={isInline ? t('servers.form.apiInline') : isApi ? undefined : t('servers.form.urlHint')}
         error={at(isApi ? 'openapi.url' : 'url')}
-        required
+        required={!isInline}
         inputMode="url"
         spellCheck={false}
         autoCapitalize="none"

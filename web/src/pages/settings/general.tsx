@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { Check, SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Problems } from '../servers/configuration.tsx';
-import { changedMembers } from './changed.ts';
+import { changedMembers } from '../../lib/changed.ts';
 
 interface Fields {
   readonly bearer: string;

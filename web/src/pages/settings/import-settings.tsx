@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError, ask } from '../../api/client.ts';
 import { useAction } from '../../lib/action.ts';
+import { objectIn } from '../../lib/json.ts';
 import { lineDiff } from '../../lib/diff.ts';
 import { cx } from '../../lib/cx.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
@@ -11,7 +12,7 @@ import { confirm } from '../../ui/confirm.tsx';
 import { fileClass, SelectField, TextAreaField, Field } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { objectIn, Problems } from '../servers/configuration.tsx';
+import { Problems } from '../servers/configuration.tsx';
 import { many } from '../../lib/format.ts';
 
 interface Change {

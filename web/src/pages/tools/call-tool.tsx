@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { TextAreaField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
-import { objectIn } from '../servers/configuration.tsx';
+import { objectIn } from '../../lib/json.ts';
 import { type CallState, useCall } from './call.ts';
 import { clientText, curlText } from './as-text.ts';
 import { Outcome } from './outcome.tsx';

@@ -5,6 +5,7 @@ import { ask, pathOf } from '../../api/client.ts';
 import { groupsQuery, serversQuery } from '../../api/queries.ts';
 import type { User } from '../../api/types.ts';
 import { useAction } from '../../lib/action.ts';
+import { changedLists } from '../../lib/changed.ts';
 import { problemAt } from '../../lib/problems.ts';
 import { Button } from '../../ui/button.tsx';
 import { ChooseMany } from '../../ui/choose-many.tsx';
@@ -14,7 +15,7 @@ import { toast } from '../../ui/toast.tsx';
 import { Problems } from '../servers/configuration.tsx';
 
 interface UserFormProps {
-  /** Undefined: a new one. */
+  /** As the hub has it now. Undefined: a new one. */
   readonly user: User | undefined;
   /** Nobody else is an admin: this one has to stay one. */
   readonly lastAdmin: boolean;
@@ -30,11 +31,18 @@ export function UserForm({ user, lastAdmin, onClose }: UserFormProps) {
   const [isAdmin, setIsAdmin] = useState(user?.isAdmin ?? false);
   const [groups, setGroups] = useState(user?.groups ?? []);
   const [servers, setServers] = useState(user?.servers ?? []);
+  const [before] = useState(user);
   const save = useAction({
-    run: () => {
-      const body = { role: isAdmin ? 'admin' : 'user', groups, servers, ...(password !== '' && { password }) };
-      if (user) return ask(`/users${pathOf(user.username)}`, { method: 'PUT', body });
-      return ask('/users', { method: 'POST', body: { ...body, username, password } });
+    run: async () => {
+      const body = { role: isAdmin ? 'admin' : 'user', groups, servers };
+      if (!user || !before) return ask('/users', { method: 'POST', body: { ...body, username, password } });
+      const changes = {
+        ...(isAdmin !== before.isAdmin && { role: body.role }),
+        ...changedLists(before, { groups, servers }, user),
+        ...(password !== '' && { password }),
+      };
+      if (Object.keys(changes).length === 0) return undefined;
+      return ask(`/users${pathOf(user.username)}`, { method: 'PUT', body: changes });
     },
     done: () => {
       toast.good(user ? t('common.saved') : t('users.added', { name: username }));

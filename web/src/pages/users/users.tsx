@@ -67,7 +67,7 @@ export function Users() {
       )}
       {open !== undefined && (
         <UserForm
-          user={open === 'new' ? undefined : open}
+          user={open === 'new' ? undefined : (users.data?.find(({ username }) => username === open.username) ?? open)}
           lastAdmin={open !== 'new' && open.isAdmin && admins === 1}
           onClose={() => setOpen(undefined)}
         />

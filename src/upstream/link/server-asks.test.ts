@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { logLines } from '../../test/kit/channel-log.ts';
-import type { ServerAsk } from '../core/protocol/asks.ts';
-import { limits } from '../core/limits.ts';
-import type { RpcMessage } from '../core/protocol/rpc.ts';
-import { type Exchange, PendingTable } from './pending.ts';
+import { logLines } from '../../../test/kit/channel-log.ts';
+import type { ServerAsk } from '../../core/protocol/asks.ts';
+import { limits } from '../../core/limits.ts';
+import type { RpcMessage } from '../../core/protocol/rpc.ts';
+import type { Exchange } from '../exchange.ts';
+import { PendingTable } from './pending.ts';
 import { type Home, ServerAsks } from './server-asks.ts';
 
 const patience = { timeoutMs: 60_000, resetOnProgress: false, maxTotalMs: undefined };

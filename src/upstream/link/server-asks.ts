@@ -1,10 +1,10 @@
-import { type AskRefusal, isAskMethod, type ServerAsk } from '../core/protocol/asks.ts';
-import { memberText } from '../core/json/text.ts';
-import { limits } from '../core/limits.ts';
-import type { Logger } from '../core/logger.ts';
-import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors } from '../core/protocol/rpc.ts';
+import { type AskRefusal, isAskMethod, type ServerAsk } from '../../core/protocol/asks.ts';
+import { memberText } from '../../core/json/text.ts';
+import { limits } from '../../core/limits.ts';
+import type { Logger } from '../../core/logger.ts';
+import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors } from '../../core/protocol/rpc.ts';
 import type { Pending, PendingTable } from './pending.ts';
-import { oneLine } from './protocol.ts';
+import { oneLine } from '../messages.ts';
 
 /** Takes an ask of a server whose connection belongs to one client alone, which belongs to none of that client's calls. */
 export type Home = (ask: ServerAsk) => void;

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { logLines } from '../../test/kit/channel-log.ts';
-import { type Ask, readList } from './protocol.ts';
+import { logLines } from '../../../test/kit/channel-log.ts';
+import type { Ask } from '../exchange.ts';
+import { readList } from './read-list.ts';
 
 /** A server whose list has these pages. */
 function pages(...results: Record<string, unknown>[]): Ask {

@@ -1,17 +1,12 @@
-import { type Abilities, capabilitiesText } from '../core/protocol/asks.ts';
-import type { CacheHint, Item, ItemKind, ServerAbout } from '../core/catalogue.ts';
-import { HubError } from '../core/errors.ts';
-import { elements, memberText } from '../core/json/text.ts';
-import { limits } from '../core/limits.ts';
-import type { Logger } from '../core/logger.ts';
-import { isObject } from '../core/protocol/rpc.ts';
-import type { Answer } from './pending.ts';
-
-/** The session-era revisions this side speaks, newest first (the first is what `initialize` offers). */
-export const upstreamRevisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'];
-
-/** Sends one of the hub's own requests to the server and waits for its answer. */
-export type Ask = (method: string, params: string | undefined, timeoutMs: number) => Promise<Answer>;
+import type { CacheHint, Item, ItemKind } from '../../core/catalogue.ts';
+import { HubError } from '../../core/errors.ts';
+import { elements, memberText } from '../../core/json/text.ts';
+import { limits } from '../../core/limits.ts';
+import type { Logger } from '../../core/logger.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
+import type { Ask } from '../exchange.ts';
+import { oneLine } from '../messages.ts';
+import { refusal } from '../refusal.ts';
 
 export const listMethods: Record<ItemKind, { method: string; member: string; key: string; capability: string }> = {
   tools: { method: 'tools/list', member: 'tools', key: 'name', capability: 'tools' },
@@ -24,31 +19,6 @@ export const listMethods: Record<ItemKind, { method: string; member: string; key
     capability: 'resources',
   },
 };
-
-/** Runs `initialize` (session era) and says what the server is. `abilities`: what it may ask of clients. Throws HubError `upstream_failed`. */
-export async function initialize(
-  ask: Ask,
-  version: string,
-  abilities: Abilities,
-  timeoutMs: number,
-): Promise<ServerAbout> {
-  const info = JSON.stringify({ name: 'toolhub', version });
-  const params = `{"protocolVersion":"${upstreamRevisions[0]}","capabilities":${capabilitiesText(abilities)},"clientInfo":${info}}`;
-  const { message, text } = await ask('initialize', params, timeoutMs);
-  const { result } = message;
-  if (!isObject(result)) throw new HubError('upstream_failed', `initialize was refused: ${refusal(message.error)}`);
-  const protocolVersion = String(result['protocolVersion']);
-  if (!upstreamRevisions.includes(protocolVersion)) {
-    throw new HubError('upstream_failed', `The server speaks MCP ${protocolVersion}, which this hub does not know.`);
-  }
-  const { instructions } = result;
-  return {
-    info: memberText(memberText(text, 'result') ?? '{}', 'serverInfo') ?? '{}',
-    instructions: typeof instructions === 'string' ? instructions : undefined,
-    capabilities: capabilityNames(result['capabilities']),
-    protocolVersion,
-  };
-}
 
 /** One list of a server, all its pages. */
 export interface ListRead {
@@ -110,31 +80,8 @@ function narrower(a: CacheHint | undefined, b: CacheHint | undefined): CacheHint
   };
 }
 
-/** The text of a JSON-RPC error as far as it can be shown. */
-export function refusal(error: unknown): string {
-  if (!isObject(error)) return 'the answer has neither result nor error';
-  const message = typeof error['message'] === 'string' ? error['message'] : 'no message';
-  return `${message.slice(0, 500)} (${String(error['code'])})`;
-}
-
 function itemOf(text: string, key: string): Item | undefined {
   const name: unknown = JSON.parse(memberText(text, key) ?? 'null');
   // One line: items go out in SSE frames and stdio lines, and JSON strings cannot hold a raw line break.
   return typeof name === 'string' && name !== '' ? { key: name, text: oneLine(text) } : undefined;
-}
-
-/** JSON text without line breaks: outside strings they are white space, inside they cannot be. */
-export function oneLine(text: string): string {
-  return /[\r\n]/.test(text) ? text.replace(/[\r\n]+/g, ' ') : text;
-}
-
-/** Names of the capabilities a server declares, with the parts that are true: `resources`, `resources.subscribe`. */
-export function capabilityNames(capabilities: unknown): string[] {
-  if (!isObject(capabilities)) return [];
-  return Object.entries(capabilities).flatMap(([name, value]) => {
-    const parts = isObject(value)
-      ? Object.keys(value).filter((part) => value[part] === true || isObject(value[part]))
-      : [];
-    return [name, ...parts.map((part) => `${name}.${part}`)];
-  });
 }

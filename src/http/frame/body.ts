@@ -1,0 +1,56 @@
+import { HubError } from '../../core/errors.ts';
+import { limits } from '../../core/limits.ts';
+import { stillAllowed } from './caller.ts';
+import { bodyChunks } from './unread.ts';
+
+/** Of requests whose body may have another length than `limits.apiBodyBytes`. */
+const bodyLimits = new WeakMap<Request, number>();
+
+/** The body of this request may have so many bytes, and not `limits.apiBodyBytes`. */
+export function limitBody(request: Request, most: number): void {
+  bodyLimits.set(request, most);
+}
+
+/**
+ * The JSON body of a request, or `fallback` when there is none. Throws HubError `wrong_type`, `invalid_input`, or `too_large` past
+ * `limits.apiBodyBytes`, or what the settings say in place of it.
+ */
+export async function jsonBody(request: Request, fallback?: unknown): Promise<unknown> {
+  const { value } = await jsonBodyText(request, fallback === undefined ? undefined : JSON.stringify(fallback));
+  return value;
+}
+
+/** The same with the JSON text, in which every number has all its digits; `fallback` is JSON text too. */
+export async function jsonBodyText(request: Request, fallback?: string): Promise<{ value: unknown; text: string }> {
+  const type = request.headers.get('content-type');
+  const text = await bodyText(request);
+  if (text.trim() === '' && fallback !== undefined) return { value: JSON.parse(fallback) as unknown, text: fallback };
+  if (type !== null && !/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
+    throw new HubError('wrong_type', `Content-Type must be application/json, not "${type.slice(0, 80)}".`);
+  }
+  try {
+    return { value: JSON.parse(text) as unknown, text };
+  } catch {
+    throw new HubError('invalid_input', 'The body is not valid JSON.');
+  }
+}
+
+/**
+ * The body of a request as it is. Throws HubError `too_large` past the same. Not the middleware of Hono: that makes a new request of one whose
+ * length is not announced, which the requests of the Node adapter do not allow.
+ */
+export async function bodyText(request: Request): Promise<string> {
+  const most = bodyLimits.get(request) ?? limits.apiBodyBytes;
+  const tooLarge = () => new HubError('too_large', `The body is larger than ${most} bytes.`);
+  // Looked at before the body is: one that was never touched is read away by the server.
+  if (Number(request.headers.get('content-length') ?? 0) > most) throw tooLarge();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of bodyChunks(request.body)) {
+    size += chunk.length;
+    if (size > most) throw tooLarge();
+    chunks.push(chunk);
+  }
+  await stillAllowed(request);
+  return new TextDecoder().decode(Buffer.concat(chunks));
+}

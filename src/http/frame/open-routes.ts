@@ -1,0 +1,52 @@
+// Which routes of the API are special, and in what way. Nothing here needs the API itself, which is loaded later than what refuses requests on their way to it.
+
+/** Paths below `/api`. */
+export type Routes = readonly (readonly [methods: readonly string[], path: RegExp])[];
+
+export const login: Routes[number] = [['POST'], /^\/auth\/login$/];
+export const logStream: Routes[number] = [['GET'], /^\/logs\/stream$/];
+
+/** First parts of paths of the management API, which no group or server of that name opens to anybody; its id, or the routes without a scope, do for it. */
+const managed =
+  '(?!(?:activities|auth|cloud|cost|credentials|docs|groups|logs|market|mcp|mcpb|oauth|openapi|prompts|registry|resources|servers|settings|smart-routing|templates|users)/)';
+
+/** OpenAPI-style execution and the documents that describe it. Their failures are `{error, message}`. */
+export const openApi: Routes = [
+  [['GET'], /^\/tools\/[^/]+\/[^/]+$/],
+  [['POST'], /^\/tools\/(?!call\/)[^/]+\/[^/]+$/],
+  [['GET', 'POST'], new RegExp(`^/${managed}[^/]+/tools/[^/]+/[^/]+$`)],
+  [['GET'], new RegExp(`^/(?:${managed}[^/]+/)?openapi\\.(?:json|yaml)$`)],
+];
+
+/** What may be called without a credential (SPEC, Authentication, 4; CONTRACT §2): the routes themselves decide what anonymous may see. */
+export const openRoutes: Routes = [login, [['GET'], /^\/docs(?:\/openapi\.json)?$/], ...openApi];
+
+/** Whether a route below `/api` may be called without a credential. */
+export function isOpen({ method, path }: { readonly method: string; readonly path: string }): boolean {
+  return openRoutes.some(([methods, pattern]) => methods.includes(method) && pattern.test(path));
+}
+
+/** The body of a refusal that is made before the API sees the request, in the form of the route it was for. `path` is the whole path. */
+export function refusalText(
+  mount: string,
+  { method, path }: { method: string; path: string },
+  message: string,
+): string {
+  // As the routes see it: without `.` and `..`, and without a slash at its end.
+  const address = `http://hub${path}`;
+  const pathname = URL.canParse(address) ? new URL(address).pathname : path;
+  const below = pathname.startsWith(mount) ? pathname.slice(mount.length).replace(/\/$/, '') : '';
+  const bare = openApi.some(([methods, pattern]) => methods.includes(method) && pattern.test(below));
+  return JSON.stringify(bare ? { error: 'forbidden', message } : { success: false, message });
+}
+
+/** What `READONLY` allows: reading, calling tools, coming and going. */
+export const harmless: Routes = [
+  ...openRoutes,
+  [['GET', 'HEAD'], /^/],
+  [['POST'], /^\/tools\/call\/[^/]+$/],
+  [['POST'], /^\/mcp\/[^/]+\/prompts\/[^/]+$/],
+  [['POST'], /^\/resources\/read$/],
+  [['POST'], /^\/smart-routing\/search$/],
+  [['POST'], /^\/auth\/logout$/],
+];

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { newClosers } from '../core/closers.ts';
+import type { ServerState, ServerStatus } from '../core/hub.ts';
+import { createSettling } from './settling.ts';
+
+function servers(...first: ServerStatus[]) {
+  let statuses = first;
+  const closers = newClosers();
+  const settling = createSettling(
+    () => statuses.map((status, i): ServerState => ({ name: `s${i}`, status, tools: 0, prompts: 0, resources: 0 })),
+    closers,
+  );
+  return { settling, closers, become: (...next: ServerStatus[]) => (statuses = next) };
+}
+
+/** Whether it has resolved by now. */
+const hasCome = (promise: Promise<void>) =>
+  Promise.race([promise.then(() => true), new Promise((resolve) => setImmediate(() => resolve(false)))]);
+
+test('servers of which none is connecting have settled, whatever became of them', async () => {
+  expect(await hasCome(servers('connected', 'disconnected', 'oauth_required', 'disabled').settling.settled(1e6))).toBe(
+    true,
+  );
+  expect(await hasCome(servers().settling.settled(1e6))).toBe(true);
+});
+
+test('whoever waits hears at the look that finds none connecting', async () => {
+  const { settling, become } = servers('connecting', 'connecting');
+  const waiting = [settling.settled(1e6), settling.settled(1e6)];
+  become('connected', 'connecting');
+  settling.look();
+  expect(await hasCome(Promise.race(waiting))).toBe(false);
+  become('connected', 'disconnected');
+  settling.look();
+  expect(await hasCome(Promise.all(waiting).then(() => undefined))).toBe(true);
+});
+
+test('nobody waits longer than they will; what waits begins no more once the hub closes', async () => {
+  const { settling, closers, become } = servers('connecting');
+  await settling.settled(1);
+  const waiting = settling.settled(50);
+  await closers.close();
+  become('connected');
+  settling.look();
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(await hasCome(waiting)).toBe(false);
+});

@@ -1,0 +1,51 @@
+import type { Target } from '../core/access/view.ts';
+import { editObject } from '../core/json/text.ts';
+import { limits } from '../core/limits.ts';
+import { isObject, rpcErrors } from '../core/protocol/rpc.ts';
+import type { RelayOptions } from './relay-options.ts';
+import type { ClientRequest } from './request.ts';
+
+// What the answer of a server becomes where its client speaks another revision of MCP than the server does. All texts are JSON.
+
+/** A result with what the stateless revision wants in every one, and an older server does not know of (2026-07-28, Results). */
+export function resultFor(
+  request: ClientRequest,
+  target: Target,
+  asks: RelayOptions['asks'],
+  parsed: unknown,
+  result: string,
+): string {
+  if (!request.stateless || !isObject(parsed)) return result;
+  if (parsed['resultType'] !== undefined) return withBoundState(request, target, asks, parsed, result);
+  const isRead = request.method === 'resources/read';
+  const hints = isRead && parsed['ttlMs'] === undefined ? { ttlMs: '0', cacheScope: '"private"' } : {};
+  return editObject(result, { resultType: '"complete"', ...hints });
+}
+
+/** A server's own state is good for nobody but who was given it: the server may not know whom it serves through the hub. */
+function withBoundState(
+  request: ClientRequest,
+  target: Target,
+  { states }: RelayOptions['asks'],
+  { resultType, requestState: state }: Record<string, unknown>,
+  result: string,
+): string {
+  if (resultType !== 'input_required' || typeof state !== 'string') return result;
+  const sealed = states.seal(request, target, { kind: 'server', state }, limits.requestStateMs);
+  return editObject(result, { requestState: JSON.stringify(sealed) });
+}
+
+/** An error; a resource that does not exist is `-32002` before 2026-07-28 and `-32602`, with the URI, since. `isStateless`: the server. */
+export function errorFor(
+  { stateless, method }: ClientRequest,
+  isStateless: boolean,
+  text: string,
+  { code, data }: Record<string, unknown>,
+): string {
+  if (stateless && code === rpcErrors.resourceNotFound)
+    return editObject(text, { code: String(rpcErrors.invalidParams) });
+  const isMissing = method === 'resources/read' && code === rpcErrors.invalidParams && isObject(data);
+  // What a server of the client's own era says, it may say.
+  if (stateless || !isStateless || !isMissing || typeof data['uri'] !== 'string') return text;
+  return editObject(text, { code: String(rpcErrors.resourceNotFound) });
+}

@@ -1,0 +1,54 @@
+import type { HubError } from '../core/errors.ts';
+import type { Target, Views } from '../core/access/view.ts';
+import type { Logger } from '../core/logger.ts';
+import type { ServerAsk } from '../core/protocol/asks.ts';
+import type { RpcMessage } from '../core/protocol/rpc.ts';
+import type { RequestFacts } from '../core/protocol/stateless.ts';
+import type { Asks } from './asks/asks.ts';
+import type { ClientRequest } from './request.ts';
+
+/** The part of a connection to a server that relaying needs; `upstream/connection.ts` is one. */
+export interface RelayConnection {
+  readonly status: { readonly kind: string };
+  /** What it offered when it was last met; tells in which revision it speaks. */
+  readonly offer: { readonly about: { readonly protocolVersion: string } } | undefined;
+  available(waitMs: number): Promise<void>;
+  takeId(): number;
+  send(id: number, method: string, params: string | undefined, exchange: RelayExchange, facts?: RequestFacts): void;
+  cancel(id: number, reason: string): void;
+}
+
+/** What a server says of one relayed request; `upstream/exchange.ts` tells when. */
+export interface RelayExchange {
+  notified(method: string, message: RpcMessage, text: string): void;
+  answered(message: RpcMessage, text: string): void;
+  failed(error: HubError): void;
+  asked(ask: ServerAsk): void;
+  readonly asker: string | undefined;
+  readonly task: string | undefined;
+}
+
+/** What relaying is given. */
+export interface RelayOptions {
+  /** What somebody sees now: a request may wait. */
+  readonly views: Views;
+  /** The connection of a server that this request goes through; undefined when it is not there any more. May throw HubError. */
+  readonly connection: (server: string, request: ClientRequest) => RelayConnection | undefined;
+  /** Called once for each request that went to a server, when it is over. Must be quick. */
+  readonly finished: (call: FinishedCall) => void;
+  /** What servers ask of clients in the middle of their calls. */
+  readonly asks: Asks;
+  readonly log: Logger;
+}
+
+/** What is known of a relayed request once it is over, for the activity log. */
+export interface FinishedCall {
+  readonly request: ClientRequest;
+  readonly target: Target;
+  /** Milliseconds from the client's request to its answer. */
+  readonly ms: number;
+  readonly outcome: 'ok' | 'tool_error' | 'error' | 'cancelled' | 'timeout';
+  readonly error: string | undefined;
+  /** The result or error as JSON text; undefined when the server gave none. */
+  readonly answer: string | undefined;
+}

@@ -1,0 +1,353 @@
+import { bothCapabilities, missingFor, type ServerAsk, unableRefusal } from '../core/protocol/asks.ts';
+import { errorText, HubError } from '../core/errors.ts';
+import { type Edits, editObject, memberText } from '../core/json/text.ts';
+import { limits } from '../core/limits.ts';
+import {
+  errorResponseText,
+  isObject,
+  resultText,
+  type RpcMessage,
+  rpcErrors,
+  toRpcError,
+} from '../core/protocol/rpc.ts';
+import { metaKeys, statelessRevision } from '../core/protocol/stateless.ts';
+import type { Target } from '../core/access/view.ts';
+import { type FindTarget, unknownTarget } from './address.ts';
+import { askSession, nobodyToAsk } from './asks/asks.ts';
+import { withoutRounds } from './asks/carried.ts';
+import { abilitiesFor } from './asks/client-of.ts';
+import type { ParkableCall, Parking } from './asks/parking.ts';
+import { beginRound, type Round } from './asks/round.ts';
+import { elicitationsOf, urlElicitationRequired, urlsRequired } from './asks/url-required.ts';
+import { errorFor, resultFor } from './era-answers.ts';
+import { toldToCaller } from './failure.ts';
+import { refusalText } from './refusal.ts';
+import type { FinishedCall, RelayConnection, RelayExchange, RelayOptions } from './relay-options.ts';
+import { factsOf } from './facts.ts';
+import { wantsLog } from './log-level.ts';
+import type { Reply } from './reply.ts';
+import type { ClientRequest } from './request.ts';
+import type { Cancellable } from './sessions.ts';
+import { statelessStatus } from './stateless.ts';
+
+/** Under what a call is found again by `notifications/cancelled`. */
+export function requestKey({ message }: ClientRequest): string {
+  return JSON.stringify(message.id);
+}
+
+/** One request on its way from a client to a server and back, from the moment it is known whose it is. It ends once, whoever ends it. */
+export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
+  readonly target: Target;
+  /** Replaced when a stateless client comes back to a call that was parked. */
+  #request: ClientRequest;
+  readonly #find: FindTarget;
+  readonly #connection: RelayConnection;
+  readonly #options: RelayOptions;
+  readonly #startedAt = performance.now();
+  /** The client's progress token as JSON text; undefined when it wants no progress. */
+  #progressToken: string | undefined;
+  #id: number | undefined;
+  #over = false;
+  #edits: Edits = {};
+  /** Set once its server asked a stateless client something. */
+  #parking: Parking | undefined;
+  /** The capabilities without which a stateless client could not be asked what the server wanted to know. */
+  #lacking: Record<string, unknown> | undefined;
+  /** The questions that a client with a session is answering, and how often that was. */
+  #round: Round | undefined;
+  #rounds = 0;
+
+  constructor(
+    request: ClientRequest,
+    { target, find }: { readonly target: Target; readonly find: FindTarget },
+    connection: RelayConnection,
+    options: RelayOptions,
+  ) {
+    this.#request = request;
+    this.target = target;
+    this.#find = find;
+    this.#connection = connection;
+    this.#options = options;
+  }
+
+  get request(): ClientRequest {
+    return this.#request;
+  }
+
+  get reply(): Reply {
+    return this.#request.reply;
+  }
+
+  get asker(): string | undefined {
+    return this.#request.session?.facts.sid;
+  }
+
+  get task(): string | undefined {
+    const { method, message } = this.#request;
+    const id = method === 'tasks/result' && isObject(message.params) ? message.params['taskId'] : undefined;
+    return typeof id === 'string' ? id : undefined;
+  }
+
+  start(edits: Edits): void {
+    if (this.#over) return;
+    const id = this.#connection.takeId();
+    this.#id = id;
+    this.#edits = edits;
+    const { method } = this.#request;
+    const facts = this.#isStateless ? factsOf(this.#request, this.target) : undefined;
+    this.#connection.send(id, method, this.#paramsFor(id, edits), this, facts);
+  }
+
+  /** Whether the server speaks the stateless revision. */
+  get #isStateless(): boolean {
+    return this.#connection.offer?.about.protocolVersion === statelessRevision;
+  }
+
+  async startWhenAvailable(edits: Edits): Promise<void> {
+    try {
+      await this.#connection.available(limits.waitForConnectionMs);
+    } catch (error) {
+      if (error instanceof HubError) return this.failed(error);
+      throw error;
+    }
+    this.#startStill(edits);
+  }
+
+  /** After a while, in which the target may have been taken away from the client. */
+  #startStill(edits: Edits): void {
+    const gone = this.#gone();
+    if (gone) this.#fail(gone);
+    else this.start(edits);
+  }
+
+  #gone(): HubError | undefined {
+    const request = this.#request;
+    const view = this.#options.views.get(request.principal, request.scope);
+    if (view === request.view) return undefined;
+    try {
+      const { server, key } = this.#find({ ...request, view }).target;
+      return server === this.target.server && key === this.target.key ? undefined : unknownTarget(request);
+    } catch (error) {
+      if (error instanceof HubError) return error;
+      throw error;
+    }
+  }
+
+  notified(method: string, message: RpcMessage, text: string): void {
+    if (this.#over) return;
+    if (method === 'notifications/message' && wantsLog(this.#request, message)) this.#request.reply.notify(text);
+    if (method !== 'notifications/progress' || this.#progressToken === undefined) return;
+    const params = editObject(memberText(text, 'params') ?? '{}', { progressToken: this.#progressToken });
+    this.#request.reply.notify(editObject(text, { params }));
+  }
+
+  answered(message: RpcMessage, text: string): void {
+    if (this.#over) return;
+    if (isInputRequired(message.result) && !this.#request.stateless && this.#isStateless)
+      return this.#nextRound(memberText(text, 'result') ?? '{}');
+    this.#end();
+    this.#tell(() => this.#deliver(message, text));
+  }
+
+  failed(error: HubError): void {
+    this.#fail(toldToCaller(error, this.target.server, this.#connection.status.kind));
+  }
+
+  /** `why` is what the client is told. */
+  #fail(why: HubError): void {
+    if (this.#end()) this.#tell(() => this.#refuse(why));
+  }
+
+  /** A server of the session era asks the client something: a client with a session is asked, one without finds it in its answer and comes back. */
+  asked(ask: ServerAsk): void {
+    const { asks } = this.#options;
+    const { session, stateless } = this.#request;
+    if (session && !this.#over) return askSession(session, ask, asks, this.reply);
+    if (!stateless || this.#over) return ask.refuse(nobodyToAsk);
+    const abilities = abilitiesFor(this.#request);
+    const missing = missingFor(ask, abilities);
+    // The server may do without; if it does not, the client hears what it takes.
+    if (missing) this.#lacking = bothCapabilities(this.#lacking, missing);
+    this.#parking ??= asks.parkings.open(this);
+    if (missing && this.#parking) this.#parking.addUnable(ask, unableRefusal(ask, abilities));
+    else if (this.#parking) this.#parking.add(ask);
+    else ask.refuse({ code: rpcErrors.internal, message: 'Too many calls wait for their clients to answer.' });
+  }
+
+  suspend(result: string): void {
+    const { reply, id } = this.#request;
+    reply.gone = undefined;
+    reply.answer(resultText(id, result));
+  }
+
+  resume(request: ClientRequest): void {
+    this.#request = request;
+    const { params, message } = request;
+    const hasMeta = isObject(message.params) && isObject(message.params['_meta']);
+    if (this.#progressToken !== undefined)
+      this.#progressToken = hasMeta
+        ? memberText(memberText(params ?? '{}', '_meta') ?? '{}', 'progressToken')
+        : undefined;
+    if (!this.#over) request.reply.gone = () => this.cancel('client disconnected');
+  }
+
+  /** The client no longer wants it: the server is told, and the request ends without a result (2025-11-25, Cancellation). */
+  cancel(reason: string): void {
+    if (!this.#end()) return;
+    this.#leave(reason);
+    this.#tell(() => {
+      this.#report('cancelled', reason, undefined);
+      const { reply, id } = this.#request;
+      const text = `Request cancelled: ${reason}`;
+      if (reply.refused) return reply.refused(new HubError('cancelled', text));
+      reply.answer(errorResponseText(id, rpcErrors.invalidRequest, text));
+    });
+  }
+
+  /** The server, and the client that it asks something, need not go on. */
+  #leave(reason: string): void {
+    this.#round?.withdraw(reason);
+    if (this.#id !== undefined) this.#safely(() => this.#connection.cancel(this.#id ?? 0, reason));
+  }
+
+  /** A server of 2026-07-28 wants answers first, which a client with a session gives to requests. */
+  #nextRound(result: string): void {
+    // It is answered; the next round is another request.
+    this.#id = undefined;
+    const { session } = this.#request;
+    const { server } = this.target;
+    const fail = (why: string): void => this.#fail(new HubError('upstream_failed', why));
+    if (!session) return fail(`Server "${server}" asks the client something, and nobody can be asked here.`);
+    if (++this.#rounds > limits.askRounds) return fail(`Server "${server}" asks again and again.`);
+    this.#round = beginRound(result, {
+      server,
+      put: (ask) => askSession(session, ask, this.#options.asks, this.reply),
+      done: (outcome) => {
+        if (outcome.kind === 'again') this.#startStill({ ...this.#edits, ...outcome.edits });
+        else fail(outcome.why);
+      },
+    });
+  }
+
+  /** The call failed for want of something that the client did not declare (2026-07-28, Errors). */
+  #lacks(requiredCapabilities: Record<string, unknown>): void {
+    const names = Object.keys(requiredCapabilities).join(', ');
+    const text = `Server "${this.target.server}" needs a client that supports ${names}.`;
+    this.#report('error', text, undefined);
+    const { reply, id } = this.#request;
+    reply.answer(errorResponseText(id, rpcErrors.missingClientCapability, text, { requiredCapabilities }), 400);
+  }
+
+  #deliver(message: RpcMessage, text: string): void {
+    const { id, reply } = this.#request;
+    const result = message.result === undefined ? undefined : memberText(text, 'result');
+    if (result !== undefined) {
+      const toolFailed = isObject(message.result) && message.result['isError'] === true;
+      if (toolFailed && this.#lacking) return this.#lacks(this.#lacking);
+      this.#report(toolFailed ? 'tool_error' : 'ok', undefined, result);
+      return reply.answer(
+        resultText(id, resultFor(this.#request, this.target, this.#options.asks, message.result, result)),
+      );
+    }
+    const error = memberText(text, 'error');
+    if (error === undefined || !isObject(message.error)) {
+      return this.#refuse(
+        new HubError('upstream_failed', `Server "${this.target.server}" sent an answer without result or error.`),
+      );
+    }
+    if (this.#lacking) return this.#lacks(this.#lacking);
+    // What the server says of a URI nobody lists would tell it from one that is hidden, of which the hub says this.
+    if (this.target.guarded) return this.#refuse(unknownTarget(this.#request));
+    const { code } = message.error;
+    if (code === urlElicitationRequired && this.#redirects(message.error)) return;
+    this.#report('error', String(message.error['message']).slice(0, 500), error);
+    const status = this.#request.stateless ? statelessStatus(code) : 200;
+    reply.answer(
+      `{"jsonrpc":"2.0","id":${id},"error":${errorFor(this.#request, this.#isStateless, error, message.error)}}`,
+      status,
+    );
+  }
+
+  #refuse(error: HubError): void {
+    this.#report(error.code === 'timeout' ? 'timeout' : 'error', error.message, undefined);
+    const { reply } = this.#request;
+    if (reply.refused) return reply.refused(error);
+    reply.answer(refusalText(this.#request, error));
+  }
+
+  /** True when what the server says was answered in the words of the stateless revision. */
+  #redirects(error: Record<string, unknown>): boolean {
+    const { session, stateless, reply, id } = this.#request;
+    const { server } = this.target;
+    const elicitations = elicitationsOf(error);
+    if (session)
+      for (const { elicitationId } of elicitations)
+        this.#options.asks.elicitations.note(server, elicitationId, session.facts.sid);
+    if (!stateless || elicitations.length === 0) return false;
+    if (abilitiesFor(this.#request).includes('u')) {
+      const result = urlsRequired(error);
+      this.#report('ok', undefined, result);
+      reply.answer(resultText(id, result));
+    } else {
+      this.#lacks({ elicitation: { url: {} } });
+    }
+    return true;
+  }
+
+  #paramsFor(id: number, own: Edits): string {
+    const { params = '{}', message, stateless } = this.#request;
+    const edits = withoutRounds(this.#request, own, this.#isStateless);
+    if (!isObject(message.params) || !isObject(message.params['_meta'])) return editObject(params, edits);
+    const meta = memberText(params, '_meta') ?? '{}';
+    const token = memberText(meta, 'progressToken');
+    this.#progressToken = token;
+    const metaEdits = { ...(stateless && hopByHop), ...(token !== undefined && { progressToken: String(id) }) };
+    return editObject(params, { ...edits, _meta: editObject(meta, metaEdits) });
+  }
+
+  /** Says how it ended: now, or to a client that is away when it is back. */
+  #tell(act: () => void): void {
+    if (this.#parking) this.#parking.over(() => this.#safely(act));
+    else this.#safely(act);
+  }
+
+  /** Ends the call. It is told from inside an event, of a server or of a client, which is no place to throw. */
+  #safely(act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      const { method, id, reply } = this.#request;
+      this.#options.log.error('call could not be ended in order', { method, error: errorText(error) });
+      if (reply.refused) return reply.refused(error);
+      const { code, message } = toRpcError(error);
+      reply.answer(errorResponseText(id, code, message));
+    }
+  }
+
+  /** True the first time. */
+  #end(): boolean {
+    if (this.#over) return false;
+    this.#over = true;
+    const { session, reply } = this.#request;
+    reply.gone = undefined;
+    session?.settle({ call: this, id: requestKey(this.#request) });
+    return true;
+  }
+
+  #report(outcome: FinishedCall['outcome'], error: string | undefined, answer: string | undefined): void {
+    const ms = performance.now() - this.#startedAt;
+    this.#options.finished({ request: this.#request, target: this.target, ms, outcome, error, answer });
+  }
+}
+
+function isInputRequired(result: unknown): boolean {
+  return isObject(result) && result['resultType'] === 'input_required';
+}
+
+/** `_meta` keys that speak of the hop between client and hub; a session-era server would take them for its own. */
+const hopByHop: Readonly<Record<string, null>> = {
+  [metaKeys.protocolVersion]: null,
+  [metaKeys.clientCapabilities]: null,
+  [metaKeys.clientInfo]: null,
+  [metaKeys.logLevel]: null,
+};

@@ -1,0 +1,38 @@
+import type { ItemKind } from '../../core/catalogue.ts';
+import type { HubError } from '../../core/errors.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { RpcMessage } from '../../core/protocol/rpc.ts';
+import type { ServerSettings } from '../../core/settings/types.ts';
+import type { Channel, ChannelEvents } from '../channel.ts';
+import type { Envelope } from './envelope.ts';
+import type { Home } from './server-asks.ts';
+
+/** A notification of a server that belongs to none of the requests it is working on: who may hear it is for the receiver to know. */
+export type Unasked = (method: string, message: RpcMessage, text: string) => void;
+
+/** What a link is given: its server, and whom it tells what. */
+export interface LinkOptions {
+  readonly server: ServerSettings;
+  /** Opens the channel of the server's transport. Throws HubError when its settings cannot work. */
+  readonly open: (server: ServerSettings, events: ChannelEvents) => Channel;
+  readonly log: Logger;
+  /** Gives out request ids: never the same one twice, also over several links to one server. */
+  readonly takeId: () => number;
+  /** The channel died by itself. Everything in flight has failed with this error. */
+  readonly lost: (error: HubError) => void;
+  readonly listChanged: (kind: ItemKind) => void;
+  /** The server said something that belongs to no request. Must be quick. */
+  readonly unasked: Unasked;
+  /** What requests of the stateless revision carry. */
+  readonly envelope: Envelope;
+  /** Something the server said does not go with the revision it was met in. */
+  readonly doubted: () => void;
+  /** Reads the server's tools anew: their headers are not what they were. */
+  readonly refreshTools: () => Promise<void>;
+  /** Introduces us to a server that forgot us; requests wait for it and are then repeated. */
+  readonly renewSession: () => Promise<void>;
+  /** Takes out of a server's last words what clients must not see. */
+  readonly clean: (text: string) => string;
+  /** Set where all requests are one client's: takes what the server asks while none of them is on its way. */
+  readonly home?: Home | undefined;
+}

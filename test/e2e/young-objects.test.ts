@@ -1,0 +1,43 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
+import { session } from '../kit/sessions.ts';
+import { hubProcess } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
+
+// What calls allocate is garbage when they are over, and collected young; what is not is paid for by those that come after (decisions/0029). In bytes, not in time.
+
+const collectYoung = fileURLToPath(new URL('../kit/fixtures/collect-young.cjs', import.meta.url));
+const atOnce = 16;
+
+test('what calls allocate does not outlive them', async () => {
+  const oldSpace = join(temporaryFolder(), 'old-space');
+  const hub = await hubProcess({
+    mcpServers: { s: hostileStdio({ name: 's', tools: ['echo'] }).config },
+    env: { DB_URL: 'off', NODE_OPTIONS: `--require=${collectYoung}`, OLD_SPACE_FILE: oldSpace },
+  });
+  await hub.connected(1);
+  const clients = await Promise.all(Array.from({ length: atOnce }, () => session(hub.mcp())));
+  const calls = (count: number) =>
+    Promise.all(
+      clients.map(async (client) => {
+        for (let i = 0; i < count / atOnce; i++) {
+          const answer = await client.call('s-echo', { tag: `call ${i}` });
+          expect(answer.result?.isError, answer.text).not.toBe(true);
+        }
+      }),
+    );
+  const oldBytes = async () => {
+    rmSync(oldSpace, { force: true });
+    process.kill(hub.pid, 'SIGUSR2');
+    return until('the hub has looked', () => existsSync(oldSpace) && Number(readFileSync(oldSpace, 'utf8')));
+  };
+  // Code that is new to V8 grows old too.
+  await calls(4_000);
+  const before = await oldBytes();
+  await calls(4_000);
+  const perCall = ((await oldBytes()) - before) / 4_000;
+  expect(perCall).toBeLessThan(800);
+}, 120_000);
