@@ -36,8 +36,12 @@ test('what calls allocate does not outlive them', async () => {
   };
   // Code that is new to V8 grows old too.
   await calls(4_000);
-  const before = await oldBytes();
-  await calls(4_000);
-  const perCall = ((await oldBytes()) - before) / 4_000;
-  expect(perCall).toBeLessThan(800);
+  // Rounds, and their median: in one of them the hub does what it does once, such as reading the words of the search, in another V8 collects what is old.
+  const perCall: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    const before = await oldBytes();
+    await calls(4_000);
+    perCall.push(((await oldBytes()) - before) / 4_000);
+  }
+  expect(perCall.toSorted((a, b) => a - b)[2], `bytes for each call: ${perCall.join(', ')}`).toBeLessThan(800);
 }, 120_000);

