@@ -1,32 +1,49 @@
 // Calls that come when they come, whether or not the ones before were answered: each is timed from when it was due, so that a pause counts for all who waited in it.
-import { httpServerHere, kinds, ready, stdioServer } from '../lib/contenders.mjs';
-import { percentile } from '../lib/numbers.mjs';
+import { httpServerHere, kinds, ready } from '../lib/contenders.mjs';
+import { after, median, percentile } from '../lib/numbers.mjs';
+import { cpuOf } from '../lib/processes.mjs';
 import { openSession } from '../lib/session.mjs';
 import { load } from './call.mjs';
 
-export const about = 'calls at a steady rate, half of what the hub can do, timed from when each was due';
+export const about = 'calls at a steady rate, a quarter and half of what the hub can do, timed from when each was due';
+
+/** What was put off under full load is done then. */
+const restMs = 2_000;
+const names = ['direct', 'minimal', 'hub', 'hub without database'];
 
 export async function run({ rounds, seconds, extra, note, only }) {
   const web = await httpServerHere();
   const setup = { web, servers: { web: { type: 'streamable-http', url: web.url } } };
-  const contenders = [];
+  const starts = [...names.filter((name) => !only || only.includes(name)).map((name) => kinds[name]), ...extra];
   try {
-    for (const name of ['direct', 'minimal', 'hub', 'hub without database']) if (!only || only.includes(name)) contenders.push(await kinds[name](setup));
-    for (const start of extra) contenders.push(await start(setup));
-    for (const one of contenders) {
-      one.tool = (await ready(one, 5)).of('web', 'echo');
-      // Twice: what runs for the first time is not what it can do.
-      for (let time = 0; time < 2; time++)
-        one.capacity = (await load(one, one.tool, 64, { calls: 8_000, seconds: 5 })).perSecond;
-    }
-    const rate = contenders.find(({ name }) => name === 'hub').capacity / 2;
+    const hub = await warm(await kinds.hub(setup));
+    await hub.close();
     for (let round = 0; round < rounds; round++) {
-      for (const one of contenders) note({ contender: one.name }, { perSecond: rate, ...(await steady(one, rate, seconds)) });
+      for (const start of starts) {
+        // Nobody else is on its core: what another collects while it is idle would be its p99.
+        const one = await warm(await start(setup));
+        for (const share of [0.25, 0.5]) {
+          const before = one.pid && cpuOf(one.pid);
+          const { p50, p99, elapsed } = await steady(one, hub.capacity * share, seconds);
+          const busy = one.pid && (cpuOf(one.pid) - before) / elapsed;
+          note({ share, contender: one.name }, { perSecond: hub.capacity * share, p50, p99, ...(one.pid && { busy }) });
+        }
+        await one.close();
+      }
     }
   } finally {
-    for (const one of contenders) await one.close();
     await web.close();
   }
+}
+
+/** `one`, with its `tool` and its `capacity` in calls per second: neither of its first moments, nor of one whose records are still to be written. */
+async function warm(one) {
+  one.tool = (await ready(one, 5)).of('web', 'echo');
+  const readings = [];
+  for (let time = 0; time < 3; time++) readings.push((await load(one, one.tool, 64, { calls: Infinity, seconds: 3 })).perSecond);
+  one.capacity = median(readings.slice(1));
+  await after(restMs);
+  return one;
 }
 
 async function steady({ target, tool }, rate, seconds) {
@@ -59,6 +76,7 @@ async function steady({ target, tool }, rate, seconds) {
     };
     tick();
   });
+  const elapsed = (performance.now() - begin) / 1000;
   await Promise.all(all.map((session) => session.end()));
-  return { p50: percentile(took, 0.5), p99: percentile(took, 0.99) };
+  return { elapsed, p50: percentile(took, 0.5), p99: percentile(took, 0.99) };
 }
