@@ -1,16 +1,13 @@
-import type { HttpBindings } from '@hono/node-server';
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import { isAdmin, reaches } from '../../core/access/rules.ts';
-import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
-import { type Principal, principalId } from '../../core/access/principal.ts';
+import type { Principal } from '../../core/access/principal.ts';
 import type { ServerSettings, Settings } from '../../core/settings/types.ts';
 import { parseLogListing, type ReadableFrom } from '../../logs/log-filter.ts';
 import type { LogStore } from '../../logs/log-store.ts';
 import type { LogStream } from '../../logs/stream.ts';
-import type { Reader } from '../../logs/stream-reader.ts';
 import { adminOnly, type ApiEnv, type CallerOptions, editorOf } from '../frame/caller.ts';
+import { eventStream } from '../frame/event-stream.ts';
 import { ok } from '../frame/reply.ts';
 
 export interface LogsOptions {
@@ -44,58 +41,16 @@ export function logsRoutes(options: LogsOptions): Hono<ApiEnv> {
 
   routes.get('/logs/stream', (c) => {
     const { limit: _limit, before: _before, ...filter } = parseLogListing(c.req.query());
-    if (c.req.method === 'HEAD') return c.body(null, 200, streamHeaders);
-    const { principal } = c.var.caller;
     const lastEventId = c.req.header('last-event-id');
-    const response = responseOf(c);
-    const reader = stream.open(
-      { ...filter, ...readable(principal, options), ...(lastEventId !== undefined && { lastEventId }) },
-      {
-        write: (chunk) => response.write(chunk),
-        close: () => void (response.writableNeedDrain ? response.destroy() : response.end()),
-      },
-    );
-    response.writeHead(200, streamHeaders);
-    response.flushHeaders();
-    const headers = c.req.header();
-    const token = c.req.query('token');
-    const watch = whileAllowed(reader, async () => {
-      const who = await identify(headers, token);
-      return typeof who === 'object' && principalId(who) === principalId(principal);
-    });
-    response.on('drain', () => reader.drained());
-    response.on('error', () => reader.close());
-    response.on('close', () => {
-      clearInterval(watch);
-      reader.close();
-    });
-    return RESPONSE_ALREADY_SENT;
+    const wanted = {
+      ...filter,
+      ...readable(c.var.caller.principal, options),
+      ...(lastEventId !== undefined && { lastEventId }),
+    };
+    return eventStream(c, { open: (sink) => stream.open(wanted, sink), identify, token: c.req.query('token') });
   });
 
   return routes;
-}
-
-const streamHeaders = {
-  'content-type': 'text/event-stream',
-  'cache-control': 'no-cache, no-transform',
-  // Nginx would hold the events back.
-  'x-accel-buffering': 'no',
-};
-
-/** Written to directly: only here it is known whether the client still reads, and one that does not can be cut off. */
-function responseOf(c: Context): HttpBindings['outgoing'] {
-  return (c.env as HttpBindings).outgoing;
-}
-
-/** Ends the stream when the credential it was opened with does not hold any more. */
-function whileAllowed(reader: Reader, allowed: () => Promise<boolean>): NodeJS.Timeout {
-  const look = (): void => {
-    allowed().then(
-      (holds) => holds || reader.close(),
-      () => reader.close(),
-    );
-  };
-  return setInterval(look, limits.streamCredentialMs).unref();
 }
 
 /**
