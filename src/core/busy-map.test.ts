@@ -2,18 +2,31 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { BusyMap } from './busy-map.ts';
 
-const key = fc.integer({ min: 0, max: 6 });
-const step = fc.oneof(
-  fc.record({ do: fc.constant('set' as const), key, value: fc.integer() }),
-  fc.record({ do: fc.constant('delete' as const), key }),
-  fc.record({ do: fc.constant('clear' as const) }),
-);
+const numbers = [...Array(40).keys(), 2 ** 31, 2 ** 40, Number.MAX_SAFE_INTEGER];
+const texts = [...Array(40).keys()].flatMap((n) => [`${n}`, `${'x'.repeat(200)}${n}`]);
 
-test('does what a Map does', () => {
+function stepsOver<K extends string | number>(keys: readonly K[]) {
+  const key = fc.constantFrom(...keys);
+  const step = fc.oneof(
+    { weight: 20, arbitrary: fc.record({ do: fc.constant('set' as const), key, value: fc.integer() }) },
+    { weight: 20, arbitrary: fc.record({ do: fc.constant('delete' as const), key }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('clear' as const) }) },
+  );
+  return fc.array(step, { maxLength: 200 });
+}
+
+function sorted<K, V>(entries: Iterable<readonly [K, V]>): (readonly [K, V])[] {
+  return [...entries].toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+test.each<[string, readonly (string | number)[]]>([
+  ['numbers', numbers],
+  ['texts', texts],
+])('does what a Map does with %s, but for the order', (_kind, keys) => {
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const busy = new BusyMap<number, number>();
-      const model = new Map<number, number>();
+    fc.property(stepsOver(keys), (steps) => {
+      const busy = new BusyMap<string | number, number>();
+      const model = new Map<string | number, number>();
       for (const one of steps) {
         if (one.do === 'set') {
           busy.set(one.key, one.value);
@@ -23,24 +36,35 @@ test('does what a Map does', () => {
           busy.clear();
           model.clear();
         }
-        expect([...busy]).toEqual([...model]);
-        expect([...busy.keys()]).toEqual([...model.keys()]);
-        expect([...busy.values()]).toEqual([...model.values()]);
         expect(busy.size).toBe(model.size);
-        for (let k = 0; k <= 6; k++) expect([busy.get(k), busy.has(k)]).toEqual([model.get(k), model.has(k)]);
       }
+      expect(sorted(busy)).toEqual(sorted(model));
+      expect([...busy.values()]).toHaveLength(model.size);
+      expect(busy.some((value) => value === steps.length)).toBe([...model.values()].includes(steps.length));
+      for (const key of keys) expect([busy.get(key), busy.has(key)]).toEqual([model.get(key), model.has(key)]);
     }),
   );
 });
 
+test('a hundred thousand come and go, in whatever order', () => {
+  const busy = new BusyMap<number, string>();
+  const count = 100_000;
+  for (let n = 0; n < count; n++) busy.set(n, `${n}`);
+  for (let n = 0; n < count; n++) expect(busy.get((n * 7_919) % count)).toBe(`${(n * 7_919) % count}`);
+  for (let n = 0; n < count; n++) expect(busy.delete((n * 7_919) % count)).toBe(true);
+  expect([busy.size, [...busy]]).toEqual([0, []]);
+});
+
 test('what is deleted while it is gone through does not come any more', () => {
   const busy = new BusyMap<number, number>();
-  for (const n of [1, 2, 3]) busy.set(n, n);
-  const seen: unknown[] = [];
+  for (let n = 0; n < 100; n++) busy.set(n, n);
+  const seen = new Set<number>();
   for (const [n] of busy) {
-    seen.push(n);
-    busy.delete(2);
+    expect(seen.has(n)).toBe(false);
+    seen.add(n);
     busy.delete(n);
+    busy.delete(n ^ 1);
   }
-  expect(seen).toEqual([1, 3]);
+  expect(seen.size).toBe(50);
+  expect(busy.size).toBe(0);
 });

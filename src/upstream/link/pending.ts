@@ -40,12 +40,13 @@ export class PendingTable {
   /** The client's request that waits when there is exactly one; what the hub itself asks does not count. */
   get only(): Pending | undefined {
     let only: Pending | undefined;
-    for (const pending of this.#waiting.values()) {
-      if (pending.exchange.notified === unheard) continue;
-      if (only) return undefined;
+    const several = this.#waiting.some((pending) => {
+      if (pending.exchange.notified === unheard) return false;
+      if (only) return true;
       only = pending;
-    }
-    return only;
+      return false;
+    });
+    return several ? undefined : only;
   }
 
   add(
@@ -106,16 +107,17 @@ export class PendingTable {
     pending.deadline += heldMs;
   }
 
+  /** Oldest first. */
   [Symbol.iterator](): IterableIterator<[number, Pending]> {
-    return this.#waiting.entries();
+    return [...this.#waiting].toSorted(([a], [b]) => a - b).values();
   }
 
   /** Fails everything that waits. */
   failAll(error: HubError): void {
-    const all = [...this.#waiting.values()];
+    const all = [...this];
     this.#waiting.clear();
     this.#rest();
-    for (const { exchange } of all) exchange.failed(error);
+    for (const [, { exchange }] of all) exchange.failed(error);
   }
 
   #sweep(): void {
