@@ -9,8 +9,8 @@ import { Pieces } from '../pieces.ts';
 import type { TooLong } from '../pieces.ts';
 import { redirectPath } from './remote.ts';
 import type { Remote } from './remote.ts';
-import { sseParser } from './sse-parser.ts';
-import type { SseParser, SseSink } from './sse-parser.ts';
+import { SseParser } from './sse-parser.ts';
+import type { SseSink } from './sse-parser.ts';
 
 /** How a response's body is to be read: as an event stream, as one text of at most so many bytes, or not at all. */
 export type BodyKind = 'events' | { readonly textBytes: number } | 'nothing';
@@ -193,7 +193,7 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
   }
 
   #read(kind: BodyKind): void {
-    if (kind === 'events') this.#reading = sseParser(this.#maxEventBytes, this);
+    if (kind === 'events') this.#reading = new SseParser(this.#maxEventBytes, this);
     else if (kind !== 'nothing') this.#reading = new Pieces(kind.textBytes);
   }
 

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { TooLong } from '../pieces.ts';
-import { sseParser } from './sse-parser.ts';
+import { SseParser } from './sse-parser.ts';
 
 type Seen = ['event', string, string] | ['retry', number] | ['too long', TooLong];
 
 function parse(chunks: readonly Buffer[], maxEventBytes = 1_000_000) {
   const seen: Seen[] = [];
-  const parser = sseParser(maxEventBytes, {
+  const parser = new SseParser(maxEventBytes, {
     event: (type, data) => seen.push(['event', type, data]),
     retry: (ms) => seen.push(['retry', ms]),
     tooLong: (event) => seen.push(['too long', event]),

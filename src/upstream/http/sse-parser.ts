@@ -11,135 +11,131 @@ export interface SseSink {
   tooLong(event: TooLong): void;
 }
 
-export interface SseParser {
-  push(chunk: Buffer): void;
-  /** The id of the last complete event that had one: the `Last-Event-ID` to go on from. */
-  readonly lastEventId: string | undefined;
-  /** Lines so far, those of no event too. */
-  readonly lines: number;
-}
-
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
 /**
  * Parses an event stream from bytes cut anywhere (WHATWG HTML §9.2.6): lines end in LF, CR or CRLF, a byte order mark is dropped, an event that was
  * not ended by an empty line is none. `maxEventBytes` bounds one event with all its lines.
+ *
+ * Classes, since one is made for each call: an object with a getter of its own would keep what it knows until the next full collection (decisions/0029).
  */
-export function sseParser(maxEventBytes: number, sink: SseSink): SseParser {
-  const pieces = new Pieces(maxEventBytes);
-  const event = eventBuilder(maxEventBytes, sink);
-  let first = true;
-  let endedInCr = false;
-  let lines = 0;
+export class SseParser {
+  readonly #maxEventBytes: number;
+  readonly #pieces: Pieces;
+  readonly #event: EventBuilder;
+  #first = true;
+  #endedInCr = false;
+  #lines = 0;
 
-  function emit(line: string | TooLong): void {
-    lines++;
-    if (first) {
-      first = false;
-      if (typeof line === 'string' && line.startsWith('\uFEFF')) {
-        event.line(line.slice(1));
-        return;
-      }
-    }
-    event.line(line);
+  constructor(maxEventBytes: number, sink: SseSink) {
+    this.#maxEventBytes = maxEventBytes;
+    this.#pieces = new Pieces(maxEventBytes);
+    this.#event = new EventBuilder(maxEventBytes, sink);
   }
 
-  function push(chunk: Buffer): void {
-    let start = endedInCr && chunk[0] === lineFeed ? 1 : 0;
-    if (chunk.length > 0) endedInCr = false;
+  /** The id of the last complete event that had one: the `Last-Event-ID` to go on from. */
+  get lastEventId(): string | undefined {
+    return this.#event.lastEventId;
+  }
+
+  /** Lines so far, those of no event too. */
+  get lines(): number {
+    return this.#lines;
+  }
+
+  push(chunk: Buffer): void {
+    let start = this.#endedInCr && chunk[0] === lineFeed ? 1 : 0;
+    if (chunk.length > 0) this.#endedInCr = false;
     let lf = chunk.indexOf(lineFeed, start);
     let cr = chunk.indexOf(carriageReturn, start);
     while (lf !== -1 || cr !== -1) {
       const end = cr === -1 || (lf !== -1 && lf < cr) ? lf : cr;
-      if (pieces.bytes === 0 && end - start <= maxEventBytes) {
-        emit(chunk.toString('utf8', start, end));
+      if (this.#pieces.bytes === 0 && end - start <= this.#maxEventBytes) {
+        this.#emit(chunk.toString('utf8', start, end));
       } else {
-        pieces.add(chunk, start, end);
-        emit(pieces.take());
+        this.#pieces.add(chunk, start, end);
+        this.#emit(this.#pieces.take());
       }
       start = end === cr && lf === cr + 1 ? end + 2 : end + 1;
-      endedInCr = end === cr && end === chunk.length - 1;
+      this.#endedInCr = end === cr && end === chunk.length - 1;
       if (lf !== -1 && lf < start) lf = chunk.indexOf(lineFeed, start);
       if (cr !== -1 && cr < start) cr = chunk.indexOf(carriageReturn, start);
     }
-    if (start < chunk.length) pieces.add(chunk, start);
+    if (start < chunk.length) this.#pieces.add(chunk, start);
   }
 
-  return {
-    push,
-    get lastEventId() {
-      return event.lastEventId;
-    },
-    get lines() {
-      return lines;
-    },
-  };
-}
-
-interface EventBuilder {
-  line(line: string | TooLong): void;
-  readonly lastEventId: string | undefined;
+  #emit(line: string | TooLong): void {
+    this.#lines++;
+    const isMarked = this.#first && typeof line === 'string' && line.startsWith('\uFEFF');
+    this.#first = false;
+    this.#event.line(isMarked ? line.slice(1) : line);
+  }
 }
 
 /** Gathers the lines of one event until the empty line that ends it. */
-function eventBuilder(maxEventBytes: number, sink: SseSink): EventBuilder {
-  let type = '';
-  let data: string[] = [];
-  let id: string | undefined;
-  let lastEventId: string | undefined;
-  let bytes = 0;
-  let tooLong: TooLong | undefined;
+class EventBuilder {
+  lastEventId: string | undefined;
+  readonly #maxEventBytes: number;
+  readonly #sink: SseSink;
+  #type = '';
+  #data: string[] = [];
+  #id: string | undefined;
+  #bytes = 0;
+  #tooLong: TooLong | undefined;
 
-  function dispatch(): void {
-    const ended = { type: type || 'message', data, tooLong };
-    type = '';
-    data = [];
-    bytes = 0;
-    tooLong = undefined;
-    lastEventId = id;
-    if (ended.tooLong) sink.tooLong(ended.tooLong);
-    else if (ended.data.length > 0)
-      sink.event(ended.type, ended.data.length === 1 ? (ended.data[0] ?? '') : ended.data.join('\n'));
+  constructor(maxEventBytes: number, sink: SseSink) {
+    this.#maxEventBytes = maxEventBytes;
+    this.#sink = sink;
   }
 
-  function field(line: string): void {
+  line(line: string | TooLong): void {
+    if (line === '') {
+      this.#dispatch();
+      return;
+    }
+    if (typeof line === 'string' && line.startsWith(':')) return;
+    this.#bytes += typeof line === 'string' ? line.length : line.bytes;
+    if (typeof line === 'string' && this.#bytes <= this.#maxEventBytes) this.#field(line);
+    else this.#overflow(line);
+  }
+
+  #dispatch(): void {
+    const type = this.#type || 'message';
+    const data = this.#data;
+    const tooLong = this.#tooLong;
+    this.#type = '';
+    this.#data = [];
+    this.#bytes = 0;
+    this.#tooLong = undefined;
+    this.lastEventId = this.#id;
+    if (tooLong) this.#sink.tooLong(tooLong);
+    else if (data.length > 0) this.#sink.event(type, data.length === 1 ? (data[0] ?? '') : data.join('\n'));
+  }
+
+  #field(line: string): void {
     if (line.startsWith('data:')) {
-      data.push(valueFrom(line, 5));
+      this.#data.push(valueFrom(line, 5));
       return;
     }
     const colon = line.indexOf(':');
     const name = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? '' : valueFrom(line, colon + 1);
-    if (name === 'event') type = value;
-    else if (name === 'data') data.push(value);
-    else if (name === 'id' && !value.includes('\0')) id = value;
-    else if (name === 'retry' && /^\d{1,9}$/.test(value)) sink.retry(Number(value));
+    if (name === 'event') this.#type = value;
+    else if (name === 'data') this.#data.push(value);
+    else if (name === 'id' && !value.includes('\0')) this.#id = value;
+    else if (name === 'retry' && /^\d{1,9}$/.test(value)) this.#sink.retry(Number(value));
   }
 
-  function overflow(line: string | TooLong): void {
+  #overflow(line: string | TooLong): void {
     const head =
-      tooLong?.head ?? data[0]?.slice(0, 300) ?? (typeof line === 'string' ? line : line.head).replace(/^data: ?/, '');
+      this.#tooLong?.head ??
+      this.#data[0]?.slice(0, 300) ??
+      (typeof line === 'string' ? line : line.head).replace(/^data: ?/, '');
     const tail = typeof line === 'string' ? line.slice(-300) : line.tail;
-    tooLong = { head, tail, bytes };
-    data = [];
+    this.#tooLong = { head, tail, bytes: this.#bytes };
+    this.#data = [];
   }
-
-  return {
-    line(line) {
-      if (line === '') {
-        dispatch();
-        return;
-      }
-      if (typeof line === 'string' && line.startsWith(':')) return;
-      bytes += typeof line === 'string' ? line.length : line.bytes;
-      if (typeof line === 'string' && bytes <= maxEventBytes) field(line);
-      else overflow(line);
-    },
-    get lastEventId() {
-      return lastEventId;
-    },
-  };
 }
 
 function valueFrom(line: string, start: number): string {
