@@ -29,25 +29,37 @@ interface Noted {
 
 /** `now` is in milliseconds. */
 export function createSearchUsage(now: () => number = Date.now): SearchUsage {
-  /** By asker; who searched last stands last. */
-  const searches = new Map<string, readonly Noted[]>();
+  /** By asker, newest first. Written over in place: a `Map` whose entries come and go keeps all of them until the next full collection (decisions/0029). */
+  const searches = new Map<string, { noted: readonly [Noted, ...Noted[]] }>();
+  function forgetLongestSilent(): void {
+    let silent: string | undefined;
+    let since = Infinity;
+    for (const [asker, { noted }] of searches) {
+      if (noted[0].at >= since) continue;
+      since = noted[0].at;
+      silent = asker;
+    }
+    if (silent !== undefined) searches.delete(silent);
+  }
+
   return {
     note(request, { query, results }) {
       const asker = askerOf(request);
       const id = randomUUID();
       const ranks = new Map(results.map(({ target }, index) => [keyOf(target), index + 1]));
-      const noted = { id, query: query.slice(0, limits.searchEchoChars), at: now(), ranks };
-      const before = searches.get(asker) ?? [];
-      searches.delete(asker);
-      searches.set(asker, [noted, ...before].slice(0, limits.searchesPerAsker));
-      const [longestSilent] = searches.keys();
-      if (searches.size > limits.searchAskers && longestSilent !== undefined) searches.delete(longestSilent);
+      const last: Noted = { id, query: query.slice(0, limits.searchEchoChars), at: now(), ranks };
+      const known = searches.get(asker);
+      if (known) known.noted = [last, ...known.noted.slice(0, limits.searchesPerAsker - 1)];
+      else {
+        if (searches.size >= limits.searchAskers) forgetLongestSilent();
+        searches.set(asker, { noted: [last] });
+      }
       return id;
     },
     find(request, target) {
       const key = keyOf(target);
       const since = now() - limits.searchLinkMs;
-      const found = searches.get(askerOf(request))?.find(({ at, ranks }) => at >= since && ranks.has(key));
+      const found = searches.get(askerOf(request))?.noted.find(({ at, ranks }) => at >= since && ranks.has(key));
       return found && { searchId: found.id, query: found.query, searchRank: found.ranks.get(key) ?? 0 };
     },
   };
