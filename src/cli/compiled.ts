@@ -24,6 +24,7 @@ const tagName = 'v8-tag';
 export function openBundle(folder: string): Bundle {
   // Before anything is compiled, since what is kept goes by the flags (decisions/0029).
   setFlagsFromString('--no-allocation-site-pretenuring');
+  // Or V8 goes through the whole heap over and over.
   setFlagsFromString('--heap-growing-percent=300');
   const modules = new Map<string, Loaded>();
   const variant = variantFor(folder);

@@ -7,6 +7,9 @@ const step = fc.record({
   value: fc.option(fc.integer(), { nil: undefined }),
 });
 
+/** Which order they come in is nobody's business. */
+const inOrder = (values: Iterable<number>) => [...values].toSorted((a, b) => a - b);
+
 test('holds what a Map would hold, whatever comes and goes', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
@@ -21,7 +24,7 @@ test('holds what a Map would hold, whatever comes and goes', () => {
           model.set(key, value);
         }
         expect(inFlight.size).toBe(model.size);
-        expect([...inFlight.values()].toSorted()).toEqual([...model.values()].toSorted());
+        expect(inOrder(inFlight.values())).toEqual(inOrder(model.values()));
         for (const one of ['1', '2', '"1"', '"a"']) expect(inFlight.get(one)).toBe(model.get(one));
       }
     }),

@@ -16,36 +16,40 @@ test.each<[string, (options: HostileOptions) => Hostile | Promise<Hostile>]>([
   ['over stdio', hostileStdio],
   ['over HTTP, as JSON', (options) => hostileHttp({ ...options, answers: 'json' })],
   ['over HTTP, as events', (options) => hostileHttp({ ...options, answers: 'sse' })],
-])('what calls allocate that a server answers %s does not outlive them', async (_how, start) => {
-  const oldSpace = join(temporaryFolder(), 'old-space');
-  const hub = await hubProcess({
-    mcpServers: { s: (await start({ name: 's', tools: ['echo'] })).config },
-    env: { DB_URL: 'off', NODE_OPTIONS: `--require=${collectYoung}`, OLD_SPACE_FILE: oldSpace },
-  });
-  await hub.connected(1);
-  const clients = await Promise.all(Array.from({ length: atOnce }, () => session(hub.mcp())));
-  const calls = (count: number) =>
-    Promise.all(
-      clients.map(async (client) => {
-        for (let i = 0; i < count / atOnce; i++) {
-          const answer = await client.call('s-echo', { tag: `call ${i}` });
-          expect(answer.result?.isError, answer.text).not.toBe(true);
-        }
-      }),
-    );
-  const oldBytes = async () => {
-    rmSync(oldSpace, { force: true });
-    process.kill(hub.pid, 'SIGUSR2');
-    return until('the hub has looked', () => existsSync(oldSpace) && Number(readFileSync(oldSpace, 'utf8')));
-  };
-  // Code that is new to V8 grows old too.
-  await calls(4_000);
-  // Rounds, and their median: in one of them the hub does what it does once, such as reading the words of the search, in another V8 collects what is old.
-  const perCall: number[] = [];
-  for (let round = 0; round < 5; round++) {
-    const before = await oldBytes();
+])(
+  'what calls allocate that a server answers %s does not outlive them',
+  async (_how, start) => {
+    const oldSpace = join(temporaryFolder(), 'old-space');
+    const hub = await hubProcess({
+      mcpServers: { s: (await start({ name: 's', tools: ['echo'] })).config },
+      env: { DB_URL: 'off', NODE_OPTIONS: `--require=${collectYoung}`, OLD_SPACE_FILE: oldSpace },
+    });
+    await hub.connected(1);
+    const clients = await Promise.all(Array.from({ length: atOnce }, () => session(hub.mcp())));
+    const calls = (count: number) =>
+      Promise.all(
+        clients.map(async (client) => {
+          for (let i = 0; i < count / atOnce; i++) {
+            const answer = await client.call('s-echo', { tag: `call ${i}` });
+            expect(answer.result?.isError, answer.text).not.toBe(true);
+          }
+        }),
+      );
+    const oldBytes = async () => {
+      rmSync(oldSpace, { force: true });
+      process.kill(hub.pid, 'SIGUSR2');
+      return until('the hub has looked', () => existsSync(oldSpace) && Number(readFileSync(oldSpace, 'utf8')));
+    };
+    // Code that is new to V8 grows old too.
     await calls(4_000);
-    perCall.push(((await oldBytes()) - before) / 4_000);
-  }
-  expect(perCall.toSorted((a, b) => a - b)[2], `bytes for each call: ${perCall.join(', ')}`).toBeLessThan(200);
-}, 120_000);
+    // Rounds, and their median: in one of them the hub does what it does once, such as reading the words of the search, in another V8 collects what is old.
+    const perCall: number[] = [];
+    for (let round = 0; round < 5; round++) {
+      const before = await oldBytes();
+      await calls(4_000);
+      perCall.push(((await oldBytes()) - before) / 4_000);
+    }
+    expect(perCall.toSorted((a, b) => a - b)[2], `bytes for each call: ${perCall.join(', ')}`).toBeLessThan(200);
+  },
+  120_000,
+);
