@@ -42,6 +42,7 @@ test.each<[string, (options: HostileOptions) => Hostile | Promise<Hostile>]>([
     };
     // Code that is new to V8 grows old too.
     await calls(4_000);
+    // Some 70 bytes where the machine is idle, up to 470 where it is not and calls take longer; an object too many is well over a thousand.
     // Rounds, and their median: in one of them the hub does what it does once, such as reading the words of the search, in another V8 collects what is old.
     const perCall: number[] = [];
     for (let round = 0; round < 5; round++) {
@@ -49,7 +50,7 @@ test.each<[string, (options: HostileOptions) => Hostile | Promise<Hostile>]>([
       await calls(4_000);
       perCall.push(((await oldBytes()) - before) / 4_000);
     }
-    expect(perCall.toSorted((a, b) => a - b)[2], `bytes for each call: ${perCall.join(', ')}`).toBeLessThan(200);
+    expect(perCall.toSorted((a, b) => a - b)[2], `bytes for each call: ${perCall.join(', ')}`).toBeLessThan(800);
   },
   120_000,
 );
