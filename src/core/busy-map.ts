@@ -130,9 +130,7 @@ function emptyTable<T>(length: number): (T | undefined)[] {
 function hashOf(key: string | number): number {
   if (typeof key === 'number') return mixed(key);
   let hash = seed;
-  // Of a long text some dozens of characters are enough: those are sealed, and random throughout.
-  const step = (key.length >> 6) + 1;
-  for (let i = key.length - 1; i >= 0; i -= step) hash = mixed(hash ^ key.charCodeAt(i));
+  for (let i = 0; i < key.length; i++) hash = mixed(hash ^ key.charCodeAt(i));
   return hash;
 }
 

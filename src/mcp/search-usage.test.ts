@@ -59,3 +59,13 @@ test('is forgotten after a while, and when there are many', () => {
   for (let n = 0; n < limits.searchAskers; n++) note({ principal: user(`user ${n}`) }, 'x', 'y');
   expect([rank(ann, 'tool 1'), rank({ principal: user('user 0') }, 'y')]).toEqual([undefined, 'x 1']);
 });
+
+test('when there are too many, it is whoever was silent longest that is forgotten', () => {
+  const { note, rank, later } = usage();
+  const asker = (n: number) => ({ principal: user(`user ${n}`) });
+  for (let n = 0; n < limits.searchAskers; n++) note(asker(n), 'x', 'y');
+  later(1);
+  note(asker(0), 'again', 'z');
+  note(asker(limits.searchAskers), 'x', 'y');
+  expect([rank(asker(0), 'y'), rank(asker(1), 'y'), rank(asker(2), 'y')]).toEqual(['x 1', undefined, 'x 1']);
+});
