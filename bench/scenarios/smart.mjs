@@ -11,6 +11,8 @@ import { openSession } from '../lib/session.mjs';
 export const about = 'search_tools at 1 and 64 in flight over 500, 5 000 and 50 000 tools, and calls beside it';
 
 const perServer = 10_000;
+/** Between two calls of a tool beside the searches. */
+const pauseMs = 10;
 const queries = [
   ['remove a contact that nobody needs', 'contact'],
   ['what is the state of the shipment', 'shipment'],
@@ -69,7 +71,7 @@ async function indexed(smart) {
   await session.end();
 }
 
-/** So many searches, and beside them one caller of a tool after the other, which must not be held up. */
+/** So many searches, and beside them calls of a tool that must not be held up. */
 async function search(hub, smart, at, times, echo) {
   const took = [];
   const calls = [];
@@ -102,12 +104,15 @@ async function search(hub, smart, at, times, echo) {
 /** A word that no tool has, so that no two searches are the same. */
 const unlike = (n) => [...String(n)].map((digit) => 'qwxzvkjyfh'[digit]).join('');
 
+/** A call every 10 ms, each timed from when it was due. One after the other without a pause would keep the only core busy, and be a search's p99 themselves. */
 async function callMeanwhile(hub, echo, took, goOn) {
   const session = await openSession(hub.target);
+  const begun = performance.now();
   for (let i = 0; goOn(); i++) {
-    const from = performance.now();
+    const due = begun + i * pauseMs;
+    await after(Math.max(0, due - performance.now()));
     await session.call(echo, `{"message":"b${i}."}`, `b${i}.`);
-    took.push(performance.now() - from);
+    took.push(performance.now() - due);
   }
   await session.end();
 }

@@ -95,7 +95,7 @@ export function smartCall(
       const refusal = refusalOf(given, view, options);
       if (!refusal) return callRequest(request, given);
       respond(refusal);
-      options.refused?.(refusedCall(request, String(refusal.content['error'])));
+      options.refused?.(refusedCall(request, refusal.error ?? ''));
       return undefined;
     }
   }
@@ -105,8 +105,10 @@ export function smartCall(
 }
 
 interface Answer {
-  readonly content: Record<string, unknown>;
-  readonly isError: boolean;
+  /** JSON text of an object. */
+  readonly content: string;
+  /** What was wrong; the answer is an error then. */
+  readonly error?: string;
   readonly use?: Pick<SmartUse, 'search' | 'described'>;
 }
 
@@ -132,43 +134,52 @@ async function search(
   });
   const seen = now();
   const places = seen && searchable(seen, options).places;
-  const results = found.results.flatMap(({ key, score }) => {
+  const results: FoundTool[] = [];
+  const tools: string[] = [];
+  for (const { key, score } of found.results) {
     const index = places?.get(key) ?? -1;
     const target = seen?.tools.targets[index];
-    return seen && target ? [{ target, score, tool: shown(seen, index) }] : [];
-  });
-  const tools = results.map(({ target, score, tool }) => ({
-    ...tool,
-    serverName: target.server,
-    score: Math.round(score * 1_000) / 1_000,
-  }));
+    if (!seen || !target) continue;
+    results.push({ target, score });
+    tools.push(foundText(shown(seen, index), target, score));
+  }
   const metadata = {
     query: query.slice(0, limits.searchEchoChars),
     mode: view.progressive ? 'progressive' : 'standard',
-    threshold: Math.round(found.threshold * 1_000) / 1_000,
+    threshold: rounded(found.threshold),
     totalResults: tools.length,
     progressiveDisclosure: view.progressive,
     guideline: searchGuideline(tools.length, view.progressive),
     ...(!found.confident && tools.length > 0 && { lowConfidence: true }),
     ...(found.degraded !== undefined && { degraded: found.degraded }),
   };
-  return { content: { tools, metadata }, isError: false, use: { search: { query, results } } };
+  const content = `{"tools":[${tools.join(',')}],"metadata":${JSON.stringify(metadata)}}`;
+  return { content, use: { search: { query, results } } };
 }
 
-function shown(view: SmartView, index: number): Record<string, unknown> {
-  const tool: unknown = JSON.parse(view.tools.texts[index] ?? '{}');
-  if (!isObject(tool)) return {};
-  const { name, description } = tool;
-  return view.progressive ? { name, description } : tool;
+/** A tool as search shows it, as JSON text. */
+function shown(view: SmartView, index: number): string {
+  const text = view.tools.texts[index] ?? '{}';
+  if (!view.progressive) return text;
+  const description = memberText(text, 'description');
+  return `{"name":${memberText(text, 'name') ?? '""'}${description === undefined ? '' : `,"description":${description}`}}`;
+}
+
+function foundText(tool: string, { server }: Target, score: number): string {
+  return editObject(tool, { score: String(rounded(score)), serverName: JSON.stringify(server) });
+}
+
+function rounded(score: number): number {
+  return Math.round(score * 1_000) / 1_000;
 }
 
 function describe(given: Record<string, unknown>, view: SmartView, options: SmartOptions): Answer {
   const index = place(given['toolName'], view, options);
   if (index === undefined) return unknownTool(given['toolName']);
-  const tool = JSON.parse(view.tools.texts[index] ?? '{}') as Record<string, unknown>;
+  const text = view.tools.texts[index] ?? '{}';
   const target = view.tools.targets[index];
-  const content = { tool: { ...tool, serverName: target?.server } };
-  return { content, isError: false, ...(target && { use: { described: target } }) };
+  const tool = target === undefined ? text : editObject(text, { serverName: JSON.stringify(target.server) });
+  return { content: `{"tool":${tool}}`, ...(target && { use: { described: target } }) };
 }
 
 /** Why `call_tool` is not passed on; undefined when it is. */
@@ -180,9 +191,9 @@ function refusalOf(given: Record<string, unknown>, view: SmartView, options: Sma
   const text = view.tools.texts[index] ?? '{}';
   const problems = options.problems(text, own);
   if (problems.length === 0) return undefined;
-  const inputSchema: unknown = JSON.parse(memberText(text, 'inputSchema') ?? '{}');
+  const inputSchema = memberText(text, 'inputSchema') ?? '{}';
   const error = `The arguments do not fit the input schema of ${String(toolName)}. Mend them and call again.`;
-  return { content: { error, problems, inputSchema }, isError: true };
+  return { content: editObject(JSON.stringify({ error, problems }), { inputSchema }), error };
 }
 
 /** Where a tool stands that can be called now. */
@@ -211,18 +222,14 @@ function unknownTool(name: unknown): Answer {
 }
 
 function failure(error: string): Answer {
-  return { content: { error }, isError: true };
+  return { content: JSON.stringify({ error }), error };
 }
 
 /** Returns the result as JSON text. */
-function answer(request: ClientRequest, { content, isError }: Answer): string {
-  const text = JSON.stringify(content);
-  const result = JSON.stringify({
-    content: [{ type: 'text', text }],
-    structuredContent: content,
-    isError,
-    ...(request.stateless && { resultType: 'complete' }),
-  });
+function answer(request: ClientRequest, { content, error }: Answer): string {
+  const text = `{"type":"text","text":${JSON.stringify(content)}}`;
+  const end = request.stateless ? ',"resultType":"complete"' : '';
+  const result = `{"content":[${text}],"structuredContent":${content},"isError":${error !== undefined}${end}}`;
   request.reply.answer(resultText(request.id, result));
   return result;
 }

@@ -184,11 +184,15 @@ function topSlots(scores: Float32Array, visible: Visible, limit: number, slots: 
     const difference = (scores[a] ?? 0) - (scores[b] ?? 0);
     return difference > 0 || (difference === 0 && slots.key(a) < slots.key(b));
   };
+  const { mask } = visible;
   const top: number[] = [];
-  for (let slot = 0; slot < visible.mask.length; slot++) {
-    if (visible.mask[slot] === 0 || (scores[slot] ?? 0) <= 0) continue;
-    const last = top.at(-1);
-    if (top.length === limit && last !== undefined && !before(slot, last)) continue;
+  // What a slot must reach, so that most of them take one comparison.
+  let least = 0;
+  for (let slot = 0; slot < mask.length; slot++) {
+    const score = scores[slot] ?? 0;
+    if (score < least || score <= 0 || mask[slot] === 0) continue;
+    const last = top[limit - 1];
+    if (last !== undefined && !before(slot, last)) continue;
     let low = 0;
     let high = top.length;
     while (low < high) {
@@ -198,6 +202,7 @@ function topSlots(scores: Float32Array, visible: Visible, limit: number, slots: 
     }
     top.splice(low, 0, slot);
     if (top.length > limit) top.pop();
+    least = scores[top[limit - 1] ?? -1] ?? 0;
   }
   return top;
 }
