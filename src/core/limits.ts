@@ -12,7 +12,8 @@ export const limits = {
   listPages: 1_000,
   /** Items kept of one upstream list. */
   listItems: 100_000,
-  /** Servers that may be in the costly part of their start at once, per core. */
+  /** Servers that may be in the costly part of their start at once, and per core where that is more. Few at a time end together and leave the cores idle until the next begin. */
+  startsAtOnce: 32,
   startsPerCore: 4,
   /** How long a starting server holds its place in that queue: a hanging one must not delay the others. */
   startSlotMs: 1_000,

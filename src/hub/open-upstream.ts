@@ -109,7 +109,7 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     version,
     connectTimeoutMs,
     requestTimeoutMs,
-    startsAtOnce: Math.max(8, availableParallelism() * limits.startsPerCore),
+    startsAtOnce: Math.max(limits.startsAtOnce, availableParallelism() * limits.startsPerCore),
     eras,
     log: serverLog,
     // What a dying server said last may hold a secret, and clients are told of it.

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { logLines } from '../../test/kit/channel-log.ts';
@@ -44,8 +45,10 @@ function poolOf(open: ReturnType<typeof processes>['open'], ends: ReadonlyMap<st
 
 const running = (name: string, command: string) =>
   server(name, { transport: { type: 'stdio', command, args: [], env: {}, cwd: undefined } });
-/** All that was decided has been done. */
-const settled = () => new Promise((resolve) => setImmediate(resolve));
+/** All that was decided has been done; one server is started in a turn. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await setImmediate();
+}
 
 test('a server that is taken away stops at once, and one that takes its name is started by the next reconcile, after its end', async () => {
   const { started, ends, open } = processes();
