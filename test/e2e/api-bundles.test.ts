@@ -131,6 +131,11 @@ test('a bundle becomes a server that runs, and its old field and file name do to
   await until('only the new folder is left', () => foldersOf(own).length === 1);
   expect((await api(own, 'DELETE', '/servers/notes', { token })).status).toBe(200);
   expect(foldersOf(own)).toEqual([]);
+  expect((await upload(bundle(), { token }, own)).status).toBe(201);
+  expect(foldersOf(own)).toHaveLength(1);
+  const emptied = { token, body: { mcpServers: {} } };
+  expect((await api(own, 'POST', '/mcp-settings/import?mode=replace', emptied)).status).toBe(200);
+  expect(foldersOf(own), 'an import that removes it').toEqual([]);
 });
 
 test('fields may come before and after the file, replace among them', async () => {

@@ -85,9 +85,14 @@ export function updateGroup(draft: Draft, by: GroupEditor, idOrName: string, inp
 /** Users and keys lose the group too: the next group of that name is another one. */
 export function deleteGroup(draft: Draft, by: GroupEditor, idOrName: string): void {
   const group = ownGroup(draft, by, idOrName, `Cannot delete group "${idOrName}"`);
+  draft.groups = listOf(draft, 'groups').filter((other) => other !== group);
+  forgetGroup(draft, group);
+}
+
+/** Takes a group that is gone off the lists of users and keys. */
+export function forgetGroup(draft: Draft, group: Readonly<Entry>): void {
   const [id, name] = [textOf(group['id']) ?? '', textOf(group['name']) ?? ''];
-  const others = listOf(draft, 'groups').filter((other) => other !== group);
-  draft.groups = others;
+  const others = listOf(draft, 'groups');
   const gone = (reference: string) => {
     const isTheirs = others.some((other) => other['id'] === reference);
     return (reference === id || reference === name) && !isTheirs ? undefined : reference;

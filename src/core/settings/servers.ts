@@ -61,6 +61,11 @@ export function updateServer(draft: Draft, by: Editor, name: string, { config, n
 export function deleteServer(draft: Draft, by: Editor, name: string): void {
   ownServer(draft, by, name, `Cannot delete server "${name}"`);
   delete serversOf(draft)[name];
+  forgetServer(draft, name);
+}
+
+/** What a server that is gone leaves in lists of groups, users and keys. */
+export function forgetServer(draft: Draft, name: string): void {
   rename(draft, name, undefined);
 }
 

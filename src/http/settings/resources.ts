@@ -63,7 +63,7 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
     importRoutes({ settings, log }),
     settingsRoutes({ settings, smart, log }),
     exportRoutes({ settings, log }),
-    settingsImportRoutes({ settings, log }),
+    settingsImportRoutes({ ...servers, settings }),
     bundleRoutes({ settings, dataDir, log }),
   ];
 }

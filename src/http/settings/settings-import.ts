@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import type { Draft } from '../../core/settings/document.ts';
+import { type Draft, hasServer } from '../../core/settings/document.ts';
 import { passedOver } from '../../core/settings/import/passed-over.ts';
 import { importSettings } from '../../core/settings/import/settings.ts';
 import { parseInput } from '../../core/input/read.ts';
@@ -12,8 +12,9 @@ import { jsonBody } from '../frame/body.ts';
 import { adminOnly, type ApiEnv, changeAsAdmin, editorOf } from '../frame/caller.ts';
 import { flagOf } from '../frame/query.ts';
 import { ok } from '../frame/reply.ts';
+import type { ServerRoutes } from './servers.ts';
 
-export interface SettingsImportRoutes {
+export interface SettingsImportRoutes extends Pick<ServerRoutes, 'deleted' | 'removeFiles'> {
   readonly settings: Pick<SettingsStore, 'change' | 'document'>;
   readonly log: Logger;
 }
@@ -26,7 +27,7 @@ const queryInput = z.object({
  * `POST /mcp-settings/import`, for admins: a settings file, as an export or by hand. Answers what is different afterwards, and what was passed over; with `?dryRun=true` what would be,
  * and nothing changes.
  */
-export function settingsImportRoutes({ settings, log }: SettingsImportRoutes): Hono<ApiEnv> {
+export function settingsImportRoutes({ settings, deleted, removeFiles, log }: SettingsImportRoutes): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
   routes.post('/mcp-settings/import', adminOnly, async (c) => {
     const { username } = editorOf(c.var.caller);
@@ -34,19 +35,24 @@ export function settingsImportRoutes({ settings, log }: SettingsImportRoutes): H
     const dryRun = flagOf(query, 'dryRun');
     const { mode } = parseInput(queryInput, query, 'Cannot import the settings');
     const given = unwrapped(await jsonBody(c.req.raw));
-    const edit = (draft: Draft) => ({
-      skipped: passedOver(draft, given),
-      changes: importSettings(draft, given, mode, username),
-    });
+    const edit = (draft: Draft) => {
+      const before = Object.entries(draft.mcpServers ?? {});
+      const skipped = passedOver(draft, given);
+      const changes = importSettings(draft, given, mode, username);
+      return { answer: { skipped, changes }, removed: before.filter(([name]) => !hasServer(draft, name)) };
+    };
     if (dryRun) {
       const draft = structuredClone(settings.document) as Draft;
-      const result = edit(draft);
+      const { answer } = edit(draft);
       parseSettings(draft);
-      return ok(c, { dryRun, mode, ...result });
+      return ok(c, { dryRun, mode, ...answer });
     }
-    const { changes, skipped } = await changeAsAdmin(settings, c.var.caller, edit);
-    log.info('settings imported', { mode, changes: changes.length, by: username });
-    return ok(c, { dryRun, mode, changes, skipped }, { message: `${changes.length} changes made.` });
+    const { answer, removed } = await changeAsAdmin(settings, c.var.caller, edit);
+    for (const [name] of removed) await deleted(name);
+    const { length } = answer.changes;
+    log.info('settings imported', { mode, changes: length, by: username });
+    for (const [, entry] of removed) await removeFiles(entry);
+    return ok(c, { dryRun, mode, ...answer }, { message: `${length} changes made.` });
   });
   return routes;
 }

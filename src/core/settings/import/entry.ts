@@ -50,7 +50,10 @@ function startOf(reader: Reader): ServerEntry | undefined {
   const { raw, path, sink } = reader;
   const type = typeOf(reader);
   const url = textMember(reader, 'url', 'httpUrl', 'serverUrl', 'endpoint', 'uri');
-  if (isObject(raw['openapi']) && type !== 'stdio') return { type: 'openapi' };
+  if (isObject(raw['openapi']) && type !== 'stdio') {
+    const headers = headersOf(reader);
+    return { type: 'openapi', ...(headers && { headers }), ...envOf(reader) };
+  }
   if (type === 'stdio' || (type === undefined && url === undefined)) return stdioOf(reader);
   if (url === undefined) {
     if (!('url' in raw)) sink.problem(at(path, 'url'), 'is missing');

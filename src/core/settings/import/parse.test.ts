@@ -126,6 +126,17 @@ describe('JSON with more in it than servers', () => {
     }
   });
 
+  test('of one server made of an API, as an export has it: with the headers and variables its calls need', () => {
+    const api = {
+      type: 'openapi',
+      openapi: { url: 'https://e.com/openapi.json' },
+      headers: { Authorization: '${API_AUTHORIZATION}' },
+      env: { REGION: 'eu' },
+    };
+    for (const file of [{ mcpServers: { api } }, { servers: { api } }])
+      expect(parseClientConfig(JSON.stringify(file)).servers).toMatchObject([{ name: 'api', config: api }]);
+  });
+
   test('of a hub: servers and groups as they are, nobody’s passwords', () => {
     const file = {
       mcpServers: {

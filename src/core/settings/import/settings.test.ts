@@ -72,6 +72,21 @@ describe('an import', () => {
     expect(replaced.systemConfig).toEqual(settings().systemConfig);
   });
 
+  test('that replaces takes what it removes off all lists: the next of that name is another one', () => {
+    const draft = settings();
+    draft.users?.push({ username: 'ann', servers: ['github', 'notes'], groups: ['g1', 'dev', 'g2'] });
+    draft.bearerKeys = [{ id: 'k', allowedServers: ['notes', 'github'], allowedGroups: ['dev', 'g1', 'g2'] }];
+    draft.groups?.push({ id: 'g2', name: 'own', servers: ['github', { name: 'notes', tools: ['read'] }] });
+    const { notes = {} } = (exportSettings(draft) as Draft).mcpServers ?? {};
+    importSettings(draft, { mcpServers: { notes } }, 'replace', 'admin');
+    expect(draft.users?.[1]).toMatchObject({ servers: ['notes'], groups: ['g1', 'dev', 'g2'] });
+    expect(draft.bearerKeys?.[0]).toMatchObject({ allowedServers: ['notes'] });
+    expect(draft.groups?.map(({ servers }) => servers)).toEqual([[], [{ name: 'notes', tools: ['read'] }]]);
+    importSettings(draft, { groups: [{ id: 'g2', name: 'own', servers: [] }] }, 'replace', 'admin');
+    expect(draft.users?.[1]).toMatchObject({ groups: ['g2'] });
+    expect(draft.bearerKeys?.[0]).toMatchObject({ allowedGroups: ['g2'] });
+  });
+
   test('never changes a user who is there, nor makes keys', () => {
     const draft = settings();
     const file = {
@@ -97,5 +112,46 @@ describe('an import', () => {
     [{ mcpServers: JSON.parse('{"__proto__": {}}') as unknown }],
   ])('refuses %j', (file) => {
     expect(() => importSettings(settings(), file, 'merge', 'admin')).toThrow('Cannot import the settings');
+  });
+});
+
+describe('an import of groups', () => {
+  const groups = (draft: Draft) => draft.groups?.map(({ id, name }) => `${String(id)} ${String(name)}`);
+
+  test('keeps the id that a group has here, by which users and keys know it', () => {
+    const draft = settings();
+    const file = {
+      groups: [{ id: 'elsewhere', name: 'dev', servers: ['notes'] }],
+      users: [{ username: 'bob', groups: ['elsewhere', 'other'] }],
+    };
+    importSettings(draft, file, 'merge', 'admin');
+    expect(draft.groups).toEqual([{ id: 'g1', name: 'dev', servers: ['notes'], owner: 'admin' }]);
+    expect(draft.users?.[1]).toEqual({ username: 'bob', groups: ['g1', 'other'] });
+    expect(file.users[0]?.groups, 'the file').toEqual(['elsewhere', 'other']);
+  });
+
+  test('renames by id, also two that swap their names, and one new under a name that has become free', () => {
+    const draft = settings();
+    draft.groups?.push({ id: 'g2', name: 'ops', servers: [] });
+    const [one, two] = [
+      { id: 'g1', name: 'ops' },
+      { id: 'g2', name: 'dev' },
+    ];
+    const swapped = { groups: [one, two] };
+    importSettings(draft, swapped, 'merge', 'admin');
+    expect(groups(draft)).toEqual(['g1 ops', 'g2 dev']);
+    importSettings(draft, { groups: [{ id: 'g1', name: 'was ops' }, { name: 'ops' }] }, 'merge', 'admin');
+    expect(groups(draft)).toEqual(['g2 dev', 'g1 was ops', 'undefined ops']);
+  });
+
+  test('refuses one that would be two of those that are there, or one that is there twice', () => {
+    const draft = settings();
+    draft.groups?.push({ id: 'g2', name: 'ops', servers: [] });
+    const both = { groups: [{ id: 'g1', name: 'ops' }] };
+    expect(() => importSettings(draft, both, 'merge', 'admin')).toThrow('has the id of one group and the name');
+    const twice = { groups: [{ name: 'dev' }, { name: 'dev' }] };
+    expect(() => importSettings(draft, twice, 'merge', 'admin')).toThrow('is the group "dev" once more');
+    importSettings(draft, both, 'replace', 'admin');
+    expect(groups(draft)).toEqual(['g1 ops']);
   });
 });

@@ -1,5 +1,8 @@
-import type { Draft, Entry } from '../document.ts';
+import { type Draft, type Entry, renameIn, textOf } from '../document.ts';
+import type { HubError } from '../../errors.ts';
 import { exportSettings } from '../export/settings.ts';
+import { forgetGroup } from '../groups.ts';
+import { forgetServer } from '../servers.ts';
 import { invalid, isForbiddenName } from '../../input/read.ts';
 import { isObject } from '../../protocol/rpc.ts';
 
@@ -31,8 +34,8 @@ export function importSettings(draft: Draft, given: unknown, mode: ImportMode, b
   }
   const before = exportSettings(draft) as Draft;
   if (isObject(mcpServers)) takeServers(draft, mcpServers, { before, mode, by });
-  if (Array.isArray(groups)) takeGroups(draft, groups, mode, by);
-  if (Array.isArray(users)) takeUsers(draft, users);
+  const idOf = Array.isArray(groups) ? takeGroups(draft, groups, mode, by) : undefined;
+  if (Array.isArray(users)) takeUsers(draft, users, idOf);
   if (isObject(systemConfig)) draft.systemConfig = kept(systemConfig, before.systemConfig, draft.systemConfig, mode);
   return differences(before, exportSettings(draft));
 }
@@ -55,28 +58,58 @@ function takeServers(draft: Draft, given: Readonly<Entry>, { before, mode, by }:
     next.set(name, owned(whole, existing, by));
   }
   draft.mcpServers = Object.fromEntries(next) as Record<string, Entry>;
+  // Before groups and users are taken in: what the file itself lists is meant.
+  for (const name of Object.keys(old)) if (!next.has(name)) forgetServer(draft, name);
 }
 
-function takeGroups(draft: Draft, given: readonly unknown[], mode: ImportMode, by: string): void {
+/**
+ * A group is the one of its id, else the one of its name that the file has no other id for, and keeps the id it has here: users and keys know it by that. Returns what an id of the
+ * file is here.
+ */
+function takeGroups(draft: Draft, given: readonly unknown[], mode: ImportMode, by: string): (id: string) => string {
   const old = draft.groups ?? [];
-  const sameAs = (group: unknown) => (other: unknown) =>
-    isObject(group) &&
-    isObject(other) &&
-    ((group['id'] !== undefined && group['id'] === other['id']) || group['name'] === other['name']);
-  const taken = given.map((group) => {
-    const existing = old.find(sameAs(group));
+  const idsGiven = new Set(
+    given.flatMap((group) => (isObject(group) && group['id'] !== undefined ? [group['id']] : [])),
+  );
+  const others = new Set(old);
+  const ids = new Map<string, string>();
+  const taken = given.map((group, index) => {
+    const existing = isObject(group) ? (hasId(old, group['id']) ?? hasName(old, group['name'], idsGiven)) : undefined;
     const own = owned(group, existing, by);
-    return existing?.['id'] === undefined || !isObject(own) ? own : { id: existing['id'], ...own };
+    if (!existing || !isObject(own)) return own;
+    if (!others.delete(existing)) throw sameTwice(index, `is the group "${textOf(existing['name']) ?? ''}" once more`);
+    if (existing['id'] === undefined) return own;
+    if (typeof own['id'] === 'string') ids.set(own['id'], textOf(existing['id']) ?? '');
+    return { ...own, id: existing['id'] };
   });
-  const others = mode === 'merge' ? old.filter((group) => !given.some(sameAs(group))) : [];
-  draft.groups = [...others, ...taken] as Entry[];
+  const staying = mode === 'merge' ? [...others] : [];
+  for (const [index, group] of taken.entries())
+    if (isObject(group) && hasName(staying, group['name']))
+      throw sameTwice(index, `has the id of one group and the name of another, "${textOf(group['name']) ?? ''}"`);
+  draft.groups = [...staying, ...taken] as Entry[];
+  if (mode === 'replace') for (const group of others) forgetGroup(draft, group);
+  return (id) => ids.get(id) ?? id;
+}
+
+function hasId(groups: readonly Entry[], id: unknown): Entry | undefined {
+  return id === undefined ? undefined : groups.find((group) => group['id'] === id);
+}
+
+function hasName(groups: readonly Entry[], name: unknown, but: ReadonlySet<unknown> = new Set()): Entry | undefined {
+  return groups.find((group) => group['name'] === name && !but.has(group['id']));
+}
+
+function sameTwice(index: number, message: string): HubError {
+  return invalid('Cannot import the settings', [{ path: `groups[${index}]`, message }]);
 }
 
 /** New ones only. Those of an export come without a password, and cannot log in until they are given one. */
-function takeUsers(draft: Draft, given: readonly unknown[]): void {
+function takeUsers(draft: Draft, given: readonly unknown[], idOf: (group: string) => string = (group) => group): void {
   const old = draft.users ?? [];
   const isNew = (user: unknown) => isObject(user) && !old.some(({ username }) => username === user['username']);
-  draft.users = [...old, ...(given.filter(isNew) as Entry[])];
+  const taken = structuredClone(given.filter(isNew)) as Entry[];
+  renameIn(taken, 'groups', idOf);
+  draft.users = [...old, ...taken];
 }
 
 /** What is new belongs to who imports it, what was there to whom it did, unless the file says otherwise. */
