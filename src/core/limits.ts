@@ -15,6 +15,8 @@ export const limits = {
   /** Servers that may be in the costly part of their start at once, and per core where that is more. Few at a time end together and leave the cores idle until the next begin. */
   startsAtOnce: 32,
   startsPerCore: 4,
+  /** Between the starts of two servers: less than one of them computes, so that the cores have work, and the hub comes to its own meanwhile. */
+  startPauseMs: 10,
   /** How long a starting server holds its place in that queue: a hanging one must not delay the others. */
   startSlotMs: 1_000,
   /** What takes much computing and has time (the embedded database, the search) waits this long at most for servers that are starting. */

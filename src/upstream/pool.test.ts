@@ -1,8 +1,9 @@
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { logLines } from '../../test/kit/channel-log.ts';
 import { server, settings } from '../../test/kit/snapshots.ts';
+import { limits } from '../core/limits.ts';
 import type { ServerSettings } from '../core/settings/types.ts';
 import { createPool, type Pool } from './pool.ts';
 
@@ -45,10 +46,8 @@ function poolOf(open: ReturnType<typeof processes>['open'], ends: ReadonlyMap<st
 
 const running = (name: string, command: string) =>
   server(name, { transport: { type: 'stdio', command, args: [], env: {}, cwd: undefined } });
-/** All that was decided has been done; one server is started in a turn. */
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 5; turn++) await setImmediate();
-}
+/** All that was decided has been done: two servers are started so long after one another. */
+const settled = () => sleep(4 * limits.startPauseMs);
 
 test('a server that is taken away stops at once, and one that takes its name is started by the next reconcile, after its end', async () => {
   const { started, ends, open } = processes();
@@ -82,4 +81,21 @@ test('servers that swap their names start when both of their processes have ende
     await settled();
   }
   expect(started.slice(2).sort()).toEqual(['files as one', 'mail as two']);
+});
+
+test('a server that becomes another owner’s is started anew', async () => {
+  const { started, ends, open } = processes();
+  const pool = poolOf(open, ends);
+  const mail = running('one', 'mail');
+  pool.reconcile(settings({ servers: [{ ...mail, owner: 'ann' }] }));
+  await settled();
+  pool.reconcile(settings({ servers: [{ ...mail, owner: 'ann', description: 'of Ann' }] }));
+  await settled();
+  expect(started, 'what does not matter to it').toEqual(['mail as one']);
+  pool.reconcile(settings({ servers: [{ ...mail, owner: 'bob' }] }));
+  await settled();
+  expect(started, 'before its end').toEqual(['mail as one']);
+  ends.get('mail as one')?.();
+  await settled();
+  expect(started).toEqual(['mail as one', 'mail as one']);
 });

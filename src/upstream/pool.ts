@@ -125,7 +125,10 @@ export function createPool(options: PoolOptions): Pool {
     forgetGone(saved, next);
     for (const [name, entry] of entries) {
       const server = next.servers.get(name);
-      if (server?.enabled && fingerprint(server) === entry.fingerprint) continue;
+      // Another owner's, however alike, finds neither what this one holds in memory nor what it offered.
+      const isOwners = server?.owner === entry.connection.server.owner;
+      if (isOwners && server.enabled && fingerprint(server) === entry.fingerprint) continue;
+      if (!isOwners) saved.delete(name);
       stopped.push(entry);
       stop(name, entry);
     }

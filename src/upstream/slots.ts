@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limits } from '../core/limits.ts';
 
 /** Lets only so many servers be in the costly part of their start at once. */
@@ -7,11 +6,11 @@ export interface Slots {
   take(): Promise<() => void>;
 }
 
-/** `count` places, handed out in the order they were asked for; one in a turn of the event loop, since starting a process holds it for some milliseconds. */
+/** `count` places, handed out in the order they were asked for, with `limits.startPauseMs` between two: starting a process holds the event loop for some milliseconds. */
 export function createSlots(count: number): Slots {
   const waiting: (() => void)[] = [];
   let free = count;
-  let turns: Promise<void> = Promise.resolve();
+  let paused: Promise<void> = Promise.resolve();
 
   function give(): void {
     const next = waiting.shift();
@@ -23,8 +22,9 @@ export function createSlots(count: number): Slots {
     async take() {
       if (free > 0) free--;
       else await new Promise<void>((resolve) => waiting.push(resolve));
-      turns = turns.then(() => nextTurn());
-      await turns;
+      const before = paused;
+      paused = before.then(() => pause());
+      await before;
       let held = true;
       const release = (): void => {
         clearTimeout(timer);
@@ -35,4 +35,8 @@ export function createSlots(count: number): Slots {
       return release;
     },
   };
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, limits.startPauseMs).unref());
 }

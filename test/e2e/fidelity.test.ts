@@ -1,9 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { login } from '../kit/api.ts';
 import { exact, exactAt } from '../kit/exact-json.ts';
 import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
 import type { Hostile } from '../kit/hostile.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { legacySession, modern, modernMeta, modernRequest, session } from '../kit/sessions.ts';
+import { searchReady } from '../kit/search-ready.ts';
 import { testHub } from '../kit/test-hub.ts';
 import type { TestHub } from '../kit/test-hub.ts';
 
@@ -55,12 +57,13 @@ beforeAll(async () => {
     mcpServers: Object.fromEntries(Object.entries(servers).map(([name, server]) => [name, server.config])),
   });
   await hub.connected(4);
+  await searchReady(hub, await login(hub));
 });
 
-/** The exact text of the item with this name or URI in a list result. */
-function item(text: string, list: string, key: string, value: string): string {
+/** The exact text of the item with this name or URI in a list of a result. */
+function item(text: string, list: string | readonly string[], key: string, value: string): string {
   for (let i = 0; ; i++) {
-    const found = exactAt(text, 'result', list, i);
+    const found = exactAt(text, 'result', ...[list].flat(), i);
     if (exactAt(found, key) === JSON.stringify(value)) return found;
   }
 }
@@ -73,6 +76,16 @@ describe.each(['pipe', 'json', 'stream', 'old'])('from a server over %s', (serve
     expect(item(listed, 'tools', 'name', `${server}-odd`)).toBe(renamed(tool, 'odd', `${server}-odd`));
     const own = (await rpc(hub.mcp(server), 'tools/list', {})).texts[0] ?? '';
     expect(item(own, 'tools', 'name', 'odd')).toBe(exact(tool));
+  });
+
+  test('a tool that search finds arrives with every member as it was, but for its name, its server and its score', async () => {
+    const asked = { name: 'search_tools', arguments: { query: 'odd', limit: 100 } };
+    const answer = (await rpc(hub.mcp('$smart'), 'tools/call', asked)).texts[0] ?? '';
+    const found = item(answer, ['structuredContent', 'tools'], 'name', `${server}-odd`);
+    const added = `{"serverName":"${server}","score":${exactAt(found, 'score')},`;
+    expect(found).toBe(exact(renamed(tool, 'odd', `${server}-odd`).replace('{', added)));
+    const text = JSON.parse(exactAt(answer, 'result', 'content', 0, 'text')) as string;
+    expect(exact(text)).toBe(exactAt(answer, 'result', 'structuredContent'));
   });
 
   test('prompts and resources arrive with every member as it was', async () => {
@@ -164,6 +177,25 @@ test('what the client of another revision may not see of its envelope does not r
   const seen = servers['pipe']?.received('tools/call').at(-1);
   expect(seen?.params['name']).toBe('echo');
   expect(seen?.text.includes('pipe-echo')).toBe(false);
+});
+
+test('a tool that is described arrives with every member as it was, and so does the schema that wrong arguments are refused with', async () => {
+  const odd = hostileStdio({ name: 'srv', toolTexts: [tool.replace('"x":{}', '"x":{"type":"string"}')] });
+  const own = await testHub({
+    mcpServers: { pipe: odd.config },
+    systemConfig: { smartRouting: { progressiveDisclosure: true } },
+  });
+  await own.connected(1);
+  const ask = async (name: string, args: Record<string, unknown>) =>
+    (await rpc(own.mcp('$smart'), 'tools/call', { name, arguments: args })).texts[0] ?? '';
+  const listed = item((await rpc(own.mcp(), 'tools/list', {})).texts[0] ?? '', 'tools', 'name', 'pipe-odd');
+  const described = await ask('describe_tool', { toolName: 'pipe-odd' });
+  expect(exactAt(described, 'result', 'structuredContent', 'tool')).toBe(
+    exact(listed.replace('{', '{"serverName":"pipe",')),
+  );
+  const refused = await ask('call_tool', { toolName: 'pipe-odd', arguments: { b: 5 } });
+  expect(exactAt(refused, 'result', 'structuredContent', 'inputSchema')).toBe(exactAt(listed, 'inputSchema'));
+  expect(exactAt(refused, 'result', 'isError')).toBe('true');
 });
 
 test('ids come back digit for digit, and two that only look alike to a parser are two', async () => {
