@@ -54,9 +54,13 @@ export function openWire(url) {
     const { head, bodyAt, resolve, stream } = waiting;
     const status = Number(head.slice(9, 12));
     if (stream) {
+      const begun = unread.subarray(bodyAt);
       heard = stream;
       waiting = undefined;
-      return resolve({ status, head, body: '' });
+      resolve({ status, head, body: '' });
+      // Its first piece often comes together with the head.
+      if (begun.length > 0) stream(begun);
+      return;
     }
     if (waiting.end === undefined) {
       const last = unread.indexOf('\r\n0\r\n\r\n', bodyAt - 2);

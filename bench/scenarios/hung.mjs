@@ -78,7 +78,8 @@ async function callerOf(hub) {
 }
 
 /** So many clients of the slow server, each of which waits for its answer and calls again. */
-function callAllTheTime(hub, clients, isEnded) {
+async function callAllTheTime(hub, clients, isEnded) {
+  await ready(hub, 10);
   const work = Array.from({ length: clients }, async () => {
     const session = await openSession(hub.target);
     while (!isEnded()) await session.call('other-echo', '{"message":"late"}', 'late');
