@@ -60,6 +60,24 @@ test('a request that is sent ahead waits for the answer to the one before it', a
   await until('the second', () => responses.length === 2);
 });
 
+test('one that is sent ahead and is larger than what is read ahead arrives whole when its turn comes', async () => {
+  const { answer, responses } = held();
+  const server = await echoServer({ front: true, answer });
+  const line = await wire(server.port);
+  await line.send(post('1'));
+  const [first] = await until('the first', () => responses.length === 1 && responses);
+  const large = post('x'.repeat(64 * 1024));
+  const rest = 20;
+  const read = first?.req.socket.bytesRead ?? 0;
+  await line.send(large.slice(0, -rest));
+  await until('most of it is there', () => (first?.req.socket.bytesRead ?? 0) - read === large.length - rest);
+  await line.send(large.slice(-rest));
+  first?.writeHead(200, short);
+  first?.end('ok');
+  await until('the second', () => responses.length === 2);
+  expect(server.byNode).toEqual([]);
+});
+
 test('an answer without a length goes out in chunks as they come, and the connection stays', async () => {
   const { answer, responses } = held();
   const server = await echoServer({ front: true, answer });

@@ -104,7 +104,11 @@ export class PlainConnection implements ResponseEnds {
     if (!head || !this.#options.takes(head.url) || this.#pieces > bodyPieces) return this.#handOver(unread);
     const bodyAt = end + headEnd.length;
     const bodyEnd = bodyAt + head.length;
-    if (unread.length < bodyEnd) return;
+    if (unread.length < bodyEnd) {
+      // More than is read ahead of its turn may have come of it, and this is its turn.
+      if (this.#socket.isPaused()) this.#socket.resume();
+      return;
+    }
     this.#unread = unread.length === bodyEnd ? undefined : unread.subarray(bodyEnd);
     this.#begin(head, unread.subarray(bodyAt, bodyEnd));
   }
