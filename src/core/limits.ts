@@ -358,6 +358,9 @@ export const limits = {
   smartServersFullChars: 6_000,
   /** How long a server may take to agree that it will tell of a resource's changes. */
   subscribeAnswerMs: 10_000,
+  /** One that did not answer is asked again for those who heard of it before: soon, since it may be busy with its start, then ever more slowly, up to where it costs nothing. */
+  subscribeRetryFirstMs: 1_000,
+  subscribeRetryMostMs: 5 * 60_000,
   /** How long one hub may take to fetch new tokens before another one may try (discovery, token request), and how often the others look whether it has. */
   tokenClaimMs: 45_000,
   tokenClaimPollMs: 100,

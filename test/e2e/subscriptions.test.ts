@@ -168,6 +168,25 @@ test('a server that died is asked again when it is back, and one restarted by it
   await until('it is heard again', () => told(open).length === 2);
 });
 
+test('a server that did not answer when its session was begun anew is asked again, and by the next client at once', async () => {
+  const server = await hostileHttp({ name: 's', resources });
+  const hub = await testHub({ mcpServers: { s: server.config } });
+  await hub.connected(1);
+  const [own, other] = await Promise.all([session(hub.mcp()), session(hub.mcp())]);
+  const open = await own.listen();
+  await own.request('resources/subscribe', { uri: 'test://one' });
+  const cuts = (): number => server.journal().filter(({ event }) => event === 'cut').length;
+  await server.control({ set: { cutStreamOn: 'resources/subscribe' }, loseSessions: true });
+  expect((await own.call('s-delay', { tag: 'still' })).result?.content?.[0]?.text).toBe('still');
+  await until('it did not answer', () => cuts() === 1);
+  expect((await other.request('resources/subscribe', { uri: 'test://one' })).error).toBeDefined();
+  expect(cuts(), 'it is asked for the next client').toBeGreaterThan(1);
+  await server.control({ set: { cutStreamOn: 'nothing' } });
+  await until('it is asked again', () => asked(server, 'subscribe', 'test://one') === 2);
+  await server.control({ emit: updated('test://one') });
+  await until('it is heard', () => told(open).length === 1);
+});
+
 test('a legacy SSE client hears of it too, and with its stream its subscriptions end', async () => {
   const server = hostileStdio({ name: 's', resources });
   const hub = await testHub({ mcpServers: { s: server.config } });

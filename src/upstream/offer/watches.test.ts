@@ -1,17 +1,22 @@
 import { expect, test } from 'vitest';
 import { logLines } from '../../../test/kit/channel-log.ts';
+import { until } from '../../../test/kit/until.ts';
 import { HubError } from '../../core/errors.ts';
 import { Watches } from './watches.ts';
 
 /** A server whose answers come when the test wants them to. */
 function server() {
   const said: string[] = [];
-  const answers: { agree: () => void; refuse: () => void }[] = [];
+  const answers: { agree: () => void; refuse: () => void; late: () => void }[] = [];
   const methods = {
     begin: (uri: string) =>
       new Promise<void>((resolve, reject) => {
         said.push(`begin ${uri}`);
-        answers.push({ agree: resolve, refuse: () => reject(new HubError('invalid_input', 'no')) });
+        answers.push({
+          agree: resolve,
+          refuse: () => reject(new HubError('invalid_input', 'no')),
+          late: () => reject(new HubError('timeout', 'did not answer')),
+        });
       }),
     end: (uri: string) => void said.push(`end ${uri}`),
   };
@@ -67,4 +72,55 @@ test('an answer that comes after the server was lost and found is not taken for 
   after.answers[0]?.agree();
   // Nobody wants it any more, and the server that agreed hears so.
   expect(after.said).toEqual(['begin x', 'end x']);
+});
+
+/** Somebody watches `x`, and the server does not answer when it is back. */
+async function unanswered() {
+  const watches = new Watches(logLines());
+  await watches.add('x');
+  const back = server();
+  watches.use(back.methods);
+  back.answers[0]?.late();
+  await Promise.resolve();
+  return { watches, back };
+}
+
+test('a server that did not answer when it was back is asked again for those who watch, and by whoever comes next', async () => {
+  const { watches, back } = await unanswered();
+  const next = watches.add('x');
+  expect(back.said, 'nobody gets the answer to an earlier question').toEqual(['begin x', 'begin x']);
+  back.answers[1]?.late();
+  await expect(next).rejects.toThrow('did not answer');
+  await until('it is asked again', () => back.said.length === 3);
+  back.answers[2]?.agree();
+  await watches.add('x');
+  watches.remove('x');
+  watches.remove('x');
+  expect(back.said.slice(3)).toEqual(['end x']);
+});
+
+test('it is not asked again for nobody, nor what it refused, nor on a connection that is gone', async () => {
+  const gone = await unanswered();
+  gone.watches.use(undefined);
+  const left = await unanswered();
+  left.watches.remove('x');
+  const leaving = new Watches(logLines());
+  await leaving.add('x');
+  const slow = server();
+  leaving.use(slow.methods);
+  leaving.remove('x');
+  slow.answers[0]?.late();
+  const refused = new Watches(logLines());
+  await refused.add('x');
+  const strict = server();
+  refused.use(strict.methods);
+  strict.answers[0]?.refuse();
+  const witness = await unanswered();
+  await until('one that is to be is asked again', () => witness.back.said.length === 2);
+  expect([gone.back.said, left.back.said, strict.said]).toEqual([['begin x'], ['begin x'], ['begin x']]);
+  expect(slow.said).toEqual(['begin x', 'end x']);
+  // But for whoever comes next it is.
+  const next = refused.add('x');
+  strict.answers[1]?.agree();
+  await next;
 });

@@ -12,13 +12,22 @@ export interface WatchMethods {
   end(uri: string): void;
 }
 
+interface Watch {
+  count: number;
+  /** What the server was asked, unless it did not agree. */
+  begun: Promise<void> | undefined;
+  /** How often in a row it did not answer. */
+  failures: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
 /**
  * The resources of one connection that somebody wants to hear of, counted: the server is asked once for each, however many clients do, and again after every
- * reconnect.
+ * reconnect. One that does not answer then is asked until it does, ever more slowly.
  */
 export class Watches {
   readonly #log: Logger;
-  readonly #counts = new Map<string, { count: number; begun: Promise<void> | undefined }>();
+  readonly #counts = new Map<string, Watch>();
   #methods: WatchMethods | undefined;
 
   constructor(log: Logger) {
@@ -32,16 +41,13 @@ export class Watches {
 
   /** Counts one up. Throws HubError when the server refuses; it is not counted then. While the server is away it is asked later, with no answer. */
   async add(uri: string): Promise<void> {
-    const watch = this.#counts.get(uri) ?? { count: 0, begun: undefined };
+    const watch = this.#counts.get(uri) ?? { count: 0, begun: undefined, failures: 0, timer: undefined };
     this.#counts.set(uri, watch);
     watch.count++;
     if (!this.#methods) return;
-    const begun = (watch.begun ??= this.#methods.begin(uri));
     try {
-      await begun;
+      await (watch.begun ?? this.#begin(uri, watch, this.#methods));
     } catch (error) {
-      // Meanwhile the server may have been asked anew, or nobody want it any more.
-      if (watch.begun === begun) watch.begun = undefined;
       if (this.#counts.get(uri) === watch) this.remove(uri);
       throw error;
     }
@@ -52,6 +58,7 @@ export class Watches {
     const watch = this.#counts.get(uri);
     if (!watch || --watch.count > 0) return;
     this.#counts.delete(uri);
+    clearTimeout(watch.timer);
     if (watch.begun) this.#methods?.end(uri);
   }
 
@@ -59,11 +66,38 @@ export class Watches {
   use(methods: WatchMethods | undefined): void {
     this.#methods = methods;
     for (const [uri, watch] of this.#counts) {
-      watch.begun = methods?.begin(uri);
-      watch.begun?.catch((error: unknown) => {
-        this.#log.warn('changes of a resource can no longer be heard', { uri, error: errorText(error) });
-      });
+      clearTimeout(watch.timer);
+      watch.begun = undefined;
+      watch.failures = 0;
+      if (methods) this.#again(uri, watch, methods);
     }
+  }
+
+  /** Asks for what somebody counts on already. */
+  #again(uri: string, watch: Watch, methods: WatchMethods): void {
+    this.#begin(uri, watch, methods).catch((error: unknown) => {
+      const level = watch.failures > 1 ? 'debug' : 'warn';
+      this.#log[level]('changes of a resource can no longer be heard', { uri, error: errorText(error) });
+    });
+  }
+
+  #begin(uri: string, watch: Watch, methods: WatchMethods): Promise<void> {
+    const begun = methods.begin(uri);
+    watch.begun = begun;
+    const agreed = (): void => void (watch.failures = 0);
+    begun.then(agreed, (error: unknown) => {
+      // Meanwhile the server may have been asked anew, or nobody want it any more.
+      if (watch.begun !== begun || this.#counts.get(uri) !== watch) return;
+      watch.begun = undefined;
+      // What it refused it would refuse again.
+      if (error instanceof HubError && error.code === 'invalid_input') return;
+      const waitMs = Math.min(limits.subscribeRetryFirstMs * 2 ** watch.failures++, limits.subscribeRetryMostMs);
+      clearTimeout(watch.timer);
+      watch.timer = setTimeout(() => {
+        if (!watch.begun) this.#again(uri, watch, methods);
+      }, waitMs).unref();
+    });
+    return begun;
   }
 }
 
