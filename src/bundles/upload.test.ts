@@ -178,6 +178,19 @@ describe('a replaced bundle', () => {
     }
   });
 
+  test('leaves its folder to another server that runs from it, and the last one takes it along', async () => {
+    const { upload, bundles, store, entry } = await hub();
+    await upload(bundle());
+    await store.change((draft) => void Object.assign(draft.mcpServers ?? {}, { copy: { ...entry('notes') } }));
+    await upload(bundle({ version: '2.0.0' }), { replace: true });
+    expect(bundles()).toEqual(['notes-1.0.0', 'notes-2.0.0']);
+    await store.change((draft) => {
+      draft.mcpServers = { notes: draft.mcpServers?.['copy'] ?? {} };
+    });
+    await upload(bundle({ version: '3.0.0' }), { replace: true });
+    expect(bundles()).toEqual(['notes-2.0.0', 'notes-3.0.0']);
+  });
+
   test('runs once it has what it waited for, but not against the operator’s will', async () => {
     const { upload, entry, store } = await hub();
     await upload(bundle());

@@ -8,7 +8,7 @@ import { damaged, quoted } from './failures.ts';
 import { bundlesFolder, keepFolder, removeFolder, removeLeftovers, removeTree } from './folders.ts';
 import { type Manifest, parseManifest } from './manifest.ts';
 import { handSet, type HandSet, wordsBefore } from './hand-set.ts';
-import { knownValues, type Origin, originOf, removeBundle, textsOf } from './origin.ts';
+import { isBundleInUse, knownValues, type Origin, originOf, removeBundle, textsOf } from './origin.ts';
 import { type BundleHost, bundleServer, bundleWords, type BundleWords, mask, thisHost } from './server-config.ts';
 import { type Bundle, openBundle } from './unpack.ts';
 
@@ -43,8 +43,8 @@ export interface ImportedBundle {
 
 /**
  * Unpacks a bundle and registers its server. A replaced server keeps what the operator decided about it (who may use it, its switched-off tools, whether it
- * runs, variables and the description changed by hand) and the values given before, and its folder goes. Whatever fails, settings and disk are as they were.
- * Throws HubError `invalid_input` (bad bundle, bad values), `too_large`, `conflict` (the name is taken), `misconfigured` (the disk).
+ * runs, variables and the description changed by hand) and the values given before, and its folder goes, unless another server runs from it. Whatever fails,
+ * settings and disk are as they were. Throws HubError `invalid_input` (bad bundle, bad values), `too_large`, `conflict` (the name is taken), `misconfigured` (the disk).
  */
 export async function importBundle(upload: BundleUpload): Promise<ImportedBundle> {
   if (!/\.(mcpb|dxt)$/i.test(upload.filename)) {
@@ -118,14 +118,15 @@ async function install(bundle: Bundle, { manifest, parent }: Source, executables
 
 async function register(source: Source, folder: string): Promise<ImportedBundle> {
   const { manifest, upload } = source;
-  const { old, answer, requiredConfig, notes } = await upload.change((draft) => {
+  const { old, servers, answer, requiredConfig, notes } = await upload.change((draft) => {
     const made = entryFor(draft, source, folder);
-    draft.mcpServers = { ...draft.mcpServers, [manifest.name]: made.entry };
-    return made;
+    const servers = { ...draft.mcpServers, [manifest.name]: made.entry };
+    draft.mcpServers = servers;
+    return { ...made, servers };
   });
   const result = { manifest, server: { name: manifest.name, config: answer }, requiredConfig };
   try {
-    if (originOf(old)?.folder !== folder) await removeBundle(old, upload.dataDir);
+    if (old && !isBundleInUse(old, servers)) await removeBundle(old, upload.dataDir);
     return { ...result, notes };
   } catch (error) {
     return { ...result, notes: [...notes, `The folder of the old version is still there: ${errorText(error)}`] };
