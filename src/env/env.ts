@@ -78,10 +78,10 @@ const schema = z.object({
   SETTINGS_PATH: word.default('./mcp_settings.json'),
   DATA_DIR: word.default('./data'),
   DB_URL: checked('postgres://user:password@host:5432/name, or off', word, database).default({ kind: 'embedded' }),
-  ADMIN_PASSWORD: checked('at least 6 characters', z.string(), (text) => {
+  ADMIN_PASSWORD: checked(`${limits.passwordMinChars} to ${limits.passwordChars} characters`, z.string(), (text) => {
     // Secrets mounted as files often end in a line break that nobody typed.
     const password = text.replace(/[\r\n]+$/, '');
-    return password.length >= 6 ? password : undefined;
+    return password.length >= limits.passwordMinChars && password.length <= limits.passwordChars ? password : undefined;
   }).optional(),
   // RFC 7518 §3.2: a key for HS256 has 256 bits or more.
   JWT_SECRET: checked('at least 32 bytes, for example the output of `openssl rand -hex 32`', word, (text) =>
