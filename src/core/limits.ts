@@ -368,8 +368,8 @@ export const limits = {
   signInSettleMs: 15_000,
   /** Messages kept for a client whose stream broke: of one stream, of one session, of all. A busy call reports progress some hundred times. */
   replayEvents: 1_000,
-  replaySessionBytes: 2 * 1024 * 1024,
-  replayBytes: 32 * 1024 * 1024,
+  replaySessionChars: 2 * 1024 * 1024,
+  replayChars: 32 * 1024 * 1024,
   /** They are kept this long after the last of them: a laptop that was closed for a moment comes back within it; and how often that is looked at. */
   replayMs: 5 * 60_000,
   replaySweepMs: 30_000,

@@ -40,17 +40,17 @@ test('one stream, one session and all together have bounds; the youngest event a
   expect(busy.events).toHaveLength(limits.replayEvents);
   expect(busy.events.at(-1)?.place).toBe(limits.replayEvents + 10);
 
-  const half = 'x'.repeat(limits.replaySessionBytes / 2);
+  const half = 'x'.repeat(limits.replaySessionChars / 2);
   const [first, second] = [all.begin('large', 'p'), all.begin('large', 'p')];
   for (const log of [first, second]) for (let i = 0; i < 3; i++) log.add(half);
-  expect(first.bytes + second.bytes).toBeLessThanOrEqual(limits.replaySessionBytes);
+  expect(first.chars + second.chars).toBeLessThanOrEqual(limits.replaySessionChars);
   expect(second.events.at(-1)?.place).toBe(3);
-  second.add('x'.repeat(limits.replaySessionBytes + 1));
+  second.add('x'.repeat(limits.replaySessionChars + 1));
   expect(second.events.map(({ place }) => place)).toEqual([4]);
   expect(busy.events).toHaveLength(limits.replayEvents);
 
   for (let i = 0; i < 40; i++) all.begin(`session ${i}`, 'p').add(half);
-  expect(all.bytes).toBeLessThanOrEqual(limits.replayBytes);
+  expect(all.chars).toBeLessThanOrEqual(limits.replayChars);
   expect(busy.events).toEqual([]);
 });
 
@@ -60,9 +60,9 @@ test('what is dropped, and what belongs to a session that ended, takes no room',
   for (const log of [a, b, c]) log.add('12345');
   all.drop(a);
   all.drop(a);
-  expect(all.bytes).toBe(10);
+  expect(all.chars).toBe(10);
   all.endSession('one');
-  expect(all.bytes).toBe(5);
+  expect(all.chars).toBe(5);
   expect(all.find('one', b.id)).toBeUndefined();
   expect(all.find('two', c.id)).toBeDefined();
 });

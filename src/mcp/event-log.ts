@@ -23,7 +23,8 @@ export class EventLog {
   resume: Resume | undefined;
   /** Set for a stream of a session's own: the connection that carries it. */
   carrier: { end(): void } | undefined;
-  bytes = 0;
+  /** Of all that is kept of it. */
+  chars = 0;
   /** When something was last added, milliseconds since the epoch. */
   touchedAt: number;
   readonly #store: Store;
@@ -90,7 +91,8 @@ export interface EventLogs {
   wait(owner: string, over: () => void): () => void;
   /** The session is over. */
   endSession(sid: string): void;
-  readonly bytes: number;
+  /** Of all that is kept. */
+  readonly chars: number;
   close(): void;
 }
 
@@ -122,8 +124,8 @@ export function createEventLogs(now: () => number = Date.now): EventLogs {
       return end;
     },
     endSession: (sid) => store.endSession(sid),
-    get bytes() {
-      return store.bytes;
+    get chars() {
+      return store.chars;
     },
     close: () => clearInterval(timer),
   };
@@ -134,7 +136,7 @@ const idPattern = /^([pg][\w-]{1,40})\.(\d{1,15})(?:\.|$)/;
 
 class Store {
   readonly now: () => number;
-  bytes = 0;
+  chars = 0;
   /** Those with something in them, in the order of their first event. */
   readonly #logs = new Map<string, EventLog>();
   readonly #ofSession = new Map<string, Set<EventLog>>();
@@ -165,9 +167,9 @@ class Store {
     this.#weigh(log, event.text.length);
     if (log.events.length > limits.replayEvents) this.#forgetOldest(log);
     // The youngest stays whatever its size: it may be the answer.
-    while (bytesOf(own) > limits.replaySessionBytes && this.#forgetOldest(oldest(own, log))) {}
+    while (charsOf(own) > limits.replaySessionChars && this.#forgetOldest(oldest(own, log))) {}
     for (const other of this.#logs.values()) {
-      if (this.bytes <= limits.replayBytes) break;
+      if (this.chars <= limits.replayChars) break;
       if (other !== log) this.drop(other);
     }
   }
@@ -197,16 +199,16 @@ class Store {
     return event !== undefined;
   }
 
-  #weigh(log: EventLog, bytes: number): void {
-    log.bytes += bytes;
-    this.bytes += bytes;
+  #weigh(log: EventLog, chars: number): void {
+    log.chars += chars;
+    this.chars += chars;
   }
 }
 
-function bytesOf(logs: ReadonlySet<EventLog>): number {
-  let bytes = 0;
-  for (const log of logs) bytes += log.bytes;
-  return bytes;
+function charsOf(logs: ReadonlySet<EventLog>): number {
+  let chars = 0;
+  for (const log of logs) chars += log.chars;
+  return chars;
 }
 
 /** The first log that can spare an event. */
