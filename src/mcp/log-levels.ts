@@ -124,8 +124,8 @@ export function createLogLevels({ views, shared, own }: LogLevelOptions, now: ()
 
   return {
     async set(sid, wish) {
-      if (wishes.size >= limits.logWishes) wishes.delete(wishes.keys().next().value ?? '');
       wishes.delete(sid);
+      if (wishes.size >= limits.logWishes) wishes.delete(wishes.keys().next().value ?? '');
       wishes.set(sid, { ...wish, until: now() + limits.logWishMs });
       soon();
       const telling = views.get(wish.principal, wish.scope).servers.map((server) => raiseTo(server, wish.level));

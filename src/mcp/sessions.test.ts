@@ -4,7 +4,17 @@ import { limits } from '../core/limits.ts';
 import { anonymous } from '../core/access/principal.ts';
 import { createSealer } from '../core/seal.ts';
 import { createSessions } from './sessions.ts';
+import type { SessionFacts } from './sessions.ts';
 import type { Stream } from './stream.ts';
+
+const factsOf = (sid: string): SessionFacts => ({
+  sid,
+  principal: anonymous,
+  scope: { kind: 'all' },
+  revision: '2025-11-25',
+  abilities: '',
+  expiresAt: Infinity,
+});
 
 test('who lets go of a session late does not take away the one that is alive again', () => {
   const sessions = createSessions(createSealer(randomBytes(32), 'session'));
@@ -51,6 +61,18 @@ test('a session is kept ready for its next request, but not one of an endpoint w
   };
   expect(opensFor('x'.repeat(300))).toBe(0);
   expect(opensFor('x'.repeat(8_000))).toBe(3);
+});
+
+test('of more sessions with a wish for log messages than are remembered, those that wished last keep theirs', () => {
+  const sessions = createSessions(createSealer(randomBytes(32), 'session'));
+  const wish = (i: number, level: string): void => sessions.live(factsOf(`s${i}`)).setLogLevel(level);
+  const levelOf = (i: number) => sessions.live(factsOf(`s${i}`)).logLevel;
+  for (let i = 0; i < limits.logWishes; i++) wish(i, 'error');
+  // Said again, it is the youngest.
+  wish(0, 'debug');
+  expect([levelOf(0), levelOf(1)]).toEqual(['debug', 'error']);
+  wish(limits.logWishes, 'error');
+  expect([0, 1, 2, limits.logWishes].map(levelOf)).toEqual(['debug', undefined, 'error', 'error']);
 });
 
 test('what is held for a client that left is let go after a while, and who is gone is ended', () => {

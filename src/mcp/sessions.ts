@@ -200,8 +200,10 @@ class Live implements LiveSession {
   }
 
   setLogLevel(level: string): void {
-    if (this.#logLevels.size >= limits.openedSessions) this.#logLevels.clear();
+    this.#logLevels.delete(this.facts.sid);
     this.#logLevels.set(this.facts.sid, level);
+    const [oldest] = this.#logLevels.keys();
+    if (this.#logLevels.size > limits.logWishes && oldest !== undefined) this.#logLevels.delete(oldest);
   }
 
   /** Made when it is first looked at, like `holds`: most sessions have nothing but a call. */
