@@ -71,12 +71,17 @@ export const limits = {
   viewItems: 500_000,
   /** Texts kept of one item: it has one for each alias under which groups show it. */
   itemForms: 100,
+  /** A resource's URI, or a template of such, that the two are compared of; and templates kept ready, some 100 bytes each. */
+  uriChars: 8_192,
+  uriTemplates: 10_000,
   /** Names the world accepts: letters, digits, `_`, `-`, at most this many. */
   exposedNameChars: 64,
   /** Resolution of call timeouts. */
   deadlineTickMs: 50,
   /** Configured values shorter than this are not hidden in logs: hiding every `true` or `3000` would make them unreadable. */
   secretChars: 6,
+  /** A shorter key of an embedding service is a stand-in ("ollama", "none") for one that wants none, and hiding it would tear holes into other words. */
+  embeddingKeyChars: 12,
   /** A bundle file, the entries in it, and what they may unpack to (CONTRACT §4, MCPB upload). */
   bundleBytes: 200 * 1024 * 1024,
   bundleEntries: 10_000,
@@ -113,6 +118,10 @@ export const limits = {
   messageBytesMost: 512 * 1024 * 1024,
   /** Taking over a dead hub's folder takes milliseconds; a mark of it older than this was left by a crash. */
   takeoverMs: 10_000,
+  /** The holder of the embedded database's folder answers in milliseconds whether it lives; one that does not counts as alive. */
+  lockAnswerMs: 1_000,
+  /** Long enough for another process to finish what it does to the lock file (a few system calls). */
+  lockSettleMs: 50,
   /** One SQL statement; a listing over a full log table takes well under a second. */
   databaseStatementMs: 30_000,
   /** Reaching PostgreSQL, and how long its answer to a ping may take before the connection counts as lost. */
@@ -187,6 +196,10 @@ export const limits = {
   floodOverMs: 50,
   /** Redirects followed within the server's own origin; `/mcp` to `/mcp/` takes one. */
   redirects: 3,
+  /** More than this after a 202 or a redirect is not read to its end for the sake of keeping the connection. */
+  unreadBytes: 64 * 1024,
+  /** A server that wants to be left alone (`Retry-After`) is believed for this long at most: one mistaken header must not keep it away for days. */
+  retryAfterMs: 60 * 60_000,
   /** Body of an HTTP error that is read for its message. */
   errorBodyBytes: 16 * 1024,
   /** Attempts in a row to go on with a cut answer stream, and the wait before each unless the server names one. */
@@ -268,6 +281,14 @@ export const limits = {
   keysPerOwner: 100,
   /** Members of one list in the settings (servers of a group, servers of a user, users something is shared with). */
   listedNames: 1_000,
+  /** The name of a group or a user: fits a line, and a path of the dashboard. */
+  nameChars: 64,
+  /** The name of a server, which is part of file names, of which file systems take 255. */
+  serverNameChars: 128,
+  /** The name of an access key; what it is for, in a few words. */
+  keyNameChars: 100,
+  /** An e-mail address (RFC 5321 §4.5.3.1): 64 before the @, 255 after it. */
+  emailChars: 320,
   /** A free text in the settings, such as a description. */
   textChars: 4_000,
   /** Nesting of defaults in `${A:-${B:-…}}`; past it a default is taken as it stands. */
@@ -295,8 +316,14 @@ export const limits = {
   jsonBodyBytesMost: 128 * 1024 * 1024,
   /** Groups or servers created by one request; each is a change of the settings of its own. */
   batchItems: 200,
-  /** Entries of one page of a listing in the management API (reference: MCPHub §1.5). */
+  /** Entries of one page of a listing in the management API (reference: MCPHub §1.5), and when it does not say. */
   pageItems: 1_000,
+  pageItemsUsual: 100,
+  /** The number of a page that may be asked for: no listing has as many, and what it stands for is still an exact number. */
+  pageNumber: 1_000_000,
+  /** Records of one page of the activity when it does not say, and at most: bounds of the reference. */
+  activityPage: 20,
+  activityPageMost: 100,
   /** Connections of their own that sessions hold to servers with `perSessionClient`: each may be a process with a browser in it. */
   leases: 200,
   leasesPerPrincipal: 32,
@@ -347,6 +374,11 @@ export const limits = {
   searchLinkMs: 30 * 60_000,
   /** How long `toolhub search` waits for a hub; a hosted embedding service behind it may take ten seconds. */
   searchAnswerMs: 30_000,
+  /** How long `toolhub doctor` waits for whoever has the hub's port, and for the engine of Docker: one that hangs must not hold up the other checks. */
+  doctorHealthMs: 2_000,
+  doctorEngineMs: 5_000,
+  /** Stems of words kept: names of a catalogue repeat, hostile text does not. */
+  stems: 50_000,
   /** How long tools are read into the search index before other work gets its turn. */
   indexSliceMs: 8,
   /** How long searches of many clients are answered before other work gets its turn. */
@@ -398,6 +430,15 @@ export const limits = {
   embeddingRestMs: 10 * 60_000,
   /** A text that the service refused is tried again after this long. */
   embeddingRefusedMs: 10 * 60_000,
+  /** A refused text is halved until it is this short: then it was not its length. */
+  embeddingShortestChars: 64,
+  /** Texts refused one after the other until the service counts as failing. */
+  embeddingRefusals: 3,
+  /** The pause before a search asks the service once more, and the longest one it may ask for itself: whoever searches waits meanwhile. */
+  embeddingQueryPauseMs: 200,
+  embeddingQueryPauseMostMs: 2_000,
+  /** Vectors that the database does not take are brought again after this long. */
+  embeddingSavePauseMs: 1_000,
   /** Queries whose vectors are kept: a few MB, and who pages through results asks the same again. */
   embeddedQueries: 500,
   /** A hub that takes on tools to embed has this long before another one may; twice `embeddingBatchMs`. */

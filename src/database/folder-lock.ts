@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HubError } from '../core/errors.ts';
+import { limits } from '../core/limits.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 
 /** Who holds a folder. `boot` and `pids` are empty where the system does not tell them. */
@@ -88,7 +89,7 @@ async function isGone(holder: Holder, mine: Holder, folder: string): Promise<boo
 function answers(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
-    socket.setTimeout(1_000, () => socket.destroy(new Error('No answer')));
+    socket.setTimeout(limits.lockAnswerMs, () => socket.destroy(new Error('No answer')));
     socket.on('connect', () => socket.end(() => resolve(true)));
     socket.on('error', (error: NodeJS.ErrnoException) => {
       resolve(error.code !== 'ECONNREFUSED' && error.code !== 'ENOENT');
@@ -197,7 +198,6 @@ function parse(text: string | undefined): Holder | undefined {
   }
 }
 
-/** Long enough for another process to finish what it does to the lock file (a few system calls). */
 function settled(): Promise<void> {
-  return sleep(50);
+  return sleep(limits.lockSettleMs);
 }

@@ -1,4 +1,5 @@
 import type { Closers } from '../core/closers.ts';
+import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Settings, SystemSettings } from '../core/settings/types.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
@@ -57,8 +58,7 @@ export function secretsOf(settings: Settings, env: Env): string[] {
 
 /** The keys among the wishes that may not be shown. */
 export function embeddingKeys({ openai, azure }: EmbeddingWishes): string[] {
-  return [openai.apiKey, azure.apiKey].filter((key): key is string => key !== undefined && key.length >= shortestKey);
+  return [openai.apiKey, azure.apiKey].filter(
+    (key): key is string => key !== undefined && key.length >= limits.embeddingKeyChars,
+  );
 }
-
-/** What is shorter is a stand-in ("ollama", "none") for services that want none, and hiding it would tear holes into other words. */
-const shortestKey = 12;

@@ -1,5 +1,6 @@
 import { activityKinds, activityStatuses } from '../core/activity.ts';
 import type { Activity, ActivityKind, ActivityStatus } from '../core/activity.ts';
+import { limits } from '../core/limits.ts';
 import { readFilter } from './filter-input.ts';
 import type { RawFilter } from './filter-input.ts';
 
@@ -34,9 +35,6 @@ export interface ActivityListing extends ActivityFilter {
   readonly limit: number;
 }
 
-/** Bounds of the reference: pages of 20, at most 100. */
-const pages = { limit: 20, maxLimit: 100, maxPage: 1_000_000 };
-
 /** Reads the query parameters of `/api/activities`. Throws HubError `invalid_input` with every problem. `mine` is the caller's to add. */
 export function parseActivityListing(raw: RawFilter): ActivityListing {
   const read = readFilter(raw);
@@ -53,8 +51,8 @@ export function parseActivityListing(raw: RawFilter): ActivityListing {
     start: read.date('startDate'),
     end: read.date('endDate', 'end'),
   };
-  const page = read.integer('page', { min: 1, max: pages.maxPage }) ?? 1;
-  const limit = read.integer('limit', { min: 1, max: pages.maxLimit }) ?? pages.limit;
+  const page = read.integer('page', { min: 1, max: limits.pageNumber }) ?? 1;
+  const limit = read.integer('limit', { min: 1, max: limits.activityPageMost }) ?? limits.activityPage;
   read.done('activities');
   const given = Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
   return { ...(given as ActivityFilter), page, limit };

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { HubError, errorText } from '../core/errors.ts';
+import { limits } from '../core/limits.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 
 /** Response headers as undici gives them: names in lower case. */
@@ -179,10 +180,10 @@ export function printable(text: string): string {
   return text.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
 }
 
-/** `Retry-After` in seconds or as a date, in milliseconds from now; at most an hour is believed. */
+/** `Retry-After` in seconds or as a date, in milliseconds from now, as far as it is believed. */
 function retryAfter(headers: ResponseHeaders): number | undefined {
   const value = header(headers, 'retry-after');
   if (value === undefined) return undefined;
   const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
-  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), 3_600_000) : undefined;
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), limits.retryAfterMs) : undefined;
 }

@@ -18,6 +18,7 @@ export interface FrontOptions {
   readonly handle: (req: PlainRequest, res: HttpResponse) => void;
 }
 
+/** Connections are looked through this often for what is over its time, which is minutes. */
 const sweepMs = 5_000;
 
 /**

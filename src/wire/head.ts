@@ -54,8 +54,9 @@ export function readHead(text: string): PlainHead | undefined {
   return { method, url, headers, length };
 }
 
-/** Names as they were sent, with what they mean: few, and the same all day. */
+/** Names as they were sent, with what they mean. */
 const names = new Map<string, string | null>();
+/** Clients use few, and the same all day; what is past these is looked at anew each time. */
 const namesKept = 500;
 
 /** In lower case; null for what is no name, or none that a plain request has. */

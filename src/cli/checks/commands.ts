@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { basename, delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { limits } from '../../core/limits.ts';
 import type { TransportSettings } from '../../core/settings/types.ts';
 import type { Check } from './check.ts';
 
@@ -85,7 +86,7 @@ async function checkDockerEngine(client: string, neededBy: string, needed: boole
   const name = 'docker';
   try {
     const { stdout } = await promisify(execFile)(client, ['version', '--format', '{{.Server.Version}}'], {
-      timeout: 5_000,
+      timeout: limits.doctorEngineMs,
     });
     return { name, status: 'ok', detail: `engine ${stdout.trim()} answers; ${neededBy}` };
   } catch {

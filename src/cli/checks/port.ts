@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { errorText } from '../../core/errors.ts';
+import { limits } from '../../core/limits.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { Check } from './check.ts';
 
@@ -60,7 +61,7 @@ async function askHub(host: string, port: number): Promise<string | undefined> {
   const near = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
   try {
     const response = await fetch(`http://${near}:${port}/health`, {
-      signal: AbortSignal.timeout(2_000),
+      signal: AbortSignal.timeout(limits.doctorHealthMs),
       redirect: 'error',
     });
     const health: unknown = await response.json();

@@ -10,7 +10,7 @@ export const groupNameInput = z
   .trim()
   .normalize('NFC')
   .min(1, 'must not be empty')
-  .max(64, 'may have 64 characters at most')
+  .max(limits.nameChars, `may have ${limits.nameChars} characters at most`)
   .regex(
     /^[\p{L}\p{M}\p{N}._-]+(?: +[\p{L}\p{M}\p{N}._-]+)*$/u,
     'may consist of letters, digits, ".", "_", "-" and inner spaces',

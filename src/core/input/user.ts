@@ -13,7 +13,7 @@ export const usernameInput = z
   .trim()
   .normalize('NFC')
   .min(1, 'must not be empty')
-  .max(64, 'may have 64 characters at most')
+  .max(limits.nameChars, `may have ${limits.nameChars} characters at most`)
   .regex(/^[\p{L}\p{M}\p{N}._@+-]+$/u, 'may consist of letters, digits, ".", "_", "@", "+" and "-"')
   .refine((name) => !/^\.+$/.test(name), 'must not consist of dots only')
   .refine((name) => !reserved.has(name.toLowerCase()) && !isForbiddenName(name), 'is a reserved name');
@@ -30,7 +30,7 @@ const more = {
   isAdmin: z.boolean().nullish(),
   servers: namesInput.nullish(),
   groups: namesInput.nullish(),
-  email: z.string().trim().max(320).nullish(),
+  email: z.string().trim().max(limits.emailChars).nullish(),
 };
 
 const eitherPassword = { password: passwordInput.nullish(), newPassword: passwordInput.nullish() };

@@ -1,3 +1,5 @@
+import { limits } from '../limits.ts';
+
 /** One part of a template: literal text, then what an expression may expand to until the next part. */
 interface Part {
   readonly literal: string;
@@ -5,15 +7,13 @@ interface Part {
 }
 
 const kept = new Map<string, readonly Part[]>();
-const keptTemplates = 10_000;
-const longestUri = 8_192;
 
 /**
  * Whether a URI can be an expansion of a URI template (RFC 6570). Exact about what stands between expressions, generous inside them: this decides
  * which server is asked, and the server decides what exists. One pass, no pattern engine: both texts come from strangers.
  */
 export function matchesTemplate(template: string, uri: string): boolean {
-  if (uri.length > longestUri || template.length > longestUri) return false;
+  if (uri.length > limits.uriChars || template.length > limits.uriChars) return false;
   const parts = partsOf(template);
   const first = parts[0];
   if (!first || !uri.startsWith(first.literal)) return false;
@@ -36,7 +36,7 @@ export function matchesTemplate(template: string, uri: string): boolean {
 function partsOf(template: string): readonly Part[] {
   let parts = kept.get(template);
   if (!parts) {
-    if (kept.size >= keptTemplates) kept.clear();
+    if (kept.size >= limits.uriTemplates) kept.clear();
     parts = parse(template);
     kept.set(template, parts);
   }

@@ -1,3 +1,5 @@
+import { limits } from '../limits.ts';
+
 /**
  * A server as `mcpServers` of the settings file holds it: what may be read of it here, unknown members kept. The settings room has the schema
  * that decides whether it is valid.
@@ -18,7 +20,7 @@ export interface ServerEntry {
 /** What is wrong with a name for a server, as the end of a sentence, or undefined. Names end up in URLs, file names and tool names. */
 export function serverNameProblem(name: string): string | undefined {
   if (name === '') return 'is empty';
-  if (name.length > 128) return 'is longer than 128 characters';
+  if (name.length > limits.serverNameChars) return `is longer than ${limits.serverNameChars} characters`;
   if (!/^[A-Za-z0-9._-]+$/.test(name)) return 'may consist of letters, digits, ".", "_" and "-" only';
   if (name.startsWith('.') || name.includes('..')) return 'must not begin with "." or contain ".."';
   // They would be found on every object.

@@ -58,7 +58,7 @@ export const activity: Subject = {
       query: {
         ...activityFilter,
         page: { type: 'integer', minimum: 1, default: 1 },
-        limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+        limit: { type: 'integer', minimum: 1, maximum: limits.activityPageMost, default: limits.activityPage },
       },
       answer: { data: listOf(ref('Activity')), beside: { pagination: ref('Pagination') } },
     },

@@ -19,14 +19,14 @@ const number = (least: number, most: number) =>
     .refine((value) => value >= least && value <= most, `must be a whole number from ${least} to ${most}`)
     .optional();
 
-const pageInput = z.object({ page: number(1, 1_000_000), limit: number(1, limits.pageItems) });
+const pageInput = z.object({ page: number(1, limits.pageNumber), limit: number(1, limits.pageItems) });
 
 /** The part of a list that `?page=` and `?limit=` ask for; all of it when they are absent. Throws HubError `invalid_input`. */
 export function pageOf<T>(
   all: readonly T[],
   query: Readonly<Record<string, string>>,
 ): { items: readonly T[]; pagination?: Pagination } {
-  const { page = 1, limit = 100 } = parseInput(pageInput, query, 'Cannot list the servers');
+  const { page = 1, limit = limits.pageItemsUsual } = parseInput(pageInput, query, 'Cannot list the servers');
   if (query['page'] === undefined && query['limit'] === undefined) return { items: all };
   const total = all.length;
   const totalPages = Math.ceil(total / limit);

@@ -47,7 +47,7 @@ export async function embedTools(hashes: readonly string[], run: EmbedRun): Prom
     progress(embedded);
     // One after the other is refused: then it is not the texts.
     refusals = embedded > 0 ? 0 : refusals + (refusal ? 1 : 0);
-    if (refusal && refusals === mostRefusals) breaker.failed(refusal);
+    if (refusal && refusals === limits.embeddingRefusals) breaker.failed(refusal);
     if (service.pacingMs > 0 && queue.length > 0)
       await sleep(service.pacingMs, undefined, { signal: stopped }).catch(() => {});
   }
@@ -127,7 +127,7 @@ async function embedShortened(hash: string, first: HubError, run: EmbedRun): Pro
   const { embedder, breaker, stopped } = run.hosted;
   let text = run.text(hash) ?? '';
   let last = first;
-  while (text.length > shortestChars && !stopped.aborted) {
+  while (text.length > limits.embeddingShortestChars && !stopped.aborted) {
     text = text.slice(0, text.length / 2);
     try {
       const [vector] = await embedder.embed([text], limits.embeddingBatchMs, stopped);
@@ -156,9 +156,6 @@ async function embedShortened(hash: string, first: HubError, run: EmbedRun): Pro
   return { embedded: 0, refusal: last };
 }
 
-/** Halving ends here: what is refused at this length is not refused for its length. */
-const shortestChars = 64;
-
 /** What was paid for is not thrown away because the database is away for a moment. */
 async function saveUntilKept(vectors: ReadonlyMap<string, Float32Array>, { store, hosted }: EmbedRun): Promise<void> {
   const { service, stopped } = hosted;
@@ -167,14 +164,10 @@ async function saveUntilKept(vectors: ReadonlyMap<string, Float32Array>, { store
       return await store.save(service.space, vectors);
     } catch (error) {
       if (!(error instanceof HubError) || error.code !== 'not_ready' || stopped.aborted) throw error;
-      await sleep(savePauseMs, undefined, { signal: stopped }).catch(() => {});
+      await sleep(limits.embeddingSavePauseMs, undefined, { signal: stopped }).catch(() => {});
     }
   }
 }
-
-const savePauseMs = 1_000;
-/** Texts refused one after the other until the service counts as failing. */
-const mostRefusals = 3;
 
 /** How many texts one request has: half as many after one that was too large, and after some that were not twice as many again. */
 function batchSize() {

@@ -38,7 +38,7 @@ export function createQueryVectors(
         if (signal.aborted) throw breaker.reason ?? error;
         // A text that is refused says nothing about the service; mostly it is too long by the model's own count.
         if (error.code === 'invalid_input') {
-          if (asked.length <= shortestChars) throw error;
+          if (asked.length <= limits.embeddingShortestChars) throw error;
           asked = asked.slice(0, asked.length / 2);
           continue;
         }
@@ -79,13 +79,7 @@ export function createQueryVectors(
 
 /** How long after a failure that may have been a single one it is tried once more; undefined = not at all. */
 function pauseBefore({ code, retryAfterMs }: HubError): number | undefined {
-  if (code === 'too_many')
-    return retryAfterMs !== undefined && retryAfterMs <= longestPauseMs ? retryAfterMs : undefined;
-  return code === 'upstream_unavailable' ? Math.min(retryAfterMs ?? shortPauseMs, longestPauseMs) : undefined;
+  const most = limits.embeddingQueryPauseMostMs;
+  if (code === 'too_many') return retryAfterMs !== undefined && retryAfterMs <= most ? retryAfterMs : undefined;
+  return code === 'upstream_unavailable' ? Math.min(retryAfterMs ?? limits.embeddingQueryPauseMs, most) : undefined;
 }
-
-const shortPauseMs = 200;
-/** Whoever searches waits meanwhile. */
-const longestPauseMs = 2_000;
-/** What is refused at this length is not refused for its length. */
-const shortestChars = 64;

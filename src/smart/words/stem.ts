@@ -1,3 +1,5 @@
+import { limits } from '../../core/limits.ts';
+
 /**
  * The stem of an English word in lower case (Porter, "An algorithm for suffix stripping", 1980): `searching`, `searches` and `searched` meet in
  * `search`. Words of other scripts come back unchanged. Differs from the paper in one thing: three-letter plurals lose their `s` (`prs`, `ids`).
@@ -7,12 +9,11 @@ export function stem(word: string): string {
   if (known !== undefined) return known;
   const result = word.length < 4 ? shortWord(word) : longWord(word);
   // Names of a catalogue repeat; hostile text does not, and must not grow this without end.
-  if (stems.size >= maxKnown) stems.clear();
+  if (stems.size >= limits.stems) stems.clear();
   stems.set(word, result);
   return result;
 }
 
-const maxKnown = 50_000;
 const stems = new Map<string, string>();
 
 function shortWord(word: string): string {

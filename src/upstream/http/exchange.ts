@@ -25,8 +25,6 @@ export interface HttpRequest {
 const abandoned = new HubError('cancelled', 'Nobody waits for this any more.');
 /** Lines that an event has at most, as servers write them: its type, its id, its data, and the empty one. */
 const eventLines = 4;
-/** More than this after a 202 or a redirect is not read to its end for the sake of keeping the connection. */
-const unreadBytes = 64 * 1024;
 
 /**
  * One request to a remote server and its response, without a promise, a stream or an abort signal: it is undici's handler itself, because this is the hot path of
@@ -140,7 +138,7 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
       this.#readEvents(this.#reading, controller, chunk);
     } else {
       this.#unread += chunk.length;
-      if (this.#unread > unreadBytes) {
+      if (this.#unread > limits.unreadBytes) {
         if (this.#redirected) this.#startAgain(controller);
         else this.#finish(undefined, controller);
       }
