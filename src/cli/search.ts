@@ -11,7 +11,7 @@ export const search: Command = {
   summary: 'find tools by what they do, as smart routing does',
   argument: '"<query>"',
   help: `  -g, --group <name>       search the servers of one group
-  -n, --limit <number>     how many tools at most, 1 to 100      (default 10)
+  -n, --limit <number>     how many tools at most, 1 to ${limits.searchResultsMost}      (default ${limits.searchResults})
       --explain            where scores come from, and what was left out and why
       --json               the answer as JSON
       --url <address>      the hub to ask                        (TOOLHUB_URL, default the one that has the data folder)
@@ -64,8 +64,9 @@ function askedIn(flags: Flags, given: readonly string[]): AskedSearch {
   const query = given.join(' ').trim();
   if (query === '') throw refused('say what to look for, for example: toolhub search "create an issue"');
   if (query.length > limits.searchChars) throw refused(`a query may have at most ${limits.searchChars} characters`);
-  const limit = Number(text(flags['limit']) ?? 10);
-  if (!Number.isInteger(limit) || limit < 1 || limit > 100) throw refused('--limit takes a whole number from 1 to 100');
+  const limit = Number(text(flags['limit']) ?? limits.searchResults);
+  if (!Number.isInteger(limit) || limit < 1 || limit > limits.searchResultsMost)
+    throw refused(`--limit takes a whole number from 1 to ${limits.searchResultsMost}`);
   return { query, group: text(flags['group']), limit, explain: flags['explain'] === true };
 }
 

@@ -362,6 +362,9 @@ export const limits = {
   callbackChars: 16_000,
   /** The query of a tool search and its context. A user's whole request, told at length, stays under 4 000; more is a document. */
   searchChars: 6_000,
+  /** Results of a tool search when it does not say, and at most: a model reads few with care. */
+  searchResults: 10,
+  searchResultsMost: 100,
   /** Of a search query this much comes back in the answer's metadata. */
   searchEchoChars: 1_000,
   /** Results that the record of a search keeps; a model hardly looks further. */

@@ -25,7 +25,13 @@ export function smartToolTexts(options: {
       type: 'object',
       properties: {
         query: { type: 'string', description: 'What the tool should do, in plain words. Specific beats general.' },
-        limit: { type: 'integer', minimum: 1, maximum: 100, default: 10, description: 'How many tools at most.' },
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          maximum: limits.searchResultsMost,
+          default: limits.searchResults,
+          description: 'How many tools at most.',
+        },
         context: { type: 'string', description: 'What the conversation is about, to tell similar tools apart.' },
       },
       required: ['query'],

@@ -119,17 +119,17 @@ async function search(
   options: SmartOptions,
   now: () => SmartView | undefined,
 ): Promise<Answer> {
-  const { query, context, limit = 10 } = given;
+  const { query, context, limit = limits.searchResults } = given;
   if (typeof query !== 'string' || query.trim() === '')
     return failure('search_tools needs "query", a text that says what you want to do.');
   if (context !== undefined && typeof context !== 'string') return failure('"context" must be a text.');
   if (typeof limit !== 'number' || !Number.isInteger(limit))
-    return failure('"limit" must be an integer from 1 to 100.');
+    return failure(`"limit" must be an integer from 1 to ${limits.searchResultsMost}.`);
   const { allowed } = searchable(view, options);
   const found = await options.search({
     query,
     context,
-    limit: Math.min(100, Math.max(1, limit)),
+    limit: Math.min(limits.searchResultsMost, Math.max(1, limit)),
     allowed,
   });
   const seen = now();

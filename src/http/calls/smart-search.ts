@@ -21,7 +21,7 @@ export const searchInput = z.object({
   context: z.string().max(limits.searchChars).nullish(),
   /** A group by name or id; all servers without it. */
   group: z.string().min(1, 'must not be empty').max(limits.filterChars).nullish(),
-  limit: z.int().min(1).max(100).nullish(),
+  limit: z.int().min(1).max(limits.searchResultsMost).nullish(),
   explain: z.boolean().nullish(),
 });
 
@@ -37,7 +37,7 @@ export function smartSearchRoutes({ views, smart }: SmartSearchOptions): Hono<Ap
       query,
       context: context ?? undefined,
       group: group ?? undefined,
-      limit: limit ?? 10,
+      limit: limit ?? limits.searchResults,
       explain: explain ?? false,
     };
     const view = (scope: Scope) => views.get(principal, scope);
