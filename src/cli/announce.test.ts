@@ -74,7 +74,7 @@ describe('the start-up banner', () => {
     );
   });
 
-  test('points to the documents where there is no home page', () => {
+  test('points to the documents where there is no dashboard', () => {
     const text = bannerLines(hubWith([]), { ...place, web: false }).join('\n');
     expect(text).not.toContain('Dashboard');
     expect(text).toContain('docs/connect-clients.md');

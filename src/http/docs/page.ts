@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
-import { homeStyle } from '../frame/home-style.ts';
+import { pageStyle } from '../frame/page-style.ts';
 import { contentOf, type Described } from './document.ts';
 import { schemas } from './schemas.ts';
 
-const style = `${homeStyle}
+const style = `${pageStyle}
 .method { display: inline-block; min-width: 4.2rem; font: .8rem ui-monospace, monospace; }
 .who { color: var(--soft); font-weight: 400; }
 summary code { font-weight: 400; }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import { html, raw } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { homeStyle } from '../frame/home-style.ts';
+import { pageStyle } from '../frame/page-style.ts';
 
 /** A small page of a sign-in. */
 export interface OAuthPage {
@@ -19,7 +19,7 @@ input, button { display: block; width: 100%; margin-top: .25rem; padding: .6rem;
 button { margin-top: 1.2rem; color: var(--paper); background: var(--link); border-color: var(--link); font-weight: 600; cursor: pointer; }
 input:focus-visible, button:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 `;
-const style = homeStyle + formStyle;
+const style = pageStyle + formStyle;
 
 const policy = [
   "default-src 'none'",

@@ -1,5 +1,5 @@
-/** The style of the home page, kept apart because its hash stands in the page's Content-Security-Policy: it is sent byte for byte. */
-export const homeStyle = `
+/** The style of the pages that the hub makes itself. Its hash stands in their Content-Security-Policy, so it is sent byte for byte. */
+export const pageStyle = `
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #566173; --paper: #fbfbfa; --card: #f0f1ef; --line: #d5d9de; --link: #1556b8; --good: #17693a; --warn: #8a5200; --bad: #a81e1e; }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e6e9ee; --soft: #a3adbb; --paper: #14181e; --card: #1d232c; --line: #343d4a; --link: #86b4ff; --good: #6fd394; --warn: #f0b45c; --bad: #ff8f8f; }
