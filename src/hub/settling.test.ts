@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { atEnd } from '../../test/kit/at-end.ts';
 import { newClosers } from '../core/closers.ts';
 import type { ServerState, ServerStatus } from '../core/hub.ts';
 import { createSettling } from './settling.ts';
@@ -36,12 +37,18 @@ test('whoever waits hears at the look that finds none connecting', async () => {
 });
 
 test('nobody waits longer than they will; what waits begins no more once the hub closes', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  atEnd(() => void vi.useRealTimers());
   const { settling, closers, become } = servers('connecting');
-  await settling.settled(1);
+  const first = settling.settled(50);
+  vi.advanceTimersByTime(49);
+  expect(await hasCome(first)).toBe(false);
+  vi.advanceTimersByTime(1);
+  expect(await hasCome(first)).toBe(true);
   const waiting = settling.settled(50);
   await closers.close();
   become('connected');
   settling.look();
-  await new Promise((resolve) => setTimeout(resolve, 60));
+  vi.runAllTimers();
   expect(await hasCome(waiting)).toBe(false);
 });

@@ -164,10 +164,18 @@ test('a client that reads nothing is not worked for again before it has', async 
   res?.writeHead(200, { 'content-length': long.length });
   res?.end(long);
   expect(res?.writableLength).toBeGreaterThan(0);
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  expect(responses).toHaveLength(1);
+  // Others come and are answered meanwhile, one after the other.
+  for (let i = 0; i < 10; i++) {
+    const other = await wire(server.port);
+    await other.send(post('3', '', '/mcp/other'));
+    await until('the other request', () => responses.length === i + 2);
+    responses[i + 1]?.writeHead(200, short);
+    responses[i + 1]?.end('ok');
+    await until('its answer', () => answersIn(other.heard) === 1);
+  }
+  expect(server.byFront.filter((url) => url === '/mcp')).toHaveLength(1);
   socket.resume();
-  await until('the second request', () => responses.length === 2);
+  await until('the second request', () => responses.length === 12);
   socket.destroy();
 });
 

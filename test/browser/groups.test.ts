@@ -1,8 +1,9 @@
+import type { Request } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
 import { hostileStdio } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
-import { closePages, tab, visit, violationsInEveryLook } from './kit.ts';
+import { closePages, nextNews, settled, tab, visit, violationsInEveryLook } from './kit.ts';
 
 // Groups: made, filled with servers and tools, connected to, shared, taken away.
 
@@ -94,8 +95,15 @@ test('of quick ticks each counts, in their order, and none goes back for a momen
   await box('env').click();
   await expect.poll(() => box('env').isChecked()).toBe(false);
   // Something else changes meanwhile, and every page hears of it.
+  const asked: Request[] = [];
+  page.on('request', (request) => asked.push(request));
+  const news = await nextNews(page);
   await api(hub, 'POST', '/groups', { token: admin, body: { name: 'elsewhere' } });
-  await page.waitForTimeout(1_000);
+  await news.heard;
+  await settled(page);
+  // What it asks for then, if it does, has been answered, and shown.
+  for (const request of asked) await (await request.response())?.finished();
+  await settled(page);
   expect([await box('add').isChecked(), await box('env').isChecked(), sent.length]).toEqual([false, false, 1]);
   release();
   await expect.poll(() => configs('quick')).toMatchObject([{ name: 'alpha', tools: ['echo'] }]);

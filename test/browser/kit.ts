@@ -150,8 +150,19 @@ export async function violationsInEveryLook(page: Page): Promise<string[]> {
 async function change(page: Page, colorScheme: 'light' | 'dark', size: { width: number; height: number }) {
   await page.emulateMedia({ colorScheme });
   await page.setViewportSize(size);
-  // What the page does about it is done before the second frame.
+  await settled(page);
+}
+
+/** What the page does about something that has just come is done before the second frame. */
+export async function settled(page: Page): Promise<void> {
   await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+}
+
+/** Waits for the next thing that the page, which has all its other answers, is told by its stream of changes. */
+export async function nextNews(page: Page): Promise<{ heard: Promise<void> }> {
+  const browserSide = await page.context().newCDPSession(page);
+  await browserSide.send('Network.enable');
+  return { heard: new Promise((resolve) => browserSide.once('Network.dataReceived', () => resolve())) };
 }
 
 interface Axe {
