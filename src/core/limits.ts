@@ -1,62 +1,71 @@
-/** Every bound of the hub, with its reason. Times in milliseconds, sizes in bytes. */
+/** Every bound of the hub, with its reason, by the room that keeps it. Times in milliseconds, sizes in bytes. */
 export const limits = {
-  /** A JSON-RPC request body from a client: base64 files as tool arguments fit, a memory attack does not. */
-  requestBodyBytes: 16 * 1024 * 1024,
-  /** One message from a server. Screenshots and database dumps reach 20 MB; more is a server gone wrong. */
-  upstreamMessageBytes: 64 * 1024 * 1024,
-  /** Bytes waiting for a child that does not read its stdin before calls to it are refused. */
-  upstreamBacklogBytes: 64 * 1024 * 1024,
-  /** Calls in flight to one server; past it the server is drowning and callers hear so at once. */
-  upstreamInFlight: 10_000,
-  /** Pages read of one upstream list; 1 000 pages of any sane size exceed what a client can show. */
-  listPages: 1_000,
-  /** Items kept of one upstream list. */
-  listItems: 100_000,
-  /** Servers that may be in the costly part of their start at once, and per core where that is more. Few at a time end together and leave the cores idle until the next begin. */
-  startsAtOnce: 32,
-  startsPerCore: 4,
-  /** Between the starts of two servers: less than one of them computes, so that the cores have work, and the hub comes to its own meanwhile. */
-  startPauseMs: 10,
-  /** How long a starting server holds its place in that queue: a hanging one must not delay the others. */
-  startSlotMs: 1_000,
+  // cli/, hub/ and env/: the start, the end, and what is asked of a hub from outside
+
   /** What takes much computing and has time (the embedded database, the search) waits this long at most for servers that are starting. */
   startCalmMs: 5_000,
-  /** First and longest wait before the next attempt to connect; doubled each time, with jitter. */
-  backOffFirstMs: 1_000,
-  backOffMaxMs: 60_000,
-  /** A connection that held this long was good: the next failure starts the back-off anew. */
-  backOffResetMs: 60_000,
-  /** `list_changed` storms are answered by one list request per this time. */
-  relistDebounceMs: 100,
-  /** Time between pings of an idle remote server, and how long its answer may take. */
-  keepAliveMs: 60_000,
-  keepAliveAnswerMs: 15_000,
-  /** A call to a server that is still connecting waits this long for it. */
-  waitForConnectionMs: 15_000,
-  /** How long a server that is away keeps its last known tools. */
-  catalogueGraceMs: 10 * 60_000,
   /** One reconcile acts on a change of settings or catalogue at once, and on those that come within this time after it together. */
   reconcileDebounceMs: 50,
-  /** The catalogue is written to disk at most this often. */
-  catalogueSaveMs: 1_000,
-  /** A stopping child gets this long after SIGTERM before SIGKILL. */
-  killAfterMs: 2_000,
   /** A stopping hub lets running calls finish for this long. */
   drainMs: 10_000,
-  /** Garbage lines of one server that reach the log per second; the rest is counted. */
-  noiseLinesPerSecond: 20,
-  /** Log entries kept in memory. */
-  logRing: 1_000,
-  /** One log line; longer text is cut, with a mark. */
-  logLineChars: 4_000,
+  /** The longest a stop may take: running calls (`drainMs`), then children that do not go (`killAfterMs`); past it the process ends anyway. */
+  stopMs: 15_000,
+  /** The start-up lines look at the servers this often, and name one that has not connected after this long. */
+  announcePollMs: 100,
+  announceSlowMs: 3_000,
+  /** How long `toolhub search` waits for a hub; a hosted embedding service behind it may take ten seconds. */
+  searchAnswerMs: 30_000,
+  /** How long `toolhub doctor` waits for whoever has the hub's port, and for the engine of Docker: one that hangs must not hold up the other checks. */
+  doctorHealthMs: 2_000,
+  doctorEngineMs: 5_000,
+  /** Longest time a timer of Node can take; a longer one would fire at once. */
+  timerMs: 2 ** 31 - 1,
+
+  // wire/ and node:http: connections of clients
+
+  /** An idle HTTP connection of a client stays open this long: longer than the usual load balancer's own limit of 60 s. */
+  idleConnectionMs: 75_000,
+  /** A client gets this long to send one whole request. */
+  requestReadMs: 120_000,
+
+  // mcp/: requests
+
+  /** A JSON-RPC request body from a client: base64 files as tool arguments fit, a memory attack does not. */
+  requestBodyBytes: 16 * 1024 * 1024,
+  /**
+   * What `routing.jsonBodyLimit` may say in place of `requestBodyBytes` and `apiBodyBytes`: no less than what is read in one go (`wire/head.ts`), and so much at
+   * most that a few bodies at once do not take the machine's memory.
+   */
+  jsonBodyBytesLeast: 64 * 1024,
+  jsonBodyBytesMost: 128 * 1024 * 1024,
+  /** Messages in one batch of a 2025-03-26 client. */
+  batchMessages: 100,
+  /** A call to a server that is still connecting waits this long for it. */
+  waitForConnectionMs: 15_000,
+  /** Progress and log messages that a slow reader may let pile up; past it they are left out, and the answer comes all the same. */
+  notifyBacklogBytes: 1024 * 1024,
+  /** A client that reads nothing of what it was sent for this long is dropped, and what it did not read with it. */
+  unreadMs: 60_000,
+  /** The hub vouches for no list for longer than this: its own settings may change it at any moment. */
+  listTtlMs: 60_000,
+
+  // mcp/: sessions
+
   /** A session of the old era ends after this long, used or not; clients then initialize again. */
   sessionMs: 7 * 24 * 60 * 60_000,
   /** Ended sessions remembered until they would have expired anyway. */
   endedSessions: 100_000,
   /** Opened session tokens kept so that each request need not decrypt again. */
   openedSessions: 20_000,
-  /** A longer token is of an endpoint whose name somebody made up, up to 16 KB of it, and is opened each time. */
+  /** A token longer than this is of an endpoint whose name somebody made up, up to 16 KB of it, and is opened each time. */
   openedTokenChars: 1_024,
+  /** What a session holds without a stream or a request, such as subscriptions, is let go after this long. */
+  heldSessionMs: 10 * 60_000,
+  /** Sessions are looked through this often for what has ended; what the settings say holds at once. */
+  withdrawnSweepMs: 15_000,
+
+  // mcp/: streams, and clients that come back to them
+
   /** Streams of one client session that may be open at once. */
   streamsPerSession: 8,
   /** Open legacy SSE connections and GET streams of the whole hub. */
@@ -65,23 +74,185 @@ export const limits = {
   streamBacklogBytes: 32 * 1024 * 1024,
   /** Comment lines that keep proxies from closing an idle stream. */
   streamKeepAliveMs: 15_000,
+  /** How soon a stream, of the log or of an MCP endpoint, ends after the credential it was opened with. */
+  streamCredentialMs: 1_000,
+  /** Messages kept for a client whose stream broke: of one stream, of one session, of all. A busy call reports progress some hundred times. */
+  replayEvents: 1_000,
+  replaySessionChars: 2 * 1024 * 1024,
+  replayChars: 32 * 1024 * 1024,
+  /** Messages are kept this long after the last one of their stream: a laptop that was closed for a moment comes back within it; and how often that is looked at. */
+  replayMs: 5 * 60_000,
+  replaySweepMs: 30_000,
+  /** A client whose stream broke is told to come back after this long. */
+  streamRetryMs: 1_000,
+  /** A call goes on for this long without its client: long enough for a few attempts to come back, short enough that a client that is gone costs the server little. */
+  resumeGraceMs: 5_000,
+  /** Calls of one principal that go on without their client at the same time; each may hold a connection to its server. */
+  resumeWaiting: 32,
+
+  // mcp/: what clients hear of changes, log messages and tasks
+
+  /** Resources one session or stream may subscribe to, and all of them together; each is also a subscription at its server. */
+  subscriptionsPerSession: 200,
+  subscriptions: 50_000,
+  /** How long the acknowledgement of a stream of changes waits for the servers to agree. */
+  subscribeWaitMs: 2_000,
+  /** Sessions whose wish for log messages is remembered, and for how long; past it the oldest counts as not said. */
+  logWishes: 5_000,
+  logWishMs: 24 * 60 * 60_000,
+  /** How long a client waits for the servers to hear of its wish: a hanging one must not hold it up. */
+  setLevelWaitMs: 500,
+  /** How long after a single request wanted more log messages its server gives them. */
+  logNeedMs: 10 * 60_000,
+  /** Tasks whose server is remembered, of one principal and of all, and for how long when the task itself does not say. */
+  tasksPerPrincipal: 1_000,
+  tasks: 20_000,
+  taskMs: 24 * 60 * 60_000,
+  /** A result longer than this is no handle of a task. */
+  taskHandleChars: 64 * 1024,
+
+  // mcp/asks/: what servers ask of clients
+
+  /** Questions of one server to clients that wait for their answers, and those that wait at one client's session: nobody reads more. */
+  asksPerConnection: 1_000,
+  asksPerSession: 50,
+  /** All that one server's open questions may hold, images for a model included: as much as one message of it. */
+  asksChars: 64 * 1024 * 1024,
+  /** How long a person may take to answer; until then the call that waits for it is not late. */
+  askMs: 10 * 60_000,
+  /** A question in the middle of no call waits this long for its client to open a stream, and is looked after this often. */
+  askStreamWaitMs: 10_000,
+  askStreamLookMs: 50,
+  /** Questions that come within this time go to a stateless client together: it answers them all with one request. */
+  askGatherMs: 20,
+  /** Rounds of questions in one call of a server that asks by its answers; a form per round is more than anybody fills in. */
+  askRounds: 20,
+  /** A server that wants to be asked again, and asks nothing itself, is given this long each time. */
+  askAgainMs: 500,
+  /** Calls that wait, without a connection, for a stateless client to come back with its answers: each holds a request open at its server. */
+  parkedCalls: 1_000,
+  parkedPerPrincipal: 100,
+  parkedChars: 128 * 1024 * 1024,
+  /** How long the state that a server gave a stateless client is good for, whatever the server itself says: nobody fills in a form for longer. */
+  requestStateMs: 24 * 60 * 60_000,
+  /** The id that a server gives an elicitation: ours have 36 characters. */
+  elicitationIdChars: 200,
+  /** URL-mode elicitations of which the end may still be told. */
+  elicitations: 10_000,
+
+  // http/: the management API and the dashboard
+
+  /** A body of the management API; an inline OpenAPI document of a large service fits. */
+  apiBodyBytes: 8 * 1024 * 1024,
+  /** The rest of a body that was refused is read away this far and this long, so that its sender finds the answer. */
+  strayBodyBytes: 256 * 1024 * 1024,
+  strayBodyMs: 60_000,
+  /** Groups or servers created by one request; each is a change of the settings of its own. */
+  batchItems: 200,
+  /** Entries of one page of a listing in the management API at most (reference: MCPHub §1.5), and when it does not say. */
+  pageItems: 1_000,
+  pageItemsUsual: 100,
+  /** The number of a page that may be asked for: no listing has as many, and what it stands for is still an exact number. */
+  pageNumber: 1_000_000,
+  /** Parts of one query parameter `a.b.c`, which stands for objects within objects. */
+  queryDepth: 16,
+  /** The `x-session-id` of a call. */
+  sessionIdChars: 200,
+  /** An uploaded form besides its file: fields, each of them, and all that with the boundaries. */
+  formFields: 20,
+  formFieldBytes: 256 * 1024,
+  formBytes: 8 * 1024 * 1024,
+  /** The query of an answer to a sign-in: a code and a state of some hundred characters each. */
+  callbackChars: 16_000,
+  /** Pages of the dashboard that follow changes at once, and how often each hears of them: a start of many servers is a storm of changes. */
+  changeReaders: 200,
+  changesEveryMs: 250,
+  /** An answer of the MCP registry: 30 servers are some 100 kB. */
+  registryAnswerMs: 8_000,
+  registryAnswerBytes: 4 * 1024 * 1024,
+  /** The wait of `POST /smart-routing/reindex` for the end of it; a longer one goes on in the background. */
+  reindexAnswerMs: 25_000,
+
+  // core/: who sees what, under which names
+
   /** Views kept ready (one per principal and scope). */
   views: 2_000,
   /** Items in all views that are kept, each of which costs some 150 bytes and its share of the list as text. */
   viewItems: 500_000,
   /** Texts kept of one item: it has one for each alias under which groups show it. */
   itemForms: 100,
+  /** Names the world accepts: letters, digits, `_`, `-`, at most this many. */
+  exposedNameChars: 64,
   /** A resource's URI, or a template of such, that the two are compared of; and templates kept ready, some 100 bytes each. */
   uriChars: 8_192,
   uriTemplates: 10_000,
-  /** Names the world accepts: letters, digits, `_`, `-`, at most this many. */
-  exposedNameChars: 64,
-  /** Resolution of call timeouts. */
-  deadlineTickMs: 50,
-  /** Configured values shorter than this are not hidden in logs: hiding every `true` or `3000` would make them unreadable. */
-  secretChars: 6,
-  /** A shorter key of an embedding service is a stand-in ("ollama", "none") for one that wants none, and hiding it would tear holes into other words. */
-  embeddingKeyChars: 12,
+  /** Servers named one by one in what the start says about anonymous callers. */
+  exposedServers: 20,
+
+  // core/: schemas and arguments
+
+  /** Compiled schemas kept; they are made anew in a fraction of a millisecond. */
+  schemas: 1_000,
+  /** Nesting and size of a schema, and of the work of converting arguments by it; past it arguments pass as they are. */
+  schemaDepth: 100,
+  schemaNodes: 20_000,
+  conversionSteps: 100_000,
+  /** One check of arguments may hold everybody up for this long; a schema that takes longer rests before it is tried again. */
+  schemaCheckMs: 50,
+  schemaRestMs: 60_000,
+  /** Problems of one input that are told; more help nobody. */
+  problems: 20,
+
+  // settings/: the document
+
+  /** The settings file; inline API documents make it long, nothing honest makes it longer. */
+  settingsBytes: 32 * 1024 * 1024,
+  /** Nesting of the settings document, so that walking it can never exhaust the stack. API documents stay under 60. */
+  settingsDepth: 200,
+  /** Problems of one settings document spelled out in an error's text; more is a file of another kind. */
+  problemLines: 100,
+  /** Nesting of defaults in `${A:-${B:-…}}`; past it a default is taken as it stands. */
+  placeholderDepth: 8,
+  /** Access keys of one user. */
+  keysPerOwner: 100,
+  /** Members of one list in the settings (servers of a group, servers of a user, users something is shared with). */
+  listedNames: 1_000,
+  /** The name of a group or a user: fits a line, and a path of the dashboard. */
+  nameChars: 64,
+  /** The name of a server, which is part of file names, of which file systems take 255. */
+  serverNameChars: 128,
+  /** The name of an access key; what it is for, in a few words. */
+  keyNameChars: 100,
+  /** An e-mail address (RFC 5321 §4.5.3.1): 64 before the @, 255 after it. */
+  emailChars: 320,
+  /** A free text in the settings, such as a description. */
+  textChars: 4_000,
+  /** Largest `options.maxBufferSize` of a server: near the longest string the engine can hold. */
+  messageBytesMost: 512 * 1024 * 1024,
+  /** A client configuration pasted for import, and the servers in it. */
+  importChars: 2 * 1024 * 1024,
+  importServers: 1_000,
+
+  // settings/: reading, watching and keeping it
+
+  /** Editors save in several steps: the file is read once they have been quiet for this long. */
+  settingsDebounceMs: 100,
+  /** The file's size and time are looked at this often too: bind mounts and network disks announce nothing. */
+  settingsPollMs: 2_000,
+  /** A file that cannot be parsed is read again after this long before anybody is told: it may be half saved. */
+  settingsSettleMs: 150,
+  /** Attempts to write a change while others keep changing the settings. */
+  settingsAttempts: 20,
+  /** How long a start waits for the settings in the database while a copy of them is at hand, and how long when there is none at all. */
+  settingsDatabaseMs: 3_000,
+  settingsFirstReadMs: 30_000,
+  /** Notifications do not come through every pooler (PgBouncer), so the version in the database is also looked at this often. */
+  settingsVersionMs: 5_000,
+  /** Taking over a dead hub's folder takes milliseconds; a mark of it older than this was left by a crash. */
+  takeoverMs: 10_000,
+
+  // bundles/: uploads, unpacked
+
   /** A bundle file, the entries in it, and what they may unpack to (CONTRACT §4, MCPB upload). */
   bundleBytes: 200 * 1024 * 1024,
   bundleEntries: 10_000,
@@ -97,85 +268,81 @@ export const limits = {
   bundleCopies: 100,
   /** What an interrupted unpacking left is removed once it is this old: no unpacking takes that long. */
   bundleLeftoverMs: 60 * 60_000,
-  /** A client configuration pasted for import, and the servers in it. */
-  importChars: 2 * 1024 * 1024,
-  importServers: 1_000,
-  /** The settings file; inline API documents make it long, nothing honest makes it longer. */
-  settingsBytes: 32 * 1024 * 1024,
-  /** Nesting of the settings document, so that walking it can never exhaust the stack. API documents stay under 60. */
-  settingsDepth: 200,
-  /** Editors save in several steps: the file is read once they have been quiet for this long. */
-  settingsDebounceMs: 100,
-  /** The file's size and time are looked at this often too: bind mounts and network disks announce nothing. */
-  settingsPollMs: 2_000,
-  /** A file that cannot be parsed is read again after this long before anybody is told: it may be half saved. */
-  settingsSettleMs: 150,
-  /** Attempts to write a change while others keep changing the settings. */
-  settingsAttempts: 20,
-  /** Longest time a timer of Node can take; a longer one would fire at once. */
-  timerMs: 2 ** 31 - 1,
-  /** Largest `options.maxBufferSize` of a server: near the longest string the engine can hold. */
-  messageBytesMost: 512 * 1024 * 1024,
-  /** Taking over a dead hub's folder takes milliseconds; a mark of it older than this was left by a crash. */
-  takeoverMs: 10_000,
-  /** The holder of the embedded database's folder answers in milliseconds whether it lives; one that does not counts as alive. */
-  lockAnswerMs: 1_000,
-  /** Long enough for another process to finish what it does to the lock file (a few system calls). */
-  lockSettleMs: 50,
-  /** One SQL statement; a listing over a full log table takes well under a second. */
-  databaseStatementMs: 30_000,
-  /** Reaching PostgreSQL, and how long its answer to a ping may take before the connection counts as lost. */
-  databaseConnectMs: 10_000,
-  /** An idle connection is asked this often whether it still works: a broken network says nothing by itself. */
-  databasePingMs: 10_000,
-  /** Connections per hub; several replicas share the 100 that PostgreSQL allows by default. */
-  databaseConnections: 8,
-  /** A transaction left open this long is rolled back: the embedded database serves nobody else meanwhile. */
-  databaseTxMs: 30_000,
-  /** Statements that may wait for the embedded database; past it callers are refused instead of piling up. */
-  databaseQueue: 10_000,
-  /** First and longest wait before the database is opened again. It is local or one hop away, hence shorter than for servers. */
-  databaseRetryFirstMs: 250,
-  databaseRetryMaxMs: 10_000,
-  /** How long a listing waits for the database before memory answers instead. */
-  databaseReadMs: 5_000,
-  /** How long a closing database may take to end what runs. */
-  databaseCloseMs: 5_000,
-  /** PostgreSQL refuses longer NOTIFY payloads. */
-  notifyBytes: 7_999,
-  /** How much the thread of the embedded database steps back behind the one that relays calls (`nice`): a third of its weight. */
-  databaseNiceness: 5,
-  /** Rows written in one statement, and how long the first of them waits for company. Past a thousand a row becomes no cheaper. */
-  writeBatchRows: 1_000,
-  writeBatchMs: 1_000,
-  /** So many rows wait no longer, but for what has passed since the last writing began: a core that relays calls too is taken often and shortly, not for as long as a thousand rows take. */
-  writeSoonRows: 200,
-  writeEveryMs: 100,
-  /** Log entries that wait for the database; at 200 characters each that is a few MB, and minutes of a busy hub. */
-  logQueue: 10_000,
-  /** Log entries kept in the database, and for how long (CONTRACT §4, Logs). */
-  logRows: 100_000,
-  logAgeMs: 7 * 24 * 60 * 60_000,
-  /** Entries of one listing. */
-  logPage: 1_000,
-  /** Log streams open at once, and bytes one reader may let pile up before it is cut off; it resumes with Last-Event-ID. */
-  logReaders: 1_000,
-  logReaderBytes: 1024 * 1024,
-  /** Activity records that wait for the database, and that are kept in memory. */
-  activityQueue: 5_000,
-  activityRing: 2_000,
-  /** Activity records kept in the database, and for how long. */
-  activityRows: 200_000,
-  activityAgeMs: 30 * 24 * 60 * 60_000,
-  /** Arguments or result of one call as kept in its record; longer text is cut, with a mark. */
-  activityPayloadChars: 8_000,
-  /** Old rows are removed this often, at most so many per statement so that no statement takes long. */
-  pruneEveryMs: 10 * 60_000,
-  pruneRows: 10_000,
-  /** Search text and other free text of a listing's filter. */
-  filterChars: 200,
-  /** Connections to one remote server. A call may hold one for minutes, and a server that must be asked more at once has other problems. */
-  upstreamConnections: 1_024,
+
+  // upstream/: servers as they start, fail and come back
+
+  /** Servers that may be in the costly part of their start at once, and per core where that is more. Few at a time end together and leave the cores idle until the next begin. */
+  startsAtOnce: 32,
+  startsPerCore: 4,
+  /** Between the starts of two servers: less than one of them computes, so that the cores have work, and the hub comes to its own meanwhile. */
+  startPauseMs: 10,
+  /** How long a server holds its place among those that start: a hanging one must not delay the others. */
+  startSlotMs: 1_000,
+  /** First and longest wait before the next attempt to connect; doubled each time, with jitter. */
+  backOffFirstMs: 1_000,
+  backOffMaxMs: 60_000,
+  /** A connection that held this long was good: the next failure starts the back-off anew. */
+  backOffResetMs: 60_000,
+  /** `list_changed` storms are answered by one list request per this time. */
+  relistDebounceMs: 100,
+  /** Time between pings of an idle remote server, and how long its answer may take. */
+  keepAliveMs: 60_000,
+  keepAliveAnswerMs: 15_000,
+  /** How long a server that is away keeps its last known tools. */
+  catalogueGraceMs: 10 * 60_000,
+  /** The catalogue is written to disk at most this often. */
+  catalogueSaveMs: 1_000,
+
+  // upstream/: what a server offers and says
+
+  /** One message from a server. Screenshots and database dumps reach 20 MB; more is a server gone wrong. */
+  upstreamMessageBytes: 64 * 1024 * 1024,
+  /** Pages read of one upstream list; 1 000 pages of any sane size exceed what a client can show. */
+  listPages: 1_000,
+  /** Items kept of one upstream list. */
+  listItems: 100_000,
+  /** How long a server may take to agree that it will tell of a resource's changes. */
+  subscribeAnswerMs: 10_000,
+  /** A server that did not answer a subscription is asked again for those who heard of the resource before: soon, since it may be busy with its start, then ever more slowly, up to where it costs nothing. */
+  subscribeRetryFirstMs: 1_000,
+  subscribeRetryMostMs: 5 * 60_000,
+  /** How long a connecting server may take to say that it will tell of changes, before its lists are read without that. */
+  listenAnswerMs: 1_000,
+  /** A stream of changes that held this long was good: the next failure starts its back-off anew. Serverless hosts end streams after 10 to 60 s. */
+  listenHeldMs: 5_000,
+  /** How long a server that was not met before may think about `server/discover` before it is asked in the older way too: one that is up answers at once. */
+  eraProbeMs: 2_000,
+  /** A server that was met as one of the session era is asked again after this long: it may have learned the newer one, and would not say so. */
+  eraTrustMs: 24 * 60 * 60_000,
+  /** Servers whose era is remembered, newest first; 100 bytes each. */
+  erasKept: 5_000,
+  /** Between two looks whether a server has changed its era under way. */
+  eraDoubtMs: 5_000,
+
+  // upstream/: calls, and connections of sessions' own
+
+  /** Calls in flight to one server; past it the server is drowning and callers hear so at once. */
+  upstreamInFlight: 10_000,
+  /** Bytes waiting for a child that does not read its stdin before calls to it are refused. */
+  upstreamBacklogBytes: 64 * 1024 * 1024,
+  /** Resolution of call timeouts. */
+  deadlineTickMs: 50,
+  /** How long a call may go on whose server reports progress again and again: work that is real is done, one that only says so is ended. */
+  callTotalMs: 60 * 60_000,
+  /** Calls that were given up and that the server may go on with, and for how long they count: twice what a call may take. */
+  abandonedCalls: 1_000,
+  abandonedMs: 2 * 60_000,
+  /** Connections of their own that sessions hold to servers with `perSessionClient`: each may be a process with a browser in it. */
+  leases: 200,
+  leasesPerPrincipal: 32,
+  /** A connection of a session's own that is not used for this long is ended, with whatever state the server keeps for it; and how often that is looked at. */
+  leaseIdleMs: 30 * 60_000,
+  leaseSweepMs: 30_000,
+
+  // upstream/stdio/: programs
+
+  /** A stopping child gets this long after SIGTERM before SIGKILL. */
+  killAfterMs: 2_000,
   /** A child whose stdin was closed ends by itself within this time, or gets SIGTERM. */
   stdinGraceMs: 200,
   /** An ended child's last output is still read for this long: a grandchild may hold the pipe open for ever. */
@@ -187,6 +354,11 @@ export const limits = {
   /** What a dead child said last, quoted in the error. */
   lastWordsLines: 10,
   lastWordsBytes: 2_048,
+  /** Garbage lines of one server that reach the log per second; the rest is counted. */
+  noiseLinesPerSecond: 20,
+
+  // upstream/: servers that flood the hub
+
   /** Lines and messages of one server in a second that answer nothing, past which it is read slowly: for so many ms at a time, in pieces of so many bytes, and a pause between. */
   floodPerSecond: 2_000,
   floodReadMs: 0.5,
@@ -194,6 +366,11 @@ export const limits = {
   floodPauseMs: 10,
   /** A flood is over when nothing comes for this long after a pause. */
   floodOverMs: 50,
+
+  // upstream/http/: remote servers
+
+  /** Connections to one remote server. A call may hold one for minutes, and a server that must be asked more at once has other problems. */
+  upstreamConnections: 1_024,
   /** Redirects followed within the server's own origin; `/mcp` to `/mcp/` takes one. */
   redirects: 3,
   /** More than this after a 202 or a redirect is not read to its end for the sake of keeping the connection. */
@@ -209,6 +386,9 @@ export const limits = {
   lingerMs: 5_000,
   /** How long a remote server may take to end our session when we leave. */
   endSessionMs: 2_000,
+
+  // upstream/openapi/: REST APIs
+
   /** An OpenAPI document; the largest public ones (code hosts, payment services) are 12 MB. */
   openapiDocumentBytes: 16 * 1024 * 1024,
   /** Operations of one document that become tools; more than any client can show. */
@@ -217,7 +397,7 @@ export const limits = {
   openapiParameters: 500,
   /** Schema nodes (or 50 characters each) one tool may have with every $ref written out; past it they become $defs. */
   openapiInlineNodes: 2_000,
-  /** What one tool may have at all, and all tools of a document; what is beyond is left open (any value). */
+  /** Schema nodes that one tool may have at all, and all tools of a document; what is beyond is left open (any value). */
   openapiToolNodes: 20_000,
   openapiDocumentNodes: 1_000_000,
   /** Depth of one schema, and values of an enum that are spelled out. */
@@ -226,20 +406,116 @@ export const limits = {
   /** Text of a tool's or schema's description that is kept, and JSON of an example or default. */
   openapiDescriptionChars: 8_000,
   openapiValueChars: 4_000,
-  /** One page of the list of such tools. */
+  /** One page of the list of an API's tools. */
   openapiPageBytes: 1024 * 1024,
   /** Redirects followed for one request to a REST API. */
   openapiRedirects: 5,
   /** Connections kept to one REST API. */
   openapiConnections: 64,
+
+  // upstream/oauth/: signing in to servers
+
+  /** One request to an authorization server, and all it takes until somebody can be asked to sign in: well within `CONNECT_TIMEOUT_MS`. */
+  oauthRequestMs: 10_000,
+  oauthPrepareMs: 20_000,
+  /** How long a sign-in may take from its address to its end; half of that is how old an address that is shown may be. */
+  signInMs: 10 * 60_000,
+  /** Sign-ins begun and not ended, of one server and of all. */
+  signInsPerServer: 16,
+  signIns: 1_000,
+  /** A shared sign-in is forgotten when the settings have not fitted it for this long: another hub's newer ones may still be on their way. */
+  signInSettleMs: 15_000,
   /** The answer of an OAuth token endpoint, and how long before its end a token is no longer used. */
   tokenAnswerBytes: 256 * 1024,
   tokenSpareMs: 30_000,
-  /** The longest a stop may take: running calls (`drainMs`), then children that do not go (`killAfterMs`); past it the process ends anyway. */
-  stopMs: 15_000,
-  /** The start-up lines look at the servers this often, and name one that has not connected after this long. */
-  announcePollMs: 100,
-  announceSlowMs: 3_000,
+  /** After a token could not be renewed for a passing reason, this long nobody asks for it again. */
+  tokenRetryMs: 2_000,
+  /** How long one hub may take to fetch new tokens before another one may try (discovery, token request), and how often the others look whether it has. */
+  tokenClaimMs: 45_000,
+  tokenClaimPollMs: 100,
+
+  // smart/: the search
+
+  /** The query of a tool search and its context. A user's whole request, told at length, stays under 4 000; more is a document. */
+  searchChars: 6_000,
+  /** Results of a tool search when it does not say, and at most: a model reads few with care. */
+  searchResults: 10,
+  searchResultsMost: 100,
+  /** Of a search query this much comes back in the answer's metadata. */
+  searchEchoChars: 1_000,
+  /** How long tools are read into the search index before other work gets its turn. */
+  indexSliceMs: 8,
+  /** How long a search waits for changed tools to be read: a hundred or so are; of more it takes what is there. */
+  indexWaitMs: 50,
+  /** How long searches of many clients are answered before other work gets its turn. */
+  searchTurnMs: 8,
+  /** Stems of words kept: names of a catalogue repeat, hostile text does not. */
+  stems: 50_000,
+  /** What the search tool's text says of the servers: each name, each description, all names, and all names with descriptions. Every client pays for it in every conversation. */
+  smartServerChars: 400,
+  smartAboutChars: 200,
+  smartServersChars: 2_000,
+  smartServersFullChars: 6_000,
+  /** Searches remembered to tell which of their results are called: per asker, askers, and for how long. */
+  searchesPerAsker: 5,
+  searchAskers: 1_000,
+  searchLinkMs: 30 * 60_000,
+
+  // smart/hosted/: embedding services
+
+  /** Connections to the embedding service: one embeds tools, the others serve searches. */
+  embeddingConnections: 8,
+  /** An answer of the embedding service: 128 vectors of 4 096 numbers written out as decimals are some 12 MB. */
+  embeddingAnswerBytes: 32 * 1024 * 1024,
+  /** Of what the embedding service says about a failure this much is logged. */
+  embeddingWordsChars: 300,
+  /** A key of an embedding service that is shorter is a stand-in ("ollama", "none") for one that wants none, and hiding it would tear holes into other words. */
+  embeddingKeyChars: 12,
+  /** Whoever searches waits this long for the vector of the query (CONTRACT §6), tools being embedded longer: a model on a small machine takes its time. */
+  embeddingQueryMs: 10_000,
+  embeddingBatchMs: 60_000,
+  /** The pause before a search asks the service once more, and the longest one it may ask for itself: whoever searches waits meanwhile. */
+  embeddingQueryPauseMs: 200,
+  embeddingQueryPauseMostMs: 2_000,
+  /** Queries whose vectors are kept: a few MB, and who pages through results asks the same again. */
+  embeddedQueries: 500,
+  /** Texts in one request; services that take fewer say so, and the number is halved. */
+  embeddingBatch: 128,
+  /** Tokens in one request, about: OpenAI takes 300 000. */
+  embeddingBatchTokens: 200_000,
+  /** Vectors that the database does not take are brought again after this long. */
+  embeddingSavePauseMs: 1_000,
+  /** Pauses before trials of a service that fails, doubling; and the longest one it may ask for itself (`Retry-After`). */
+  embeddingRetryFirstMs: 1_000,
+  embeddingRetryMostMs: 60_000,
+  embeddingRestMs: 10 * 60_000,
+  /** A text that the service refused is tried again after this long. */
+  embeddingRefusedMs: 10 * 60_000,
+  /** A refused text is halved until it is this short: then it was not its length. */
+  embeddingShortestChars: 64,
+  /** Texts refused one after the other until the service counts as failing. */
+  embeddingRefusals: 3,
+
+  // smart/vectors/: vectors that are kept
+
+  /** A hub that takes on tools to embed has this long before another one may; twice `embeddingBatchMs`. */
+  embeddingClaimMs: 120_000,
+  /** While other hubs embed some of the tools, this often it is looked whether they have, besides what they tell. */
+  embeddingOthersMs: 5_000,
+  /** Vectors that no hub has used for this long are removed from the database; how often that is looked at. */
+  embeddingsKeptMs: 30 * 24 * 60 * 60_000,
+  embeddingsTendMs: 60 * 60_000,
+  /** Vectors in memory, as bytes: room for 50 000 tools with 3 072 numbers each. */
+  vectorMemoryBytes: 192 * 1024 * 1024,
+  /** Vectors compared in memory before other requests get their turn: some 2 ms where there is no SIMD. */
+  vectorSegmentRows: 1_024,
+  /** Vectors read from or written to the database in one statement. */
+  vectorRows: 64,
+  /** One search in the vectors of the database: 50 000 of 1 536 numbers take a second in the embedded one. */
+  vectorSearchMs: 5_000,
+
+  // auth/: passwords, tokens and failed logins
+
   /** Password hashes computed at once (19 MiB each) and waiting; both logins and the file system use the same four threads of Node. */
   passwordsAtOnce: 2,
   passwordsWaiting: 200,
@@ -266,277 +542,87 @@ export const limits = {
   loginFailuresPerAccount: 100,
   /** Addresses and accounts with failures that are remembered; past it those whose window ends first go. */
   loginRecords: 50_000,
-  /** Compiled schemas kept; they are made anew in a fraction of a millisecond. */
-  schemas: 1_000,
-  /** Nesting and size of a schema, and of the work of converting arguments by it; past it arguments pass as they are. */
-  schemaDepth: 100,
-  schemaNodes: 20_000,
-  conversionSteps: 100_000,
-  /** One check of arguments may hold everybody up for this long; a schema that takes longer rests before it is tried again. */
-  schemaCheckMs: 50,
-  schemaRestMs: 60_000,
-  /** Problems of one input that are told; more help nobody. */
-  problems: 20,
-  /** Access keys of one user. */
-  keysPerOwner: 100,
-  /** Members of one list in the settings (servers of a group, servers of a user, users something is shared with). */
-  listedNames: 1_000,
-  /** The name of a group or a user: fits a line, and a path of the dashboard. */
-  nameChars: 64,
-  /** The name of a server, which is part of file names, of which file systems take 255. */
-  serverNameChars: 128,
-  /** The name of an access key; what it is for, in a few words. */
-  keyNameChars: 100,
-  /** An e-mail address (RFC 5321 §4.5.3.1): 64 before the @, 255 after it. */
-  emailChars: 320,
-  /** A free text in the settings, such as a description. */
-  textChars: 4_000,
-  /** Nesting of defaults in `${A:-${B:-…}}`; past it a default is taken as it stands. */
-  placeholderDepth: 8,
-  /** An idle HTTP connection of a client stays open this long: longer than the usual load balancer's own limit of 60 s. */
-  idleConnectionMs: 75_000,
-  /** A client gets this long to send one whole request. */
-  requestReadMs: 120_000,
-  /** Messages in one batch of a 2025-03-26 client. */
-  batchMessages: 100,
-  /** Problems of one settings document spelled out in an error's text; more is a file of another kind. */
-  problemLines: 100,
-  /** How long a start waits for the settings in the database while a copy of them is at hand, and how long when there is none at all. */
-  settingsDatabaseMs: 3_000,
-  settingsFirstReadMs: 30_000,
-  /** Notifications do not come through every pooler (PgBouncer), so the version in the database is also looked at this often. */
-  settingsVersionMs: 5_000,
-  /** A body of the management API; an inline OpenAPI document of a large service fits. */
-  apiBodyBytes: 8 * 1024 * 1024,
-  /**
-   * What `routing.jsonBodyLimit` may say in place of both: no less than what is read in one go (`wire/head.ts`), and so much at most that a few bodies at once do
-   * not take the machine's memory.
-   */
-  jsonBodyBytesLeast: 64 * 1024,
-  jsonBodyBytesMost: 128 * 1024 * 1024,
-  /** Groups or servers created by one request; each is a change of the settings of its own. */
-  batchItems: 200,
-  /** Entries of one page of a listing in the management API (reference: MCPHub §1.5), and when it does not say. */
-  pageItems: 1_000,
-  pageItemsUsual: 100,
-  /** The number of a page that may be asked for: no listing has as many, and what it stands for is still an exact number. */
-  pageNumber: 1_000_000,
+
+  // logs/: the log
+
+  /** Configured values shorter than this are not hidden in logs: hiding every `true` or `3000` would make them unreadable. */
+  secretChars: 6,
+  /** One log line; longer text is cut, with a mark. */
+  logLineChars: 4_000,
+  /** Log entries kept in memory. */
+  logRing: 1_000,
+  /** Log entries that wait for the database; at 200 characters each that is a few MB, and minutes of a busy hub. */
+  logQueue: 10_000,
+  /** Log entries kept in the database, and for how long (CONTRACT §4, Logs). */
+  logRows: 100_000,
+  logAgeMs: 7 * 24 * 60 * 60_000,
+  /** Entries of one listing. */
+  logPage: 1_000,
+  /** Entries that one request for the log may ask for; at their longest that is an answer of 40 MB. */
+  logPageMost: 10_000,
+  /** Log streams open at once, and bytes one reader may let pile up before it is cut off; it resumes with Last-Event-ID. */
+  logReaders: 1_000,
+  logReaderBytes: 1024 * 1024,
+  /** Search text and other free text of a listing's filter. */
+  filterChars: 200,
+
+  // logs/: the activity
+
+  /** Activity records that wait for the database, and that are kept in memory. */
+  activityQueue: 5_000,
+  activityRing: 2_000,
+  /** Activity records kept in the database, and for how long. */
+  activityRows: 200_000,
+  activityAgeMs: 30 * 24 * 60 * 60_000,
   /** Records of one page of the activity when it does not say, and at most: bounds of the reference. */
   activityPage: 20,
   activityPageMost: 100,
-  /** Connections of their own that sessions hold to servers with `perSessionClient`: each may be a process with a browser in it. */
-  leases: 200,
-  leasesPerPrincipal: 32,
-  /** One that is not used for this long is ended, with whatever state the server keeps for it; and how often that is looked at. */
-  leaseIdleMs: 30 * 60_000,
-  leaseSweepMs: 30_000,
-  /** The `x-session-id` of a call. */
-  sessionIdChars: 200,
-  /** Parts of one query parameter `a.b.c`, which stands for objects within objects. */
-  queryDepth: 16,
-  /** Servers named one by one in what the start says about anonymous callers. */
-  exposedServers: 20,
-  /** An uploaded form besides its file: fields, each of them, and all that with the boundaries. */
-  formFields: 20,
-  formFieldBytes: 256 * 1024,
-  formBytes: 8 * 1024 * 1024,
-  /** Entries that one request for the log may ask for; at their longest that is an answer of 40 MB. */
-  logPageMost: 10_000,
-  /** How soon a stream, of the log or of an MCP endpoint, ends after the credential it was opened with. */
-  streamCredentialMs: 1_000,
-  /** One request to an authorization server, and all it takes until somebody can be asked to sign in: well within `CONNECT_TIMEOUT_MS`. */
-  oauthRequestMs: 10_000,
-  oauthPrepareMs: 20_000,
-  /** How long a sign-in may take from its address to its end; half of that is how old an address that is shown may be. */
-  signInMs: 10 * 60_000,
-  /** Sign-ins begun and not ended, of one server and of all. */
-  signInsPerServer: 16,
-  signIns: 1_000,
-  /** After a token could not be renewed for a passing reason, this long nobody asks for it again. */
-  tokenRetryMs: 2_000,
-  /** Progress and log messages that a slow reader may let pile up; past it they are left out, and the answer comes all the same. */
-  notifyBacklogBytes: 1024 * 1024,
-  /** A client that reads nothing of what it was sent for this long is dropped, and what it did not read with it. */
-  unreadMs: 60_000,
-  /** The query of an answer to a sign-in: a code and a state of some hundred characters each. */
-  callbackChars: 16_000,
-  /** The query of a tool search and its context. A user's whole request, told at length, stays under 4 000; more is a document. */
-  searchChars: 6_000,
-  /** Results of a tool search when it does not say, and at most: a model reads few with care. */
-  searchResults: 10,
-  searchResultsMost: 100,
-  /** Of a search query this much comes back in the answer's metadata. */
-  searchEchoChars: 1_000,
+  /** Arguments or result of one call as kept in its record; longer text is cut, with a mark. */
+  activityPayloadChars: 8_000,
   /** Results that the record of a search keeps; a model hardly looks further. */
   activityResults: 20,
   /** Uses of searches that one page of the activity tells. */
   activityUses: 1_000,
-  /** Searches remembered to tell which of their results are called: per asker, askers, and for how long. */
-  searchesPerAsker: 5,
-  searchAskers: 1_000,
-  searchLinkMs: 30 * 60_000,
-  /** How long `toolhub search` waits for a hub; a hosted embedding service behind it may take ten seconds. */
-  searchAnswerMs: 30_000,
-  /** How long `toolhub doctor` waits for whoever has the hub's port, and for the engine of Docker: one that hangs must not hold up the other checks. */
-  doctorHealthMs: 2_000,
-  doctorEngineMs: 5_000,
-  /** Stems of words kept: names of a catalogue repeat, hostile text does not. */
-  stems: 50_000,
-  /** How long tools are read into the search index before other work gets its turn. */
-  indexSliceMs: 8,
-  /** How long searches of many clients are answered before other work gets its turn. */
-  searchTurnMs: 8,
-  /** What the search tool's text says of the servers: each name, each description, all names, and all names with descriptions. Every client pays for it in every conversation. */
-  smartServerChars: 400,
-  smartAboutChars: 200,
-  smartServersChars: 2_000,
-  smartServersFullChars: 6_000,
-  /** How long a server may take to agree that it will tell of a resource's changes. */
-  subscribeAnswerMs: 10_000,
-  /** One that did not answer is asked again for those who heard of it before: soon, since it may be busy with its start, then ever more slowly, up to where it costs nothing. */
-  subscribeRetryFirstMs: 1_000,
-  subscribeRetryMostMs: 5 * 60_000,
-  /** How long one hub may take to fetch new tokens before another one may try (discovery, token request), and how often the others look whether it has. */
-  tokenClaimMs: 45_000,
-  tokenClaimPollMs: 100,
-  /** A shared sign-in is forgotten when the settings have not fitted it for this long: another hub's newer ones may still be on their way. */
-  signInSettleMs: 15_000,
-  /** Messages kept for a client whose stream broke: of one stream, of one session, of all. A busy call reports progress some hundred times. */
-  replayEvents: 1_000,
-  replaySessionChars: 2 * 1024 * 1024,
-  replayChars: 32 * 1024 * 1024,
-  /** They are kept this long after the last of them: a laptop that was closed for a moment comes back within it; and how often that is looked at. */
-  replayMs: 5 * 60_000,
-  replaySweepMs: 30_000,
-  /** A client whose stream broke is told to come back after this long, */
-  streamRetryMs: 1_000,
-  /** and a call goes on without it for this long: long enough for a few attempts, short enough that a client that is gone costs the server little. */
-  resumeGraceMs: 5_000,
-  /** Calls of one principal that go on so at the same time; each may hold a connection to its server. */
-  resumeWaiting: 32,
-  /** Connections to the embedding service: one embeds tools, the others serve searches. */
-  embeddingConnections: 8,
-  /** An answer of it: 128 vectors of 4 096 numbers written out as decimals are some 12 MB. */
-  embeddingAnswerBytes: 32 * 1024 * 1024,
-  /** Of what it says about a failure this much is logged. */
-  embeddingWordsChars: 300,
-  /** Whoever searches waits this long for the vector of the query (CONTRACT §6), tools being embedded longer: a model on a small machine takes its time. */
-  embeddingQueryMs: 10_000,
-  embeddingBatchMs: 60_000,
-  /** Texts in one request; services that take fewer say so, and the number is halved. */
-  embeddingBatch: 128,
-  /** Tokens in one request, about: OpenAI takes 300 000. */
-  embeddingBatchTokens: 200_000,
-  /** Pauses before trials of a service that fails, doubling; and the longest one it may ask for itself (`Retry-After`). */
-  embeddingRetryFirstMs: 1_000,
-  embeddingRetryMostMs: 60_000,
-  embeddingRestMs: 10 * 60_000,
-  /** A text that the service refused is tried again after this long. */
-  embeddingRefusedMs: 10 * 60_000,
-  /** A refused text is halved until it is this short: then it was not its length. */
-  embeddingShortestChars: 64,
-  /** Texts refused one after the other until the service counts as failing. */
-  embeddingRefusals: 3,
-  /** The pause before a search asks the service once more, and the longest one it may ask for itself: whoever searches waits meanwhile. */
-  embeddingQueryPauseMs: 200,
-  embeddingQueryPauseMostMs: 2_000,
-  /** Vectors that the database does not take are brought again after this long. */
-  embeddingSavePauseMs: 1_000,
-  /** Queries whose vectors are kept: a few MB, and who pages through results asks the same again. */
-  embeddedQueries: 500,
-  /** A hub that takes on tools to embed has this long before another one may; twice `embeddingBatchMs`. */
-  embeddingClaimMs: 120_000,
-  /** While other hubs embed some of the tools, this often it is looked whether they have, besides what they tell. */
-  embeddingOthersMs: 5_000,
-  /** Vectors that no hub has used for this long are removed from the database; how often that is looked at. */
-  embeddingsKeptMs: 30 * 24 * 60 * 60_000,
-  embeddingsTendMs: 60 * 60_000,
-  /** Vectors in memory, as bytes: room for 50 000 tools with 3 072 numbers each. */
-  vectorMemoryBytes: 192 * 1024 * 1024,
-  /** Vectors compared in memory before other requests get their turn: some 2 ms where there is no SIMD. */
-  vectorSegmentRows: 1_024,
-  /** Vectors read from or written to the database in one statement. */
-  vectorRows: 64,
-  /** The wait of `POST /smart-routing/reindex` for the end of it; a longer one goes on in the background. */
-  reindexAnswerMs: 25_000,
-  /** One search in the vectors of the database: 50 000 of 1 536 numbers take a second in the embedded one. */
-  vectorSearchMs: 5_000,
-  /** Questions of one server to clients that wait for their answers, and those that wait at one client's session: nobody reads more. */
-  asksPerConnection: 1_000,
-  asksPerSession: 50,
-  /** All that one server's open questions may hold, images for a model included: as much as one message of it. */
-  asksChars: 64 * 1024 * 1024,
-  /** How long a person may take to answer; until then the call that waits for it is not late. */
-  askMs: 10 * 60_000,
-  /** A question in the middle of no call waits this long for its client to open a stream, and is looked after this often. */
-  askStreamWaitMs: 10_000,
-  askStreamLookMs: 50,
-  /** How long a call may go on whose server reports progress again and again: work that is real is done, one that only says so is ended. */
-  callTotalMs: 60 * 60_000,
-  /** Calls that were given up and that the server may go on with, and for how long they count: twice what a call may take. */
-  abandonedCalls: 1_000,
-  abandonedMs: 2 * 60_000,
-  /** Questions that come within this time go to a stateless client together: it answers them all with one request. */
-  askGatherMs: 20,
-  /** Rounds of questions in one call of a server that asks by its answers; a form per round is more than anybody fills in. */
-  askRounds: 20,
-  /** A server that wants to be asked again, and asks nothing itself, is given this long each time. */
-  askAgainMs: 500,
-  /** Calls that wait, without a connection, for a stateless client to come back with its answers: each holds a request open at its server. */
-  parkedCalls: 1_000,
-  parkedPerPrincipal: 100,
-  parkedChars: 128 * 1024 * 1024,
-  /** How long the state that a server gave a stateless client is good for, whatever the server itself says: nobody fills in a form for longer. */
-  requestStateMs: 24 * 60 * 60_000,
-  /** The id that a server gives an elicitation: ours have 36 characters. */
-  elicitationIdChars: 200,
-  /** URL-mode elicitations of which the end may still be told. */
-  elicitations: 10_000,
-  /** Pages of the dashboard that follow changes at once, and how often each hears of them: a start of many servers is a storm of changes. */
-  changeReaders: 200,
-  changesEveryMs: 250,
-  /** How long a server that was not met before may think about `server/discover` before it is asked in the older way too: one that is up answers at once. */
-  eraProbeMs: 2_000,
-  /** A server that was met as one of the session era is asked again after this long: it may have learned the newer one, and would not say so. */
-  eraTrustMs: 24 * 60 * 60_000,
-  /** Servers whose era is remembered, newest first; 100 bytes each. */
-  erasKept: 5_000,
-  /** Between two looks whether a server has changed its era under way. */
-  eraDoubtMs: 5_000,
-  /** How long a connecting server may take to say that it will tell of changes, before its lists are read without that. */
-  listenAnswerMs: 1_000,
-  /** A stream of changes that held this long was good: the next failure starts its back-off anew. Serverless hosts end streams after 10 to 60 s. */
-  listenHeldMs: 5_000,
-  /** Resources one session or stream may subscribe to, and all of them together; each is also a subscription at its server. */
-  subscriptionsPerSession: 200,
-  subscriptions: 50_000,
-  /** How long the acknowledgement of a stream of changes waits for the servers to agree. */
-  subscribeWaitMs: 2_000,
-  /** What a session holds without a stream or a request, such as subscriptions, is let go after this long. */
-  heldSessionMs: 10 * 60_000,
-  /** Sessions whose wish for log messages is remembered, and for how long; past it the oldest counts as not said. */
-  logWishes: 5_000,
-  logWishMs: 24 * 60 * 60_000,
-  /** How long a client waits for the servers to hear of its wish: a hanging one must not hold it up. */
-  setLevelWaitMs: 500,
-  /** How long after a single request wanted more log messages its server gives them. */
-  logNeedMs: 10 * 60_000,
-  /** Tasks whose server is remembered, of one principal and of all, and for how long when the task itself does not say. */
-  tasksPerPrincipal: 1_000,
-  tasks: 20_000,
-  taskMs: 24 * 60 * 60_000,
-  /** A result longer than this is no handle of a task. */
-  taskHandleChars: 64 * 1024,
-  /** The hub vouches for no list for longer than this: its own settings may change it at any moment. */
-  listTtlMs: 60_000,
-  /** The rest of a body that was refused is read away this far and this long, so that its sender finds the answer. */
-  strayBodyBytes: 256 * 1024 * 1024,
-  strayBodyMs: 60_000,
-  /** Sessions are looked through this often for what has ended; what the settings say holds at once. */
-  withdrawnSweepMs: 15_000,
-  /** An answer of the MCP registry: 30 servers are some 100 kB. */
-  registryAnswerMs: 8_000,
-  registryAnswerBytes: 4 * 1024 * 1024,
-  /** How long a search waits for changed tools to be read: a hundred or so are; of more it takes what is there. */
-  indexWaitMs: 50,
+
+  // logs/: on the way to the database, and out of it
+
+  /** Rows written in one statement, and how long the first of them waits for company. Past a thousand a row becomes no cheaper. */
+  writeBatchRows: 1_000,
+  writeBatchMs: 1_000,
+  /** So many rows wait no longer, but for what has passed since the last writing began: a core that relays calls too is taken often and shortly, not for as long as a thousand rows take. */
+  writeSoonRows: 200,
+  writeEveryMs: 100,
+  /** Old rows are removed this often, at most so many per statement so that no statement takes long. */
+  pruneEveryMs: 10 * 60_000,
+  pruneRows: 10_000,
+
+  // database/
+
+  /** One SQL statement; a listing over a full log table takes well under a second. */
+  databaseStatementMs: 30_000,
+  /** Reaching PostgreSQL, and how long its answer to a ping may take before the connection counts as lost. */
+  databaseConnectMs: 10_000,
+  /** An idle connection is asked this often whether it still works: a broken network says nothing by itself. */
+  databasePingMs: 10_000,
+  /** Connections per hub; several replicas share the 100 that PostgreSQL allows by default. */
+  databaseConnections: 8,
+  /** A transaction left open this long is rolled back: the embedded database serves nobody else meanwhile. */
+  databaseTxMs: 30_000,
+  /** Statements that may wait for the embedded database; past it callers are refused instead of piling up. */
+  databaseQueue: 10_000,
+  /** First and longest wait before the database is opened again. It is local or one hop away, hence shorter than for servers. */
+  databaseRetryFirstMs: 250,
+  databaseRetryMaxMs: 10_000,
+  /** How long a listing waits for the database before memory answers instead. */
+  databaseReadMs: 5_000,
+  /** How long a closing database may take to end what runs. */
+  databaseCloseMs: 5_000,
+  /** PostgreSQL refuses longer NOTIFY payloads. */
+  notifyBytes: 7_999,
+  /** How much the thread of the embedded database steps back behind the one that relays calls (`nice`): a third of its weight. */
+  databaseNiceness: 5,
+  /** The holder of the embedded database's folder answers in milliseconds whether it lives; one that does not counts as alive. */
+  lockAnswerMs: 1_000,
+  /** Long enough for another process to finish what it does to the lock file (a few system calls). */
+  lockSettleMs: 50,
 } as const;
