@@ -1,6 +1,6 @@
 import type { Identify } from '../auth/identify.ts';
 import type { ServerAsk } from '../core/protocol/asks.ts';
-import { userOf } from '../core/access/rules.ts';
+import { needsCredential, userOf } from '../core/access/rules.ts';
 import type { Closers } from '../core/closers.ts';
 import { limits } from '../core/limits.ts';
 import type { LoggerFor } from '../core/logger.ts';
@@ -75,11 +75,12 @@ export function openClients(options: OpenClients, closers: Closers) {
   const logLevels = createLogLevels({ views, shared, own: (sid) => leases.ofSession(mcpSession(sid)) });
   closers.add(() => logLevels.close());
   const tasks = createTasks({ views, life: (server) => lifeOf(shared(server)) });
-  const needsCredential = (): boolean => settings.current.system.routing.enableBearerAuth ?? !isLoopbackName(env.host);
+  const loopback = isLoopbackName(env.host);
+  const asksCredential = (): boolean => needsCredential(settings.current, loopback);
   const hints = createHints({
     settings: () => settings.current,
     hints: (server) => pool.catalogue.offers.get(server)?.hints,
-    needsCredential,
+    needsCredential: asksCredential,
   });
 
   const said: Said = (server, tenant, method, message, text) => {
@@ -104,7 +105,7 @@ export function openClients(options: OpenClients, closers: Closers) {
     leases.endSession(mcpSession(sid));
   };
   const endpoints = { basePath: env.basePath, taken: takenPaths, settings: () => settings.current };
-  const withdrawn = withdrawing({ sessions, sessionEnded, streams, endpoints, identify, needsCredential });
+  const withdrawn = withdrawing({ sessions, sessionEnded, streams, endpoints, identify, asksCredential });
   sweepNowAndThen(withdrawn, closers);
 
   const forRequests = {
@@ -162,16 +163,16 @@ interface Withdrawing {
   readonly streams: Streams;
   readonly endpoints: Pick<DoorOptions, 'basePath' | 'taken' | 'settings'>;
   readonly identify: DoorOptions['identify'];
-  readonly needsCredential: () => boolean;
+  readonly asksCredential: () => boolean;
 }
 
 /** Whoever is not let in any more hears nothing more either, nor does anybody at an endpoint that was switched off. */
-function withdrawing({ sessions, sessionEnded, streams, endpoints, identify, needsCredential }: Withdrawing) {
-  const isOver = (who: Identified): boolean => who === 'bad' || (who === 'none' && needsCredential());
+function withdrawing({ sessions, sessionEnded, streams, endpoints, identify, asksCredential }: Withdrawing) {
+  const isOver = (who: Identified): boolean => who === 'bad' || (who === 'none' && asksCredential());
   return {
     endSessions(): void {
       const isGone = (principal: Principal): boolean =>
-        principal.kind === 'anonymous' ? needsCredential() : isWithdrawn(endpoints.settings(), principal);
+        principal.kind === 'anonymous' ? asksCredential() : isWithdrawn(endpoints.settings(), principal);
       for (const sid of sessions.sweep(isGone)) sessionEnded(sid);
     },
     endStreams(): void {

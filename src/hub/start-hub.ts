@@ -9,6 +9,7 @@ import type { Hub } from '../core/hub.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import { createLoop, type Loop } from '../core/loop.ts';
+import { needsCredential } from '../core/access/rules.ts';
 import { createViews } from '../core/access/view.ts';
 import type { Env } from '../env/env.ts';
 import { createChanges } from '../http/dashboard/changes.ts';
@@ -164,7 +165,7 @@ function hubOf(env: Env, { url, settings, pool, servers, adminPassword, closers 
     mcpUrl: `${url}/mcp`,
     settingsPath: resolve(env.settingsPath),
     firstStart: settings.firstStart,
-    keyRequired: settings.current.system.routing.enableBearerAuth ?? !isLoopbackName(env.host),
+    keyRequired: needsCredential(settings.current, isLoopbackName(env.host)),
     ...(adminPassword !== undefined && { adminPassword }),
     ...(!isLoopbackName(env.host) && { exposure: exposure(settings.current) }),
     servers: () => pool.states(),

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { userOf } from '../core/access/rules.ts';
+import { needsCredential, userOf } from '../core/access/rules.ts';
 import { errorText, HubError } from '../core/errors.ts';
 import { goOn } from '../core/go-on.ts';
 import { limits } from '../core/limits.ts';
@@ -204,7 +204,7 @@ function userRoute(path: string, taken: DoorOptions['taken']): Route | undefined
 function admitted(who: Identified, settings: Settings, loopback: boolean): Principal | undefined {
   if (who === 'bad') return undefined;
   if (who !== 'none') return who;
-  return (settings.system.routing.enableBearerAuth ?? !loopback) ? undefined : anonymous;
+  return needsCredential(settings, loopback) ? undefined : anonymous;
 }
 
 /** Endpoints that are switched off, or not there yet. */

@@ -1,4 +1,4 @@
-import { resolve } from './rules.ts';
+import { needsCredential, resolve } from './rules.ts';
 import { listed } from '../settings/document.ts';
 import { limits } from '../limits.ts';
 import { anonymous } from './principal.ts';
@@ -9,12 +9,11 @@ import type { Settings } from '../settings/types.ts';
  * line says how to close it.
  */
 export function exposure(settings: Settings): string[] {
-  const { enableBearerAuth, openApiAccess } = settings.system.routing;
+  const { openApiAccess } = settings.system.routing;
   const names = resolve(settings, anonymous, { kind: 'all' }).members.map(({ server }) => server.name);
   if (names.length === 0) return [];
   const open = openApiAccess === 'open';
-  // Not set is on, beyond loopback.
-  const mcp = enableBearerAuth === false;
+  const mcp = !needsCredential(settings, false);
   const more = names.length - limits.exposedServers;
   return [
     ...(open

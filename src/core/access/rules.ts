@@ -98,6 +98,11 @@ export function reachesGroup(settings: Settings, principal: Principal, group: Gr
   return who !== undefined && seesGroup(who, group) && (who.kind !== 'key' || keyOpensGroup(who.key, group));
 }
 
+/** True when MCP endpoints ask for a credential: as the settings say, and where they are silent beyond loopback (CONTRACT §2). */
+export function needsCredential({ system }: Pick<Settings, 'system'>, loopback: boolean): boolean {
+  return system.routing.enableBearerAuth ?? !loopback;
+}
+
 /** The user or key behind a principal, live; undefined when it is gone or disabled. */
 export function userOf(settings: Settings, principal: Principal): UserSettings | undefined {
   if (principal.kind === 'user')

@@ -1,5 +1,6 @@
 import type { Context, Hono } from 'hono';
 import type { Settings } from '../../core/settings/types.ts';
+import { needsCredential } from '../../core/access/rules.ts';
 import type { Views } from '../../core/access/view.ts';
 import { isLoopbackName } from '../../mcp/guard.ts';
 import type { ApiEnv, CallerOptions } from '../frame/caller.ts';
@@ -24,8 +25,7 @@ export interface DashboardResources {
 export function dashboardResources(options: DashboardResources): Hono<ApiEnv>[] {
   const { changes, identify, views, host, registryUrl, hubUrl } = options;
   const loopback = isLoopbackName(host);
-  // Not set is on, beyond loopback.
-  const keyRequired = ({ system }: Settings) => system.routing.enableBearerAuth ?? !loopback;
+  const keyRequired = (settings: Settings) => needsCredential(settings, loopback);
   return [
     eventsRoutes({ changes, identify }),
     connectRoutes({ views, hubUrl, keyRequired }),
