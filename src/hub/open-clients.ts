@@ -1,13 +1,12 @@
 import type { Identify } from '../auth/identify.ts';
 import type { ServerAsk } from '../core/protocol/asks.ts';
-import { needsCredential, userOf } from '../core/access/rules.ts';
+import { isGone, needsCredential } from '../core/access/rules.ts';
 import type { Closers } from '../core/closers.ts';
 import { limits } from '../core/limits.ts';
 import type { LoggerFor } from '../core/logger.ts';
 import type { Principal } from '../core/access/principal.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import { createSealer } from '../core/seal.ts';
-import type { Settings } from '../core/settings/types.ts';
 import type { Views } from '../core/access/view.ts';
 import type { Env } from '../env/env.ts';
 import { createAnnouncer } from '../mcp/announcer.ts';
@@ -171,9 +170,9 @@ function withdrawing({ sessions, sessionEnded, streams, endpoints, identify, ask
   const isOver = (who: Identified): boolean => who === 'bad' || (who === 'none' && asksCredential());
   return {
     endSessions(): void {
-      const isGone = (principal: Principal): boolean =>
-        principal.kind === 'anonymous' ? asksCredential() : isWithdrawn(endpoints.settings(), principal);
-      for (const sid of sessions.sweep(isGone)) sessionEnded(sid);
+      const isWithdrawn = (principal: Principal): boolean =>
+        principal.kind === 'anonymous' ? asksCredential() : isGone(endpoints.settings(), principal);
+      for (const sid of sessions.sweep(isWithdrawn)) sessionEnded(sid);
     },
     endStreams(): void {
       streams.endWhere((req) => {
@@ -192,9 +191,4 @@ function sweepNowAndThen(withdrawn: ReturnType<typeof withdrawing>, closers: Clo
     setInterval(() => withdrawn.endStreams(), limits.streamCredentialMs).unref(),
   ];
   closers.add(() => timers.forEach((timer) => clearInterval(timer)));
-}
-
-function isWithdrawn(settings: Settings, principal: Principal): boolean {
-  if (principal.kind === 'key') return !settings.keys.some(({ id, enabled }) => id === principal.id && enabled);
-  return userOf(settings, principal) === undefined;
 }

@@ -1,4 +1,4 @@
-import { userOf } from '../core/access/rules.ts';
+import { isGone, userOf } from '../core/access/rules.ts';
 import { HubError } from '../core/errors.ts';
 import { isPerUser } from '../core/access/per-user.ts';
 import { type Principal, principalOf } from '../core/access/principal.ts';
@@ -49,11 +49,6 @@ export function isOver(
   if (user === undefined) return !server.perSessionClient;
   // Signed out is out, also of what was connected before. A call under way is about to hear it in better words, or was answered before.
   return now.refusal?.(server, user) !== undefined && lease.connection.inFlight === 0;
-}
-
-function isGone(settings: Settings, principal: Principal): boolean {
-  if (principal.kind === 'user') return userOf(settings, principal) === undefined;
-  return principal.kind === 'key' && !settings.keys.some(({ id, enabled }) => id === principal.id && enabled);
 }
 
 /** Each call is made as a user, and here is none. */

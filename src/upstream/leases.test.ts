@@ -3,6 +3,7 @@ import { atEnd } from '../../test/kit/at-end.ts';
 import { logLines } from '../../test/kit/channel-log.ts';
 import { hostileStdio, type Hostile } from '../../test/kit/hostile.ts';
 import { several } from '../../test/kit/several.ts';
+import { key } from '../../test/kit/snapshots.ts';
 import { until } from '../../test/kit/until.ts';
 import { HubError } from '../core/errors.ts';
 import type { Principal } from '../core/access/principal.ts';
@@ -170,6 +171,18 @@ test('sessions end with their server’s settings, their user, and when the clie
   expect(leases.size).toBe(0);
   state.shared = undefined;
   expect(leases.connection('own', { principal: alice, session: 'a' })).toBeUndefined();
+});
+
+test('the session of a user’s key ends with its owner, that of a key of nobody’s does not', async () => {
+  const { leases, own, state } = setUp();
+  const keys = [key('alices', { kind: 'user', owner: 'alice' }), key('nobodys')];
+  state.settings = { ...state.settings, keys };
+  const [alices, nobodys] = keys.map(({ id }) => own({ kind: 'key', id }, id));
+  leases.reconcile();
+  expect(leases.size).toBe(2);
+  state.settings = { ...state.settings, users: [] };
+  leases.reconcile();
+  expect([alices, nobodys].map((connection) => connection?.status.kind === 'stopped')).toEqual([true, false]);
 });
 
 test('a server that dies fails the calls of that session only, and is there again for the next one', async () => {

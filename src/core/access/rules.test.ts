@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { entry, group, key, type Parts, server, settings, user } from '../../../test/kit/snapshots.ts';
-import { isAdmin, reaches, resolve } from './rules.ts';
+import { isAdmin, isGone, reaches, resolve } from './rules.ts';
 import type { Principal } from './principal.ts';
 import type { Scope } from './scope.ts';
 import type { KeySettings } from '../settings/types.ts';
@@ -61,6 +61,32 @@ describe('a user reaches a server', () => {
 
   test('no longer once they are gone', () => {
     expect(names({ servers: [server('s', { visibility: 'public' })] }, asUser('ann'), all)).toEqual([]);
+  });
+});
+
+describe('a principal', () => {
+  const snapshot = settings({
+    users: [user('ann', { createdAt: '2026-01-01T00:00:00Z' }), user('root', { role: 'admin' })],
+    keys: [
+      key('open'),
+      key('off', { enabled: false }),
+      key('anns', { kind: 'user', owner: 'ann' }),
+      key('bobs', { kind: 'user', owner: 'bob' }),
+    ],
+  });
+  test.each<[string, Principal, boolean]>([
+    ['nobody', anonymous, false],
+    ['an admin', asUser('root'), false],
+    ['a user', { kind: 'user', username: 'ann', since: '2026-01-01T00:00:00Z' }, false],
+    ['an earlier user of that name', { kind: 'user', username: 'ann', since: '2025-01-01T00:00:00Z' }, true],
+    ['no user any more', asUser('bob'), true],
+    ['a key of nobody’s', asKey('open'), false],
+    ['a key that is switched off', asKey('off'), true],
+    ['no key any more', asKey('none'), true],
+    ['a user’s key', asKey('anns'), false],
+    ['a key whose owner is gone', asKey('bobs'), true],
+  ])('that is %s is there or gone', (_, principal, expected) => {
+    expect(isGone(snapshot, principal)).toBe(expected);
   });
 });
 

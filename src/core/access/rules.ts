@@ -114,6 +114,11 @@ export function userOf(settings: Settings, principal: Principal): UserSettings |
   return key?.kind === 'user' ? settings.users.find((user) => user.username === key.owner) : undefined;
 }
 
+/** True when nobody is behind a principal any more: the user is gone, the key is gone or disabled, or the owner of a user's key is. Anonymous is never gone. */
+export function isGone(settings: Settings, principal: Principal): boolean {
+  return identity(settings, principal) === undefined;
+}
+
 /** True for admins; an access key never is one. */
 export function isAdmin(settings: Settings, principal: Principal): boolean {
   return principal.kind === 'user' && userOf(settings, principal)?.role === 'admin';
