@@ -84,13 +84,6 @@ function* offered(settings: Settings, catalogue: Catalogue): Generator<Offered> 
   }
 }
 
-/** All tools of enabled servers as documents; those that did not change are the same objects as before. */
-export function createDocuments(): (settings: Settings, catalogue: Catalogue) => ToolDocument[] {
-  const documentOf = createDocumentOf();
-  return (settings, catalogue) =>
-    Array.from(offered(settings, catalogue), ({ server, item, description }) => documentOf(server, item, description));
-}
-
 /** A tool's document is made once for each wording of it. */
 function createDocumentOf() {
   const documents = new WeakMap<
