@@ -1,4 +1,5 @@
 import type { Activity, SearchUseRecord } from '../core/activity.ts';
+import type { Pagination } from '../core/pagination.ts';
 import type { ActivityFilter, ActivityListing, OwnCalls } from './activity-filter.ts';
 
 /** A record as it is shown: that of a search with what was done with its results, in order. */
@@ -7,14 +8,7 @@ export type SeenActivity = Activity & { readonly uses?: readonly SearchUseRecord
 /** One page of calls, newest first (reference: `/api/activities`). */
 export interface ActivityPage {
   readonly data: readonly SeenActivity[];
-  readonly pagination: {
-    readonly page: number;
-    readonly limit: number;
-    readonly total: number;
-    readonly totalPages: number;
-    readonly hasNextPage: boolean;
-    readonly hasPrevPage: boolean;
-  };
+  readonly pagination: Pagination;
 }
 
 /** Of calls, but for `search`. `errorCount` counts all that did not succeed; `avgDuration` in milliseconds, 0 when there were no calls. */
@@ -101,14 +95,6 @@ export interface ActivityAnswers {
   get(id: string, mine: OwnCalls | undefined): Promise<Activity | undefined>;
   /** Removes records from before `before`; gives how many. */
   remove(before: Date): Promise<number>;
-}
-
-export function pageOf(data: readonly Activity[], total: number, { page, limit }: ActivityListing): ActivityPage {
-  const totalPages = Math.ceil(total / limit);
-  return {
-    data,
-    pagination: { page, limit, total, totalPages, hasNextPage: page < totalPages, hasPrevPage: page > 1 && total > 0 },
-  };
 }
 
 /** Two decimals: more is noise, and table and memory would differ in the last one. */

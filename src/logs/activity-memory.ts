@@ -1,6 +1,7 @@
 import { type Activity, searchServer } from '../core/activity.ts';
 import { limits } from '../core/limits.ts';
-import { everyBucket, pageOf, roundMs, searchStats } from './activity-answers.ts';
+import { paginationOf } from '../core/pagination.ts';
+import { everyBucket, roundMs, searchStats } from './activity-answers.ts';
 import type { ActivityAnswers, SearchCounts } from './activity-answers.ts';
 import { type ActivitySlot, ActivitySlots } from './activity-slots.ts';
 import { activityMatcher } from './activity-filter.ts';
@@ -26,7 +27,8 @@ export function createActivityMemory(): ActivityMemory {
     async list(listing) {
       const found = matching(listing).reverse();
       const from = (listing.page - 1) * listing.limit;
-      return pageOf(found.slice(from, from + listing.limit), found.length, listing);
+      const data = found.slice(from, from + listing.limit);
+      return { data, pagination: paginationOf(listing.page, listing.limit, found.length) };
     },
     async stats(filter) {
       const all = matching(filter);

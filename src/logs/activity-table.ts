@@ -6,10 +6,11 @@ import {
   type SearchUseRecord,
 } from '../core/activity.ts';
 import { limits } from '../core/limits.ts';
+import { paginationOf } from '../core/pagination.ts';
 import type { Database, Parameter } from '../database/database.ts';
 import { sqlState } from '../database/failure.ts';
 import { type Column, copyWriter } from './activity-copy.ts';
-import { everyBucket, noSearches, pageOf, roundMs, searchStats } from './activity-answers.ts';
+import { everyBucket, noSearches, roundMs, searchStats } from './activity-answers.ts';
 import type { ActivityAnswers, ActivityBucket, SearchCounts, TimelineListing } from './activity-answers.ts';
 import { exactFilters } from './activity-filter.ts';
 import type { ActivityFilter } from './activity-filter.ts';
@@ -87,7 +88,7 @@ export function activityTable(database: Database): ActivityAnswers {
          limit ${where.value(listing.limit)}::int offset ${where.value((listing.page - 1) * listing.limit)}::int`,
         where.values,
       );
-      return pageOf(rows.map(fromRow), count?.n ?? 0, listing);
+      return { data: rows.map(fromRow), pagination: paginationOf(listing.page, listing.limit, count?.n ?? 0) };
     },
     async stats(filter) {
       const where = whereOf(filter);

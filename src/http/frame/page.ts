@@ -1,15 +1,7 @@
 import { z } from 'zod';
 import { parseInput } from '../../core/input/read.ts';
 import { limits } from '../../core/limits.ts';
-
-export interface Pagination {
-  readonly page: number;
-  readonly limit: number;
-  readonly total: number;
-  readonly totalPages: number;
-  readonly hasNextPage: boolean;
-  readonly hasPrevPage: boolean;
-}
+import { type Pagination, paginationOf } from '../../core/pagination.ts';
 
 const number = (least: number, most: number) =>
   z
@@ -21,17 +13,13 @@ const number = (least: number, most: number) =>
 
 const pageInput = z.object({ page: number(1, limits.pageNumber), limit: number(1, limits.pageItems) });
 
-/** The part of a list that `?page=` and `?limit=` ask for; all of it when they are absent. Throws HubError `invalid_input`. */
+/** The part of a list that `?page=` and `?limit=` ask for; all of it when they are absent. Throws HubError `invalid_input`, whose message `attempt` begins. */
 export function pageOf<T>(
   all: readonly T[],
   query: Readonly<Record<string, string>>,
+  attempt: string,
 ): { items: readonly T[]; pagination?: Pagination } {
-  const { page = 1, limit = limits.pageItemsUsual } = parseInput(pageInput, query, 'Cannot list the servers');
+  const { page = 1, limit = limits.pageItemsUsual } = parseInput(pageInput, query, attempt);
   if (query['page'] === undefined && query['limit'] === undefined) return { items: all };
-  const total = all.length;
-  const totalPages = Math.ceil(total / limit);
-  return {
-    items: all.slice((page - 1) * limit, page * limit),
-    pagination: { page, limit, total, totalPages, hasNextPage: page < totalPages, hasPrevPage: page > 1 },
-  };
+  return { items: all.slice((page - 1) * limit, page * limit), pagination: paginationOf(page, limit, all.length) };
 }

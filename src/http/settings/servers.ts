@@ -107,8 +107,9 @@ export function serverRoutes(options: ServerRoutes): Hono<ApiEnv> {
 
 /** The servers the caller sees, all of them or a page. */
 function listed(caller: Caller, query: Readonly<Record<string, string>>, sources: ServerSources) {
-  const { items, pagination } = pageOf(visibleServers(caller), query);
-  const input = parseInput(listInput, query, 'Cannot list the servers');
+  const attempt = 'Cannot list the servers';
+  const { items, pagination } = pageOf(visibleServers(caller), query, attempt);
+  const input = parseInput(listInput, query, attempt);
   const answer = input.items === 'count' ? serverSummary : serverAnswer;
   return { data: items.map((server) => answer(caller, server, sources)), ...(pagination && { pagination }) };
 }
