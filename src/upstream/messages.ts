@@ -1,3 +1,4 @@
+import { elements } from '../core/json/text.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import type { RpcMessage } from '../core/protocol/rpc.ts';
 
@@ -38,7 +39,7 @@ function eachOfBatch(
   sink: MessageSink,
   relatedTo: number | undefined,
 ): boolean {
-  const texts = elementTexts(text);
+  const texts = elements(text);
   let any = false;
   for (const [index, message] of batch.entries()) {
     if (!isMessage(message)) continue;
@@ -51,32 +52,4 @@ function eachOfBatch(
 /** JSON text without line breaks: outside strings they are white space, inside they cannot be. */
 export function oneLine(text: string): string {
   return text.includes('\n') || text.includes('\r') ? text.replace(/[\r\n]+/g, ' ') : text;
-}
-
-/** The source text of each element of a JSON array that is known to parse: numbers and escapes stay as the server wrote them. */
-function elementTexts(array: string): string[] {
-  const texts: string[] = [];
-  let depth = 0;
-  let start = array.indexOf('[') + 1;
-  for (let at = start; at < array.length; at++) {
-    const char = array[at];
-    if (char === '"') {
-      at = endOfString(array, at);
-    } else if (char === '{' || char === '[') {
-      depth++;
-    } else if (depth > 0 && (char === '}' || char === ']')) {
-      depth--;
-    } else if (depth === 0 && (char === ',' || char === ']')) {
-      texts.push(array.slice(start, at).trim());
-      start = at + 1;
-    }
-  }
-  return texts;
-}
-
-/** Index of the closing quote of the string that opens at `open`. */
-function endOfString(text: string, open: number): number {
-  let at = open + 1;
-  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
-  return at;
 }
