@@ -1,8 +1,8 @@
 import type { OutputUnit } from '@cfworker/json-schema';
 import type { Problem } from '../errors.ts';
 import { childPath } from '../json/path.ts';
+import { childAt, pointerKey } from '../json/pointer.ts';
 import { limits } from '../limits.ts';
-import { isObject } from '../protocol/rpc.ts';
 
 /** The checker's errors as problems that people can act on: the innermost ones, each once, at the path of what is wrong. */
 export function problemsOf(errors: readonly OutputUnit[], value: unknown): Problem[] {
@@ -96,13 +96,9 @@ function pathOf(location: string, value: unknown): string {
   let path = '';
   let at = value;
   for (const part of location.split('/').slice(1)) {
-    const key = decoded(part);
+    const key = pointerKey(decodeURIComponent(part));
     path = childPath(path, Array.isArray(at) ? Number(key) : key);
-    at = Array.isArray(at) ? (at[Number(key)] as unknown) : isObject(at) ? at[key] : undefined;
+    at = childAt(at, key);
   }
   return path;
-}
-
-function decoded(part: string): string {
-  return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
 }

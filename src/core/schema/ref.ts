@@ -1,4 +1,4 @@
-import { isObject } from '../protocol/rpc.ts';
+import { childAt, pointerKey } from '../json/pointer.ts';
 
 /** The part of a schema document that a local `$ref` (`#`, `#/$defs/node`) names; undefined for anything else. Nothing is ever fetched. */
 export function resolveRef(root: unknown, ref: string): unknown {
@@ -6,18 +6,17 @@ export function resolveRef(root: unknown, ref: string): unknown {
   if (!ref.startsWith('#/')) return undefined;
   let at: unknown = root;
   for (const part of ref.slice(2).split('/')) {
-    const key = unescape(part);
+    const key = keyIn(part);
     if (key === undefined) return undefined;
-    if (Array.isArray(at)) at = /^\d+$/.test(key) ? (at[Number(key)] as unknown) : undefined;
-    else at = isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+    at = childAt(at, key);
   }
   return at;
 }
 
-/** RFC 6901 in a URI fragment. */
-function unescape(part: string): string | undefined {
+/** Undefined when it is badly encoded (RFC 6901 §6). */
+function keyIn(part: string): string | undefined {
   try {
-    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+    return pointerKey(decodeURIComponent(part));
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { childAt, pointerKey } from '../../core/json/pointer.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 
 /** An OpenAPI document as it was parsed: not trusted in any part. */
@@ -27,8 +28,7 @@ export function pointed(document: Document, reference: string): unknown {
   if (!reference.startsWith('#/')) return undefined;
   let at: unknown = document;
   for (const part of reference.slice(2).split('/')) {
-    const key = decoded(part).replaceAll('~1', '/').replaceAll('~0', '~');
-    at = Array.isArray(at) && /^\d+$/.test(key) ? (at as unknown[])[Number(key)] : own(at, key);
+    at = childAt(at, pointerKey(decoded(part)));
   }
   return at;
 }
@@ -44,6 +44,7 @@ export function resolved(document: Document, value: unknown): Record<string, unk
   return undefined;
 }
 
+/** Badly encoded it is taken as it stands: documents are written by hand. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
