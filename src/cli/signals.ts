@@ -1,3 +1,4 @@
+import { deferred } from '../core/deferred.ts';
 import { exitCodes } from './exit.ts';
 
 export interface StopSignals {
@@ -9,22 +10,14 @@ export interface StopSignals {
 
 /** The first signal asks to stop in order; the second ends the process at once, and its children with it. */
 export function watchStopSignals(): StopSignals {
-  const { promise: asked, resolve } = withResolvers();
+  const { promise: asked, resolve } = deferred<undefined>();
   const controller = new AbortController();
   const onSignal = (): void => {
     if (controller.signal.aborted) process.exit(exitCodes.failed);
     controller.abort();
-    resolve();
+    resolve(undefined);
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
   return { asked, signal: controller.signal };
-}
-
-function withResolvers(): { promise: Promise<undefined>; resolve: () => void } {
-  let resolve = (): void => {};
-  const promise = new Promise<undefined>((done) => {
-    resolve = () => done(undefined);
-  });
-  return { promise, resolve };
 }

@@ -1,3 +1,4 @@
+import { deferred } from '../core/deferred.ts';
 import type { HubError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import type { ServerSettings } from '../core/settings/types.ts';
@@ -23,10 +24,7 @@ export interface ProbeOptions {
 /** Connects to a server once, lists what it offers, and leaves. Throws HubError with the reason when that fails. */
 export async function probeServer(server: ServerSettings, options: ProbeOptions): Promise<Probed> {
   const { timeoutMs } = options;
-  let settle: (error: HubError | undefined) => void = () => undefined;
-  const settled = new Promise<HubError | undefined>((resolve) => {
-    settle = resolve;
-  });
+  const { promise: settled, resolve: settle } = deferred<HubError | undefined>();
   const connection: Connection = new Connection({
     ...options,
     server,

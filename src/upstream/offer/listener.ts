@@ -1,4 +1,5 @@
 import type { ItemKind, ServerAbout } from '../../core/catalogue.ts';
+import { type Deferred, deferred } from '../../core/deferred.ts';
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
@@ -32,11 +33,7 @@ const listFilters = [
 ] as const;
 
 /** Somebody waits to hear whether the server will tell of a resource. */
-interface Wish {
-  readonly promise: Promise<void>;
-  resolve(): void;
-  reject(error: HubError): void;
-}
+type Wish = Deferred<void>;
 
 /**
  * The one `subscriptions/listen` of a connection to a server without sessions (2026-07-28, Subscriptions): for changed lists, and for the resources that somebody
@@ -223,11 +220,8 @@ function isRefusal(error: Record<string, unknown> | undefined, failure: HubError
 }
 
 function newWish(): Wish {
-  let settle: Pick<Wish, 'resolve' | 'reject'> = { resolve: () => undefined, reject: () => undefined };
-  const promise = new Promise<void>((resolve, reject) => {
-    settle = { resolve, reject };
-  });
+  const wish = deferred<void>();
   // Whoever began may have left.
-  promise.catch(() => undefined);
-  return { promise, ...settle };
+  wish.promise.catch(() => undefined);
+  return wish;
 }
