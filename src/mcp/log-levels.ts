@@ -4,6 +4,7 @@ import type { Principal } from '../core/access/principal.ts';
 import type { Scope } from '../core/access/scope.ts';
 import { statelessRevision } from '../core/protocol/stateless.ts';
 import type { Views } from '../core/access/view.ts';
+import { within } from '../core/within.ts';
 import { lower } from './log-level.ts';
 
 /** A connection that may be told from which severity on its server is to log; `upstream/connection.ts` is one. */
@@ -152,14 +153,4 @@ export function createLogLevels({ views, shared, own }: LogLevelOptions, now: ()
 
 function takesLevel({ capabilities, protocolVersion }: Offer['about']): boolean {
   return capabilities.includes('logging') && protocolVersion < statelessRevision;
-}
-
-function within(promise: Promise<unknown>, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    void promise.then(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

@@ -4,6 +4,7 @@ import { memberText } from '../../core/json/text.ts';
 import { limits } from '../../core/limits.ts';
 import { isObject, rpcErrors } from '../../core/protocol/rpc.ts';
 import { metaKeys, statelessRevision } from '../../core/protocol/stateless.ts';
+import { within } from '../../core/within.ts';
 import { type Eras, type Era, type Evidence, saysNothing } from './era.ts';
 import { HttpAnswer } from '../http-errors.ts';
 import type { Answer, Ask } from '../exchange.ts';
@@ -189,17 +190,4 @@ function isTimeout(error: unknown): boolean {
 
 function left(deadline: number): number {
   return Math.max(1, deadline - performance.now());
-}
-
-/** What the promise brings within this time, or undefined. */
-async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, ms, undefined);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

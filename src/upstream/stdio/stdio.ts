@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { HubError, errorText } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
+import { within } from '../../core/within.ts';
 import { CalmReader } from '../calm-reader.ts';
 import type { Channel, ChannelEvents } from '../channel.ts';
 import { childEnv } from './child-env.ts';
@@ -278,14 +279,4 @@ function readCalmly(stream: Readable, read: (chunk: Buffer) => void, unasked: ()
   const reader = new CalmReader({ read, unasked, pause: () => stream.pause(), resume: () => stream.resume() });
   stream.on('data', (chunk: Buffer) => reader.push(chunk));
   return reader;
-}
-
-/** Waits for the promise, but not longer than this. */
-async function within(promise: Promise<void>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([promise, late]);
-  clearTimeout(timer);
 }
