@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { posix, win32 } from 'node:path';
 import { damaged, quoted } from './failures.ts';
+import { mask } from '../core/mask.ts';
 import type { RequiredConfig } from '../core/settings/required-config.ts';
 import type { ServerEntry } from '../core/settings/server-entry.ts';
 import { literal, variableName } from '../core/settings/variables.ts';
@@ -29,9 +30,6 @@ export interface BundleServer {
   /** What the operator should know, one sentence each. */
   readonly notes: readonly string[];
 }
-
-/** What stands for a sensitive value where it must not be seen (CONTRACT §4, Servers). */
-export const mask = '••••';
 
 export function thisHost(): BundleHost {
   return { platform: process.platform, home: homedir() };

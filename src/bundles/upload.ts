@@ -2,6 +2,7 @@ import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorText, HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
+import { mask } from '../core/mask.ts';
 import type { RequiredConfig } from '../core/settings/required-config.ts';
 import type { ServerEntry } from '../core/settings/server-entry.ts';
 import { damaged, quoted } from './failures.ts';
@@ -9,7 +10,7 @@ import { bundlesFolder, keepFolder, removeFolder, removeLeftovers, removeTree } 
 import { type Manifest, parseManifest } from './manifest.ts';
 import { handSet, type HandSet, wordsBefore } from './hand-set.ts';
 import { isBundleInUse, knownValues, type Origin, originOf, removeBundle, textsOf } from './origin.ts';
-import { type BundleHost, bundleServer, bundleWords, type BundleWords, mask, thisHost } from './server-config.ts';
+import { type BundleHost, bundleServer, bundleWords, type BundleWords, thisHost } from './server-config.ts';
 import { type Bundle, openBundle } from './unpack.ts';
 
 /** The part of the settings document that a bundle touches, and the way to change it (`SettingsStore.change`). */

@@ -1,8 +1,6 @@
 /* oxlint-disable no-control-regex -- control characters are what this file is about */
 import { limits } from '../core/limits.ts';
-
-/** What stands where a secret stood. */
-const mask = '••••';
+import { mask } from '../core/mask.ts';
 
 export interface Cleaner {
   /** The text without secrets, without anything a terminal would obey, on one line, at most `limits.logLineChars` long. */

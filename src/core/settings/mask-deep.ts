@@ -1,6 +1,6 @@
 import { hideInUrls, hideKnownForms, isSecretName, isVariables } from './export/secret-text.ts';
 import { isObject } from '../protocol/rpc.ts';
-import { mask } from './secrets.ts';
+import { mask } from '../mask.ts';
 
 /**
  * Some part of the settings as it may be shown: whatever is called like a secret, every value of `env` and `headers`, logins in URLs and tokens of known

@@ -1,13 +1,12 @@
 import { HubError, type Problem } from '../errors.ts';
 import { hideInUrls } from './export/secret-text.ts';
 import { childPath } from '../json/path.ts';
+import { mask } from '../mask.ts';
 import { isObject } from '../protocol/rpc.ts';
 
 /**
  * Secrets of a server's configuration: hidden in every answer, and left as they are when the hidden form is sent back (CONTRACT §4, Servers).
  */
-
-export const mask = '••••';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Draft, Editor } from './document.ts';
 import { parseInput } from '../input/read.ts';
-import { hidesSecrets, mask, maskServer, unmaskServer } from './secrets.ts';
+import { mask } from '../mask.ts';
+import { hidesSecrets, maskServer, unmaskServer } from './secrets.ts';
 import { newServerInput, serverUpdateInput } from '../input/server.ts';
 import { addServer, changeItem, deleteServer, startsProcess, toggleServer, updateServer } from './servers.ts';
 

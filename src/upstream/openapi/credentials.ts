@@ -1,4 +1,5 @@
 import { HubError } from '../../core/errors.ts';
+import { mask } from '../../core/mask.ts';
 import type { Security } from './config.ts';
 import type { Supplied } from './operations.ts';
 import type { Tokens } from './tokens.ts';
@@ -129,7 +130,7 @@ function hidden(text: string, secrets: readonly string[]): string {
   for (const secret of secrets) {
     if (secret.length < 6) continue;
     for (const form of [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]) {
-      if (shown.includes(form)) shown = shown.replaceAll(form, '••••');
+      if (shown.includes(form)) shown = shown.replaceAll(form, mask);
     }
   }
   return shown;
