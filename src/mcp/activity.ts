@@ -9,6 +9,7 @@ import type { RefusedCall } from './refused-call.ts';
 import type { FinishedCall } from './relay-options.ts';
 import type { ClientRequest } from './request.ts';
 import type { SearchLink, SearchUsage } from './search-usage.ts';
+import { shownScore } from './shown-score.ts';
 import type { SmartUse } from './smart.ts';
 
 /** The activity record of a finished tool call (CONTRACT §4); undefined for prompts and resources, of which none is kept. */
@@ -63,7 +64,7 @@ export function smartActivityOf(use: SmartUse, settings: Settings, searches: Sea
   const kept = results.slice(0, limits.activityResults).map(({ target: { server, key }, score }) => ({
     server,
     tool: key,
-    score: Math.round(score * 1_000) / 1_000,
+    score: shownScore(score),
   }));
   const words = storesQueries(settings) && { query: query.slice(0, limits.searchEchoChars) };
   return { ...common, kind: 'search', server: searchServer, tool: 'search_tools', searchId, ...words, results: kept };

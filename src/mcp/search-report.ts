@@ -4,6 +4,7 @@ import type { Settings } from '../core/settings/types.ts';
 import type { SmartView, View } from '../core/access/view.ts';
 import type { Explanation } from '../smart/search-engine.ts';
 import { type Searchable, searchable } from './searchable.ts';
+import { shownScore } from './shown-score.ts';
 import type { Scored, SmartOptions } from './smart.ts';
 
 /** A search by somebody who wants to know how it works, and not to call what it finds. */
@@ -71,7 +72,7 @@ export async function searchReport(
   return {
     query,
     searched: places.size,
-    threshold: rounded(found.threshold),
+    threshold: shownScore(found.threshold),
     confident: found.confident,
     ...(found.degraded !== undefined && { degraded: found.degraded }),
     results: tools(found.results),
@@ -98,7 +99,7 @@ export async function searchReport(
     const wide = await options.search({ query, context, limit, explain, allowed: widened });
     return wide.results.flatMap(({ key, explanation }) => {
       const tool = known.get(key);
-      return tool ? [{ ...tool, ...(explanation && { channels: roundedAll(explanation) }) }] : [];
+      return tool ? [{ ...tool, ...(explanation && { channels: shownScores(explanation) }) }] : [];
     });
   }
 }
@@ -118,14 +119,14 @@ function toolAt(view: SmartView | undefined, index = -1): Omit<ReportedTool, 'sc
 }
 
 function scoreOf({ score, explanation }: Scored) {
-  return { score: rounded(score), ...(explanation && { channels: roundedAll(explanation) }) };
+  return { score: shownScore(score), ...(explanation && { channels: shownScores(explanation) }) };
 }
 
-function roundedAll({ words, grams, meaning, server }: Explanation): Explanation {
-  return { words: rounded(words), grams: rounded(grams), meaning: rounded(meaning), server: rounded(server) };
-}
-
-/** Three digits are more than the ranking knows. */
-function rounded(value: number): number {
-  return Math.round(value * 1_000) / 1_000;
+function shownScores({ words, grams, meaning, server }: Explanation): Explanation {
+  return {
+    words: shownScore(words),
+    grams: shownScore(grams),
+    meaning: shownScore(meaning),
+    server: shownScore(server),
+  };
 }

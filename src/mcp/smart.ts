@@ -8,6 +8,7 @@ import type { Explanation } from '../smart/search-engine.ts';
 import { refusedCall, type RefusedCall } from './refused-call.ts';
 import type { ClientRequest } from './request.ts';
 import { searchable } from './searchable.ts';
+import { shownScore } from './shown-score.ts';
 
 /** What smart routing needs of the rest of the hub. */
 export interface SmartOptions {
@@ -146,7 +147,7 @@ async function search(
   const metadata = {
     query: query.slice(0, limits.searchEchoChars),
     mode: view.progressive ? 'progressive' : 'standard',
-    threshold: rounded(found.threshold),
+    threshold: shownScore(found.threshold),
     totalResults: tools.length,
     progressiveDisclosure: view.progressive,
     guideline: searchGuideline(tools.length, view.progressive),
@@ -166,11 +167,7 @@ function shown(view: SmartView, index: number): string {
 }
 
 function foundText(tool: string, { server }: Target, score: number): string {
-  return editObject(tool, { score: String(rounded(score)), serverName: JSON.stringify(server) });
-}
-
-function rounded(score: number): number {
-  return Math.round(score * 1_000) / 1_000;
+  return editObject(tool, { score: String(shownScore(score)), serverName: JSON.stringify(server) });
 }
 
 function describe(given: Record<string, unknown>, view: SmartView, options: SmartOptions): Answer {
