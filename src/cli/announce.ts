@@ -4,7 +4,7 @@ import type { Hub, ServerState } from '../core/hub.ts';
 import { limits } from '../core/limits.ts';
 import { createCleaner } from '../logs/clean.ts';
 import { createLog } from '../logs/log.ts';
-import { standardOutput } from '../logs/output.ts';
+import { standardOutput, usualFormat } from '../logs/output.ts';
 import { allSnippets } from '../snippets/all.ts';
 import { version } from '../version.ts';
 
@@ -21,7 +21,7 @@ export interface Announcer {
  */
 export function createAnnouncer(env: Pick<Env, 'database' | 'dataDir' | 'disableWeb' | 'logFormat'>): Announcer {
   const output = standardOutput();
-  const format = env.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json');
+  const format = env.logFormat ?? usualFormat();
   return format === 'json' ? jsonAnnouncer(env) : plainAnnouncer(env, (line) => output.write(line));
 }
 

@@ -3,6 +3,7 @@ import type { Logger, LoggerFor } from '../core/logger.ts';
 import { createDatabase, type DatabaseHandle } from '../database/supervise.ts';
 import type { Env } from '../env/env.ts';
 import { createLog } from '../logs/log.ts';
+import { usualFormat } from '../logs/output.ts';
 import { openRecords } from '../logs/records.ts';
 import type { SettingsBackend } from '../settings/backend.ts';
 import { type DataDir, openDataDir } from '../settings/data-dir.ts';
@@ -14,7 +15,7 @@ import { settingsTable } from '../settings/table.ts';
 
 /** What outlives the process: the log, the data folder, the database, the settings, what was recorded. */
 export async function openStorage(env: Env, closers: Closers, stop: AbortSignal | undefined) {
-  const book = createLog({ level: env.logLevel, format: env.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json') });
+  const book = createLog({ level: env.logLevel, format: env.logFormat ?? usualFormat() });
   closers.add(() => book.close());
   const log: LoggerFor = (service) => book.for(service);
   const dataDir = openDataDir(env.dataDir);

@@ -19,3 +19,8 @@ export function standardOutput(): { write(line: string): void; colour: boolean }
     colour: process.stdout.isTTY && process.stdout.hasColors(),
   };
 }
+
+/** How a log is written when nobody said: for people on a terminal, for collectors elsewhere. */
+export function usualFormat(): 'pretty' | 'json' {
+  return process.stdout.isTTY ? 'pretty' : 'json';
+}
