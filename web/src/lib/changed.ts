@@ -1,4 +1,5 @@
 import type { JsonObject } from '../api/types.ts';
+import { isObject } from './json.ts';
 
 /** The members of `next` that are not as in `before`, section by section: what nobody has touched is not sent, and stays what somebody else has made of it. */
 export function changedMembers(before: JsonObject, next: JsonObject): JsonObject {
@@ -35,8 +36,4 @@ function sameNames(one: readonly string[], other: readonly string[]): boolean {
 function listAsChanged(before: readonly string[], mine: readonly string[], now: readonly string[]): readonly string[] {
   const kept = now.filter((each) => mine.includes(each) || !before.includes(each));
   return [...kept, ...mine.filter((each) => !before.includes(each) && !now.includes(each))];
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

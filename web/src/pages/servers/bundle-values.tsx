@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { JsonObject, RequiredConfig } from '../../api/types.ts';
+import { isObject } from '../../lib/json.ts';
 import { problemAt } from '../../lib/problems.ts';
 import { Button } from '../../ui/button.tsx';
 import { DialogBody, DialogFooter } from '../../ui/dialog.tsx';
@@ -92,10 +93,6 @@ export function BundleValues({ uploaded, busy, error, onSave, onLater }: BundleV
 function valuesBefore({ bundle }: JsonObject): JsonObject {
   const given = isObject(bundle) ? bundle['userConfig'] : undefined;
   return isObject(given) ? given : {};
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 interface ValueProps {

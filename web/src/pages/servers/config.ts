@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../api/types.ts';
+import { isObject } from '../../lib/json.ts';
 import { type Row, rowsOf, valuesOf } from '../../ui/key-values.tsx';
 
 /** `auto` is an address that says nothing of its transport: both are tried. It is written by leaving `type` out. */
@@ -187,10 +188,6 @@ function without(config: JsonObject, members: readonly string[]): JsonObject {
 
 function sameRows(one: readonly Row[], other: readonly Row[]): boolean {
   return JSON.stringify(valuesOf(one)) === JSON.stringify(valuesOf(other));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function text(value: unknown): string {

@@ -9,11 +9,11 @@ import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { TextAreaField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
-import { objectIn } from '../../lib/json.ts';
+import { isObject, objectIn } from '../../lib/json.ts';
 import { type CallState, useCall } from './call.ts';
 import { clientText, curlText } from './as-text.ts';
 import { Outcome } from './outcome.tsx';
-import { initial, isObject, plain } from './schema.ts';
+import { initial, plain } from './schema.ts';
 import { ObjectFields } from './schema-field.tsx';
 
 /** A tool: its arguments as a form or as JSON, and what it answers. */

@@ -3,11 +3,11 @@ import { useTranslation } from 'react-i18next';
 import { ApiError } from '../../api/client.ts';
 import type { JsonObject } from '../../api/types.ts';
 import { duration } from '../../lib/format.ts';
+import { isObject } from '../../lib/json.ts';
 import { Code } from '../../ui/copy.tsx';
 import { useErrorText } from '../../ui/failure.tsx';
 import { Panel } from '../../ui/page.tsx';
 import type { CallState, ToolResult } from './call.ts';
-import { isObject } from './schema.ts';
 
 type Ended = Extract<CallState, { kind: 'done' | 'failed' }>;
 

@@ -2,9 +2,10 @@ import { Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { JsonObject } from '../../api/types.ts';
+import { isObject } from '../../lib/json.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Check, SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
-import { initial, isObject, kindOf, plain, variantsOf } from './schema.ts';
+import { initial, kindOf, plain, variantsOf } from './schema.ts';
 
 export interface SchemaFieldProps {
   readonly name: string;

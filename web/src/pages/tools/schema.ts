@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../api/types.ts';
+import { isObject } from '../../lib/json.ts';
 
 /** A JSON Schema as forms need it: what kind of field a value gets. Anything that has no field of its own is JSON. */
 export type Kind =
@@ -12,10 +13,6 @@ export type Kind =
   | 'object'
   | 'variants'
   | 'json';
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** The schema that a `$ref` inside the document means; itself when there is none. Circles end at a few steps. */
 export function resolved(schema: unknown, root: JsonObject, steps = 8): JsonObject {
