@@ -3,7 +3,7 @@ import { HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { packedBody } from '../../core/protocol/packed-body.ts';
 import { type ApiEnv, callerOf, type CallerOptions } from './caller.ts';
-import { harmless, login, logStream, openApi, openRoutes, type Routes } from './open-routes.ts';
+import { harmless, login, logStream, matches, openApi, openRoutes, type Routes } from './open-routes.ts';
 import { limitBody } from './body.ts';
 import { answerErrors, failBare } from './reply.ts';
 
@@ -21,10 +21,8 @@ export interface ApiOptions extends CallerOptions {
  */
 export function createApi(options: ApiOptions): Hono<ApiEnv> {
   const api = new Hono<ApiEnv>();
-  const is = (c: Context, routes: Routes): boolean => {
-    const path = c.req.path.slice(options.mount.length);
-    return routes.some(([methods, pattern]) => methods.includes(c.req.method) && pattern.test(path));
-  };
+  const is = (c: Context, routes: Routes): boolean =>
+    matches(routes, { method: c.req.method, path: c.req.path.slice(options.mount.length) });
   // Answers are for this caller and this moment.
   api.use(async (c, next) => {
     c.header('Cache-Control', 'no-store');

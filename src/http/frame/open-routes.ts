@@ -21,22 +21,28 @@ export const openApi: Routes = [
 /** What may be called without a credential (SPEC, Authentication, 4; CONTRACT §2): the routes themselves decide what anonymous may see. */
 export const openRoutes: Routes = [login, [['GET'], /^\/docs(?:\/openapi\.json)?$/], ...openApi];
 
+/** Whether a request is for one of these routes. `path` is below `/api`. */
+export function matches(routes: Routes, { method, path }: Asked): boolean {
+  return routes.some(([methods, pattern]) => methods.includes(method) && pattern.test(path));
+}
+
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+}
+
 /** Whether a route below `/api` may be called without a credential. */
-export function isOpen({ method, path }: { readonly method: string; readonly path: string }): boolean {
-  return openRoutes.some(([methods, pattern]) => methods.includes(method) && pattern.test(path));
+export function isOpen(asked: Asked): boolean {
+  return matches(openRoutes, asked);
 }
 
 /** The body of a refusal that is made before the API sees the request, in the form of the route it was for. `path` is the whole path. */
-export function refusalText(
-  mount: string,
-  { method, path }: { method: string; path: string },
-  message: string,
-): string {
+export function refusalText(mount: string, { method, path }: Asked, message: string): string {
   // As the routes see it: without `.` and `..`, and without a slash at its end.
   const address = `http://hub${path}`;
   const pathname = URL.canParse(address) ? new URL(address).pathname : path;
   const below = pathname.startsWith(mount) ? pathname.slice(mount.length).replace(/\/$/, '') : '';
-  const bare = openApi.some(([methods, pattern]) => methods.includes(method) && pattern.test(below));
+  const bare = matches(openApi, { method, path: below });
   return JSON.stringify(bare ? { error: 'forbidden', message } : { success: false, message });
 }
 
