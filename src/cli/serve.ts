@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { Hub } from '../core/hub.ts';
 import { limits } from '../core/limits.ts';
-import { createAnnouncer } from './announce.ts';
+import { createStartReport } from './start-report.ts';
 import { type Command, environmentHelp, environmentOptions, variablesFrom } from './command.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import { watchStopSignals } from './signals.ts';
@@ -18,15 +18,15 @@ export const serve: Command = {
     const env = readProcessEnv(variablesFrom(flags));
     const { startHub } = await import('../hub/start-hub.ts');
     const stop = watchStopSignals();
-    const announcer = createAnnouncer(env);
+    const report = createStartReport(env);
     const starting = startHub(env, stop.signal).then((hub) => {
       // Also when it was told to stop meanwhile: the first password is shown nowhere else.
-      announcer.ready(hub);
+      report.ready(hub);
       return hub;
     });
     const hub = await Promise.race([starting, stop.asked]);
     if (hub !== undefined) {
-      void announcer.followServers(hub, stop.signal);
+      void report.followServers(hub, stop.signal);
       await stop.asked;
     }
     return closeInTime(starting);

@@ -14,7 +14,7 @@ import { createViews } from '../core/access/view.ts';
 import type { Env } from '../env/env.ts';
 import { createChanges } from '../http/dashboard/changes.ts';
 import { clientAddress } from '../http/frame/client-address.ts';
-import { refusalText } from '../http/frame/open-routes.ts';
+import { foreignText } from '../http/frame/open-routes.ts';
 import { createPublicUrl } from '../http/frame/public-url.ts';
 import { closeServer, listen } from '../http/frame/server.ts';
 import { takenPaths } from '../http/frame/taken-paths.ts';
@@ -110,7 +110,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
     settings: () => settings.current,
     taken: takenPaths,
     other: (req, res) => void management.promise.then((answer) => answer(req, res)),
-    foreign: (request, why) => refusalText(`${env.basePath}/api`, request, why),
+    foreign: (request, why) => foreignText(`${env.basePath}/api`, request, why),
     views,
     ...clients,
     pageSize: () => settings.current.system.listPageSize,

@@ -37,7 +37,7 @@ export function isOpen(asked: Asked): boolean {
 }
 
 /** The body of a refusal that is made before the API sees the request, in the form of the route it was for. `path` is the whole path. */
-export function refusalText(mount: string, { method, path }: Asked, message: string): string {
+export function foreignText(mount: string, { method, path }: Asked, message: string): string {
   // As the routes see it: without `.` and `..`, and without a slash at its end.
   const address = `http://hub${path}`;
   const pathname = URL.canParse(address) ? new URL(address).pathname : path;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Hub, ServerState } from '../core/hub.ts';
-import { bannerLines, serverLine, settling } from './announce.ts';
+import { bannerLines, serverLine, settling } from './start-report.ts';
 
 function hubWith(servers: ServerState[][], more: Partial<Hub> = {}): Hub {
   const rounds = servers.length > 0 ? servers : [[]];

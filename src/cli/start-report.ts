@@ -9,7 +9,7 @@ import { allSnippets } from '../snippets/all.ts';
 import { version } from '../version.ts';
 
 /** Tells the operator that the hub is up, where, and what becomes of each server. */
-export interface Announcer {
+export interface StartReport {
   ready(hub: Hub): void;
   /** Until every server has connected or failed once, or `stop` is aborted. Never rejects. */
   followServers(hub: Hub, stop: AbortSignal): Promise<void>;
@@ -19,13 +19,13 @@ export interface Announcer {
  * Plain text for people, log lines with `LOG_FORMAT=json`. Both go past the log's memory: the first password is shown here once and must not
  * be found in the logs of the hub afterwards.
  */
-export function createAnnouncer(env: Pick<Env, 'database' | 'dataDir' | 'disableWeb' | 'logFormat'>): Announcer {
+export function createStartReport(env: Pick<Env, 'database' | 'dataDir' | 'disableWeb' | 'logFormat'>): StartReport {
   const output = standardOutput();
   const format = env.logFormat ?? usualFormat();
-  return format === 'json' ? jsonAnnouncer(env) : plainAnnouncer(env, (line) => output.write(line));
+  return format === 'json' ? jsonReport(env) : plainReport(env, (line) => output.write(line));
 }
 
-function plainAnnouncer(env: Pick<Env, 'database' | 'dataDir' | 'disableWeb'>, say: (line: string) => void): Announcer {
+function plainReport(env: Pick<Env, 'database' | 'dataDir' | 'disableWeb'>, say: (line: string) => void): StartReport {
   return {
     ready: (hub) => bannerLines(hub, { ...env, web: !env.disableWeb }).forEach(say),
     async followServers(hub, stop) {
@@ -34,7 +34,7 @@ function plainAnnouncer(env: Pick<Env, 'database' | 'dataDir' | 'disableWeb'>, s
   };
 }
 
-function jsonAnnouncer(env: Pick<Env, 'database' | 'dataDir'>): Announcer {
+function jsonReport(env: Pick<Env, 'database' | 'dataDir'>): StartReport {
   const log = createLog({ level: 'info', format: 'json' }).for('hub');
   return {
     ready(hub) {
