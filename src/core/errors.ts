@@ -5,6 +5,8 @@ export const errorTable = {
   forbidden: { status: 403, rpc: -32003 },
   oauth_required: { status: 403, rpc: -32003 },
   not_found: { status: 404, rpc: -32602 },
+  /** Makes clients of MCP initialize again (2025-11-25, Session management). */
+  session_gone: { status: 404, rpc: -32001 },
   conflict: { status: 409, rpc: -32602 },
   too_large: { status: 413, rpc: -32600 },
   wrong_type: { status: 415, rpc: -32600 },

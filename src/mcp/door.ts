@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { needsCredential, userOf } from '../core/access/rules.ts';
-import { errorText, HubError } from '../core/errors.ts';
+import { errorTable, errorText, HubError } from '../core/errors.ts';
 import { goOn } from '../core/go-on.ts';
 import { limits } from '../core/limits.ts';
 import { anonymous, type Principal } from '../core/access/principal.ts';
@@ -224,7 +224,8 @@ function unauthorized(
   why: { error: string; description: string },
 ): void {
   const challenge = `Bearer ${why.error}error_description="${why.description}", resource_metadata="${metadata}"`;
-  refuse(visit, 401, -32001, `${why.description} Send "Authorization: Bearer <token>".`, {
+  const { status, rpc } = errorTable.unauthenticated;
+  refuse(visit, status, rpc, `${why.description} Send "Authorization: Bearer <token>".`, {
     headers: { 'www-authenticate': challenge },
   });
 }

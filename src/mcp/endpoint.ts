@@ -1,5 +1,5 @@
 import { abilitiesOf } from '../core/protocol/asks.ts';
-import { HubError } from '../core/errors.ts';
+import { errorTable, HubError } from '../core/errors.ts';
 import { goOn } from '../core/go-on.ts';
 import { principalId } from '../core/access/principal.ts';
 import { isObject, resultText, type RpcMessage, rpcErrors, toRpcError } from '../core/protocol/rpc.ts';
@@ -222,10 +222,10 @@ function end(visit: Visit, options: EndpointOptions): void {
   visit.res.end();
 }
 
-/** 404 makes clients initialize again (2025-11-25, Session management). */
 function sessionGone(visit: Visit, text?: string): void {
   const id = text === undefined ? undefined : envelope(text).id;
-  refuse(visit, 404, -32001, 'Session not found: it ended, expired or is not yours. Initialize again.', { id });
+  const { status, rpc } = errorTable.session_gone;
+  refuse(visit, status, rpc, 'Session not found: it ended, expired or is not yours. Initialize again.', { id });
 }
 
 function pageSizeOf(query: URLSearchParams): number | undefined {
