@@ -7,12 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import { isObject } from '../core/protocol/rpc.ts';
+import { startOf } from '../disk/process-start.ts';
 
-/** Who holds a folder. `boot` and `pids` are empty where the system does not tell them. */
+/** Who holds a folder. `started`, `boot` and `pids` are empty where the system does not tell them. */
 interface Holder {
   readonly token: string;
   readonly pid: number;
-  /** When that process started, in the kernel's clock ticks: process ids come round again, above all in containers. */
+  /** As `startOf` gives it: process ids come round again, above all in containers. */
   readonly started: string;
   readonly host: string;
   /** Names one boot of one kernel. */
@@ -80,7 +81,7 @@ async function isGone(holder: Holder, mine: Holder, folder: string): Promise<boo
   const sameKernel = holder.boot === '' ? holder.host === mine.host : holder.boot === mine.boot;
   // The machine was started anew since; or it is another machine, about which nothing is known.
   if (!sameKernel) return holder.host === mine.host;
-  if (holder.pids === mine.pids) return !runs(holder.pid) || startOf(holder.pid) !== holder.started;
+  if (holder.pids === mine.pids) return !runs(holder.pid) || (startOf(holder.pid) ?? '') !== holder.started;
   // A process of another container cannot be seen from here, but a socket on a shared volume works across containers.
   return holder.door !== '' && !(await answers(join(folder, basename(holder.door))));
 }
@@ -120,20 +121,12 @@ function thisProcess(door: string): Holder {
   return {
     token: randomUUID(),
     pid: process.pid,
-    started: startOf(process.pid),
+    started: startOf(process.pid) ?? '',
     host: hostname(),
     boot: tell(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
     pids: tell(() => readlinkSync('/proc/self/ns/pid')),
     door,
   };
-}
-
-function startOf(pid: number): string {
-  return tell(() => {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // Field 22; the second one, the name, may contain spaces and parentheses.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-  });
 }
 
 function tell(read: () => string): string {

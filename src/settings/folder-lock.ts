@@ -7,11 +7,12 @@ import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import { createFile } from '../disk/create-file.ts';
 import { diskError, errnoOf } from '../disk/disk-error.ts';
+import { startOf } from '../disk/process-start.ts';
 import { temporaryName } from '../disk/write-file-atomic.ts';
 
 const holderShape = z.object({
   pid: z.int().positive(),
-  /** Clock ticks after boot (`/proc/<pid>/stat`, field 22): tells a process from a later one with the same number. */
+  /** As `startOf` gives it. */
   startTime: z.string().optional(),
   host: z.string(),
   /** Where the holder listens, once it does. */
@@ -38,9 +39,10 @@ const lockName = 'hub.lock';
  */
 export function takeLock(folder: string): FolderLock {
   const path = join(folder, lockName);
+  const startTime = startOf(process.pid);
   const me: Holder = {
     pid: process.pid,
-    ...startOf(process.pid),
+    ...(startTime !== undefined && { startTime }),
     host: hostname(),
     token: randomBytes(8).toString('hex'),
   };
@@ -107,20 +109,8 @@ function isGone(holder: Holder): boolean {
     // EPERM: it lives and is somebody else's.
     if (errnoOf(error) === 'ESRCH') return true;
   }
-  const now = startOf(holder.pid).startTime;
+  const now = startOf(holder.pid);
   return now !== undefined && holder.startTime !== undefined && now !== holder.startTime;
-}
-
-/** When a process started; empty where there is no `/proc`. */
-function startOf(pid: number): { startTime?: string } {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The command's name, in parentheses, may hold anything; the fields after it are counted from the last one.
-    const startTime = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-    return startTime === undefined ? {} : { startTime };
-  } catch {
-    return {};
-  }
 }
 
 function readHolder(path: string): Holder | undefined {

@@ -4,6 +4,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
+import { startOf, statFields } from '../../disk/process-start.ts';
 import { ownerVariable } from './child-env.ts';
 import { endGroup } from './process-group.ts';
 
@@ -12,7 +13,7 @@ import { endGroup } from './process-group.ts';
  * container that shares the directory counts its processes differently; the start time tells a later process with the same pid apart.
  */
 export function ownerMark(dataDir: string): string {
-  return `${ownerHash(dataDir)}:${process.pid}:${startTime(readSelf('/proc/self/stat')) ?? Math.round(performance.timeOrigin)}`;
+  return `${ownerHash(dataDir)}:${process.pid}:${startOf(process.pid) ?? Math.round(performance.timeOrigin)}`;
 }
 
 /**
@@ -41,7 +42,7 @@ async function findOrphans(hash: string): Promise<Orphan[]> {
   for (const pid of await readdir('/proc')) {
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid) continue;
     const owner = markOf(await readOrNothing(`/proc/${pid}/environ`), hash);
-    if (!owner || (await isAlive(owner))) continue;
+    if (!owner || isAlive(owner)) continue;
     const stat = await readOrNothing(`/proc/${pid}/stat`);
     const pgid = processGroup(stat);
     // Group 0 and 1 are everybody; our own would be us.
@@ -63,24 +64,13 @@ function markOf(environ: string, hash: string): Owner | undefined {
   return pid && startTime && /^\d+$/.test(pid) ? { pid, startTime } : undefined;
 }
 
-async function isAlive(owner: Owner): Promise<boolean> {
-  return startTime(await readOrNothing(`/proc/${owner.pid}/stat`)) === owner.startTime;
-}
-
-/** Field 22 of proc(5) stat: clock ticks between boot and the start of the process. */
-function startTime(stat: string): string | undefined {
-  return fieldsAfterName(stat)[19];
+function isAlive(owner: Owner): boolean {
+  return startOf(Number(owner.pid)) === owner.startTime;
 }
 
 function processGroup(stat: string): number | undefined {
-  const field = fieldsAfterName(stat)[2];
+  const field = statFields(stat)[2];
   return field === undefined ? undefined : Number(field);
-}
-
-/** The fields from the third on; the second, the name, may itself contain blanks and brackets. */
-function fieldsAfterName(stat: string): string[] {
-  const end = stat.lastIndexOf(')');
-  return end === -1 ? [] : stat.slice(end + 2).split(' ');
 }
 
 function ownerHash(dataDir: string): string {
