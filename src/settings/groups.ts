@@ -1,9 +1,10 @@
 import { groupNameInput } from '../core/input/group.ts';
+import { isForbiddenName } from '../core/input/read.ts';
 import type { GroupServer, GroupSettings } from '../core/settings/types.ts';
 import { readElements, readPart } from './read.ts';
 import type { Path, Report } from './report.ts';
 import { found, pathText } from './report.ts';
-import { groupServerShape, groupShape, isForbiddenName } from './shape.ts';
+import { groupServerShape, groupShape } from './shape.ts';
 import { groupIdOf } from './stable-id.ts';
 
 /** What of the rest of the document groups are read by. */

@@ -1,15 +1,14 @@
+import { isForbiddenName } from '../core/input/read.ts';
 import { isObject } from '../core/protocol/rpc.ts';
+import { isReservedUser } from '../core/settings/names.ts';
 import type { KeySettings, UserSettings } from '../core/settings/types.ts';
 import { unique } from './groups.ts';
 import { legacyKeyName, sha256 } from './hashed-keys.ts';
 import { readElements, readPart } from './read.ts';
 import type { Path, Report } from './report.ts';
 import { found } from './report.ts';
-import { isForbiddenName, keyShape, userShape } from './shape.ts';
+import { keyShape, userShape } from './shape.ts';
 import { stableId } from './stable-id.ts';
-
-/** Names that stand for callers without an account (CONTRACT §4, Users). */
-const reserved = new Set(['anonymous', 'system', 'guest']);
 
 /** Reads `users`. */
 export function readUsers(value: unknown, report: Report): UserSettings[] {
@@ -30,8 +29,7 @@ export function readUsers(value: unknown, report: Report): UserSettings[] {
       );
       continue;
     }
-    if (reserved.has(username.toLowerCase()))
-      report.warn([...path, 'username'], 'is a name that new users may not have');
+    if (isReservedUser(username)) report.warn([...path, 'username'], 'is a name that new users may not have');
     unique(names, username, [...path, 'username'], 'usernames must differ', report);
     checkHash(user.password, [...path, 'password'], report);
     users.push({

@@ -1,3 +1,4 @@
+import { isForbiddenName } from '../core/input/read.ts';
 import { serverNameProblem } from '../core/settings/server-entry.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import { limits } from '../core/limits.ts';
@@ -5,7 +6,7 @@ import type { ItemSettings, ServerSettings } from '../core/settings/types.ts';
 import { readEntries, readPart } from './read.ts';
 import type { Path, Report } from './report.ts';
 import { found } from './report.ts';
-import { isForbiddenName, itemShape, serverShape } from './shape.ts';
+import { itemShape, serverShape } from './shape.ts';
 import { readTransport } from './transport.ts';
 import { warnOfPlaceholders } from './placeholder-advice.ts';
 import { warnOfMissingServerFeatures } from './without-effect.ts';

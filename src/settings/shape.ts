@@ -193,11 +193,6 @@ export const systemShape = z.looseObject({
   smartRouting: smartRoutingShape.optional(),
 });
 
-/** Names that mean something to JavaScript objects. */
-export function isForbiddenName(name: string): boolean {
-  return name === '__proto__' || name === 'constructor' || name === 'prototype';
-}
-
 function range(least: number, most: number, unit: string) {
   const error = (issue: { readonly input?: unknown; readonly path?: PropertyKey[] | undefined }) => {
     const path: Path = (issue.path ?? []).filter((part) => typeof part !== 'symbol');

@@ -2,11 +2,9 @@ import { z } from 'zod';
 import { isForbiddenName, namesInput, notEmpty } from './read.ts';
 import { limits } from '../limits.ts';
 import { isObject } from '../protocol/rpc.ts';
+import { isReservedUser } from '../settings/names.ts';
 
 /** The bodies of the user endpoints (SPEC, Users; CONTRACT §4), in their own spelling and in MCPHub's (`isAdmin`, `newPassword`). */
-
-/** Names that stand for callers without an account. */
-const reserved = new Set(['anonymous', 'system', 'guest']);
 
 export const usernameInput = z
   .string()
@@ -16,7 +14,7 @@ export const usernameInput = z
   .max(limits.nameChars, `may have ${limits.nameChars} characters at most`)
   .regex(/^[\p{L}\p{M}\p{N}._@+-]+$/u, 'may consist of letters, digits, ".", "_", "@", "+" and "-"')
   .refine((name) => !/^\.+$/.test(name), 'must not consist of dots only')
-  .refine((name) => !reserved.has(name.toLowerCase()) && !isForbiddenName(name), 'is a reserved name');
+  .refine((name) => !isReservedUser(name) && !isForbiddenName(name), 'is a reserved name');
 
 export const passwordInput = z
   .string()

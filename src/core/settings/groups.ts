@@ -23,6 +23,7 @@ import {
   unknownTools,
 } from './group-servers.ts';
 import { invalid } from '../input/read.ts';
+import { nameKey } from './names.ts';
 import type { GroupServer, GroupSettings, Selection, Visibility } from './types.ts';
 
 /**
@@ -206,10 +207,6 @@ function checkName(groups: readonly Entry[], name: string, attempt: string, self
     (other) => other !== self && (nameKey(textOf(other['name']) ?? '') === key || other['id'] === name),
   );
   if (taken) throw new HubError('conflict', `${attempt}: the name "${name}" is taken. Choose another.`);
-}
-
-function nameKey(name: string): string {
-  return name.normalize('NFC').toLowerCase();
 }
 
 function checkUsers(draft: Draft, usernames: readonly string[], attempt: string): string[] {

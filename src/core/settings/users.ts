@@ -13,6 +13,7 @@ import {
 import { HubError } from '../errors.ts';
 import { invalid } from '../input/read.ts';
 import { systemKeysNote } from './keys.ts';
+import { nameKey } from './names.ts';
 import { isObject } from '../protocol/rpc.ts';
 import type { GroupSettings, UserSettings } from './types.ts';
 import type { NewUser, UserUpdate } from '../input/user.ts';
@@ -164,10 +165,6 @@ function setRole(user: Entry, role: 'admin' | 'user'): void {
 
 function usernameOf(user: Entry): string {
   return textOf(user['username']) ?? '';
-}
-
-function nameKey(name: string): string {
-  return name.normalize('NFC').toLowerCase();
 }
 
 function readUser(user: Entry): UserAnswer {
