@@ -17,7 +17,7 @@ import { createEventLogs } from '../mcp/event-log.ts';
 import { isLoopbackName } from '../mcp/guard.ts';
 import { createHints } from '../mcp/hints.ts';
 import { isAtLeast, wantedLevel } from '../mcp/log-level.ts';
-import { createLogLevels } from '../mcp/log-levels.ts';
+import { createLogLevels, type LogLevels } from '../mcp/log-levels.ts';
 import { type ClientRequest, mcpSession, sessionOf } from '../mcp/request.ts';
 import { createSessions, type Sessions } from '../mcp/sessions.ts';
 import { createStreams, type Streams } from '../mcp/stream.ts';
@@ -67,11 +67,16 @@ export function openClients(options: OpenClients, closers: Closers) {
     views,
     connection(server, { principal, session }) {
       const on = leases.connection(server, { principal, session });
-      return on && { on, own: on !== shared(server) };
+      return on && { on, owner: leases.ownerOf(on) };
     },
     log: log('gateway'),
   });
-  const logLevels = createLogLevels({ views, shared, own: (sid) => leases.ofSession(mcpSession(sid)) });
+  const logLevels = createLogLevels({
+    views,
+    shared,
+    own: (sid) => leases.ofSession(mcpSession(sid)),
+    ofUser: (principal) => leases.ofUser(principal),
+  });
   closers.add(() => logLevels.close());
   const tasks = createTasks({ views, life: (server) => lifeOf(shared(server)) });
   const loopback = isLoopbackName(env.host);
@@ -128,16 +133,10 @@ export function openClients(options: OpenClients, closers: Closers) {
     abilitiesOf: ({ session }: Tenant) => sessions.byId(sessionOf(session) ?? '')?.facts.abilities,
     said,
     forRequests,
-    /** A request is on its way to a server. */
-    needed: (server: string, request: ClientRequest): void => {
-      const level = request.stateless ? wantedLevel(request) : undefined;
-      if (level !== undefined) logLevels.need(server, level);
-    },
-    /** The connection of a session's own is not what it was. */
-    ownConnection: ({ session }: Tenant, connection: Connection): void => {
-      const sid = sessionOf(session);
-      if (sid !== undefined) logLevels.connected(sid, connection);
-    },
+    needed: needing(leases, logLevels),
+    /** The connection of a session's or user's own is not what it was. */
+    ownConnection: ({ session }: Tenant, connection: Connection): void =>
+      logLevels.connected(sessionOf(session), connection),
     sessionEnded,
     rootsChanged: (sid: string): void => leases.rootsChanged(mcpSession(sid)),
     /** Settings or offers changed: everybody is told what is new to them. */
@@ -148,6 +147,15 @@ export function openClients(options: OpenClients, closers: Closers) {
       logLevels.reconcile();
       announcer.announce();
     },
+  };
+}
+
+/** For requests that are on their way through a connection. What sessions want is known already where they all share one, and where they have their own. */
+function needing(leases: Leases, logLevels: LogLevels) {
+  return (connection: Connection, request: ClientRequest): void => {
+    const level = wantedLevel(request);
+    if (level === undefined) return;
+    if (request.stateless || leases.ownerOf(connection)?.session === '') void logLevels.need(connection, level);
   };
 }
 

@@ -34,8 +34,9 @@ export function openDispatch(options: OpenDispatch): DispatchOptions {
   return {
     ...clients.forRequests,
     connection(server, request) {
-      clients.needed(server, request);
-      return leases.connection(server, { principal: request.principal, session: stateOwner(request) });
+      const connection = leases.connection(server, { principal: request.principal, session: stateOwner(request) });
+      if (connection) clients.needed(connection, request);
+      return connection;
     },
     finished(call) {
       clients.forRequests.tasks.learn(call);

@@ -9,6 +9,7 @@ import { lower } from './log-level.ts';
 
 /** A connection that may be told from which severity on its server is to log; `upstream/connection.ts` is one. */
 export interface LoggingConnection {
+  readonly server: { readonly name: string };
   readonly status: { readonly kind: string };
   readonly offer: Offer | undefined;
   ask(method: string, params: string | undefined, timeoutMs: number): Promise<unknown>;
@@ -31,19 +32,22 @@ export interface LogLevelOptions {
   readonly shared: (server: string) => LoggingConnection | undefined;
   /** The session's own connections that are there now. */
   readonly own: (sid: string) => readonly LoggingConnection[];
+  /** The connections that this user's clients share and nobody else's, as far as they are there now. */
+  readonly ofUser: (principal: Principal) => readonly LoggingConnection[];
 }
 
 /**
  * From which severity on servers log: on a connection that is there for all, the least severe that any of its sessions wants, and never less than what a client that
- * says nothing may count on; on a session's own connection what that session wants. What each client hears of it is decided for each message (`wantsLog`).
+ * says nothing may count on; on a user's own connection likewise what this user's requests wanted lately; on a session's own connection what that session wants.
+ * What each client hears of it is decided for each message (`wantsLog`).
  */
 export interface LogLevels {
   /** A session wants this. Resolves when the servers that it sees have been told, or had time to be. */
   set(sid: string, wish: Wish): Promise<void>;
-  /** One request that comes without a session wants this of one server. */
-  need(server: string, level: string): void;
-  /** This connection of a session's own is there (again). */
-  connected(sid: string, connection: LoggingConnection): void;
+  /** One request wants this of the server at the other end of a connection. Resolves when it was told. */
+  need(connection: LoggingConnection, level: string): Promise<void>;
+  /** This connection of a session's own is there (again); without a session, one of a user's. */
+  connected(sid: string | undefined, connection: LoggingConnection): void;
   /** The session is over. */
   endSession(sid: string): void;
   /** Settings, offers or connections changed. */
@@ -56,14 +60,17 @@ const usual = 'info';
 
 const nothing = Promise.resolve();
 
-export function createLogLevels({ views, shared, own }: LogLevelOptions, now: () => number = Date.now): LogLevels {
+export function createLogLevels(
+  { views, shared, own, ofUser }: LogLevelOptions,
+  now: () => number = Date.now,
+): LogLevels {
   const wishes = new Map<string, Kept>();
   /** What single requests needed lately. */
-  const needs = new Map<string, { level: string; until: number }>();
+  const needs = new Map<LoggingConnection, { level: string; until: number }>();
   /** What a connection was last told, and in which of its lives. */
   const told = new WeakMap<LoggingConnection, { about: unknown; level: string }>();
-  /** Servers that log otherwise than by themselves. */
-  const changed = new Set<string>();
+  /** Connections whose servers log otherwise than by themselves. */
+  const changed = new Set<LoggingConnection>();
   let timer: NodeJS.Timeout | undefined;
 
   /** Tells a connection, unless it knows. Never rejects. */
@@ -80,27 +87,26 @@ export function createLogLevels({ views, shared, own }: LogLevelOptions, now: ()
     );
   }
 
-  /** What each server is to be told, of those that somebody has a wish for. */
-  function wanted(): Map<string, string> {
-    const levels = new Map<string, string>();
-    const add = (server: string, level: string): void => {
-      levels.set(server, lower(level, levels.get(server) ?? usual));
+  /** What is to be told on each connection, of those that somebody has a wish for. */
+  function wanted(): Map<LoggingConnection, string> {
+    const levels = new Map<LoggingConnection, string>();
+    const add = (connection: LoggingConnection | undefined, level: string): void => {
+      if (connection) levels.set(connection, lower(level, levels.get(connection) ?? usual));
     };
     for (const [sid, { principal, scope, level, until }] of wishes) {
       if (until <= now()) wishes.delete(sid);
-      else for (const server of views.get(principal, scope).servers) add(server, level);
+      else for (const server of views.get(principal, scope).servers) add(shared(server), level);
     }
-    for (const [server, { level, until }] of needs) {
-      if (until > now()) add(server, level);
-      else needs.delete(server);
+    for (const [connection, { level, until }] of needs) {
+      if (until > now() && connection.status.kind !== 'stopped') add(connection, level);
+      else needs.delete(connection);
     }
     return levels;
   }
 
-  function raiseTo(server: string, level: string): Promise<void> {
-    const connection = shared(server);
+  function raiseTo(connection: LoggingConnection | undefined, level: string): Promise<void> {
     if (!connection) return nothing;
-    changed.add(server);
+    changed.add(connection);
     const known = told.get(connection);
     const current = known?.about === connection.offer?.about ? known?.level : undefined;
     return tell(connection, lower(level, current ?? usual));
@@ -108,11 +114,18 @@ export function createLogLevels({ views, shared, own }: LogLevelOptions, now: ()
 
   function reconcile(): void {
     const levels = wanted();
-    for (const server of new Set([...changed, ...levels.keys()])) {
-      const connection = shared(server);
-      if (connection) void tell(connection, levels.get(server) ?? usual);
-      if (!levels.has(server)) changed.delete(server);
+    for (const connection of levels.keys()) changed.add(connection);
+    for (const connection of changed) {
+      void tell(connection, levels.get(connection) ?? usual);
+      if (!levels.has(connection)) changed.delete(connection);
     }
+  }
+
+  function need(connection: LoggingConnection, level: string): Promise<void> {
+    const before = needs.get(connection);
+    const alive = before && before.until > now() ? before.level : level;
+    needs.set(connection, { level: lower(level, alive), until: now() + limits.logNeedMs });
+    return raiseTo(connection, level);
   }
 
   /** Less is wanted of some server, perhaps: nobody waits for it to log less. */
@@ -129,19 +142,17 @@ export function createLogLevels({ views, shared, own }: LogLevelOptions, now: ()
       if (wishes.size >= limits.logWishes) wishes.delete(wishes.keys().next().value ?? '');
       wishes.set(sid, { ...wish, until: now() + limits.logWishMs });
       soon();
-      const telling = views.get(wish.principal, wish.scope).servers.map((server) => raiseTo(server, wish.level));
+      const { servers } = views.get(wish.principal, wish.scope);
+      const telling = servers.map((server) => raiseTo(shared(server), wish.level));
+      for (const connection of ofUser(wish.principal))
+        if (servers.includes(connection.server.name)) telling.push(need(connection, wish.level));
       for (const connection of own(sid)) telling.push(tell(connection, wish.level));
       await within(Promise.all(telling), limits.setLevelWaitMs);
     },
-    need(server, level) {
-      const before = needs.get(server);
-      const alive = before && before.until > now() ? before.level : level;
-      needs.set(server, { level: lower(level, alive), until: now() + limits.logNeedMs });
-      void raiseTo(server, level);
-    },
+    need,
     connected(sid, connection) {
-      const wish = wishes.get(sid);
-      if (wish) void tell(connection, wish.level);
+      const wish = sid === undefined ? needs.get(connection) : wishes.get(sid);
+      if (wish) void tell(connection, sid === undefined ? lower(wish.level, usual) : wish.level);
     },
     endSession(sid) {
       if (wishes.delete(sid)) soon();

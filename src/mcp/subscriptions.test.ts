@@ -47,7 +47,7 @@ test('whatever comes and goes in whatever order, a server is asked for exactly w
       const views: Views = { get: () => view };
       const subscriptions = createSubscriptions({
         views,
-        connection: (server) => ({ on: servers[server as 'a' | 'b'], own: false }),
+        connection: (server) => ({ on: servers[server as 'a' | 'b'], owner: undefined }),
         log: logLines(),
       });
       const ends: (() => void)[] = [];
@@ -116,7 +116,7 @@ test('news of a connection of one’s own are for its owner alone', async () => 
   const view = { resource: (uri: string) => ({ server: 's', key: uri }) } as unknown as View;
   const subscriptions = createSubscriptions({
     views: { get: () => view },
-    connection: () => ({ on: countingServer(), own: true }),
+    connection: (_, { principal, session }) => ({ on: countingServer(), owner: { principal, session } }),
     log: logLines(),
   });
   const told: string[] = [];
@@ -130,6 +130,52 @@ test('news of a connection of one’s own are for its owner alone', async () => 
   expect(told).toEqual(['1: news']);
 });
 
+test('news of a user’s connection are for all that this user comes in by, and for nobody else', async () => {
+  const view = { resource: (uri: string) => ({ server: 's', key: uri }) } as unknown as View;
+  const tenant = (username: string) => ({ principal: { kind: 'user', username } as const, session: '' });
+  const subscriptions = createSubscriptions({
+    views: { get: () => view },
+    connection: (_, { session }) => ({ on: countingServer(), owner: tenant(session.includes('ann') ? 'ann' : 'bob') }),
+    log: logLines(),
+  });
+  const told: string[] = [];
+  const scope = { kind: 'all' } as const;
+  for (const session of ['mcp ann', 'key of ann', 'mcp bob']) {
+    const principal: Principal = session.startsWith('key') ? { kind: 'key', id: session } : anonymous;
+    const tell = (text: string): void => void told.push(`${session}: ${text}`);
+    await subscriptions.add({ principal, session, scope, tell }, 'x://1');
+  }
+  subscriptions.updated('s', tenant('ann'), 'x://1', 'news');
+  subscriptions.updated('s', undefined, 'x://1', 'of the connection for all');
+  expect(told).toEqual(['mcp ann: news', 'key of ann: news']);
+});
+
+test('who is refused at a connection by now hears nothing more from it; who finds no room for a new one stays', async () => {
+  const view = { resource: (uri: string) => ({ server: 's', key: uri }) } as unknown as View;
+  const on = countingServer();
+  const refusals: HubError[] = [];
+  const subscriptions = createSubscriptions({
+    views: { get: () => view },
+    connection() {
+      const [refusal] = refusals;
+      if (refusal) throw refusal;
+      return { on, owner: undefined };
+    },
+    log: logLines(),
+  });
+  const told: string[] = [];
+  const tell = (text: string): void => void told.push(text);
+  await subscriptions.add({ principal: anonymous, scope: { kind: 'all' }, session: '', tell }, 'x://1');
+  for (const code of ['too_many', 'oauth_required', undefined] as const) {
+    refusals.splice(0, 1, ...(code ? [new HubError(code, 'refused')] : []));
+    subscriptions.reconcile();
+    subscriptions.updated('s', undefined, 'x://1', code ?? 'allowed again');
+    await settled();
+    expect(on.counts.get('x://1')).toBe(code === 'oauth_required' ? 0 : 1);
+  }
+  expect(told).toEqual(['too_many', 'allowed again']);
+});
+
 test('what may not be seen is not told of, not even between a change and its consequences, nor as a part of what may', async () => {
   const hidden = new Set(['x://dir/secret']);
   const views: Views = {
@@ -139,7 +185,7 @@ test('what may not be seen is not told of, not even between a change and its con
       }) as unknown as View,
   };
   const on = countingServer();
-  const subscriptions = createSubscriptions({ views, connection: () => ({ on, own: false }), log: logLines() });
+  const subscriptions = createSubscriptions({ views, connection: () => ({ on, owner: undefined }), log: logLines() });
   const told: string[] = [];
   for (const principal of [anonymous, { kind: 'user', username: 'ann' } as const]) {
     const tell = (text: string): void => void told.push(`${principal.kind}: ${text}`);

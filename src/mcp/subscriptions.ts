@@ -21,13 +21,13 @@ export interface Subscriber {
   tell(text: string): void;
 }
 
-/** Whose connection it is that something came on: a session's own, or `undefined` for the one that is there for all. */
+/** Whose connection it is that something came on: a session's own, a user's, or `undefined` for the one that is there for all. */
 export type Owner = Pick<Subscriber, 'principal' | 'session'> | undefined;
 
 export interface SubscriptionOptions {
   readonly views: Views;
-  /** The connection that requests of this subscriber to a server go through, and whether it is its own. Throws HubError when there is no room for one. */
-  readonly connection: (server: string, of: Subscriber) => { on: WatchedConnection; own: boolean } | undefined;
+  /** The connection that requests of this subscriber to a server go through, and whose it is. Throws HubError `too_many` when there is no room for one, and whatever refuses the subscriber. */
+  readonly connection: (server: string, of: Subscriber) => { on: WatchedConnection; owner: Owner } | undefined;
   readonly log: Logger;
 }
 
@@ -52,7 +52,7 @@ export interface Subscriptions {
 interface Place {
   readonly server: string;
   readonly on: WatchedConnection;
-  readonly own: boolean;
+  readonly owner: Owner;
   /** Rejects when the server refused. */
   watched: Promise<void> | undefined;
 }
@@ -75,14 +75,10 @@ export function createSubscriptions({ views, connection, log }: SubscriptionOpti
     return found && server !== undefined ? { server, ...found, watched: undefined } : undefined;
   }
 
-  function keyAt({ server, own }: Place, { subscriber }: Subscription): string {
-    return keyOf(server, own ? subscriber : undefined);
-  }
-
   /** Asks for it there; what comes from there is heard at once, since the first news may come before the answer. */
   function enter(subscription: Subscription, place: Place): Promise<void> {
     subscription.place = place;
-    const key = keyAt(place, subscription);
+    const key = keyOf(place.server, place.owner);
     heard.set(key, (heard.get(key) ?? new Set()).add(subscription));
     place.watched = place.on.watch(subscription.uri);
     return place.watched;
@@ -92,7 +88,7 @@ export function createSubscriptions({ views, connection, log }: SubscriptionOpti
     const { place, uri } = subscription;
     if (!place) return;
     subscription.place = undefined;
-    const key = keyAt(place, subscription);
+    const key = keyOf(place.server, place.owner);
     const there = heard.get(key);
     there?.delete(subscription);
     if (there?.size === 0) heard.delete(key);
@@ -144,7 +140,9 @@ export function createSubscriptions({ views, connection, log }: SubscriptionOpti
           const now = placeOf(subscriber, uri);
           if (now?.on !== place?.on || now?.server !== place?.server) void move(subscription, now);
         } catch (error) {
-          log.debug('resource is watched where it was', { uri, error: errorText(error) });
+          // What is lacking is room: it stays where it was. Who is refused hears nothing more from there.
+          if (!(error instanceof HubError && error.code === 'too_many')) void move(subscription, undefined);
+          else log.debug('resource is watched where it was', { uri, error: errorText(error) });
         }
       }
     },

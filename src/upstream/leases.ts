@@ -2,9 +2,10 @@ import { type Abilities, noAbilities, type ServerAsk } from '../core/protocol/as
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
-import { type Principal, principalId } from '../core/access/principal.ts';
+import { type Principal, principalId, principalOf } from '../core/access/principal.ts';
+import { userOf } from '../core/access/rules.ts';
 import { rpcErrors } from '../core/protocol/rpc.ts';
-import type { ServerSettings, Settings } from '../core/settings/types.ts';
+import type { ServerSettings, Settings, UserSettings } from '../core/settings/types.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import { Connection } from './connection.ts';
 import type { ConnectionOptions } from './connection-options.ts';
@@ -66,8 +67,12 @@ export interface Leases {
   retry(server: string, user: string | undefined): void;
   /** The roots of a session's client are not what they were. */
   rootsChanged(session: string): void;
+  /** Whose a connection is; undefined for one that is there for all. */
+  ownerOf(connection: Connection): Tenant | undefined;
   /** The connections that a session has now, whoever's it is. */
   ofSession(session: string): Connection[];
+  /** The connections that all clients of a user share now, where users sign in alone. */
+  ofUser(principal: Principal): Connection[];
   /** The session is over, whoever's it was. */
   endSession(session: string): void;
   readonly size: number;
@@ -94,6 +99,7 @@ export function createLeases(options: LeaseOptions): Leases {
   const { settings, shared, bounds = defaults } = options;
   /** In the order of their last use. */
   const leases = new Map<string, Lease>();
+  const owners = new WeakMap<Connection, Tenant>();
   const slots = createSlots(options.startsAtOnce);
   const stopping = new Set<Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
@@ -108,6 +114,7 @@ export function createLeases(options: LeaseOptions): Leases {
     const changed = (): void => options.changed?.(tenant, connection);
     const own = { ...options, open: openAs, server, slots, log, ...ofTenant(options, base, tenant), changed };
     const connection: Connection = new Connection(own);
+    owners.set(connection, tenant);
     connection.start();
     const lease = { connection, shared: base, tenant, user, lastUsedAt: Date.now() };
     leases.set(key, lease);
@@ -168,6 +175,8 @@ export function createLeases(options: LeaseOptions): Leases {
         if (connection.server.name === server && own === user) connection.retryNow();
     },
     rootsChanged: (session) => tellRootsChanged(leases.values(), session),
+    ownerOf: (connection) => owners.get(connection),
+    ofUser: (principal) => ofAccount(leases.values(), userOf(settings(), principal)),
     ofSession: (session) =>
       [...leases.values()].filter((lease) => lease.tenant.session === session).map(({ connection }) => connection),
     endSession: (session) => endWhere((lease) => lease.tenant.session === session),
@@ -196,6 +205,14 @@ function ofOneClient(
 function tellRootsChanged(leases: Iterable<Lease>, session: string): void {
   for (const { tenant, connection } of leases)
     if (tenant.session === session) connection.notify('notifications/roots/list_changed');
+}
+
+function ofAccount(leases: Iterable<Lease>, account: UserSettings | undefined): Connection[] {
+  if (!account) return [];
+  const id = principalId(principalOf(account));
+  const isShared = ({ user, tenant }: Lease): boolean =>
+    user !== undefined && tenant.session === '' && principalId(tenant.principal) === id;
+  return [...leases].filter(isShared).map(({ connection }) => connection);
 }
 
 /** What has to end so that there is room. Nobody pushes out another principal's session as long as there is room for all. */

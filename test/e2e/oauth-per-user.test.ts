@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { api, keyToken, login, passwordOf, userToken } from '../kit/api.ts';
 import { oauthFixture, type OAuthFixture, type OAuthSwitches } from '../kit/oauth-server.ts';
 import { person } from '../kit/person.ts';
-import { rpc } from '../kit/raw.ts';
+import { rpc, stream, type Stream } from '../kit/raw.ts';
+import { modernRequest, session } from '../kit/sessions.ts';
 import { type SettingsDocument, testHub, type TestHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
@@ -323,6 +324,92 @@ test('what was everybody’s is nobody’s once users sign in alone, and the oth
   expect((await call(hub, bob, 'x')).error).toBeDefined();
   expect(callersOf(fixture)).toEqual(['admin: as the admin', 'ann: as ann']);
 }, 60_000);
+
+describe('what a server says unasked', () => {
+  const uri = 'mail://inbox';
+  const updated = (mark: string) => ({
+    jsonrpc: '2.0',
+    method: 'notifications/resources/updated',
+    params: { uri, mark },
+  });
+  const told = ({ messages }: Stream) =>
+    messages.flatMap(({ method, params }) => (method === updated('').method ? [params?.['mark']] : []));
+  const requests = (fixture: OAuthFixture, account: string, method: string) =>
+    fixture.requests.filter((one) => one.account === account && one.method === method).map(({ params }) => params);
+  const sessionOf = (hub: TestHub, token: string) => session(hub.mcp('mail'), bearer(token));
+
+  /** The admin has signed in first, and is who the tools are listed for; ann and bob come in by sessions, keys and without a session. */
+  async function all() {
+    const own = await world({ resources: [uri] });
+    const { hub, ann, bob } = own;
+    await signIn(hub, 'admin');
+    await listed(hub);
+    for (const name of ['ann', 'bob']) await signIn(hub, name);
+    return {
+      ...own,
+      keys: { ann: await keyToken(hub, ann, { kind: 'user' }), bob: await keyToken(hub, bob, { kind: 'user' }) },
+    };
+  }
+
+  test('of changed resources reaches all clients of the user whose sign-in hears of them, and nobody else’s', async () => {
+    const { fixture, hub, ann, bob, keys } = await all();
+    const clientsOf = async (tokens: string[]) => {
+      const sessions = await Promise.all(tokens.map((token) => sessionOf(hub, token)));
+      const streams = await Promise.all(sessions.map((own) => own.listen()));
+      for (const own of sessions) expect((await own.request('resources/subscribe', { uri })).result).toEqual({});
+      const notifications = { resourceSubscriptions: [uri] };
+      for (const token of tokens) {
+        const request = modernRequest('subscriptions/listen', { notifications }, { id: 'sub', ...bearer(token) });
+        const open = await stream(hub.mcp('mail'), { method: 'POST', ...request });
+        const first = await open.message('the acknowledgement', ({ method }) => method !== undefined);
+        expect(first.params?.['notifications']).toEqual(notifications);
+        streams.push(open);
+      }
+      return streams;
+    };
+    const anns = await clientsOf([ann, keys.ann]);
+    const bobs = await clientsOf([bob, keys.bob]);
+    const say = (account: string, mark: string) =>
+      until(`${account} is listened to`, () => fixture.say(account, updated(mark)) > 0);
+    await say('ann', 'of ann');
+    await until('all of ann’s hear it', () => anns.every((one) => told(one).length > 0));
+    await say('bob', 'of bob');
+    await until('all of bob’s hear it', () => bobs.every((one) => told(one).length > 0));
+    await say('admin', 'of the one who lists');
+    await say('ann', 'a fence');
+    await until('all of ann’s hear it', () => anns.every((one) => told(one).includes('a fence')));
+    expect(anns.map(told)).toEqual(anns.map(() => ['of ann', 'a fence']));
+    expect(bobs.map(told)).toEqual(bobs.map(() => ['of bob']));
+    // However many clients a user has, the server is asked once.
+    const asked = (account: string) => requests(fixture, account, 'resources/subscribe');
+    expect(['admin', 'ann', 'bob'].map((account) => asked(account).length)).toEqual([0, 1, 1]);
+
+    // Who signed out hears nothing until they have signed in again.
+    expect((await api(hub, 'POST', '/servers/mail/oauth/disconnect', { token: ann })).status).toBe(200);
+    await until('nobody listens as ann', () => fixture.say('ann', updated('too late')) === 0);
+    await signIn(hub, 'ann');
+    await until('it is asked again', () => asked('ann').length === 2);
+    await say('ann', 'again');
+    await until('all of ann’s hear it', () => anns.every((one) => told(one).includes('again')));
+    expect(bobs.map(told)).toEqual(bobs.map(() => ['of bob']));
+  });
+
+  test('is as much as the user’s clients asked for', async () => {
+    const { fixture, hub, ann, bob, keys } = await all();
+    const levels = (account: string) => requests(fixture, account, 'logging/setLevel').map(({ level }) => level);
+    // Before there is a connection, and while there is one.
+    const early = await sessionOf(hub, ann);
+    expect((await early.request('logging/setLevel', { level: 'debug' })).result).toEqual({});
+    expect((await early.call('echo', { text: 'x' })).result?.content?.[0]?.text).toBe('x');
+    await until('it is told as ann', () => levels('ann').at(-1) === 'debug');
+    const late = await sessionOf(hub, keys.bob);
+    expect(said(await call(hub, bob, 'y'))).toBe('y');
+    expect(levels('bob')).toEqual([]);
+    await late.request('logging/setLevel', { level: 'debug' });
+    await until('it is told as bob', () => levels('bob').at(-1) === 'debug');
+    expect([levels('ann'), levels('bob')]).toEqual([['debug'], ['debug']]);
+  });
+});
 
 test('only admins have users sign in to a server, and say where their tokens go', async () => {
   const fixture = await oauthFixture();

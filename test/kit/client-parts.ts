@@ -12,7 +12,7 @@ export function clientParts(views: Views): Parts {
   return {
     views,
     subscriptions: createSubscriptions({ views, connection: () => undefined, log: logLines() }),
-    logLevels: createLogLevels({ views, shared: () => undefined, own: () => [] }),
+    logLevels: createLogLevels({ views, shared: () => undefined, own: () => [], ofUser: () => [] }),
     tasks: createTasks({ views, life: () => undefined }),
     about: () => undefined,
     hints: { of: () => '"ttlMs":0,"cacheScope":"private"', ofHub: () => '"ttlMs":0,"cacheScope":"private"' },

@@ -36,6 +36,8 @@ export interface OAuthSwitches {
   expiresIn?: number;
   /** The scope that calls of tools need besides. */
   callScope?: string;
+  /** Resources of the MCP server, of whose changes it tells on a stream; with them it takes a log level. */
+  resources?: readonly string[];
 }
 
 interface Issued {
@@ -65,6 +67,10 @@ export interface OAuthFixture {
   readonly calls: { readonly token: string; readonly account: string; readonly text: unknown }[];
   /** Whose token each request had that asked for the list of tools. */
   readonly listings: string[];
+  /** Every request of the MCP server, with whose token it came. */
+  readonly requests: { readonly account: string; readonly method: string; readonly params: Record<string, unknown> }[];
+  /** Says something on each stream that is open with a token of this account; returns on how many. */
+  say(account: string, message: unknown): number;
   /** All access tokens stop being good. */
   expireAll(): void;
   /** All tokens of somebody stop being good, refresh tokens too. */
@@ -93,7 +99,9 @@ export async function oauthFixture(switches: OAuthSwitches = {}): Promise<OAuthF
     secrets: [] as string[],
     calls: [] as { token: string; account: string; text: unknown }[],
     listings: [] as string[],
+    requests: [] as { account: string; method: string; params: Record<string, unknown> }[],
   };
+  const streams = new Map<ServerResponse, string>();
   const secret = (kind: string) => {
     const text = `canary-${kind}-${randomBytes(18).toString('hex')}`;
     fixture.secrets.push(text);
@@ -244,8 +252,15 @@ export async function oauthFixture(switches: OAuthSwitches = {}): Promise<OAuthF
       res.setHeader('www-authenticate', switches.silent ? 'Bearer' : `Bearer resource_metadata="${metadata}"`);
       return json(res, 401, { error: 'invalid_token', error_description: `no good: ${token ?? 'none'}` });
     }
+    if (req.method === 'GET' && switches.resources) {
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+      streams.set(res, about.account);
+      res.on('close', () => streams.delete(res));
+      return;
+    }
     if (req.method !== 'POST') return json(res, 405, {});
     const message = JSON.parse(body) as { id?: number; method: string; params?: { arguments?: { text?: unknown } } };
+    fixture.requests.push({ account: about.account, method: message.method, params: { ...message.params } });
     if (message.id === undefined) {
       res.writeHead(202).end();
       return;
@@ -259,7 +274,11 @@ export async function oauthFixture(switches: OAuthSwitches = {}): Promise<OAuthF
       fixture.calls.push({ token: token ?? '', account: about.account, text: message.params?.arguments?.text });
     }
     if (message.method === 'tools/list') fixture.listings.push(about.account);
-    return json(res, 200, { jsonrpc: '2.0', id: message.id, result: resultOf(message.method, message.params) });
+    return json(res, 200, {
+      jsonrpc: '2.0',
+      id: message.id,
+      result: resultOf(message.method, message.params, switches),
+    });
   });
 
   return {
@@ -275,6 +294,11 @@ export async function oauthFixture(switches: OAuthSwitches = {}): Promise<OAuthF
       fixture.secrets.push(given);
       clients.set(id, { secret: given, redirectUris: undefined });
     },
+    say(account, message) {
+      const open = [...streams].filter(([, own]) => own === account);
+      for (const [stream] of open) stream.write(`data: ${JSON.stringify(message)}\n\n`);
+      return open.length;
+    },
     issue: (scope = 'mail:read') => issue({ account: 'by-hand', client: 'by-hand', scope, resource: null }),
     async close() {
       await Promise.all([authority.close(), guarded.close()]);
@@ -282,11 +306,18 @@ export async function oauthFixture(switches: OAuthSwitches = {}): Promise<OAuthF
   };
 }
 
-function resultOf(method: string, params: { arguments?: { text?: unknown } } | undefined): unknown {
+function resultOf(
+  method: string,
+  params: { arguments?: { text?: unknown } } | undefined,
+  { resources }: OAuthSwitches,
+): unknown {
   if (method === 'initialize') {
     const serverInfo = { name: 'guarded', version: '1' };
-    return { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo };
+    const capabilities = { tools: {}, ...(resources && { resources: { subscribe: true }, logging: {} }) };
+    return { protocolVersion: '2025-06-18', capabilities, serverInfo };
   }
+  if (method === 'resources/list') return { resources: resources?.map((uri) => ({ uri, name: uri })) };
+  if (method === 'resources/templates/list') return { resourceTemplates: [] };
   if (method === 'tools/list') return { tools: [{ name: 'echo', inputSchema: { type: 'object' } }] };
   if (method === 'tools/call') return { content: [{ type: 'text', text: String(params?.arguments?.text) }] };
   return {};
