@@ -498,6 +498,15 @@ describe('importing', () => {
     await refused(() => post('?dryRun=maybe', { text: block }), 400);
   });
 
+  test('switches off what belonged to somebody who is no user here', async () => {
+    const config = { url: 'https://x.example/mcp', headers: { 'x-stolen': '${SECRET_OF_THE_HUB}' } };
+    const answer = await post('', { mcpServers: { strange: { ...config, owner: 'stranger' } } });
+    expect(answer.status, answer.text).toBe(201);
+    expect(answer.text).toContain("It was stranger's, who is no user here, and is yours and switched off now");
+    expect(await entryOf('strange')).toEqual({ ...config, enabled: false, owner: 'admin' });
+    await call('DELETE', '/strange', admin);
+  });
+
   test('is for admins', async () => {
     for (const query of ['', '?dryRun=true']) await refused(() => post(query, { text: block }, ann), 403);
   });

@@ -73,9 +73,17 @@ export function toggleServer(draft: Draft, by: Editor, name: string, enabled: bo
   const attempt = `Cannot ${enabled ? 'enable' : 'disable'} server "${name}"`;
   const server = ownServer(draft, by, name, attempt);
   if (enabled && startsProcess(server)) checkAdmin(by, attempt);
-  server['enabled'] = enabled;
-  // Other programs' spelling of the opposite.
-  delete server['disabled'];
+  setEnabled(server, enabled);
+}
+
+/**
+ * Switches off what comes to an admin from somebody whom no admin vouches for: as an admin's (`isTrusted`) it would get the hub's environment and reach its network
+ * unasked. False for a program, which was vouched for before.
+ */
+export function switchOffUnvouched(server: Entry): boolean {
+  if (startsProcess(server)) return false;
+  setEnabled(server, false);
+  return true;
 }
 
 /** Takes the tokens for the server itself out of its `oauth`; what the hub keeps elsewhere is not here. */
@@ -118,6 +126,12 @@ export function startsProcess(config: Readonly<Entry>): boolean {
     return word === 'stdio' || word === 'local';
   };
   return (config['command'] ?? undefined) !== undefined || isStdio(config['type']) || isStdio(config['transport']);
+}
+
+function setEnabled(server: Entry, enabled: boolean): void {
+  server['enabled'] = enabled;
+  // Other programs' spelling of the opposite.
+  delete server['disabled'];
 }
 
 function ownServer(draft: Draft, by: Editor, name: string, attempt: string): Entry {

@@ -14,6 +14,7 @@ import { HubError } from '../errors.ts';
 import { invalid } from '../input/read.ts';
 import { systemKeysNote } from './keys.ts';
 import { nameKey } from './names.ts';
+import { switchOffUnvouched } from './servers.ts';
 import { isObject } from '../protocol/rpc.ts';
 import type { GroupSettings, UserSettings } from './types.ts';
 import type { NewUser, UserUpdate } from '../input/user.ts';
@@ -91,7 +92,7 @@ export function setPasswordHash(draft: Draft, username: string, passwordHash: st
 
 /**
  * Takes everything along that the next user of that name must not inherit: access keys, shares, settings and tokens of their own. What they owned
- * belongs to `by` from now on. Gives what is left to do, in sentences.
+ * belongs to `by` from now on, and what a user who is no admin made is switched off. Gives what is left to do, in sentences.
  */
 export function deleteUser(draft: Draft, username: string, by: string): readonly string[] {
   const user = findUser(draft, username);
@@ -102,6 +103,10 @@ export function deleteUser(draft: Draft, username: string, by: string): readonly
     throw new HubError('invalid_input', `${attempt}: nobody else is an admin. Make somebody else an admin first.`);
   }
   const things = [...listOf(draft, 'groups'), ...Object.values(serversOf(draft))].filter(isObject);
+  const isAdmin = roleOf(user) === 'admin';
+  const switchedOff = isAdmin
+    ? []
+    : namesOf(draft, username).filter((name) => switchOffUnvouched(serversOf(draft)[name] ?? {}));
   for (const thing of things) if (ownerOf(draft, thing) === username) thing['owner'] = by;
   draft.users = listOf(draft, 'users').filter((other) => other !== user);
   draft.bearerKeys = listOf(draft, 'bearerKeys').filter((key) => key['owner'] !== username);
@@ -112,7 +117,21 @@ export function deleteUser(draft: Draft, username: string, by: string): readonly
   if (Array.isArray(tokens)) {
     draft['oauthTokens'] = tokens.filter((token: unknown) => !isObject(token) || token['username'] !== username);
   }
-  return roleOf(user) === 'admin' ? systemKeysNote(draft, username) : [];
+  return isAdmin ? systemKeysNote(draft, username) : switchedOffNote(switchedOff);
+}
+
+/** The servers somebody owns. */
+function namesOf(draft: Draft, owner: string): string[] {
+  return Object.entries(serversOf(draft)).flatMap(([name, server]) =>
+    isObject(server) && ownerOf(draft, server) === owner ? [name] : [],
+  );
+}
+
+function switchedOffNote(servers: readonly string[]): string[] {
+  if (servers.length === 0) return [];
+  return [
+    `These servers are yours now, and switched off: ${listed(servers)}. As an admin's they may read the hub's environment and reach its network: look where they lead and what they send before you switch them on.`,
+  ];
 }
 
 export function userAnswer({ username, role, servers, groups, email, createdAt }: UserSettings): UserAnswer {

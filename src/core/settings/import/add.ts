@@ -1,8 +1,8 @@
-import { type Draft, type Editor, listOf } from '../document.ts';
+import { type Draft, type Editor, type Entry, listOf } from '../document.ts';
 import { HubError, type Problem } from '../../errors.ts';
 import type { RequiredConfig } from '../required-config.ts';
 import { maskServer } from '../secrets.ts';
-import { addServer } from '../servers.ts';
+import { addServer, switchOffUnvouched } from '../servers.ts';
 import type { ImportedServer } from './parse.ts';
 
 /** What became, or would become, of one server of an import. Paths of `errors` begin with `config`. */
@@ -37,8 +37,9 @@ export function addImported(
     const { errors, advice } = check(name, config);
     if (errors.length > 0) return { ...result, status: 'invalid', message: wordsOf(errors), errors };
     try {
-      addServer(draft, by, { name, config: withoutOrigin(draft, config) });
-      return { ...result, status: 'created', message: ['Server added successfully.', ...advice].join(' ') };
+      const { own, notes } = withoutOrigin(draft, config);
+      addServer(draft, by, { name, config: own });
+      return { ...result, status: 'created', message: ['Server added successfully.', ...notes, ...advice].join(' ') };
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
       const { code, message, problems } = error;
@@ -48,10 +49,17 @@ export function addImported(
   });
 }
 
-/** An owner, and a folder of a bundle, are those of the hub it was exported from. */
-function withoutOrigin(draft: Draft, config: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const isKnown = listOf(draft, 'users').some((user) => user['username'] === config['owner']);
-  return Object.fromEntries(Object.entries(config).filter(([key]) => key !== 'bundle' && (key !== 'owner' || isKnown)));
+/** An owner, and a folder of a bundle, are those of the hub it was exported from. What was somebody else's there nobody vouches for here yet. */
+function withoutOrigin(draft: Draft, config: Readonly<Entry>): { own: Entry; notes: string[] } {
+  const { bundle: _bundle, ...own }: Entry = config;
+  const { owner } = own;
+  if (typeof owner !== 'string' || listOf(draft, 'users').some((user) => user['username'] === owner))
+    return { own, notes: [] };
+  delete own['owner'];
+  // `admin` is what files call whoever runs the hub.
+  if (owner === 'admin' || !switchOffUnvouched(own)) return { own, notes: [] };
+  const why = `It was ${owner}'s, who is no user here, and is yours and switched off now: look where it leads and what it sends before you switch it on.`;
+  return { own, notes: [why] };
 }
 
 function wordsOf(problems: readonly Problem[]): string {

@@ -562,7 +562,8 @@ export const texts = {
     noReach: 'nothing of their own yet',
     added: 'User “{{name}}” is added.',
     deleteTitle: 'Delete user “{{name}}”?',
-    deleteText: 'They are logged out, their access keys end, and what they own becomes yours.',
+    deleteText:
+      'They are logged out, their access keys end, and what they own becomes yours. Servers of a user who is no admin are switched off: look at them before you switch them on.',
     deleted: 'User “{{name}}” is deleted.',
     you: 'you',
     count_one: '{{number}} user, who is an admin',

@@ -541,7 +541,8 @@ export const texts: Texts = {
     noReach: '暂未分配',
     added: '用户“{{name}}”已添加。',
     deleteTitle: '删除用户“{{name}}”？',
-    deleteText: '该用户将退出登录，其访问密钥失效，其拥有的内容将归你所有。',
+    deleteText:
+      '该用户将退出登录，其访问密钥失效，其拥有的内容将归你所有。非管理员用户的服务器会被停用，请检查后再启用。',
     deleted: '用户“{{name}}”已删除。',
     you: '你',
     count_other: '{{number}} 个用户，其中 {{admins}} 个管理员',
