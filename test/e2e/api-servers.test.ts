@@ -363,6 +363,57 @@ describe('changing', () => {
     );
   });
 
+  describe('secrets that an admin gave along with a server go nowhere else by the hand of its owner', () => {
+    const clientSecret = 'canary-client';
+    const evil = 'https://evil.example';
+    const client = { clientId: 'c', clientSecret };
+    const oauth2 = (tokenUrl: string) => ({ type: 'oauth2', oauth2: { ...client, tokenUrl } });
+    const security = oauth2('https://api.example/token');
+    const schema = (url: string) => ({
+      openapi: '3.0.0',
+      servers: [{ url }],
+      paths: { '/who': { get: { operationId: 'who', responses: {} } } },
+    });
+    const openapi = { url: 'https://api.example/openapi.json', security };
+    const api = { type: 'openapi', openapi };
+    const inline = { type: 'openapi', openapi: { schema: schema('https://api.example'), security } };
+    const oauth = { ...client, refreshToken: 'canary-refresh', tokenEndpoint: 'https://mcp.example/token' };
+    const signedIn = { type: 'streamable-http', url: 'https://mcp.example/mcp', oauth };
+    const registering = { initialAccessToken: 'canary-initial', registrationEndpoint: 'https://mcp.example/register' };
+    const registered = { ...signedIn, oauth: { dynamicRegistration: registering } };
+    const masked = (config: object) => JSON.parse(JSON.stringify(config).replace(/canary-\w+/g, '••••')) as object;
+
+    test.each<[string, Record<string, unknown>, object]>([
+      ['the token address of an API', api, { ...api, openapi: { ...openapi, security: oauth2(`${evil}/token`) } }],
+      ['the document of an API', api, { ...api, openapi: { ...openapi, url: 'https://api.example/of-mine.json' } }],
+      ['the document of an API behind a url', api, { ...api, url: openapi.url, openapi: { ...openapi, url: evil } }],
+      ['its own document', inline, { ...inline, openapi: { schema: schema(evil), security } }],
+      ['the token address of a sign-in', signedIn, { ...signedIn, oauth: { ...oauth, tokenEndpoint: `${evil}/t` } }],
+      ['the issuer of a sign-in', signedIn, { ...signedIn, oauth: { ...oauth, issuer: evil } }],
+      [
+        'where a client is registered',
+        registered,
+        { ...registered, oauth: { dynamicRegistration: { ...registering, registrationEndpoint: evil } } },
+      ],
+      ['the address, with a sign-in that is not sent', signedIn, { type: 'streamable-http', url: `${evil}/mcp` }],
+    ])('%s', async (_, config, changed) => {
+      const given = { ...config, enabled: false, owner: 'ann' };
+      const name = `given-${crypto.randomUUID()}`;
+      expect((await add(name, given)).status).toBe(201);
+      const put = (config: object) => call('PUT', `/${name}`, ann, { config });
+      await refused(() => put(masked(changed)), 400, /hidden values/);
+      // What answers show, sent back with other words, changes nothing but those.
+      const { config: shown } = dataOf(await call('GET', `/${name}`, ann));
+      expect(JSON.stringify(shown)).not.toContain('canary');
+      expect((await put({ ...shown, description: 'Words' })).status).toBe(200);
+      expect(await entryOf(name)).toEqual({ ...given, description: 'Words' });
+      const anew = JSON.parse(JSON.stringify({ oauth: null, ...changed }).replaceAll('canary', 'own')) as object;
+      expect((await put(anew)).status).toBe(200);
+      expect(JSON.stringify(await entryOf(name))).not.toContain('canary');
+      await call('DELETE', `/${name}`, admin);
+    });
+  });
+
   test('switching off ends the server, switching on starts it, reloading restarts it and no other', async () => {
     const one = hostileStdio({ tools: ['t'] });
     const other = hostileStdio({ tools: ['t'] });

@@ -15,7 +15,7 @@ import {
 import { HubError } from '../errors.ts';
 import { invalid, isForbiddenName } from '../input/read.ts';
 import { isObject } from '../protocol/rpc.ts';
-import { hidesSecrets, unmaskServer } from './secrets.ts';
+import { hidesSecrets, maskServer, unmaskServer } from './secrets.ts';
 import type { NewServer, ServerUpdate } from '../input/server.ts';
 
 /**
@@ -44,13 +44,13 @@ export function updateServer(draft: Draft, by: Editor, name: string, { config, n
     const after = merged(before, unmaskServer(config, before, attempt));
     checkRights(draft, by, attempt, { before, after });
     if (after['owner'] !== before['owner']) checkOwner(draft, by, ownerOf(draft, after), attempt);
-    const moved = addressOf(before) !== addressOf(after);
-    if (moved && !by.isAdmin && hidesSecrets(config)) {
+    const moved = JSON.stringify(placesOf(before)) !== JSON.stringify(placesOf(after));
+    // What one address was trusted with is not for the next one to have.
+    if (moved && config['oauth'] === undefined) after['oauth'] = withoutTokens(after['oauth']);
+    if (moved && !by.isAdmin && (hidesSecrets(config) || keepsSecrets(config, after))) {
       const message = 'holds hidden values; a new address needs them sent again';
       throw invalid(attempt, [{ path: 'config', message }]);
     }
-    // What one address was trusted with is not for the next one to have.
-    if (moved && config['oauth'] === undefined) after['oauth'] = withoutTokens(after['oauth']);
     if (after['oauth'] === undefined) delete after['oauth'];
     serversOf(draft)[name] = after;
   }
@@ -246,6 +246,32 @@ function addressOf(config: Entry): string {
     (value) => typeof value === 'string',
   );
   return typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : (url ?? '');
+}
+
+/**
+ * All the places that secrets go to: host and scheme of the server, an API's document as a whole, since it says where the API is, and every address at which tokens
+ * are asked for.
+ */
+function placesOf(config: Entry): unknown[] {
+  const api = isObject(config['openapi']) ? config['openapi'] : {};
+  const own = addressOf({ ...config, openapi: undefined });
+  const signIn = { oauth: config['oauth'], security: api['security'], specSecurity: api['specSecurity'] };
+  return [own, api['url'], api['schema'], addressesIn(signIn).toSorted()];
+}
+
+/** Each with its path; forms leave empty ones behind. */
+function addressesIn(value: unknown, path = ''): string[] {
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, member]) => {
+    const at = `${path}.${key}`;
+    if (typeof member !== 'string') return addressesIn(member, at);
+    return /^(?:issuer|url|.+Endpoint|.+Url)$/.test(key) && member !== '' ? [`${at} ${member}`] : [];
+  });
+}
+
+/** True when `oauth`, which stays unless it is sent, has something that answers hide. */
+function keepsSecrets(config: Entry, { oauth }: Entry): boolean {
+  return config['oauth'] === undefined && hidesSecrets(maskServer({ oauth }));
 }
 
 function withoutTokens(oauth: unknown): unknown {
