@@ -332,6 +332,88 @@ describe('what users see', () => {
   });
 });
 
+describe('an owner selects no more of a server than the group had of it and they may use', () => {
+  let own: TestHub;
+  let root: string;
+  let eve: string;
+  let member: string;
+  beforeAll(async () => {
+    const db = hostileStdio({ name: 'db', tools: ['read', 'write', 'drop'] });
+    own = await testHub({
+      mcpServers: { db: { ...db.config, visibility: 'private' } },
+      groups: [
+        { id: 'id-team', name: 'team', servers: [{ name: 'db', tools: ['read'], prompts: [] }], owner: 'eve' },
+        { id: 'id-wide', name: 'wide', servers: ['db'], owner: 'eve' },
+      ],
+    });
+    root = await login(own);
+    eve = await userToken(own, root, 'eve', { groups: ['team'] });
+    member = await userToken(own, root, 'member', { groups: ['team'] });
+    await own.connected(1);
+  });
+
+  const ask = (method: string, path: string, body: unknown, token = eve) =>
+    api(own, method, `/groups${path}`, { token, body });
+  const tools = async (scope: string, token: string) => {
+    const headers = { authorization: `Bearer ${token}` };
+    return (await rpc(own.mcp(scope), 'tools/list', {}, { headers })).result?.tools?.map(({ name }) => name);
+  };
+  const selected = async (group: string) => {
+    const configs = await api(own, 'GET', `/groups/${group}/server-configs`, { token: root });
+    return configs.body.data as { name: string; tools: unknown; prompts: unknown }[];
+  };
+  const tooMuch = (answer: ApiAnswer, path: string, may: string) => {
+    expect([answer.status, answer.body.errors], answer.text).toEqual([
+      400,
+      expect.arrayContaining([{ path, message: expect.stringContaining(`you may select ${may}`) as string }]),
+    ]);
+  };
+
+  test('in a group that gives them their access', async () => {
+    const put = (choice: unknown) => ask('PUT', '/team/server-configs/db/tools', { tools: choice });
+    for (const choice of ['all', ['read', 'drop']]) tooMuch(await put(choice), 'tools', 'read');
+    const all = { servers: ['db'] };
+    tooMuch(await ask('PUT', '/team/servers/batch', all), 'servers[0]', 'read');
+    const prompts = { servers: [{ name: 'db', tools: ['read'] }] };
+    for (const path of ['/team', '/team/servers/batch']) tooMuch(await ask('PUT', path, prompts), 'servers[0]', 'none');
+    expect(await tools('team', eve)).toEqual(['db-read']);
+    expect(await tools('team', member)).toEqual(['db-read']);
+    expect(await tools('', member)).toEqual(['db-read']);
+    // What widens nothing stays allowed.
+    const same = { description: 'Words', servers: ['db'] };
+    for (const body of [same, { servers: [{ name: 'db', tools: ['read'], prompts: [], alias: 'd' }] }])
+      expect((await ask('PUT', '/team', body)).status).toBe(200);
+    expect(await selected('team')).toMatchObject([{ name: 'db', tools: ['read'], prompts: [] }]);
+    expect((await put(['d-read'])).status).toBe(200);
+    expect((await put([])).status).toBe(200);
+    expect(await tools('team', member)).toEqual([]);
+    expect((await ask('PUT', '/team/server-configs/db/tools', { tools: ['read'] }, root)).status).toBe(200);
+  });
+
+  test('in a group of their own, whose keys would have it too', async () => {
+    tooMuch(await ask('POST', '', { name: 'mine', servers: ['db'] }), 'servers[0]', 'read');
+    expect((await ask('POST', '', { name: 'mine' })).status).toBe(201);
+    const key = await keyToken(own, root, { kind: 'system', accessType: 'groups', allowedGroups: ['mine'] });
+    tooMuch(await ask('POST', '/mine/servers', { serverName: 'db' }), 'serverName', 'read');
+    const some = { servers: [{ name: 'db', tools: ['read'], prompts: [] }] };
+    expect((await ask('PUT', '/mine/servers/batch', some)).status).toBe(200);
+    tooMuch(await ask('PUT', '/mine/server-configs/db/tools', { tools: 'all' }), 'tools', 'read');
+    expect(await tools('mine', key)).toEqual(['db-read']);
+  });
+
+  test('in one where an admin selected more, which stays until they narrow it', async () => {
+    const put = (choice: unknown) => ask('PUT', '/wide/server-configs/db/tools', { tools: choice });
+    expect((await ask('PUT', '/wide', { name: 'broad', servers: ['db'] })).status).toBe(200);
+    expect((await ask('PUT', '/broad', { name: 'wide', servers: ['db'] })).status).toBe(200);
+    expect((await put('all')).status).toBe(200);
+    expect(await selected('wide')).toMatchObject([{ tools: 'all', prompts: 'all' }]);
+    expect((await put(['drop'])).status).toBe(200);
+    expect((await put(['drop', 'read'])).status).toBe(200);
+    tooMuch(await put(['drop', 'read', 'write']), 'tools', 'drop, read');
+    expect(await selected('wide')).toMatchObject([{ tools: ['drop', 'read'], prompts: 'all' }]);
+  });
+});
+
 test('whoever may change a group or server, and nobody else, sees with whom it can be shared', async () => {
   const candidates = async (path: string, token: string | undefined) => {
     const { status, body } = await api(hub, 'GET', `${path}/share-candidates`, { token });

@@ -22,6 +22,7 @@ const admin: GroupEditor = {
   isAdmin: true,
   seesServer: () => true,
   seesGroup: () => true,
+  granted: () => ({ tools: 'all', prompts: 'all', resources: 'all' }),
   knownTools: () => undefined,
   shownTool: (prefix, tool) => `${prefix}-${tool}`,
 };

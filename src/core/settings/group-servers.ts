@@ -9,6 +9,7 @@ import {
   textOf,
   textsOf,
 } from './document.ts';
+import type { Grant } from '../access/rules.ts';
 import type { HubError, Problem } from '../errors.ts';
 import type { GroupServerInput } from '../input/group.ts';
 import { invalid } from '../input/read.ts';
@@ -19,6 +20,8 @@ import type { GroupServer, Selection } from './types.ts';
 
 /** Who changes a group, and what is known of the tools of its servers. */
 export interface GroupEditor extends Editor {
+  /** What of a server the editor may use; undefined when it is out of reach. */
+  readonly granted: (server: string) => Grant | undefined;
   /** The tools a server offers now, by its own names; undefined while it is away. */
   readonly knownTools: (server: string) => readonly string[] | undefined;
   /** The name under which clients see a tool, in a place where its server goes by `prefix`. */
@@ -36,7 +39,7 @@ export interface NewList {
 
 /**
  * The list to write in place of the old one. Entries the editor may not see stay, behind the others. Throws HubError `invalid_input` naming every
- * server that does not exist, is listed twice with different settings, or whose tools could not be told from those of another.
+ * server that does not exist, is listed twice with different settings, of which too much is selected, or whose tools could not be told from those of another.
  */
 export function groupServers(draft: Draft, by: GroupEditor, { attempt, old, wanted, plain }: NewList): Entry[] {
   const before: unknown[] = Array.isArray(old) ? old : [];
@@ -48,12 +51,9 @@ export function groupServers(draft: Draft, by: GroupEditor, { attempt, old, want
       problems.push({ path: `servers[${i}]`, message: unknownServerText(draft, by, name) });
       continue;
     }
-    const entry = newEntry(
-      by,
-      input,
-      before.find((element) => memberName(element) === name),
-      plain,
-    );
+    const last = before.find((element) => memberName(element) === name);
+    const entry = newEntry(by, input, last, plain);
+    problems.push(...beyondGrant(by, entry, last).map((message) => ({ path: `servers[${i}]`, message })));
     const twin = chosen.get(name);
     if (twin && JSON.stringify(twin) !== JSON.stringify(entry)) {
       problems.push({ path: `servers[${i}]`, message: `lists server "${name}" again with other settings` });
@@ -77,6 +77,23 @@ export function unknownServer(draft: Draft, by: Editor, attempt: string, name: s
 /** Of a server that does not exist, and alike of one that may not be seen. */
 export function unknownServerText(draft: Draft, by: Editor, name: string): string {
   return `names an unknown server "${name}". Known: ${listed(Object.keys(serversOf(draft)).filter(by.seesServer))}`;
+}
+
+/**
+ * What an entry selects beyond what the group had of the server before (`old`) and its editor may use: members and keys of the group get all that it selects, the
+ * editor among them.
+ */
+export function beyondGrant(by: GroupEditor, entry: Entry, old: unknown): string[] {
+  const name = textOf(entry['name']) ?? '';
+  const own = by.granted(name);
+  const before = old === undefined ? undefined : readMember(old);
+  return (['tools', 'prompts', 'resources'] as const).flatMap((kind) => {
+    const [had, may, wanted] = [before?.[kind] ?? [], own?.[kind] ?? [], selectionOf(entry[kind])];
+    if (had === 'all' || may === 'all') return [];
+    const allowed = [...new Set([...had, ...may])];
+    if (wanted !== 'all' && wanted.every((item) => allowed.includes(item))) return [];
+    return [`selects more ${kind} of server "${name}" than you may use; you may select ${listed(allowed)}`];
+  });
 }
 
 /** An element of a group's `servers` as the document keeps it from now on; members it does not know stay. */

@@ -28,6 +28,7 @@ const editor = (more: Partial<GroupEditor> = {}): GroupEditor => ({
   isAdmin: true,
   seesServer: () => true,
   seesGroup: () => true,
+  granted: () => ({ tools: 'all', prompts: 'all', resources: 'all' }),
   knownTools: () => undefined,
   shownTool: (prefix, tool) => `${prefix}-${tool}`,
   ...more,

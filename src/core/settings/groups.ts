@@ -13,6 +13,7 @@ import {
 import { HubError } from '../errors.ts';
 import type { GroupServerInput, GroupUpdate, NewGroup } from '../input/group.ts';
 import {
+  beyondGrant,
   checkPrefixes,
   groupEntry,
   type GroupEditor,
@@ -109,7 +110,9 @@ export function addServerToGroup(draft: Draft, by: GroupEditor, idOrName: string
   if (!hasServer(draft, server) || !by.seesServer(server)) throw unknownServer(draft, by, attempt, server);
   const old: unknown[] = Array.isArray(group['servers']) ? group['servers'] : [];
   if (!old.some((element) => memberName(element) === server)) {
-    const list = [...old, groupEntry(server)];
+    const entry = groupEntry(server);
+    checkGrant(by, entry, undefined, { attempt, path: 'serverName' });
+    const list = [...old, entry];
     checkPrefixes(list, attempt);
     group['servers'] = list;
   }
@@ -160,7 +163,9 @@ export function setGroupTools(
   }
   const entry = groupEntry(list[at]);
   const selection = tools === 'all' ? tools : ownNames(by, server, textOf(entry['alias']), tools);
-  list[at] = { ...entry, tools: selection };
+  const next = { ...entry, tools: selection };
+  checkGrant(by, next, entry, { attempt, path: 'tools' });
+  list[at] = next;
   return changed(draft, group, by, [server]);
 }
 
@@ -198,6 +203,16 @@ function ownGroup(draft: Draft, by: GroupEditor, idOrName: string, attempt: stri
   const group = findGroup<Entry>(listOf(draft, 'groups'), idOrName, by.seesGroup);
   if (by.isAdmin || ownerOf(draft, group) === by.username) return group;
   throw new HubError('forbidden', `${attempt}: it belongs to ${ownerOf(draft, group)}. Ask them or an admin.`);
+}
+
+function checkGrant(
+  by: GroupEditor,
+  entry: Entry,
+  old: Entry | undefined,
+  { attempt, path }: { attempt: string; path: string },
+): void {
+  const problems = beyondGrant(by, entry, old).map((message) => ({ path, message }));
+  if (problems.length > 0) throw invalid(attempt, problems);
 }
 
 /** Names are told apart without regard to case, and from ids: either may stand in a path. */

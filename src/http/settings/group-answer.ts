@@ -1,4 +1,4 @@
-import { reachesMember } from '../../core/access/rules.ts';
+import { granted, reachesMember } from '../../core/access/rules.ts';
 import type { GroupEditor } from '../../core/settings/group-servers.ts';
 import { groupAnswer, type GroupChange } from '../../core/settings/groups.ts';
 import type { Draft, Editor } from '../../core/settings/document.ts';
@@ -25,10 +25,19 @@ export function changeGroups<T>(
 }
 
 function groupEditor(caller: Caller, by: Editor, knownTools: GroupRoutes['knownTools']): GroupEditor {
-  const { servers, system } = caller.settings;
+  const { principal, settings } = caller;
+  const { servers, system } = settings;
   const shownTool = (prefix: string, tool: string): string =>
     exposedName(prefix, tool, system.nameSeparator, servers.keys());
-  return { ...by, knownTools, shownTool };
+  return {
+    ...by,
+    granted(name) {
+      const server = servers.get(name);
+      return server && granted(settings, principal, server);
+    },
+    knownTools,
+    shownTool,
+  };
 }
 
 /** A group as this caller sees it (SPEC, Group). */
