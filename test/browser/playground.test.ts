@@ -31,6 +31,27 @@ const schema = {
   },
   $defs: { place: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
 };
+/** What is easily sent as something else than it is shown as. */
+const careful = {
+  type: 'object',
+  properties: {
+    ratio: { type: 'number' },
+    shift: { type: 'number' },
+    count: { type: 'integer' },
+    free: {},
+    values: { type: 'array', items: {} },
+    kinds: {
+      type: 'array',
+      items: {
+        anyOf: [
+          { type: 'string', title: 'As text' },
+          { type: 'object', title: 'As place', properties: { city: { type: 'string' } } },
+        ],
+      },
+    },
+  },
+};
+const broken = { type: 'object', properties: { odd: { $ref: '#/$defs/100%' } }, $defs: { '100%': { type: 'string' } } };
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const silence = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=';
 
@@ -39,6 +60,8 @@ beforeAll(async () => {
   server = hostileStdio({
     tools: [
       { name: 'everything', description: 'Takes all kinds', inputSchema: schema },
+      { name: 'careful', inputSchema: careful },
+      { name: 'broken', inputSchema: broken },
       { name: 'progress', inputSchema: steps },
       'hang',
       'fail',
@@ -107,6 +130,29 @@ test('what does not fit stands at its field, in the form as in JSON', async () =
   await page.getByLabel('Arguments as JSON').fill('{"title":"x","size":2}');
   await page.getByRole('button', { name: 'Form' }).click();
   expect(await page.getByLabel('size').inputValue()).toBe('2');
+});
+
+test('a number that is typed key by key arrives as the number that is shown', async () => {
+  const page = await visit(hub, '/tools?server=lab&tool=careful');
+  await page.getByLabel('ratio').pressSequentially('1.5');
+  await page.getByLabel('shift').pressSequentially('-0.05');
+  expect(await page.getByLabel('ratio').inputValue()).toBe('1.5');
+  expect(await page.getByLabel('shift').inputValue()).toBe('-0.05');
+  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByText('OK', { exact: true }).waitFor();
+  expect(server.received('tools/call').at(-1)?.params['arguments']).toEqual({ ratio: 1.5, shift: -0.05 });
+});
+
+test('a number that would be rounded, or is none, stays as it is typed and goes to no server', async () => {
+  const page = await visit(hub, '/tools?server=lab&tool=careful', { expected: /400/ });
+  const before = server.received('tools/call').length;
+  for (const text of ['12345678901234567890', 'Infinity']) {
+    await page.getByLabel('count').fill(text);
+    expect(await page.getByLabel('count').inputValue()).toBe(text);
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByText(`expected integer, got the string "${text}"`).first().waitFor();
+  }
+  expect(server.received('tools/call')).toHaveLength(before);
 });
 
 test('progress is seen while it runs', async () => {

@@ -64,8 +64,7 @@ function Simple(props: SchemaFieldProps) {
   const isNumber = kind === 'number' || kind === 'integer';
   const give = (next: string) => {
     if (next === '' && !required) return onChange(undefined);
-    // What is no number goes as it is: the hub says what is wrong with it.
-    onChange(isNumber && next.trim() !== '' && !Number.isNaN(Number(next)) ? Number(next) : next);
+    onChange(isNumber ? asNumber(next) : next);
   };
   const examples = Array.isArray(schema['examples']) ? (schema['examples'] as unknown[]) : [];
   const shared = {
@@ -79,6 +78,12 @@ function Simple(props: SchemaFieldProps) {
   const formats: Record<string, string> = { date: 'date', email: 'email', uri: 'url', password: 'password' };
   const format = typeof schema['format'] === 'string' ? formats[schema['format']] : undefined;
   return <TextField {...shared} type={format ?? 'text'} inputMode={isNumber ? 'decimal' : undefined} />;
+}
+
+/** Text that a number would be shown as otherwise stays text (`1.` on the way to `1.5`, more digits than a number keeps): the hub converts it exactly, or says why not. */
+function asNumber(text: string): number | string {
+  const number = Number(text);
+  return Number.isFinite(number) && String(number) === text.trim() ? number : text;
 }
 
 function Choice(props: SchemaFieldProps) {
