@@ -44,7 +44,7 @@ export function updateServer(draft: Draft, by: Editor, name: string, { config, n
     const after = merged(before, unmaskServer(config, before, attempt));
     checkRights(draft, by, attempt, { before, after });
     if (after['owner'] !== before['owner']) checkOwner(draft, by, ownerOf(draft, after), attempt);
-    const moved = JSON.stringify(placesOf(before)) !== JSON.stringify(placesOf(after));
+    const moved = leadsElsewhere(before, after);
     // What one address was trusted with is not for the next one to have.
     if (moved && config['oauth'] === undefined) after['oauth'] = withoutTokens(after['oauth']);
     if (moved && !by.isAdmin && (hidesSecrets(config) || keepsSecrets(config, after))) {
@@ -246,6 +246,11 @@ function addressOf(config: Entry): string {
     (value) => typeof value === 'string',
   );
   return typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : (url ?? '');
+}
+
+/** True when what is secret in one configuration would go to other places with the other. */
+export function leadsElsewhere(before: Readonly<Entry>, after: Readonly<Entry>): boolean {
+  return JSON.stringify(placesOf(before)) !== JSON.stringify(placesOf(after));
 }
 
 /**

@@ -115,6 +115,20 @@ describe('an import', () => {
   });
 });
 
+test('an import does not take secrets along to another address', () => {
+  const draft = settings();
+  const { notes = {} } = (exportSettings(draft) as Draft).mcpServers ?? {};
+  importSettings(draft, { mcpServers: { notes: { ...notes, description: 'Mine' } } }, 'merge', 'admin');
+  expect(draft.mcpServers?.['notes']).toMatchObject({ headers: { Authorization: 'Bearer secret-of-notes' } });
+  importSettings(draft, { mcpServers: { notes: { ...notes, url: 'https://evil.example/mcp' } } }, 'merge', 'admin');
+  expect(draft.mcpServers?.['notes']).toMatchObject({ url: 'https://evil.example/mcp', headers: notes['headers'] });
+  expect(JSON.stringify(draft.mcpServers?.['notes'])).not.toMatch(/secret-of-notes|hush/);
+  const endpoint = { oauth: { tokenEndpoint: 'https://evil.example/token' } };
+  const other = settings();
+  importSettings(other, { mcpServers: { notes: { ...notes, ...endpoint } } }, 'merge', 'admin');
+  expect(JSON.stringify(other.mcpServers?.['notes'])).not.toMatch(/secret-of-notes|hush/);
+});
+
 describe('an import of groups', () => {
   const groups = (draft: Draft) => draft.groups?.map(({ id, name }) => `${String(id)} ${String(name)}`);
 

@@ -2,7 +2,7 @@ import { type Draft, type Entry, renameIn, textOf } from '../document.ts';
 import type { HubError } from '../../errors.ts';
 import { exportSettings } from '../export/settings.ts';
 import { forgetGroup } from '../groups.ts';
-import { forgetServer } from '../servers.ts';
+import { forgetServer, leadsElsewhere } from '../servers.ts';
 import { invalid, isForbiddenName } from '../../input/read.ts';
 import { isObject } from '../../protocol/rpc.ts';
 
@@ -46,6 +46,11 @@ interface Place {
   readonly by: string;
 }
 
+/** What one address was trusted with is not for the next one to have: whoever wrote the file need not be who knows the secrets. */
+function staysThere(entry: unknown, exported: Readonly<Entry> | undefined): boolean {
+  return isObject(entry) && exported !== undefined && !leadsElsewhere(exported, entry);
+}
+
 function takeServers(draft: Draft, given: Readonly<Entry>, { before, mode, by }: Place): void {
   const old = draft.mcpServers ?? {};
   const next = new Map<string, unknown>(mode === 'merge' ? Object.entries(old) : []);
@@ -54,7 +59,8 @@ function takeServers(draft: Draft, given: Readonly<Entry>, { before, mode, by }:
       throw invalid('Cannot import the settings', [{ path: name, message: 'is not accepted' }]);
     const existing = Object.hasOwn(old, name) ? old[name] : undefined;
     // A server replaces the one of its name as a whole: what its file leaves out is not meant to stay, secrets aside.
-    const whole = existing ? restored(entry, before.mcpServers?.[name], existing) : entry;
+    const exported = before.mcpServers?.[name];
+    const whole = existing && staysThere(entry, exported) ? restored(entry, exported, existing) : entry;
     next.set(name, owned(whole, existing, by));
   }
   draft.mcpServers = Object.fromEntries(next) as Record<string, Entry>;
