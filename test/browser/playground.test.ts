@@ -155,6 +155,48 @@ test('a number that would be rounded, or is none, stays as it is typed and goes 
   expect(server.received('tools/call')).toHaveLength(before);
 });
 
+test('what stays of a list is shown as it was, and sent as it is shown', async () => {
+  const page = await visit(hub, '/tools?server=lab&tool=careful');
+  const addValue = page.getByRole('button', { name: 'Add to values' });
+  await addValue.click();
+  await addValue.click();
+  await page.getByLabel('values 1 (JSON)').fill('"one"');
+  await page.getByLabel('values 2 (JSON)').fill('"two"');
+  await page.getByRole('button', { name: 'Remove item 1 of values' }).click();
+  expect(await page.getByLabel('values 1 (JSON)').inputValue()).toBe('"two"');
+  await addValue.click();
+  expect(await page.getByLabel('values 2 (JSON)').inputValue()).toBe('');
+  await page.getByLabel('values 2 (JSON)').fill('3');
+  const addKind = page.getByRole('button', { name: 'Add to kinds' });
+  await addKind.click();
+  await addKind.click();
+  await page.getByLabel('Kind of kinds 2').selectOption('As place');
+  await page.getByLabel('city').fill('Rome');
+  await page.getByRole('button', { name: 'Remove item 1 of kinds' }).click();
+  expect(await page.getByLabel('city').inputValue()).toBe('Rome');
+  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByText('OK', { exact: true }).waitFor();
+  const sent = { values: ['two', 3], kinds: [{ city: 'Rome' }] };
+  expect(server.received('tools/call').at(-1)?.params['arguments']).toEqual(sent);
+});
+
+test('text that is no JSON is not run, and no earlier value in its place', async () => {
+  const page = await visit(hub, '/tools?server=lab&tool=careful');
+  const before = server.received('tools/call').length;
+  const field = page.getByLabel('free (JSON)');
+  await field.fill('{"a":1}');
+  await field.fill('{"a":2');
+  await page.getByText('is no JSON').waitFor();
+  await page.getByRole('button', { name: 'Copy as curl' }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('{"toolName":"careful","arguments":{}}');
+  await page.getByRole('button', { name: 'Run' }).click();
+  await field.fill('{"a":2}');
+  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByText('OK', { exact: true }).waitFor();
+  const sent = server.received('tools/call').slice(before);
+  expect(sent.map(({ params }) => params['arguments'])).toEqual([{ free: { a: 2 } }]);
+});
+
 test('progress is seen while it runs', async () => {
   const page = await visit(hub, '/tools?server=lab&tool=progress');
   await page.getByLabel('steps').fill('40');

@@ -186,6 +186,8 @@ function Items(props: SchemaFieldProps) {
   const { label, hint, error } = aboutOf(props);
   const items = Array.isArray(value) ? (value as unknown[]) : [];
   const inner = plain(schema['items'], root);
+  // Fields keep what is typed into them: each item has a number that stays its own when one before it goes.
+  const [keys, setKeys] = useState(() => items.map((_, index) => index));
   const set = (next: readonly unknown[]) => onChange(next.length === 0 && !required ? undefined : next);
   return (
     <fieldset className="border-line flex flex-col gap-2 rounded-lg border p-3">
@@ -193,8 +195,7 @@ function Items(props: SchemaFieldProps) {
       {hint !== undefined && <p className="text-soft text-xs">{hint}</p>}
       {error !== undefined && <p className="text-bad text-xs">{error}</p>}
       {items.map((item, index) => (
-        // Items are only added at the end, and have no name but their place.
-        <div key={index} className="flex items-end gap-2">
+        <div key={keys[index]} className="flex items-end gap-2">
           <div className="min-w-0 flex-1">
             <SchemaField
               name={`${label} ${index + 1}`}
@@ -211,12 +212,22 @@ function Items(props: SchemaFieldProps) {
           <IconButton
             icon={Trash2}
             label={t('play.removeItem', { number: index + 1, name: label })}
-            onClick={() => set(items.filter((_, at) => at !== index))}
+            onClick={() => {
+              setKeys(keys.filter((_, at) => at !== index));
+              set(items.filter((_, at) => at !== index));
+            }}
           />
         </div>
       ))}
       <div>
-        <Button look="quiet" icon={Plus} onClick={() => set([...items, initial(inner, root) ?? emptyOf(inner)])}>
+        <Button
+          look="quiet"
+          icon={Plus}
+          onClick={() => {
+            setKeys([...keys, Math.max(-1, ...keys) + 1]);
+            set([...items, initial(inner, root) ?? emptyOf(inner)]);
+          }}
+        >
           {t('play.addItem', { name: label })}
         </Button>
       </div>
@@ -256,7 +267,7 @@ function Variants(props: SchemaFieldProps) {
   );
 }
 
-/** For what has no better field; what is typed goes on only while it is JSON. */
+/** For what has no better field. What is typed is the value only while it is JSON; until it is again there is none, and the form cannot be sent. */
 function Json(props: SchemaFieldProps) {
   const { t } = useTranslation();
   const { value, onChange } = props;
@@ -273,18 +284,22 @@ function Json(props: SchemaFieldProps) {
       value={text}
       onChange={(event) => {
         const next = event.target.value;
+        const given = jsonIn(next);
         setText(next);
-        if (next.trim() === '') {
-          setBad(false);
-          return onChange(undefined);
-        }
-        try {
-          onChange(JSON.parse(next));
-          setBad(false);
-        } catch {
-          setBad(true);
-        }
+        setBad(!given);
+        event.target.setCustomValidity(given ? '' : t('play.noJson'));
+        onChange(given?.value);
       }}
     />
   );
+}
+
+/** The value that a text is, which nothing is too; undefined when it is no JSON. */
+function jsonIn(text: string): { readonly value: unknown } | undefined {
+  if (text.trim() === '') return { value: undefined };
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return undefined;
+  }
 }
