@@ -197,6 +197,14 @@ test('text that is no JSON is not run, and no earlier value in its place', async
   expect(sent.map(({ params }) => params['arguments'])).toEqual([{ free: { a: 2 } }]);
 });
 
+test('a reference that cannot be read leaves a field for JSON', async () => {
+  const page = await visit(hub, '/tools?server=lab&tool=broken');
+  await page.getByLabel('odd (JSON)').fill('"text"');
+  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByText('OK', { exact: true }).waitFor();
+  expect(server.received('tools/call').at(-1)?.params['arguments']).toEqual({ odd: 'text' });
+});
+
 test('progress is seen while it runs', async () => {
   const page = await visit(hub, '/tools?server=lab&tool=progress');
   await page.getByLabel('steps').fill('40');

@@ -21,11 +21,20 @@ export function resolved(schema: unknown, root: JsonObject, steps = 8): JsonObje
   if (typeof reference !== 'string' || !reference.startsWith('#/') || steps === 0) return schema;
   let found: unknown = root;
   for (const part of reference.slice(2).split('/')) {
-    const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
-    found = isObject(found) ? found[key] : undefined;
+    const key = keyIn(part);
+    found = isObject(found) && key !== undefined ? found[key] : undefined;
   }
   const { $ref: _reference, ...beside } = schema;
   return { ...resolved(found, root, steps - 1), ...beside };
+}
+
+/** The member that one part of a reference names; undefined for what is wrongly encoded, which then refers to nothing. */
+function keyIn(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    return undefined;
+  }
 }
 
 export function kindOf(schema: JsonObject): Kind {
