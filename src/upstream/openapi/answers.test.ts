@@ -1,4 +1,5 @@
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { randomBytes } from 'node:crypto';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 
 import { beforeEach, describe, expect, test } from 'vitest';
 
@@ -100,6 +101,17 @@ describe('an answer', () => {
     expect((await api.call('get')).isError).toBe(true);
   });
 
+  test('that is too long, as it comes or as a message, is refused, and the next one is not', async () => {
+    answers(200, 'text/plain', 'x'.repeat(100_001));
+    expect((await api.call('get')).content[0]?.text).toContain('more than the 100000 bytes');
+    answers(200, 'image/png', Buffer.alloc(90_000));
+    expect((await api.call('get')).content[0]?.text).toContain('a message of more than 100000 bytes');
+    answers(200, 'text/plain', 'fine');
+    expect(await api.call('get')).toEqual(text('fine'));
+  });
+});
+
+describe('an answer with an encoding', () => {
   test.each([
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
@@ -115,13 +127,37 @@ describe('an answer', () => {
     await expect(api.call('get')).rejects.toMatchObject({ code: 'upstream_failed' });
   });
 
-  test('that is too long, as it comes or as a message, is refused, and the next one is not', async () => {
-    answers(200, 'text/plain', 'x'.repeat(100_001));
-    expect((await api.call('get')).content[0]?.text).toContain('more than the 100000 bytes');
-    answers(200, 'image/png', Buffer.alloc(90_000));
-    expect((await api.call('get')).content[0]?.text).toContain('a message of more than 100000 bytes');
-    answers(200, 'text/plain', 'fine');
-    expect(await api.call('get')).toEqual(text('fine'));
+  test.each(['gzip', 'br', 'deflate'])(
+    'that is empty is its status, though it names an encoding (%s)',
+    async (encoding) => {
+      const named = { 'content-encoding': encoding };
+      answers(204, undefined, '', named);
+      expect(await api.call('get')).toEqual(text('HTTP 204 No Content'));
+      answers(200, 'application/json', '', { ...named, 'content-length': '0' });
+      expect(await api.call('get')).toEqual(text('HTTP 200 OK'));
+      answers(200, 'application/json', '', { ...named, 'transfer-encoding': 'chunked' });
+      expect(await api.call('get')).toEqual(text('HTTP 200 OK'));
+      answers(302, undefined, '', { ...named, location: '/there' });
+      rest.on('/there', (_, res) => res.end('there'));
+      expect(await api.call('get')).toEqual(text('there'));
+    },
+  );
+
+  test.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+    ['deflate', deflateSync],
+  ])('that is cut off, in the middle or before its first byte, is not an empty one (%s)', async (encoding, pack) => {
+    const packed = pack(randomBytes(100));
+    for (const length of [1, 4, packed.length - 1]) {
+      answers(200, 'text/plain', packed.subarray(0, length), { 'content-encoding': encoding });
+      await expect(api.call('get')).rejects.toMatchObject({ code: 'upstream_failed' });
+    }
+    rest.on('/get', (_, res) => {
+      res.writeHead(200, { 'content-encoding': encoding, 'content-length': '10' }).flushHeaders();
+      res.destroy();
+    });
+    await expect(api.call('get')).rejects.toMatchObject({ code: 'upstream_failed' });
   });
 });
 

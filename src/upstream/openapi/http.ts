@@ -66,7 +66,7 @@ export function openHttp(policy: AddressPolicy, userAgent: string): HttpClient {
         Object.entries(answer.headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
       );
       const encoding = hop.method === 'HEAD' ? undefined : received['content-encoding'];
-      const bytes = await collect(decoded(answer.body, encoding), call.maxBytes);
+      const bytes = await unpacked(answer.body, encoding, call.maxBytes);
       const status = answer.statusCode;
       return { status, statusText: STATUS_CODES[status] ?? '', headers: received, bytes, url: hop.url };
     } catch (error) {
@@ -108,10 +108,20 @@ function withQuery(url: URL, query: Credentials['query']): URL {
   return whole;
 }
 
-function decoded(body: Readable, encoding: string | undefined): Readable {
+/** What is in a body. An empty one is empty, whatever encoding its header names: an answer without a body may have one too. */
+async function unpacked(body: Readable, encoding: string | undefined, maxBytes: number): Promise<Buffer> {
   const decoder = decoderFor(encoding?.trim().toLowerCase());
+  if (decoder === undefined) return collect(body, maxBytes);
+  let isEmpty = true;
+  body.once('data', () => (isEmpty = false));
   // Errors of either reach whoever reads the decoder.
-  return decoder === undefined ? body : pipeline(body, decoder, () => {});
+  pipeline(body, decoder, () => {});
+  try {
+    return await collect(decoder, maxBytes);
+  } catch (error) {
+    if (isEmpty && body.readableEnded) return Buffer.alloc(0);
+    throw error;
+  }
 }
 
 function decoderFor(encoding: string | undefined) {
