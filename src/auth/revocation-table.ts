@@ -52,7 +52,7 @@ export function revocationTable({ database, copy, log }: RevocationTableOptions)
       'select username, jti, until_ms from toolhub.revocations',
     );
     const found = rows.map(({ username, jti, until_ms }) => ({ username, jti, until: Number(until_ms) }));
-    if (found.some(isNew)) await keepCopy(found);
+    if (found.some(isNew)) await keepCopy(newest([...found, ...(await unwritten)]));
     stored = new Map(found.map((row) => [keyOf(row), row.until]));
     return found;
   }
@@ -69,13 +69,14 @@ export function revocationTable({ database, copy, log }: RevocationTableOptions)
     async load() {
       const pending = unwritten;
       const mine = await pending;
-      const table = await database.attempt(async (open) => {
-        const rows = await readTable(open);
+      let found: readonly Row[] = [];
+      await database.attempt(async (open) => {
+        // What was read holds here, whether or not the database can be written to.
+        found = await readTable(open);
         await write(open, mine);
         if (unwritten === pending) unwritten = Promise.resolve([]);
-        return rows;
       });
-      return stateOf([...mine, ...(table ?? [])]);
+      return stateOf([...mine, ...found]);
     },
     async save(state) {
       // A full disk here is no reason that the others do not hear of it.
@@ -137,6 +138,16 @@ function stateOf(rows: readonly Row[]): RevocationState {
   return rows.map(({ username, jti, until }) =>
     jti === '' ? { username, before: until, ids: [] } : { username, before: 0, ids: [[jti, until] as const] },
   );
+}
+
+/** One row for each key, as the table has it: a statement may not change a row twice. */
+function newest(rows: readonly Row[]): Row[] {
+  const byKey = new Map<string, Row>();
+  for (const row of rows) {
+    const key = keyOf(row);
+    if ((byKey.get(key)?.until ?? 0) < row.until) byKey.set(key, row);
+  }
+  return [...byKey.values()];
 }
 
 function keyOf({ username, jti }: Row): string {
