@@ -75,6 +75,19 @@ test('tools are searched for across servers, and many are chosen at once', async
   await expect.poll(() => configs('searched')).toMatchObject([{ name: 'beta', tools: ['list_notes'] }]);
 });
 
+test('one tool of a server that is not in the group comes without the others, in one request', async () => {
+  await api(hub, 'POST', '/groups', { token: admin, body: { name: 'one' } });
+  const page = await visit(hub, '/groups/one', { expected: /403/ });
+  // Whatever would come second is refused.
+  await page.route('**/server-configs/**', (route) =>
+    route.request().method() === 'GET' ? route.continue() : route.fulfill({ status: 403, json: { success: false } }),
+  );
+  await page.getByRole('button', { name: /^alpha/ }).click();
+  await page.getByRole('checkbox', { name: 'add of alpha' }).click();
+  await page.getByText('1 of 3 tools').waitFor();
+  await expect.poll(() => configs('one')).toMatchObject([{ name: 'alpha', tools: ['add'] }]);
+});
+
 test('of quick ticks each counts, in their order, and none goes back for a moment', async () => {
   await api(hub, 'POST', '/groups', { token: admin, body: { name: 'quick', servers: ['alpha'] } });
   const page = await visit(hub, '/groups/quick');

@@ -259,6 +259,8 @@ describe('changing', () => {
     expect(dataOf(await add({ serverName: 'alpha' })).servers).toEqual(['alpha']);
     expect(dataOf(await add({ serverId: 'beta' })).servers).toEqual(['alpha', 'beta']);
     const again = await add({ serverName: 'alpha' });
+    expect(dataOf(await add({ serverName: 'alpha', tools: ['one'] })).servers).toEqual(['alpha', 'beta']);
+    expect(listOf(await get('/adding/server-configs'))).toMatchObject([{ tools: ['one'] }, { tools: 'all' }]);
     expect([again.status, dataOf(again).servers]).toEqual([200, ['alpha', 'beta']]);
     await refused(() => add({ serverName: 'gone' }), 400, /"gone".*Known: alpha, beta/);
     const remove = (name: string) => api(hub, 'DELETE', `/groups/adding/servers/${name}`, { token: admin });
@@ -394,7 +396,11 @@ describe('an owner selects no more of a server than the group had of it and they
     tooMuch(await ask('POST', '', { name: 'mine', servers: ['db'] }), 'servers[0]', 'read');
     expect((await ask('POST', '', { name: 'mine' })).status).toBe(201);
     const key = await keyToken(own, root, { kind: 'system', accessType: 'groups', allowedGroups: ['mine'] });
-    tooMuch(await ask('POST', '/mine/servers', { serverName: 'db' }), 'serverName', 'read');
+    const add = (choice: object) => ask('POST', '/mine/servers', { serverName: 'db', ...choice });
+    tooMuch(await add({}), 'serverName', 'read');
+    tooMuch(await add({ tools: 'all' }), 'serverName', 'read');
+    tooMuch(await add({ tools: ['read', 'drop'] }), 'serverName', 'read');
+    expect(await selected('mine')).toEqual([]);
     const some = { servers: [{ name: 'db', tools: ['read'], prompts: [] }] };
     expect((await ask('PUT', '/mine/servers/batch', some)).status).toBe(200);
     tooMuch(await ask('PUT', '/mine/server-configs/db/tools', { tools: 'all' }), 'tools', 'read');

@@ -72,11 +72,11 @@ export const groupUpdateInput = z
   })
   .refine(notEmpty, 'needs at least one of name, description, servers, visibility, sharedWithUsers, owner');
 
-/** `serverId` is how a usage example of SPEC calls it. */
+/** `serverId` is how a usage example of SPEC calls it. With `tools`, the group shows those of the server from its first moment. */
 export const serverToAddInput = z
-  .object({ serverName: z.string().optional(), serverId: z.string().optional() })
-  .transform(({ serverName, serverId }) => (serverName ?? serverId ?? '').trim())
-  .refine((name) => name !== '', { path: ['serverName'], message: 'is required' });
+  .object({ serverName: z.string().optional(), serverId: z.string().optional(), tools: selectionInput.nullish() })
+  .transform(({ serverName, serverId, tools }) => ({ server: (serverName ?? serverId ?? '').trim(), tools }))
+  .refine(({ server }) => server !== '', { path: ['serverName'], message: 'is required' });
 
 export const groupBatchInput = z.object({ servers: groupServersInput });
 
@@ -84,4 +84,5 @@ export const groupToolsInput = z.object({ tools: selectionInput });
 
 export type NewGroup = z.infer<typeof newGroupInput>;
 export type GroupUpdate = z.infer<typeof groupUpdateInput>;
+export type ServerToAdd = z.infer<typeof serverToAddInput>;
 export type GroupServerInput = z.infer<typeof groupServerInput>;

@@ -55,6 +55,7 @@ const document = (more: Draft = {}): Draft => ({
 
 const make = (input: unknown) => parseInput(newGroupInput, input, 'Cannot create the group');
 const update = (input: unknown) => parseInput(groupUpdateInput, input, 'Cannot change the group');
+const toAdd = (input: unknown) => parseInput(serverToAddInput, input, 'Cannot add the server');
 const batch = (servers: unknown) => parseInput(groupBatchInput, { servers }, 'Cannot set the servers').servers;
 const configs = (draft: Draft, id: string, by = admin) =>
   serverConfigsAnswer(
@@ -160,23 +161,39 @@ describe('finding and owning groups', () => {
   });
 });
 
-describe('the servers of a group', () => {
-  test('adding twice and removing twice change nothing the second time', () => {
+describe('adding a server to a group', () => {
+  test('twice, and removing it twice, change nothing the second time', () => {
     const draft = document();
-    const name = parseInput(serverToAddInput, { serverId: 'fetch' }, 'Cannot add');
+    const fetch = toAdd({ serverId: 'fetch' });
     const before = structuredClone(draft);
-    expect(addServerToGroup(draft, ann, 'dev', name).group.servers).toHaveLength(2);
+    expect(addServerToGroup(draft, ann, 'dev', fetch).group.servers).toHaveLength(2);
     expect(draft).toEqual(before);
-    addServerToGroup(draft, admin, 'dev', 'secret');
+    addServerToGroup(draft, admin, 'dev', toAdd({ serverName: 'secret' }));
     expect(removeServerFromGroup(draft, admin, 'dev', 'secret').group.servers).toHaveLength(2);
     expect(removeServerFromGroup(draft, admin, 'dev', 'secret').group.servers).toHaveLength(2);
     expect(draft).toEqual(before);
-    expect(() => parseInput(serverToAddInput, {}, 'Cannot add')).toThrow(
-      code('invalid_input', 'serverName is required'),
-    );
-    expect(() => addServerToGroup(draft, ann, 'dev', 'secret')).toThrow(code('invalid_input', 'Known: fetch, slack'));
+    expect(() => toAdd({})).toThrow(code('invalid_input', 'serverName is required'));
+    const secret = toAdd({ serverName: 'secret', tools: ['x'] });
+    expect(() => addServerToGroup(draft, ann, 'dev', secret)).toThrow(code('invalid_input', 'Known: fetch, slack'));
   });
 
+  test('with tools shows those, of one that is in the group already from then on', () => {
+    const by = editor({ knownTools: () => ['get', 'put'] });
+    const draft = document();
+    const add = (input: unknown) => addServerToGroup(draft, by, 'ops', toAdd(input));
+    const { group, notes } = add({ serverName: 'fetch', tools: ['fetch-get', 'get', 'gone'] });
+    expect(group.servers).toMatchObject([{ name: 'fetch', tools: ['get', 'gone'], prompts: 'all', resources: 'all' }]);
+    expect(notes).toEqual(['Server "fetch" offers no tool "gone" now.']);
+    expect(add({ serverName: 'fetch', tools: [] }).group.servers).toMatchObject([{ tools: [] }]);
+    expect(add({ serverName: 'fetch', tools: null }).group.servers).toMatchObject([{ tools: [] }]);
+    expect(add({ serverName: 'fetch', tools: 'all' }).group.servers).toMatchObject([{ tools: 'all' }]);
+    for (const tools of ['some', [1], {}]) {
+      expect(() => toAdd({ serverName: 'fetch', tools })).toThrow(code('invalid_input', 'tools must be'));
+    }
+  });
+});
+
+describe('the servers of a group', () => {
   test('a batch replaces the list: plain names mean everything, members it does not know stay', () => {
     const draft = document();
     setGroupServers(draft, ann, 'dev', batch(['slack', { name: 'fetch', tools: ['get', 'get'], alias: 'web' }]));
@@ -247,7 +264,9 @@ describe('the servers of a group', () => {
     expect(() => setGroupServers(document(), admin, 'dev', same)).toThrow(code('invalid_input', 'alias'));
     const draft = document();
     setGroupServers(draft, admin, 'dev', batch([{ name: 'slack', alias: 'fetch' }]));
-    expect(() => addServerToGroup(draft, admin, 'dev', 'fetch')).toThrow(code('invalid_input', 'alias'));
+    expect(() => addServerToGroup(draft, admin, 'dev', toAdd({ serverName: 'fetch' }))).toThrow(
+      code('invalid_input', 'alias'),
+    );
   });
 });
 
@@ -288,10 +307,10 @@ describe('any sequence of edits', () => {
         (draft, by) =>
           deleteGroup(draft, by, id),
     ),
-    fc.tuple(names, server).map(
-      ([id, name]): Edit =>
+    fc.tuple(names, server, fc.constantFrom(undefined, 'all', ['a'], [])).map(
+      ([id, serverName, tools]): Edit =>
         (draft, by) =>
-          addServerToGroup(draft, by, id, name),
+          addServerToGroup(draft, by, id, toAdd({ serverName, tools })),
     ),
     fc.tuple(names, server).map(
       ([id, name]): Edit =>

@@ -11,7 +11,7 @@ import {
   textsOf,
 } from './document.ts';
 import { HubError } from '../errors.ts';
-import type { GroupServerInput, GroupUpdate, NewGroup } from '../input/group.ts';
+import type { GroupServerInput, GroupUpdate, NewGroup, ServerToAdd } from '../input/group.ts';
 import {
   beyondGrant,
   checkPrefixes,
@@ -103,20 +103,25 @@ export function forgetGroup(draft: Draft, group: Readonly<Entry>): void {
   renameIn(listOf(draft, 'bearerKeys'), 'allowedGroups', gone);
 }
 
-/** Adding a server that is in the group already changes nothing. */
-export function addServerToGroup(draft: Draft, by: GroupEditor, idOrName: string, server: string): GroupChange {
+/** Adding a server that is in the group already changes nothing but the tools that are given. */
+export function addServerToGroup(draft: Draft, by: GroupEditor, idOrName: string, input: ServerToAdd): GroupChange {
+  const { server, tools } = input;
   const attempt = `Cannot add server "${server}" to group "${idOrName}"`;
   const group = ownGroup(draft, by, idOrName, attempt);
   if (!hasServer(draft, server) || !by.seesServer(server)) throw unknownServer(draft, by, attempt, server);
   const old: unknown[] = Array.isArray(group['servers']) ? group['servers'] : [];
-  if (!old.some((element) => memberName(element) === server)) {
-    const entry = groupEntry(server);
-    checkGrant(by, entry, undefined, { attempt, path: 'serverName' });
-    const list = [...old, entry];
-    checkPrefixes(list, attempt);
-    group['servers'] = list;
+  if (old.some((element) => memberName(element) === server)) {
+    return tools ? setGroupTools(draft, by, idOrName, { server, tools }) : changed(draft, group, by, []);
   }
-  return changed(draft, group, by, []);
+  const entry = groupEntry({
+    name: server,
+    tools: Array.isArray(tools) ? ownNames(by, server, undefined, tools) : tools,
+  });
+  checkGrant(by, entry, undefined, { attempt, path: 'serverName' });
+  const list = [...old, entry];
+  checkPrefixes(list, attempt);
+  group['servers'] = list;
+  return changed(draft, group, by, [server]);
 }
 
 /** Removing a server that is not in the group changes nothing; one that may not be seen is as good as not in it. */

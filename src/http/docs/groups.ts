@@ -35,7 +35,12 @@ export const groups: Subject = {
       answer: { data: texts },
     },
     'GET /groups/:id/servers': { summary: 'The servers of a group', answer: { data: texts } },
-    'POST /groups/:id/servers': { summary: 'Add a server to a group', body: serverToAddInput, answer: group },
+    'POST /groups/:id/servers': {
+      summary: 'Add a server to a group',
+      description: 'With `tools`, the group shows those of it; without, all.',
+      body: serverToAddInput,
+      answer: group,
+    },
     'PUT /groups/:id/servers/batch': {
       summary: 'Replace all servers of a group',
       body: groupBatchInput,

@@ -29,9 +29,9 @@ export function groupServerRoutes(options: GroupRoutes): Hono<ApiEnv> {
   routes.post('/groups/:id/servers', async (c) => {
     const { caller } = c.var;
     const { username: by } = editorOf(caller);
-    const server = parseInput(serverToAddInput, await jsonBody(c.req.raw), 'Cannot add the server to the group');
+    const input = parseInput(serverToAddInput, await jsonBody(c.req.raw), 'Cannot add the server to the group');
     const changed = await changeGroups(options, caller, (draft, by) =>
-      addServerToGroup(draft, by, c.req.param('id'), server),
+      addServerToGroup(draft, by, c.req.param('id'), input),
     );
     log.info('group changed', { group: changed.group.name, by });
     return ok(c, ...changedGroup(caller, changed, 'Server added to group successfully.'));

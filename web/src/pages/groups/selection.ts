@@ -72,13 +72,13 @@ interface Change {
 export function useSelect(group: Group) {
   const at = `/groups${pathOf(group.id)}`;
   return useAction<Change>({
-    async run({ server, selection, isMember }) {
+    run({ server, selection, isMember }) {
       if (selection === undefined) return ask(`${at}/servers${pathOf(server)}`, { method: 'DELETE' });
-      if (!isMember) await ask(`${at}/servers`, { method: 'POST', body: { serverName: server } });
-      if (isMember || selection !== 'all') {
+      if (isMember)
         return ask(`${at}/server-configs${pathOf(server)}/tools`, { method: 'PUT', body: { tools: selection } });
-      }
-      return undefined;
+      // With what it shows, in one request: it must not show everything until a second one comes, which may not.
+      const tools = selection === 'all' ? {} : { tools: selection };
+      return ask(`${at}/servers`, { method: 'POST', body: { serverName: server, ...tools } });
     },
     at: ({ server, selection }) => [
       guess<readonly GroupServer[]>(groupServersQuery(group.id).queryKey, (old) => {
