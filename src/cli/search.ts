@@ -50,7 +50,7 @@ async function answer(asked: AskedSearch, flags: Flags): Promise<Answered> {
   const env = readProcessEnv(variablesFrom(flags));
   if (flags['saved'] === true) return { report: await searchSaved(asked, env) };
   const named = text(flags['url']) ?? env.variables['TOOLHUB_URL'];
-  const url = named ?? folderHolder(env.dataDir)?.url;
+  const url = named ?? (await folderHolder(env.dataDir))?.url;
   if (url === undefined) {
     const note = `no hub has the data folder ${env.dataDir}; this is what the last one saved there.`;
     return { report: await searchSaved(asked, env), note };

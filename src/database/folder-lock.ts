@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import { isObject } from '../core/protocol/rpc.ts';
+import { isOpen, openDoor } from '../disk/door.ts';
+import { bootId, pidNamespace } from '../disk/process-place.ts';
 import { startOf } from '../disk/process-start.ts';
 
 /** Who holds a folder. `started`, `boot` and `pids` are empty where the system does not tell them. */
@@ -16,9 +17,9 @@ interface Holder {
   /** As `startOf` gives it: process ids come round again, above all in containers. */
   readonly started: string;
   readonly host: string;
-  /** Names one boot of one kernel. */
+  /** As `bootId` gives it. */
   readonly boot: string;
-  /** The namespace `pid` counts in: a container's process 1 is not ours. */
+  /** As `pidNamespace` gives it. */
   readonly pids: string;
   /** File name, beside the lock, of a socket the holder listens on while it lives; empty when it could not. */
   readonly door: string;
@@ -83,29 +84,7 @@ async function isGone(holder: Holder, mine: Holder, folder: string): Promise<boo
   if (!sameKernel) return holder.host === mine.host;
   if (holder.pids === mine.pids) return !runs(holder.pid) || (startOf(holder.pid) ?? '') !== holder.started;
   // A process of another container cannot be seen from here, but a socket on a shared volume works across containers.
-  return holder.door !== '' && !(await answers(join(folder, basename(holder.door))));
-}
-
-/** Whether someone listens on this socket. Only a refusal, or no such file, counts as a no. */
-function answers(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    socket.setTimeout(limits.lockAnswerMs, () => socket.destroy(new Error('No answer')));
-    socket.on('connect', () => socket.end(() => resolve(true)));
-    socket.on('error', (error: NodeJS.ErrnoException) => {
-      resolve(error.code !== 'ECONNREFUSED' && error.code !== 'ENOENT');
-    });
-  });
-}
-
-/** Listens on a socket for no other purpose than to be found alive. Not everywhere possible: the path may be too long, the file system may not know sockets. */
-function openDoor(path: string): Promise<{ name: string; close: () => void }> {
-  return new Promise((resolve) => {
-    const server = createServer((socket) => socket.on('error', () => {}).end());
-    server.unref();
-    server.on('error', () => resolve({ name: '', close: () => {} }));
-    server.listen(path, () => resolve({ name: basename(path), close: () => server.close() }));
-  });
+  return holder.door !== '' && !(await isOpen(join(folder, basename(holder.door))));
 }
 
 function runs(pid: number): boolean {
@@ -123,18 +102,10 @@ function thisProcess(door: string): Holder {
     pid: process.pid,
     started: startOf(process.pid) ?? '',
     host: hostname(),
-    boot: tell(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
-    pids: tell(() => readlinkSync('/proc/self/ns/pid')),
+    boot: bootId() ?? '',
+    pids: pidNamespace() ?? '',
     door,
   };
-}
-
-function tell(read: () => string): string {
-  try {
-    return read();
-  } catch {
-    return '';
-  }
 }
 
 function created(file: string, mine: Holder): boolean {

@@ -18,7 +18,7 @@ export async function openStorage(env: Env, closers: Closers, stop: AbortSignal 
   const book = createLog({ level: env.logLevel, format: env.logFormat ?? usualFormat() });
   closers.add(() => book.close());
   const log: LoggerFor = (service) => book.for(service);
-  const dataDir = openDataDir(env.dataDir);
+  const dataDir = await openDataDir(env.dataDir);
   closers.add(() => dataDir.close());
   const database = createDatabase({ url: databaseUrl(env), dataDir: dataDir.path, log: log('hub') });
   closers.add(() => database.close());

@@ -23,7 +23,7 @@ export interface DataDir {
 }
 
 /** Makes the folder if need be (0700) and locks it. Throws HubError `misconfigured` (cannot be used) or `conflict` (another hub has it). */
-export function openDataDir(folder: string): DataDir {
+export async function openDataDir(folder: string): Promise<DataDir> {
   const path = resolve(folder);
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -31,7 +31,7 @@ export function openDataDir(folder: string): DataDir {
   } catch (error) {
     throw diskError(error, `Cannot use data folder ${path} (DATA_DIR)`, path);
   }
-  const lock = takeLock(path);
+  const lock = await takeLock(path);
   return {
     path,
     announce: (url) => lock.announce(url),

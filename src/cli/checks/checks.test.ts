@@ -142,7 +142,7 @@ describe('the data folder', () => {
   });
 
   test('says which hub uses it', async () => {
-    const dataDir = openDataDir(folder);
+    const dataDir = await openDataDir(folder);
     dataDir.announce('http://127.0.0.1:3999');
     const { detail } = await checkDataFolder(folder);
     dataDir.close();

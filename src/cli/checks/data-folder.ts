@@ -17,7 +17,7 @@ export async function checkDataFolder(dataDir: string): Promise<Check> {
       return { name, status: 'ok', detail: `${folder} will be made at the first start` };
     }
     await rm(await mkdtemp(join(folder, '.doctor-')), { recursive: true });
-    return { name, status: 'ok', detail: `${folder} can be written to; ${holderOf(folder)}` };
+    return { name, status: 'ok', detail: `${folder} can be written to; ${await holderOf(folder)}` };
   } catch (error) {
     return {
       name,
@@ -28,8 +28,8 @@ export async function checkDataFolder(dataDir: string): Promise<Check> {
   }
 }
 
-function holderOf(folder: string): string {
-  const holder = folderHolder(folder);
+async function holderOf(folder: string): Promise<string> {
+  const holder = await folderHolder(folder);
   if (holder === undefined) return 'no hub uses it now';
   return `the hub with process id ${holder.pid} on ${holder.host}${holder.url === undefined ? '' : ` at ${holder.url}`} uses it now`;
 }
