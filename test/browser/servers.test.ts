@@ -113,6 +113,23 @@ describe('a server', () => {
     await page.getByText('Connected', { exact: true }).waitFor({ timeout: 20_000 });
   });
 
+  test('has descriptions that are typed on while somebody else changes them', async () => {
+    const path = '/servers/alpha/tools/add/description';
+    const page = await visit(hub, '/servers/alpha?tool=add');
+    const words = page.getByLabel('Description of add');
+    await words.fill('Words that are being typed');
+    await api(hub, 'PUT', path, { token: admin, body: { description: 'Words of another' } });
+    await page.getByText('Somebody has changed this configuration meanwhile.').waitFor();
+    expect(await words.inputValue()).toBe('Words that are being typed');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    expect(JSON.parse(await stored(hub)).mcpServers.alpha.tools.add.description).toBe('Words that are being typed');
+    // What is saved is typed no longer: the next change of another is shown.
+    await api(hub, 'DELETE', path, { token: admin });
+    await page.getByText('own words').waitFor({ state: 'detached' });
+    expect(await words.inputValue()).not.toBe('Words that are being typed');
+  });
+
   test('has tools that are switched and described, and 10 000 of them scroll', async () => {
     const page = await visit(hub, '/servers/alpha');
     await page.getByRole('switch', { name: 'Enable echo' }).click();

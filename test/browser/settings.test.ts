@@ -72,6 +72,36 @@ describe('settings that several change', () => {
     expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
   });
 
+  test('even the same ones: what one has typed stays and is said to be overtaken, and of a list nothing is lost', async () => {
+    const page = await visit(hub, '/settings');
+    const size = page.getByLabel('Items per page of the lists clients get');
+    const cidrs = page.getByLabel('Private ranges that servers of users may be in');
+    const payload = page.getByLabel('Keep arguments and results of calls');
+    await size.fill('70');
+    await cidrs.fill('10.1.0.0/16');
+    const overtaken = page.getByText('Somebody has changed this configuration meanwhile.');
+    const other = {
+      listPageSize: 60,
+      activityLog: { storeToolPayload: true },
+      network: { allowedCidrs: ['10.2.0.0/16'] },
+    };
+    await api(hub, 'PUT', '/system-config', { token: admin, body: other });
+    await overtaken.waitFor();
+    expect([await size.inputValue(), await cidrs.inputValue()]).toEqual(['70', '10.1.0.0/16']);
+    expect(await payload.isChecked()).toBe(true);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    await overtaken.waitFor({ state: 'detached' });
+    const networks = ['10.2.0.0/16', '10.1.0.0/16'];
+    const saved = { listPageSize: 70, activityLog: { storeToolPayload: true }, network: { allowedCidrs: networks } };
+    expect((await stored())['systemConfig']).toMatchObject(saved);
+    expect(await cidrs.inputValue()).toBe(networks.join('\n'));
+    // What is saved is typed no longer: the next change of another is shown.
+    await api(hub, 'PUT', '/system-config', { token: admin, body: { listPageSize: 0, network: { allowedCidrs: [] } } });
+    await expect.poll(() => size.inputValue()).toBe('0');
+    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+  });
+
   test('cannot be changed on a hub that is read-only, and it is said why', async () => {
     const frozen = await testHub({ env: { READONLY: 'true' } });
     const page = await visit(frozen, '/settings');

@@ -1,7 +1,8 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ask, pathOf } from '../../api/client.ts';
-import type { Tool } from '../../api/types.ts';
+import { queryClient, serverQuery } from '../../api/queries.ts';
+import type { ServerDetails, Tool } from '../../api/types.ts';
 import { useAction } from '../../lib/action.ts';
 import { toast } from '../../ui/toast.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -27,7 +28,7 @@ export function ToolDetails({ server, tool, changeable }: ToolDetailsProps) {
     <div className="flex flex-col gap-3 py-3 sm:pl-6">
       {title !== undefined && <p className="text-sm font-medium">{title}</p>}
       {changeable ? (
-        <Description key={description} server={server} tool={tool} />
+        <Description server={server} tool={tool} />
       ) : (
         <p className="text-sm break-words whitespace-pre-wrap">{description}</p>
       )}
@@ -43,24 +44,59 @@ export function ToolDetails({ server, tool, changeable }: ToolDetailsProps) {
   );
 }
 
+interface Typed {
+  readonly text: string;
+  /** What the hub had when one began. */
+  readonly since: string;
+}
+
 function Description({ server, tool }: { readonly server: string; readonly tool: Tool }) {
   const { t } = useTranslation();
   const { originalName, description, hasDescriptionOverride } = tool;
-  const [text, setText] = useState(description);
+  // Undefined while nothing is typed that is not saved: then it shows what the hub has, whoever changed it.
+  const [typed, setTyped] = useState<Typed>();
+  const text = typed?.text ?? description;
   const path = `/servers${pathOf(server)}/tools${pathOf(originalName)}/description`;
-  const done = () => toast.good(t('common.saved'));
-  const save = useAction({ run: () => ask(path, { method: 'PUT', body: { description: text } }), done });
-  const reset = useAction({ run: () => ask(path, { method: 'DELETE' }), done });
+  const show = (changed: Partial<Tool>) => {
+    const one = (tool: Tool) => (tool.originalName === originalName ? { ...tool, ...changed } : tool);
+    queryClient.setQueryData<ServerDetails>(
+      serverQuery(server).queryKey,
+      (old) => old && { ...old, tools: old.tools.map(one) },
+    );
+    toast.good(t('common.saved'));
+  };
+  const save = useAction<string, { data: { description: string } }>({
+    run: (words) => ask(path, { method: 'PUT', body: { description: words } }),
+    done: ({ data }, words) => {
+      show({ description: data.description, hasDescriptionOverride: true });
+      // What was typed while it was on its way is not saved yet.
+      setTyped((now) => (now && now.text !== words ? { ...now, since: data.description } : undefined));
+    },
+  });
+  const reset = useAction<void, { data: { description: string } }>({
+    run: () => ask(path, { method: 'DELETE' }),
+    done: ({ data }) => {
+      show({ description: data.description, hasDescriptionOverride: false });
+      setTyped(undefined);
+    },
+  });
   return (
     <div className="flex flex-col gap-2">
       <TextAreaField
         label={t('servers.descriptionOf', { name: originalName })}
         rows={Math.min(10, 2 + Math.ceil(text.length / 100))}
         value={text}
-        onChange={(event) => setText(event.target.value)}
+        onChange={({ target: { value } }) =>
+          setTyped(value === description ? undefined : { text: value, since: typed?.since ?? description })
+        }
       />
+      {typed && typed.since !== description && text !== description && (
+        <p role="status" className="text-warn text-sm">
+          {t('servers.form.overtaken')}
+        </p>
+      )}
       <div className="flex flex-wrap gap-2">
-        <Button disabled={text === description} busy={save.isPending} onClick={() => save.mutate()}>
+        <Button disabled={text === description} busy={save.isPending} onClick={() => save.mutate(text)}>
           {t('common.save')}
         </Button>
         {hasDescriptionOverride && (

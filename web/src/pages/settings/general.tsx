@@ -1,80 +1,26 @@
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type System, useChangeSystem } from '../../api/system.ts';
+import type { System } from '../../api/system.ts';
 import { boot } from '../../boot.ts';
 import { problemAt } from '../../lib/problems.ts';
 import { Button } from '../../ui/button.tsx';
 import { Check, SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Problems } from '../servers/configuration.tsx';
-import { changedMembers } from '../../lib/changed.ts';
-
-interface Fields {
-  readonly bearer: string;
-  readonly openApi: string;
-  readonly globalRoute: boolean;
-  readonly separator: string;
-  readonly pageSize: string;
-  readonly payload: boolean;
-  readonly queries: boolean;
-  readonly baseUrl: string;
-  readonly cidrs: string;
-}
-
-/** What the form shows of the settings. */
-export function fieldsOf({ routing, nameSeparator, listPageSize, activityLog, network, install }: System): Fields {
-  const bearer = routing?.enableBearerAuth;
-  return {
-    bearer: bearer === undefined ? 'auto' : bearer ? 'on' : 'off',
-    openApi: routing?.openApiAccess ?? 'open',
-    globalRoute: routing?.enableGlobalRoute ?? true,
-    separator: nameSeparator ?? '-',
-    pageSize: String(listPageSize ?? 0),
-    payload: activityLog?.storeToolPayload ?? false,
-    queries: activityLog?.storeSearchQueries ?? true,
-    baseUrl: install?.baseUrl ?? '',
-    cidrs: (network?.allowedCidrs ?? []).join('\n'),
-  };
-}
-
-function bodyOf(fields: Fields) {
-  return {
-    routing: {
-      enableBearerAuth: fields.bearer === 'auto' ? null : fields.bearer === 'on',
-      openApiAccess: fields.openApi,
-      enableGlobalRoute: fields.globalRoute,
-    },
-    nameSeparator: fields.separator,
-    listPageSize: Number(fields.pageSize),
-    activityLog: { storeToolPayload: fields.payload, storeSearchQueries: fields.queries },
-    network: {
-      allowedCidrs: fields.cidrs
-        .split('\n')
-        .map((line) => line.trim())
-        .filter(Boolean),
-    },
-    install: { baseUrl: fields.baseUrl.trim() },
-  };
-}
+import { type Fields, useGeneralForm } from './general-form.ts';
 
 const paths = ['nameSeparator', 'listPageSize', 'install.baseUrl', 'network.allowedCidrs'];
 
 /** `systemConfig` without smart routing, which has a page of its own. */
 export function General({ system }: { readonly system: System }) {
   const { t } = useTranslation();
-  const before = fieldsOf(system);
-  const [fields, setFields] = useState(before);
-  const save = useChangeSystem();
-  const set = (part: Partial<Fields>) => setFields({ ...fields, ...part });
-  const changes = changedMembers(bodyOf(before), bodyOf(fields));
-  const unchanged = Object.keys(changes).length === 0;
-  const at = (path: string) => problemAt(save.error, path) ?? problemAt(save.error, `systemConfig.${path}`);
+  const { fields, set, isUnchanged, isOvertaken, undo, save, saving, error } = useGeneralForm(system);
+  const at = (path: string) => problemAt(error, path) ?? problemAt(error, `systemConfig.${path}`);
   return (
     <form
       className="flex flex-col gap-5"
       onSubmit={(event) => {
         event.preventDefault();
-        save.mutate(changes);
+        save();
       }}
     >
       <fieldset disabled={boot.readonly} className="grid items-start gap-5 lg:grid-cols-2">
@@ -83,16 +29,21 @@ export function General({ system }: { readonly system: System }) {
         <Names fields={fields} set={set} at={at} />
         <Records fields={fields} set={set} at={at} />
       </fieldset>
-      <Problems error={save.error} known={paths} />
+      <Problems error={error} known={paths} />
+      {isOvertaken && (
+        <p role="status" className="text-warn text-sm">
+          {t('servers.form.overtaken')}
+        </p>
+      )}
       {!boot.readonly && (
         <div className="flex flex-wrap items-center gap-3">
-          <Button look="primary" type="submit" busy={save.isPending} disabled={unchanged}>
+          <Button look="primary" type="submit" busy={saving} disabled={isUnchanged}>
             {t('common.save')}
           </Button>
-          {unchanged ? (
+          {isUnchanged ? (
             <p className="text-soft text-xs">{t('servers.form.unchanged')}</p>
           ) : (
-            <Button look="quiet" onClick={() => setFields(before)}>
+            <Button look="quiet" onClick={undo}>
               {t('settings.undo')}
             </Button>
           )}

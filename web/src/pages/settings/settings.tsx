@@ -6,7 +6,7 @@ import { boot } from '../../boot.ts';
 import { Failure } from '../../ui/failure.tsx';
 import { Loading, Page, Panel } from '../../ui/page.tsx';
 import { TabPanel, Tabs } from '../../ui/tabs.tsx';
-import { fieldsOf, General } from './general.tsx';
+import { General } from './general.tsx';
 import { ExportSettings } from './export-settings.tsx';
 import { ImportSettings } from './import-settings.tsx';
 
@@ -29,8 +29,7 @@ export function Settings() {
           {system.error ? (
             <Failure error={system.error} retry={() => void system.refetch()} />
           ) : system.data ? (
-            // Somebody else's change of the same values makes the form anew; of others it does not.
-            <General key={JSON.stringify(fieldsOf(system.data))} system={system.data} />
+            <General system={system.data} />
           ) : (
             <Loading />
           )}

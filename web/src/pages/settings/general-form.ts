@@ -1,0 +1,114 @@
+import { useState } from 'react';
+import { type System, useChangeSystem } from '../../api/system.ts';
+import { changedLists, changedMembers } from '../../lib/changed.ts';
+
+/** What the form shows of the settings. */
+export interface Fields {
+  readonly bearer: string;
+  readonly openApi: string;
+  readonly globalRoute: boolean;
+  readonly separator: string;
+  readonly pageSize: string;
+  readonly payload: boolean;
+  readonly queries: boolean;
+  readonly baseUrl: string;
+  readonly cidrs: string;
+}
+
+/** What is typed and not saved yet. */
+interface Unsaved {
+  readonly edits: Partial<Fields>;
+  /** What each of them was when one began with it. */
+  readonly since: Partial<Fields>;
+}
+
+const nothing: Unsaved = { edits: {}, since: {} };
+
+/**
+ * The settings in a form. Only what one changes is kept apart from what the hub has: when somebody else changes them meanwhile, the rest of the form shows that,
+ * and saving leaves it alone.
+ */
+export function useGeneralForm(system: System) {
+  const [unsaved, setUnsaved] = useState(nothing);
+  const save = useChangeSystem();
+  const now = fieldsOf(system);
+  const changes = changesIn(unsaved, now);
+  return {
+    fields: { ...now, ...unsaved.edits },
+    set: (part: Partial<Fields>) => {
+      const edits = { ...unsaved.edits, ...part };
+      setUnsaved(
+        kept({ edits, since: { ...now, ...unsaved.since } }, (key) => key in edits && edits[key] !== now[key]),
+      );
+    },
+    isUnchanged: Object.keys(changes).length === 0,
+    /** Somebody else has changed the same since one began. */
+    isOvertaken: keysOf(unsaved.edits).some(
+      (key) => unsaved.since[key] !== now[key] && unsaved.edits[key] !== now[key],
+    ),
+    undo: () => setUnsaved(nothing),
+    save: () =>
+      save.mutate(changes, {
+        onSuccess({ data }) {
+          // What was typed while it was on its way is not saved yet.
+          setUnsaved(({ edits }) =>
+            kept({ edits, since: fieldsOf(data) }, (key) => key in edits && edits[key] !== unsaved.edits[key]),
+          );
+        },
+      }),
+    saving: save.isPending,
+    error: save.error,
+  };
+}
+
+function kept({ edits, since }: Unsaved, isKept: (key: keyof Fields) => boolean): Unsaved {
+  const only = (part: Partial<Fields>) =>
+    Object.fromEntries(keysOf(part).flatMap((key) => (isKept(key) ? [[key, part[key]]] : [])));
+  return { edits: only(edits), since: only(since) };
+}
+
+function keysOf(part: Partial<Fields>) {
+  return Object.keys(part) as (keyof Fields)[];
+}
+
+/** What to send. Of a list that is what was added and taken out here, whatever somebody else has done to it. */
+function changesIn({ edits, since }: Unsaved, now: Fields) {
+  const { network, ...others } = bodyOf({ ...now, ...edits });
+  const lists = changedLists(bodyOf({ ...now, ...since }).network, network, bodyOf(now).network);
+  return { ...changedMembers(bodyOf(now), others), ...(lists.allowedCidrs && { network: lists }) };
+}
+
+function fieldsOf({ routing, nameSeparator, listPageSize, activityLog, network, install }: System): Fields {
+  const bearer = routing?.enableBearerAuth;
+  return {
+    bearer: bearer === undefined ? 'auto' : bearer ? 'on' : 'off',
+    openApi: routing?.openApiAccess ?? 'open',
+    globalRoute: routing?.enableGlobalRoute ?? true,
+    separator: nameSeparator ?? '-',
+    pageSize: String(listPageSize ?? 0),
+    payload: activityLog?.storeToolPayload ?? false,
+    queries: activityLog?.storeSearchQueries ?? true,
+    baseUrl: install?.baseUrl ?? '',
+    cidrs: (network?.allowedCidrs ?? []).join('\n'),
+  };
+}
+
+function bodyOf(fields: Fields) {
+  return {
+    routing: {
+      enableBearerAuth: fields.bearer === 'auto' ? null : fields.bearer === 'on',
+      openApiAccess: fields.openApi,
+      enableGlobalRoute: fields.globalRoute,
+    },
+    nameSeparator: fields.separator,
+    listPageSize: Number(fields.pageSize),
+    activityLog: { storeToolPayload: fields.payload, storeSearchQueries: fields.queries },
+    network: {
+      allowedCidrs: fields.cidrs
+        .split('\n')
+        .map((line) => line.trim())
+        .filter(Boolean),
+    },
+    install: { baseUrl: fields.baseUrl.trim() },
+  };
+}
