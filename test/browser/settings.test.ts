@@ -250,6 +250,25 @@ describe('smart routing', () => {
     await page.getByText('The tools are indexed.').waitFor();
   });
 
+  test('what is typed about a service stays when somebody else saves another part of it', async () => {
+    const own = await testHub({ mcpServers: {} });
+    const page = await visit(own, '/smart');
+    await page.getByLabel('Embedding service').selectOption('openai');
+    await page.getByLabel('Base URL').fill('http://127.0.0.1:9/mine');
+    const theirs = { embeddingModel: 'theirs', openaiApiBaseUrl: 'http://127.0.0.1:9/theirs' };
+    const body = { smartRouting: { ...theirs, embeddingProvider: 'openai' } };
+    expect((await api(own, 'PUT', '/system-config', { token: await login(own), body })).status).toBe(200);
+    await expect.poll(() => page.getByLabel('Model').inputValue()).toBe('theirs');
+    expect(await page.getByLabel('Base URL').inputValue()).toBe('http://127.0.0.1:9/mine');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    const saved = JSON.parse(await readFile(own.settingsPath, 'utf8')) as Record<string, any>;
+    expect(saved['systemConfig'].smartRouting).toMatchObject({
+      embeddingModel: 'theirs',
+      openaiApiBaseUrl: 'http://127.0.0.1:9/mine',
+    });
+  });
+
   test('keeps the key of a service, and never shows it again', async () => {
     const page = await visit(hub, '/smart');
     await page.getByLabel('Embedding service').selectOption('openai');

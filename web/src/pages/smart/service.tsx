@@ -29,12 +29,6 @@ const members = {
 type Provider = keyof typeof members;
 const providers = Object.keys(members) as Provider[];
 
-/** What the form is made of, and nothing else: other changes leave alone what is typed in it. */
-export function savedService({ smartRouting = {} }: System): readonly unknown[] {
-  const names = providers.flatMap((provider) => members[provider].map(([name]) => name));
-  return ['enabled', 'embeddingProvider', ...names].map((name) => smartRouting[name]);
-}
-
 /** As the hub chooses it (`smart/hosted/embedding-choice.ts` there), without its environment. */
 function providerOf({ smartRouting = {} }: System): Provider {
   const { enabled, embeddingProvider, openaiApiKey, openaiApiBaseUrl, azureOpenaiEndpoint } = smartRouting;
@@ -45,11 +39,18 @@ function providerOf({ smartRouting = {} }: System): Provider {
   return embeddingProvider === undefined && textOf(azureOpenaiEndpoint) !== '' ? 'azure_openai' : 'builtin';
 }
 
-/** Who makes vectors of texts: nobody outside, or a service with its key. */
+/** What is typed and not saved yet. */
+interface Edits {
+  readonly provider?: Provider;
+  readonly values: Readonly<Record<string, string>>;
+}
+
+/** Who makes vectors of texts: nobody outside, or a service with its key. What one has typed stays when somebody else changes the rest. */
 export function Service({ system }: { readonly system: System }) {
   const { t } = useTranslation();
-  const [provider, setProvider] = useState(() => providerOf(system));
-  const [values, setValues] = useState<Readonly<Record<string, unknown>>>(system.smartRouting ?? {});
+  const [edits, setEdits] = useState<Edits>({ values: {} });
+  const provider = edits.provider ?? providerOf(system);
+  const values: Readonly<Record<string, unknown>> = { ...system.smartRouting, ...edits.values };
   const save = useChangeSystem();
   const { data: performance } = useQuery(performanceQuery);
   // What is in use is another one than what is saved here: then the environment says so.
@@ -62,7 +63,9 @@ export function Service({ system }: { readonly system: System }) {
   const submit = () => {
     const given = known.map(([name]) => [name, textOf(values[name]) === '' ? null : values[name]]);
     const body = { enabled: provider !== 'builtin', embeddingProvider: provider === 'builtin' ? null : provider };
-    save.mutate({ smartRouting: { ...body, ...Object.fromEntries(given) } });
+    // What was typed while it was on its way is not saved yet.
+    const onSuccess = () => setEdits((now) => withoutSaved(now, edits));
+    save.mutate({ smartRouting: { ...body, ...Object.fromEntries(given) } }, { onSuccess });
   };
   return (
     <Panel title={t('smart.service')}>
@@ -77,7 +80,10 @@ export function Service({ system }: { readonly system: System }) {
           label={t('smart.provider')}
           value={provider}
           disabled={boot.readonly}
-          onChange={(event) => setProvider(providers.find((each) => each === event.target.value) ?? provider)}
+          onChange={(event) => {
+            const chosen = providers.find((each) => each === event.target.value) ?? provider;
+            setEdits({ ...edits, provider: chosen });
+          }}
           options={providers.map((value) => ({ value, label: t(`smart.${value}`) }))}
         />
         {overruled && (
@@ -98,7 +104,7 @@ export function Service({ system }: { readonly system: System }) {
             spellCheck={false}
             disabled={boot.readonly}
             value={textOf(values[name])}
-            onChange={(event) => setValues({ ...values, [name]: event.target.value })}
+            onChange={(event) => setEdits({ ...edits, values: { ...edits.values, [name]: event.target.value } })}
           />
         ))}
         <Problems error={save.error} known={known.map(([name]) => `smartRouting.${name}`)} />
@@ -112,6 +118,14 @@ export function Service({ system }: { readonly system: System }) {
       </form>
     </Panel>
   );
+}
+
+function withoutSaved({ provider, values }: Edits, saved: Edits): Edits {
+  const left = Object.entries(values).filter(([name, value]) => saved.values[name] !== value);
+  return {
+    ...(provider !== undefined && provider !== saved.provider && { provider }),
+    values: Object.fromEntries(left),
+  };
 }
 
 function textOf(value: unknown): string {

@@ -8,7 +8,7 @@ import { Loading, Page, Panel } from '../../ui/page.tsx';
 import { Switch } from '../../ui/switch.tsx';
 import { ConnectPanel } from '../groups/connect.tsx';
 import { IndexPanel } from './index-panel.tsx';
-import { savedService, Service } from './service.tsx';
+import { Service } from './service.tsx';
 import { TrySearch } from './try-search.tsx';
 
 const smartly = { smart: true };
@@ -27,7 +27,7 @@ export function Smart() {
             <Disclosure system={system.data} />
             <IndexPanel />
             <ConnectPanel scope={smartly} title={t('smart.endpoint')} />
-            <Service key={JSON.stringify(savedService(system.data))} system={system.data} />
+            <Service system={system.data} />
           </div>
         </div>
       ) : (
