@@ -31,6 +31,9 @@ const settled = async (): Promise<void> => {
 
 type Step = ['add' | 'end' | 'move' | 'hide' | 'restart' | 'refuse', number];
 
+/** Every resource is one of the server `s`; nothing else of a view is asked for. */
+const view = { resource: (uri: string) => ({ server: 's', key: uri }) } as unknown as View;
+
 test('whatever comes and goes in whatever order, a server is asked for exactly what is wanted of it', async () => {
   const kinds = fc.constantFrom<Step[0]>('add', 'end', 'move', 'hide', 'restart', 'refuse');
   await fc.assert(
@@ -113,7 +116,6 @@ test('news of a connection of one’s own are for its owner alone', async () => 
     { kind: 'user', username: 'ann' },
     { kind: 'user', username: 'bob' },
   ];
-  const view = { resource: (uri: string) => ({ server: 's', key: uri }) } as unknown as View;
   const subscriptions = createSubscriptions({
     views: { get: () => view },
     connection: (_, { principal, session }) => ({ on: countingServer(), owner: { principal, session } }),
@@ -131,7 +133,6 @@ test('news of a connection of one’s own are for its owner alone', async () => 
 });
 
 test('news of a user’s connection are for all that this user comes in by, and for nobody else', async () => {
-  const view = { resource: (uri: string) => ({ server: 's', key: uri }) } as unknown as View;
   const tenant = (username: string) => ({ principal: { kind: 'user', username } as const, session: '' });
   const subscriptions = createSubscriptions({
     views: { get: () => view },
@@ -151,7 +152,6 @@ test('news of a user’s connection are for all that this user comes in by, and 
 });
 
 test('who is refused at a connection by now hears nothing more from it; who finds no room for a new one stays', async () => {
-  const view = { resource: (uri: string) => ({ server: 's', key: uri }) } as unknown as View;
   const on = countingServer();
   const refusals: HubError[] = [];
   const subscriptions = createSubscriptions({

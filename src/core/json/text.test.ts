@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { editObject, elements, members, memberText } from './text.ts';
+import { compact, editObject, elements, members, memberText } from './text.ts';
 
 /** JSON values printed with arbitrary spacing, as other programs print them. */
 const spaced = fc
@@ -72,4 +72,12 @@ describe('editObject', () => {
     const deep = `{"a":${'['.repeat(1e6)}${']'.repeat(1e6)},"b":1}`;
     expect(memberText(deep, 'b')).toBe('1');
   });
+});
+
+test('compact leaves nothing of the layout, and everything else', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(1, '\t', '\r\n '), (value, space) => {
+      expect(compact(JSON.stringify(value, undefined, space))).toBe(JSON.stringify(value));
+    }),
+  );
 });

@@ -90,6 +90,11 @@ export function editObject(text: string, edits: Edits): string {
   return `{${body}}`;
 }
 
+/** The same without white space between its tokens. */
+export function compact(text: string): string {
+  return text.replace(/("[^"\\]*(?:\\.[^"\\]*)*")|[ \t\r\n]+/g, (_, string: string | undefined) => string ?? '');
+}
+
 /** Index of the first character at or after `i` that is not JSON white space. */
 export function skipSpace(text: string, i: number): number {
   let at = i;

@@ -36,3 +36,14 @@ test('a server that says nothing of caches is not spoken for, and nonsense is th
   ])
     expect(await hint({ cacheScope: 'shared', ...nonsense })).toEqual({ ttlMs: 0, scope: 'private' });
 });
+
+test('an item that is laid out for people is kept without its layout, and otherwise as it was written', async () => {
+  const item = String.raw`{ "name" : "a  \"b\\",${'\r\n'}  "inputSchema": {${'\n\t'}"max": 1.50,  "x": [ 9007199254740993, { } ] } }`;
+  const result = `{"tools":[${item},{"name":"on one  line",  "x":1.0}]}`;
+  const ask: Ask = async () => ({ message: { result: JSON.parse(result) as unknown }, text: `{"result":${result}}` });
+  const { items } = await readList(ask, 'tools', logLines(), 1_000);
+  expect(items.map(({ text }) => text)).toEqual([
+    String.raw`{"name":"a  \"b\\","inputSchema":{"max":1.50,"x":[9007199254740993,{}]}}`,
+    '{"name":"on one  line",  "x":1.0}',
+  ]);
+});

@@ -1,11 +1,10 @@
 import type { CacheHint, Item, ItemKind } from '../../core/catalogue.ts';
 import { HubError } from '../../core/errors.ts';
-import { elements, memberText } from '../../core/json/text.ts';
+import { compact, elements, memberText } from '../../core/json/text.ts';
 import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { Ask } from '../exchange.ts';
-import { oneLine } from '../messages.ts';
 import { refusal } from '../refusal.ts';
 
 export const listMethods: Record<ItemKind, { method: string; member: string; key: string; capability: string }> = {
@@ -82,6 +81,10 @@ function narrower(a: CacheHint | undefined, b: CacheHint | undefined): CacheHint
 
 function itemOf(text: string, key: string): Item | undefined {
   const name: unknown = JSON.parse(memberText(text, key) ?? 'null');
-  // One line: items go out in SSE frames and stdio lines, and JSON strings cannot hold a raw line break.
-  return typeof name === 'string' && name !== '' ? { key: name, text: oneLine(text) } : undefined;
+  return typeof name === 'string' && name !== '' ? { key: name, text: onOneLine(text) } : undefined;
+}
+
+/** Items go out in SSE frames and stdio lines, where no line may break; and models are given what a search found as text, where layout costs tokens. */
+function onOneLine(text: string): string {
+  return /[\r\n]/.test(text) ? compact(text) : text;
 }
