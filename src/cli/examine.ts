@@ -41,7 +41,7 @@ export async function examine(overrides: Record<string, string>): Promise<Findin
   const signIns = await readStoredSignIns(env.dataDir, noLog);
   const servers = await tryServers(settings.servers, env, signIns);
   const wishes = embeddingWishes(settings.settings ?? { system: {} }, env);
-  const search = settings.invalid ? [] : [await checkEmbeddingService(wishes)];
+  const search = settings.invalid && !settings.settings ? [] : [await checkEmbeddingService(wishes)];
   const secrets = [...settings.secrets, ...signIns.secrets, ...embeddingKeys(wishes)];
   const checks = [
     node,

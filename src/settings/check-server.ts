@@ -1,10 +1,11 @@
 import { withoutNulls } from './read.ts';
 import { newReport, type Report } from './report.ts';
-import { readServer } from './server.ts';
+import { checkName, readServer } from './server.ts';
 
 /** What the settings say to one entry of `mcpServers`, at its path: `problems` they would refuse it for, `warnings` where it probably does not mean what it says. */
 export function checkServer(name: string, config: unknown): Pick<Report, 'problems' | 'warnings'> {
   const report = newReport();
-  readServer(name, withoutNulls(config, ['mcpServers', name]), { separator: '-', systemOwner: 'admin' }, report);
+  if (checkName(name, ['mcpServers', name], report))
+    readServer(name, withoutNulls(config, ['mcpServers', name]), { separator: '-', systemOwner: 'admin' }, report);
   return report;
 }

@@ -1,12 +1,12 @@
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import { isObject } from '../core/protocol/rpc.ts';
-import type { OAuthSettings, ServerSettings, TransportSettings } from '../core/settings/types.ts';
+import type { OAuthSettings, ServerSettings, UsableTransport } from '../core/settings/types.ts';
 import { headerNameProblem, headerValueProblem } from './headers.ts';
 import { urlFault } from './transport.ts';
 
 export interface ExpandedServer {
-  readonly transport: TransportSettings;
+  readonly transport: UsableTransport;
   /** Variables that are not set and have no default, each once; they became nothing. */
   readonly missing: readonly string[];
 }
@@ -34,7 +34,7 @@ function expandTransport(
   server: ServerSettings,
   expand: Expand,
   expandHeader: (text: string, own: Variables) => string,
-): TransportSettings {
+): UsableTransport {
   const { transport } = server;
   const fault = (member: string, why: string) =>
     new HubError(
@@ -52,6 +52,12 @@ function expandTransport(
     return headers;
   };
   switch (transport.type) {
+    case 'invalid': {
+      const words = transport.problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
+      throw new HubError('misconfigured', `Cannot connect server "${server.name}": ${words}. Correct its settings.`, {
+        problems: transport.problems,
+      });
+    }
     case 'stdio': {
       const command = expand(transport.command);
       if (command === '') throw fault('"command"', 'is empty');

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { parseCidr } from '../core/address.ts';
 import { systemOwner } from '../core/settings/document.ts';
 import type { Problem } from '../core/errors.ts';
@@ -10,7 +11,7 @@ import { readKeys, readUsers } from './people.ts';
 import { isTooDeep, readEntries, readPart, withoutNulls } from './read.ts';
 import type { Path, Report } from './report.ts';
 import { found, newReport, notAccepted } from './report.ts';
-import { readServer, type ServerContext } from './server.ts';
+import { checkName, readServer, type ServerContext, unusableServer } from './server.ts';
 import { systemShape } from './shape.ts';
 import { embeddingSettings } from './smart-routing.ts';
 import { warnOfMissingFeatures } from './without-effect.ts';
@@ -19,11 +20,14 @@ export interface ParsedSettings {
   readonly settings: Settings;
   /** What was accepted, but is probably not what was meant. */
   readonly warnings: readonly Problem[];
+  /** Servers whose entry cannot be used, with every problem of it. In `settings` they have a transport of type `invalid`. */
+  readonly faults: ReadonlyMap<string, readonly Problem[]>;
 }
 
 /**
  * The settings that a document (`mcp_settings.json`, reference §4.1) stands for, with defaults. The document is not changed, so what
- * the hub does not know stays in it. Throws HubError `invalid_input` with every problem at its JSON path, and nothing else for any JSON.
+ * the hub does not know stays in it. An entry of `mcpServers` that cannot be used is that server's error and stops no other. Throws HubError `invalid_input`
+ * with every other problem at its JSON path, and nothing else for any JSON.
  */
 export function parseSettings(document: unknown): ParsedSettings {
   const report = newReport();
@@ -34,9 +38,14 @@ export function parseSettings(document: unknown): ParsedSettings {
   const { system, legacyKey } = readSystem(clean['systemConfig'], report);
   const isServer = serverExists(clean['mcpServers']);
   const owner = systemOwner(clean['users']);
+  const { servers, faults, warnings } = readServers(
+    clean,
+    { separator: system.nameSeparator, systemOwner: owner },
+    report,
+  );
   const settings = {
     system,
-    servers: readServers(clean, { separator: system.nameSeparator, systemOwner: owner }, report),
+    servers,
     groups: readGroups(clean['groups'], { isServer, systemOwner: owner, separator: system.nameSeparator }, report),
     users: readUsers(clean['users'], report),
   };
@@ -44,25 +53,63 @@ export function parseSettings(document: unknown): ParsedSettings {
   const groups = new Set(settings.groups.flatMap(({ id, name }) => [id, name]));
   warnOfMissingFeatures(clean, report);
   const keys = readKeys(clean['bearerKeys'], legacyKey, { usernames, groups, isServer }, report);
-  if (report.problems.length > 0) throw notAccepted(report.problems);
-  return { settings: { ...settings, keys }, warnings: report.warnings };
+  // Whoever corrects the document wants to know all of it.
+  if (report.problems.length > 0) throw notAccepted([...report.problems, ...[...faults.values()].flat()]);
+  return { settings: { ...settings, keys }, warnings: [...report.warnings, ...warnings], faults };
 }
 
-function readServers(
-  document: Record<string, unknown>,
-  context: ServerContext,
-  report: Report,
-): Map<string, ServerSettings> {
+/**
+ * The same for a document that was changed from `before`. Throws HubError `invalid_input` also for an entry of `mcpServers` that cannot be used, unless it is as it was:
+ * what is wrong in the file already prevents no other change.
+ */
+export function parseChanged(document: unknown, before: unknown): ParsedSettings {
+  const parsed = parseSettings(document);
+  const refused = [...parsed.faults].flatMap(([name, problems]) => {
+    const [entry, old] = [entryOf(document, name), entryOf(before, name)];
+    return isDeepStrictEqual(entry, old) || isSwitched(entry, old) ? [] : problems;
+  });
+  if (refused.length > 0) throw notAccepted(refused);
+  return parsed;
+}
+
+function entryOf(document: unknown, name: string): unknown {
+  const servers = isObject(document) ? document['mcpServers'] : undefined;
+  return isObject(servers) && Object.hasOwn(servers, name) ? servers[name] : undefined;
+}
+
+/** True when the two differ only in whether the server is on and whose it is. */
+function isSwitched(entry: unknown, before: unknown): boolean {
+  if (!isObject(entry) || !isObject(before)) return false;
+  const { enabled, disabled, owner, ...rest } = entry;
+  const { enabled: _enabled, disabled: _disabled, owner: _owner, ...restBefore } = before;
+  const isRight =
+    [enabled, disabled].every((flag) => flag === undefined || typeof flag === 'boolean') &&
+    (owner === undefined || typeof owner === 'string');
+  return isRight && isDeepStrictEqual(rest, restBefore);
+}
+
+function readServers(document: Record<string, unknown>, context: ServerContext, report: Report) {
   const servers = new Map<string, ServerSettings>();
+  const faults = new Map<string, readonly Problem[]>();
+  const warnings: Problem[] = [];
   for (const [name, value] of readEntries(document['mcpServers'], ['mcpServers'], report)) {
-    const server = readServer(name, value, context, report);
-    if (server !== undefined) servers.set(name, server);
+    if (!checkName(name, ['mcpServers', name], report)) continue;
+    const own = newReport();
+    const server = readServer(name, value, context, own);
+    const { problems } = own;
+    const isUsable = server !== undefined && problems.length === 0;
+    servers.set(name, isUsable ? server : unusableServer(name, value, context, problems));
+    warnings.push(...own.warnings);
+    if (isUsable) continue;
+    faults.set(name, problems);
+    const after = 'The server is not connected until this is corrected; the others are.';
+    warnings.push(...problems.map(({ path, message }) => ({ path, message: `${message}. ${after}` })));
   }
   for (const other of ['servers', 'mcp_servers', 'mcpservers']) {
     if (document['mcpServers'] === undefined && document[other] !== undefined)
       report.warn([other], 'is not read; servers are listed in "mcpServers"');
   }
-  return servers;
+  return { servers, faults, warnings };
 }
 
 function serverExists(servers: unknown): (name: string) => boolean {

@@ -9,7 +9,8 @@ const server = (config: unknown, rest: object = {}) =>
 
 function problems(document: unknown): Problem[] {
   try {
-    parse(document);
+    const found = [...parse(document).faults.values()].flat();
+    if (found.length > 0) return found;
   } catch (error) {
     if (error instanceof HubError && error.code === 'invalid_input') return [...error.problems];
     throw error;

@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+import type { Problem } from '../core/errors.ts';
 import { isForbiddenName } from '../core/input/read.ts';
 import { serverNameProblem } from '../core/settings/server-entry.ts';
 import { isObject } from '../core/protocol/rpc.ts';
@@ -5,7 +7,7 @@ import { limits } from '../core/limits.ts';
 import type { ItemSettings, ServerSettings } from '../core/settings/types.ts';
 import { readEntries, readPart } from './read.ts';
 import type { Path, Report } from './report.ts';
-import { found } from './report.ts';
+import { found, newReport } from './report.ts';
 import { itemShape, serverShape } from './shape.ts';
 import { readTransport } from './transport.ts';
 import { warnOfPlaceholders } from './placeholder-advice.ts';
@@ -18,7 +20,7 @@ export interface ServerContext {
   readonly systemOwner: string;
 }
 
-/** Reads one entry of `mcpServers`; undefined when it is too wrong to use, which the report then says. */
+/** Reads one entry of `mcpServers`, whose name was checked; undefined when it is too wrong to use, which the report then says. */
 export function readServer(
   name: string,
   value: unknown,
@@ -26,7 +28,6 @@ export function readServer(
   report: Report,
 ): ServerSettings | undefined {
   const path: Path = ['mcpServers', name];
-  if (!checkName(name, path, report)) return undefined;
   const part = readPart(serverShape, value, path, report);
   if (part === undefined || !isObject(value)) return undefined;
   const config = part.data;
@@ -63,12 +64,48 @@ export function readServer(
   };
 }
 
+/**
+ * A server whose entry cannot be used: there to be seen, corrected and deleted, never connected. Who may manage it is as the entry says where that can be read; where it
+ * cannot, nobody but its owner and admins sees it.
+ */
+export function unusableServer(
+  name: string,
+  value: unknown,
+  { systemOwner }: ServerContext,
+  problems: readonly Problem[],
+): ServerSettings {
+  const part = readPart(serverShape, value, ['mcpServers', name], newReport());
+  const config: Partial<z.output<typeof serverShape>> = part?.data ?? {};
+  const isUnclear =
+    part === undefined || ['owner', 'visibility', 'sharedWithUsers'].some((one) => part.broken.has(one));
+  return {
+    name,
+    enabled: isEnabled(config),
+    description: config.description,
+    owner: config.owner ?? systemOwner,
+    visibility: isUnclear ? 'private' : config.visibility,
+    sharedWithUsers: isUnclear ? [] : (config.sharedWithUsers ?? []),
+    transport: { type: 'invalid', problems },
+    tools: new Map(),
+    prompts: new Map(),
+    resources: new Map(),
+    timeoutMs: undefined,
+    resetTimeoutOnProgress: true,
+    maxTotalTimeoutMs: undefined,
+    keepAlive: undefined,
+    keepAliveMs: limits.keepAliveMs,
+    maxMessageBytes: limits.upstreamMessageBytes,
+    perSessionClient: false,
+  };
+}
+
 /** `disabled` is other programs' spelling of the opposite. */
 function isEnabled({ enabled, disabled = false }: { enabled?: boolean | undefined; disabled?: boolean | undefined }) {
   return enabled ?? !disabled;
 }
 
-function checkName(name: string, path: Path, report: Report): boolean {
+/** False for a name that no server can have, which is reported. */
+export function checkName(name: string, path: Path, report: Report): boolean {
   if (name === '' || isForbiddenName(name)) {
     report.problem(path, name === '' ? 'a server needs a name' : 'this name is reserved; give the server another');
     return false;

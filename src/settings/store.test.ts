@@ -31,7 +31,7 @@ describe('the start', () => {
 
   test.each([
     ['{\n  "a": 1,\n}', 'line 3, column 1'],
-    ['{"mcpServers":{"s":{"command":"x","args":[5]}}}', 'mcpServers.s.args[0]: expected string, found number 5'],
+    ['{"groups":[{"name":5}]}', 'groups[0].name: expected string, found number 5'],
     ['[]', '(the whole document): expected object, found an array'],
     ['', 'the file is empty'],
     ['\ufffe{', 'not'],

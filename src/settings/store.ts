@@ -11,7 +11,7 @@ import { settingsInForce } from './in-force.ts';
 import { isTooDeep } from './read.ts';
 import { notAccepted } from './report.ts';
 import { keyIdOf } from './people.ts';
-import { parseSettings } from './schema.ts';
+import { parseChanged, parseSettings } from './schema.ts';
 import { groupIdOf } from './stable-id.ts';
 
 /** The settings in force and the one way to change them. Whoever opened it closes it. */
@@ -124,7 +124,7 @@ async function changeOnce<T>(
   const document = plain(draft);
   // Nothing to write, unless the document is gone from where it is kept.
   if (revision !== undefined && JSON.stringify(document) === before) return { result };
-  const { settings, warnings } = parseSettings(document);
+  const { settings, warnings } = parseChanged(document, snapshot.document);
   const saved = await backend.save(document, revision);
   if (saved.kind === 'stale') return undefined;
   inForce.accept({ settings, document, revision: saved.revision, warnings });

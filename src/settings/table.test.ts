@@ -55,10 +55,10 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
 
 test('a file that cannot be used stops the start and does not reach the table', async () => {
   const place = await places.postgres();
-  const broken = { mcpServers: { a: { command: 7 } } } as unknown as SettingsDocument;
+  const broken = { mcpServers: { a: server }, groups: [{ name: 7 }] } as unknown as SettingsDocument;
   await expect(startHub(place, broken)).rejects.toMatchObject({
     code: 'misconfigured',
-    message: expect.stringContaining('mcpServers.a') as string,
+    message: expect.stringContaining('groups[0].name') as string,
   });
   const { store } = await startHub(place, { mcpServers: { a: server } });
   expect(store.current.servers.size).toBe(1);

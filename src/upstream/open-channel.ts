@@ -1,5 +1,5 @@
 import type { Logger } from '../core/logger.ts';
-import type { RemoteTransport, ServerSettings, TransportSettings } from '../core/settings/types.ts';
+import type { RemoteTransport, ServerSettings, UsableTransport } from '../core/settings/types.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import type { Credential } from './credential.ts';
 import type * as RemoteChannels from './remote-channels.ts';
@@ -9,7 +9,7 @@ import { openStdio } from './stdio/stdio.ts';
 
 export interface ChannelOpener {
   /** The server's transport with its placeholders filled in. Throws HubError when it cannot be used. */
-  readonly expand: (server: ServerSettings) => TransportSettings;
+  readonly expand: (server: ServerSettings) => UsableTransport;
   /** Where the connections of a remote server may go. */
   readonly addresses: (server: ServerSettings) => AddressPolicy;
   /** What a remote server that people sign in to is authorized with; absent: only what its settings say. */

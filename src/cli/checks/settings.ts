@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { isTrusted } from '../../core/access/rules.ts';
-import { HubError } from '../../core/errors.ts';
+import { HubError, type Problem } from '../../core/errors.ts';
 import type { ServerSettings, Settings, TransportSettings } from '../../core/settings/types.ts';
 import type { Env } from '../../env/env.ts';
 import type { Loaded } from '../../settings/backend.ts';
@@ -13,7 +13,7 @@ import type { Check } from './check.ts';
 
 export interface SettingsFindings {
   readonly checks: readonly Check[];
-  /** The file is not accepted as it is. */
+  /** The file, or the entry of a server in it, is not accepted as it is. */
   readonly invalid: boolean;
   /** What the file says; undefined when it is not there or not accepted. */
   readonly settings: Settings | undefined;
@@ -63,19 +63,22 @@ export async function checkSettings(
   }
   try {
     if (loaded.kind === 'broken') throw loaded.error;
-    const { settings, warnings } = parseSettings(loaded.document);
-    const odd = [...loaded.notes, ...warnings].map((note): Check => ({
+    const { settings, faults, warnings } = parseSettings(loaded.document);
+    const wrong = [...faults.values()].flat();
+    const isWrong = new Set(wrong.map((problem) => problem.path));
+    const notes = [...loaded.notes, ...warnings].filter((note) => !isWrong.has(note.path));
+    const odd = notes.map((note): Check => ({
       name,
       status: 'warn',
       detail: `${note.path}: ${note.message}`,
     }));
-    const enabled = [...settings.servers.values()].filter((server) => server.enabled);
+    const enabled = [...settings.servers.values()].filter(({ name, enabled }) => enabled && !faults.has(name));
     const prepared = enabled.map((server) => prepare(settings, server, variables));
     const detail = `${path}: ${settings.servers.size} servers, ${settings.groups.length} groups`;
     const unusable = prepared.filter((one): one is Check => 'status' in one);
     return {
-      checks: [{ name, status: 'ok', detail }, ...odd, ...unusable],
-      invalid: false,
+      checks: [{ name, status: 'ok', detail }, ...wrong.map(asCheck(path)), ...odd, ...unusable],
+      invalid: faults.size > 0,
       settings,
       servers: prepared.filter((one): one is PreparedServer => 'transport' in one),
       secrets: secretValues(settings, variables),
@@ -108,12 +111,14 @@ function prepare(
 }
 
 function problemsOf(error: HubError, path: string): Check[] {
-  const fix = `Correct ${path}; docs/configuration.md describes it.`;
-  if (error.problems.length === 0) return [{ name, status: 'fail', detail: error.message, fix }];
-  return error.problems.map((problem) => ({
-    name,
-    status: 'fail',
-    detail: `${problem.path}: ${problem.message}`,
-    fix,
-  }));
+  if (error.problems.length === 0) return [{ name, status: 'fail', detail: error.message, fix: fixFor(path) }];
+  return error.problems.map(asCheck(path));
+}
+
+function asCheck(place: string): (problem: Problem) => Check {
+  return ({ path, message }) => ({ name, status: 'fail', detail: `${path}: ${message}`, fix: fixFor(place) });
+}
+
+function fixFor(place: string): string {
+  return `Correct ${place}; docs/configuration.md describes it.`;
 }

@@ -135,8 +135,10 @@ function setEnabled(server: Entry, enabled: boolean): void {
 }
 
 function ownServer(draft: Draft, by: Editor, name: string, attempt: string): Entry {
-  const server = hasServer(draft, name) && by.seesServer(name) ? serversOf(draft)[name] : undefined;
-  if (!isObject(server)) throw new HubError('not_found', `There is no server "${name}".`);
+  if (!hasServer(draft, name) || !by.seesServer(name)) throw new HubError('not_found', `There is no server "${name}".`);
+  // An entry that is no object can still be replaced and deleted.
+  const written: unknown = serversOf(draft)[name];
+  const server: Entry = isObject(written) ? written : {};
   if (by.isAdmin || ownerOf(draft, server) === by.username) return server;
   throw new HubError('forbidden', `${attempt}: it belongs to ${ownerOf(draft, server)}. Ask them or an admin.`);
 }

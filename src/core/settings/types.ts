@@ -1,3 +1,4 @@
+import type { Problem } from '../errors.ts';
 import type { EmbeddingSettings } from './embedding-settings.ts';
 
 /**
@@ -47,7 +48,15 @@ export interface ServerSettings {
 }
 
 /** Strings as written in the file: `${VAR}` is expanded when the server is connected, never before. */
-export type TransportSettings =
+export type TransportSettings = UsableTransport | InvalidTransport;
+
+/** The entry of the server cannot be used; `problems` says why. It is never connected. */
+export interface InvalidTransport {
+  readonly type: 'invalid';
+  readonly problems: readonly Problem[];
+}
+
+export type UsableTransport =
   | {
       readonly type: 'stdio';
       readonly command: string;

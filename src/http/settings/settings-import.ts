@@ -6,7 +6,7 @@ import { importSettings } from '../../core/settings/import/settings.ts';
 import { parseInput } from '../../core/input/read.ts';
 import type { Logger } from '../../core/logger.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
-import { parseSettings } from '../../settings/schema.ts';
+import { parseChanged } from '../../settings/schema.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody } from '../frame/body.ts';
 import { adminOnly, type ApiEnv, changeAsAdmin, editorOf } from '../frame/caller.ts';
@@ -44,7 +44,7 @@ export function settingsImportRoutes({ settings, deleted, removeFiles, log }: Se
     if (dryRun) {
       const draft = structuredClone(settings.document) as Draft;
       const { answer } = edit(draft);
-      parseSettings(draft);
+      parseChanged(draft, settings.document);
       return ok(c, { dryRun, mode, ...answer });
     }
     const { answer, removed } = await changeAsAdmin(settings, c.var.caller, edit);

@@ -177,7 +177,7 @@ function isSame(a: string, b: string): boolean {
 /** Throws HubError `conflict` for a server that nobody can sign in to. */
 function signInTransport({ name }: ServerSettings, transport: TransportSettings): RemoteTransport {
   const attempt = `Nobody signs in to server "${name}"`;
-  if (transport.type === 'stdio' || transport.type === 'openapi')
+  if (transport.type === 'stdio' || transport.type === 'openapi' || transport.type === 'invalid')
     throw new HubError('conflict', `${attempt}: it is not a remote MCP server.`);
   const hasOwn = Object.keys(transport.headers).some((header) => header.toLowerCase() === 'authorization');
   const { username, password } = new URL(transport.url);

@@ -24,7 +24,7 @@ export interface ItemCount {
 interface ServerBase {
   readonly name: string;
   readonly description?: string;
-  readonly type: 'stdio' | 'auto' | 'streamable-http' | 'sse' | 'openapi';
+  readonly type: 'stdio' | 'auto' | 'streamable-http' | 'sse' | 'openapi' | 'invalid';
   readonly owner: string;
   readonly visibility?: Visibility;
   readonly sharedWithUsers?: readonly string[];

@@ -36,7 +36,7 @@ export function useConfigForm({ name, type, config }: ServerDetails) {
   const { edits, changes, json, since = config } = unsaved;
   const base = useMemo(() => {
     const changed = withChanges(config, changes);
-    return draftOf(changed, transportOf(changed) ?? type);
+    return draftOf(changed, transportOf(changed) ?? (type === 'invalid' ? 'auto' : type));
   }, [config, changes, type]);
   const draft: Draft = { ...base, ...edits };
   const parsed = json === undefined ? undefined : objectIn(json.text);
