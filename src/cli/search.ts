@@ -45,7 +45,7 @@ interface Answered {
 
 async function answer(asked: AskedSearch, flags: Flags): Promise<Answered> {
   const { readProcessEnv } = await import('../env/env.ts');
-  const { folderHolder } = await import('../settings/folder-lock.ts');
+  const { folderHolder } = await import('../settings/data-dir.ts');
   const { searchSaved } = await import('./search-saved.ts');
   const env = readProcessEnv(variablesFrom(flags));
   if (flags['saved'] === true) return { report: await searchSaved(asked, env) };

@@ -248,8 +248,6 @@ export const limits = {
   settingsFirstReadMs: 30_000,
   /** Notifications do not come through every pooler (PgBouncer), so the version in the database is also looked at this often. */
   settingsVersionMs: 5_000,
-  /** Taking over a dead hub's folder takes milliseconds; a mark of it older than this was left by a crash. */
-  takeoverMs: 10_000,
 
   // bundles/: uploads, unpacked
 
@@ -621,8 +619,11 @@ export const limits = {
   notifyBytes: 7_999,
   /** How much the thread of the embedded database steps back behind the one that relays calls (`nice`): a third of its weight. */
   databaseNiceness: 5,
-  /** The holder of the embedded database's folder answers in milliseconds whether it lives; one that does not counts as alive. */
+
+  // disk/: locks of folders
+
+  /** A hub answers at the socket beside its lock in milliseconds; one that does not counts as alive. */
   lockAnswerMs: 1_000,
-  /** Long enough for another process to finish what it does to the lock file (a few system calls). */
-  lockSettleMs: 50,
+  /** Taking over the lock of a process that is gone takes milliseconds; a mark of it older than this was left by a crash. */
+  takeoverMs: 10_000,
 } as const;

@@ -42,7 +42,7 @@ test('a second process is refused, and told who holds the folder', async () => {
   const second = startWriter(place.dataDir);
   await second.ended();
   const { pid } = JSON.parse(readFileSync(join(place.dataDir, 'database.lock'), 'utf8')) as { pid: number };
-  expect(second.lines.join()).toMatch(new RegExp(`^refused: conflict .*process ${pid} on `));
+  expect(second.lines.join()).toMatch(new RegExp(`^refused: conflict .*process id ${pid} has it`));
   const before = first.lines.length;
   await until('the first one goes on', () => first.lines.length > before);
 });

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { limits } from '../core/limits.ts';
 import { shipped } from '../core/shipped.ts';
+import { takeLock } from '../disk/folder-lock.ts';
 import { checkChannel, checkPayload } from './channel-name.ts';
 import type { Connection, Parameter, Transaction } from './database.ts';
-import { lockFolder } from './folder-lock.ts';
 import { makeEmbedded } from './make-embedded.ts';
 import { linkTo } from './worker-link.ts';
 import type { WorkerLink } from './worker-link.ts';
@@ -20,12 +20,16 @@ const workerFile = shipped('dist/embedded-worker.js');
  */
 export async function openEmbedded(folder: string, stop?: AbortSignal): Promise<Connection> {
   mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
-  const unlock = await lockFolder(folder);
+  const lock = await takeLock({
+    path: `${folder}.lock`,
+    cannot: `Cannot open the database in ${folder}`,
+    instead: 'give this one another DATA_DIR, or have both use PostgreSQL (DB_URL)',
+  });
   try {
     if (!existsSync(folder)) await makeEmbedded(folder, stop);
-    return await startWorker(folder, unlock);
+    return await startWorker(folder, () => lock.release());
   } catch (error) {
-    unlock();
+    lock.release();
     throw error;
   }
 }

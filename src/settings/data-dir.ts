@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path';
 import { HubError } from '../core/errors.ts';
 import { createFile } from '../disk/create-file.ts';
 import { diskError, errnoOf } from '../disk/disk-error.ts';
+import { type Holder, lockHolder, takeLock } from '../disk/folder-lock.ts';
 import { temporaryName } from '../disk/write-file-atomic.ts';
-import { takeLock } from './folder-lock.ts';
 
 /** The hub's own folder (`DATA_DIR`), locked for this process. Whoever opened it closes it. */
 export interface DataDir {
@@ -31,13 +31,26 @@ export async function openDataDir(folder: string): Promise<DataDir> {
   } catch (error) {
     throw diskError(error, `Cannot use data folder ${path} (DATA_DIR)`, path);
   }
-  const lock = await takeLock(path);
+  const lock = await takeLock({
+    path: lockIn(path),
+    cannot: `Cannot use data folder ${path}`,
+    instead: 'give this one another DATA_DIR',
+  });
   return {
     path,
     announce: (url) => lock.announce(url),
     secret: (name, bytes) => secret(path, name, bytes),
     close: () => lock.release(),
   };
+}
+
+/** The hub that has a data folder now, as far as can be told from here; undefined when none has. */
+export function folderHolder(folder: string): Promise<Holder | undefined> {
+  return lockHolder(lockIn(folder));
+}
+
+function lockIn(folder: string): string {
+  return join(folder, 'hub.lock');
 }
 
 /** The only test that is right for read-only mounts, root, ACLs and full disks alike. */

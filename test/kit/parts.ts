@@ -1,7 +1,7 @@
 // Parts of the hub that tests run in processes of their own. `build.ts` makes `.built/parts.js` of it: Node 20 runs no TypeScript.
 export { openDatabase } from '../../src/database/open.ts';
+export { takeLock } from '../../src/disk/folder-lock.ts';
 export { standardOutput } from '../../src/logs/output.ts';
-export { openDataDir } from '../../src/settings/data-dir.ts';
 export { settingsFile } from '../../src/settings/file.ts';
 export { openSettings } from '../../src/settings/store.ts';
 export { ownerMark } from '../../src/upstream/stdio/orphans.ts';

@@ -1,7 +1,7 @@
 import { access, constants, mkdtemp, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { errnoOf } from '../../disk/disk-error.ts';
-import { folderHolder } from '../../settings/folder-lock.ts';
+import { folderHolder } from '../../settings/data-dir.ts';
 import type { Check } from './check.ts';
 
 /** Can the hub keep its data there? The folder is not made by looking. */

@@ -2,8 +2,8 @@ import { connect, createServer } from 'node:net';
 import { basename } from 'node:path';
 import { limits } from '../core/limits.ts';
 
-/** A socket in a shared folder that is open as long as its process lives: also from another container, which cannot see the process itself. */
-export interface Door {
+/** A socket in a shared folder that answers as long as its process lives: also to another container, which cannot see the process itself. */
+export interface LivenessSocket {
   /** Its file's name; empty when there could be none: the path may be too long, the file system may not know sockets. */
   readonly name: string;
   /** Removes the file too. */
@@ -11,7 +11,7 @@ export interface Door {
 }
 
 /** Listens at this path for no other purpose than to be found alive. Keeps no process running. */
-export function openDoor(path: string): Promise<Door> {
+export function openLivenessSocket(path: string): Promise<LivenessSocket> {
   return new Promise((resolve) => {
     const server = createServer((socket) => socket.on('error', () => {}).end());
     server.unref();
@@ -20,8 +20,8 @@ export function openDoor(path: string): Promise<Door> {
   });
 }
 
-/** Whether someone listens there. Only a refusal, or no such file, counts as a no. */
-export function isOpen(path: string): Promise<boolean> {
+/** Whether a process listens there. Only a refusal, or no such file, counts as a no. */
+export function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
     socket.setTimeout(limits.lockAnswerMs, () => socket.destroy(new Error('No answer')));

@@ -1,0 +1,231 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { z } from 'zod';
+import { HubError } from '../core/errors.ts';
+import { limits } from '../core/limits.ts';
+import { createFile } from './create-file.ts';
+import { diskError, errnoOf } from './disk-error.ts';
+import { isAnswered, openLivenessSocket } from './liveness-socket.ts';
+import { bootId, pidNamespace } from './process-place.ts';
+import { startOf } from './process-start.ts';
+import { temporaryName } from './write-file-atomic.ts';
+
+/** Empty where the system did not tell it, in locks of earlier versions. */
+const told = z.string().transform((text) => (text === '' ? undefined : text));
+
+const holderShape = z
+  .object({
+    pid: z.int().positive(),
+    /** As `startOf` gives it: process ids are used again, above all in containers. */
+    startTime: told.optional(),
+    /** What the lock of the database called `startTime` up to 0.1. */
+    started: told.optional(),
+    host: z.string(),
+    /** As `bootId` and `pidNamespace` give them. */
+    boot: told.optional(),
+    pids: told.optional(),
+    /** File name, beside the lock, of a socket that the holder listens on while it lives. */
+    door: told.optional(),
+    /** Where the holder serves, once it does. */
+    url: z.string().optional(),
+    /** Tells two locks of the same process apart. */
+    token: z.string().optional(),
+  })
+  .transform(({ started, ...holder }) => ({ ...holder, startTime: holder.startTime ?? started }));
+
+/** The process that holds a lock. */
+export type Holder = z.output<typeof holderShape>;
+
+export interface LockRequest {
+  /** Absolute path of the lock file, `<name>.lock`. Its socket is made beside it. */
+  readonly path: string;
+  /** Begins the messages of errors: what cannot be done while another process holds the lock. */
+  readonly cannot: string;
+  /** What else could be done than to stop the holder: `give this one another DATA_DIR`. */
+  readonly instead: string;
+}
+
+export interface FolderLock {
+  /** Adds the address at which we serve, for a process that finds the folder taken. */
+  announce(url: string): void;
+  /** Idempotent. Never removes a lock that another process holds by now. */
+  release(): void;
+}
+
+/**
+ * Takes the lock for this process: two writers in one folder would destroy what is in it. A lock is taken over only from a process that is certainly
+ * gone, never by its age: a live holder may have been silent for long. Throws HubError `conflict` that names the holder, or `misconfigured`.
+ */
+export async function takeLock(request: LockRequest): Promise<FolderLock> {
+  const { path } = request;
+  const stem = path.replace(/\.lock$/, '');
+  const socket = await openLivenessSocket(`${stem}.${randomBytes(4).toString('hex')}.sock`);
+  const me = thisProcess(socket.name);
+  try {
+    // The second attempt is for a holder that let go between the first one and the look at its lock.
+    const got = createFile(path, textOf(me)) || (await replaceStale(request, me)) || createFile(path, textOf(me));
+    if (!got) throw refusal(request, readHolder(path));
+  } catch (error) {
+    socket.close();
+    if (error instanceof HubError || errnoOf(error) === undefined) throw error;
+    throw diskError(error, `${request.cannot}: its lock ${path} cannot be written`, dirname(path));
+  }
+  let mine = true;
+  return {
+    announce(url) {
+      if (mine && readHolder(path)?.token === me.token) replace(path, { ...me, url });
+    },
+    release() {
+      if (mine && readHolder(path)?.token === me.token) rmSync(path, { force: true });
+      mine = false;
+      socket.close();
+    },
+  };
+}
+
+/** The process that holds a lock now, as far as can be told from here; undefined when none does. */
+export async function lockHolder(path: string): Promise<Holder | undefined> {
+  const holder = readHolder(path);
+  return holder && !(await isGone(holder, dirname(path))) ? holder : undefined;
+}
+
+function thisProcess(socket: string): Holder {
+  return {
+    pid: process.pid,
+    startTime: startOf(process.pid),
+    host: hostname(),
+    boot: bootId(),
+    pids: pidNamespace(),
+    door: socket,
+    token: randomBytes(8).toString('hex'),
+  };
+}
+
+/**
+ * Puts our lock in the place of one whose process is gone. Of several that try, a mark lets one through at a time, and each looks again
+ * behind it; a lock is never removed, only replaced, so that no other process can create one in between.
+ */
+async function replaceStale({ path, cannot }: LockRequest, me: Holder): Promise<boolean> {
+  const mark = `${path}.takeover`;
+  if ((await staleLock(path)) === undefined) return false;
+  if (ageMs(mark) > limits.takeoverMs) rmSync(mark, { force: true });
+  if (!createFile(mark, textOf(me))) {
+    throw new HubError('conflict', `${cannot}: another hub is starting on it at this moment. Start only one.`);
+  }
+  try {
+    const stale = await staleLock(path);
+    // While we asked, its holder may have let go and another process have taken the folder.
+    if (stale === undefined || readText(path) !== stale) return false;
+    replace(path, me);
+    const socket = holderIn(stale)?.door;
+    if (socket !== undefined) rmSync(join(dirname(path), basename(socket)), { force: true });
+    return true;
+  } finally {
+    rmSync(mark, { force: true });
+  }
+}
+
+/** The text of a lock whose holder is gone; undefined for any other, and for none. */
+async function staleLock(path: string): Promise<string | undefined> {
+  const text = readText(path);
+  if (text === undefined) return undefined;
+  const holder = holderIn(text);
+  // Unreadable and old: cut off by a power failure. Unreadable and young: another process may be writing it.
+  const isStale = holder === undefined ? ageMs(path) > limits.takeoverMs : await isGone(holder, dirname(path));
+  return isStale ? text : undefined;
+}
+
+/** True only when it is certain that the holder no longer runs. */
+async function isGone(holder: Holder, folder: string): Promise<boolean> {
+  const here = hostname();
+  if (!isOfThisBoot(holder)) {
+    // Another boot of this machine: what ran then is gone. Another machine: nothing can be known about it.
+    return holder.host === here;
+  }
+  if (isInView(holder)) return !runs(holder);
+  // A process of another container cannot be seen from here, but a socket on a shared volume works across containers.
+  return holder.door !== undefined && !(await isAnswered(join(folder, basename(holder.door))));
+}
+
+/** Whether the holder ran, or runs, on the kernel we run on. The boot id tells, also for containers with host names of their own. */
+function isOfThisBoot({ boot, host }: Holder): boolean {
+  const ours = bootId();
+  return boot === undefined || ours === undefined ? host === hostname() : boot === ours;
+}
+
+/** Whether the holder's process id means the same process here: containers count their own, and the number of a namespace says which. */
+function isInView({ pids, host }: Holder): boolean {
+  // Without it (earlier versions, systems that have none) the host name has to do.
+  return pids === undefined ? host === hostname() : pids === pidNamespace();
+}
+
+function runs({ pid, startTime }: Holder): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    // EPERM: it lives and belongs to another user.
+    if (errnoOf(error) === 'ESRCH') return false;
+  }
+  const now = startOf(pid);
+  return now === undefined || startTime === undefined || now === startTime;
+}
+
+function readHolder(path: string): Holder | undefined {
+  return holderIn(readText(path));
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function holderIn(text: string | undefined): Holder | undefined {
+  try {
+    return holderShape.safeParse(JSON.parse(text ?? '')).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function replace(path: string, holder: Holder): void {
+  const temporary = temporaryName(path);
+  try {
+    writeFileSync(temporary, textOf(holder), { flag: 'wx', mode: 0o600 });
+    renameSync(temporary, path);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+function textOf(holder: Holder): string {
+  return `${JSON.stringify(holder)}\n`;
+}
+
+function ageMs(path: string): number {
+  try {
+    return Date.now() - statSync(path).mtimeMs;
+  } catch {
+    return 0;
+  }
+}
+
+function refusal({ path, cannot, instead }: LockRequest, holder: Holder | undefined): HubError {
+  if (holder === undefined)
+    return new HubError('conflict', `${cannot}: another hub is starting on it. Start only one, or ${instead}.`);
+  const at = holder.url === undefined ? '' : ` at ${holder.url}`;
+  if (isOfThisBoot(holder) && isInView(holder))
+    return new HubError(
+      'conflict',
+      `${cannot}: the hub with process id ${holder.pid}${at} has it. Stop that one, or ${instead}.`,
+    );
+  const where = isOfThisBoot(holder) ? 'in another container, on' : 'on';
+  return new HubError(
+    'conflict',
+    `${cannot}: process ${holder.pid} ${where} host ${JSON.stringify(holder.host)}${at} has it. Stop that hub, or ${instead}. If it is gone for good, remove ${path}.`,
+  );
+}
