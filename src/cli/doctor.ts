@@ -2,6 +2,7 @@ import { version } from '../version.ts';
 import type { Check } from './checks/check.ts';
 import { type Command, environmentHelp, environmentOptions, variablesFrom } from './command.ts';
 import { exitCodes } from './exit.ts';
+import { refuseDebugger } from './signals.ts';
 
 /** `toolhub doctor`: looks at everything a hub needs, connects to every server once, and says what to do. Changes nothing. */
 export const doctor: Command = {
@@ -10,6 +11,7 @@ export const doctor: Command = {
   help: `      --json               the report as JSON\n${environmentHelp}`,
   options: { ...environmentOptions, json: { type: 'boolean' } },
   async run(flags) {
+    refuseDebugger();
     const { examine } = await import('./examine.ts');
     const { checks, misconfigured } = await examine(variablesFrom(flags));
     const ok = checks.every(({ status }) => status !== 'fail');

@@ -8,6 +8,7 @@ import { checkDataFolder, checkDiskSpace } from './checks/data-folder.ts';
 import { checkEmbeddingService } from './checks/embedding-service.ts';
 import { checkNodeVersion } from './checks/node-version.ts';
 import { checkPort } from './checks/port.ts';
+import { checkSecrets } from './checks/secrets.ts';
 import { checkServers } from './checks/servers.ts';
 import { checkSettings, type PreparedServer, settingsPlace } from './checks/settings.ts';
 import { checkVariables } from './checks/variables.ts';
@@ -48,6 +49,7 @@ export async function examine(overrides: Record<string, string>): Promise<Findin
     ...machine,
     ...settings.checks,
     ...checkVariables(settings.servers),
+    ...checkSecrets(env.readable, settings.servers),
     ...commands,
     ...[...search, ...servers].map(withoutSecrets(secrets)),
   ];

@@ -4,7 +4,7 @@ import { limits } from '../core/limits.ts';
 import { createStartReport } from './start-report.ts';
 import { type Command, environmentHelp, environmentOptions, variablesFrom } from './command.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
-import { watchStopSignals } from './signals.ts';
+import { refuseDebugger, watchStopSignals } from './signals.ts';
 
 /** `toolhub serve`: runs the hub until it is told to stop. */
 export const serve: Command = {
@@ -13,6 +13,7 @@ export const serve: Command = {
   help: environmentHelp,
   options: environmentOptions,
   async run(flags) {
+    refuseDebugger();
     const { readProcessEnv } = await import('../env/env.ts');
     // Ahead of the whole hub, which takes a second to load: what is wrong with the environment is said at once.
     const env = readProcessEnv(variablesFrom(flags));

@@ -8,6 +8,16 @@ export interface StopSignals {
   readonly signal: AbortSignal;
 }
 
+/**
+ * SIGUSR1 makes Node open a debugger on the loopback address, through which every local program could run code in this process; any program of the
+ * same user can send it. With a listener of our own Node does not.
+ */
+export function refuseDebugger(): void {
+  process.on('SIGUSR1', () => {
+    process.stderr.write('toolhub: SIGUSR1 is ignored; for a debugger start with node --inspect.\n');
+  });
+}
+
 /** The first signal asks to stop in order; the second ends the process at once, and its children with it. */
 export function watchStopSignals(): StopSignals {
   const { promise: asked, resolve } = deferred<undefined>();

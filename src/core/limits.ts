@@ -620,7 +620,10 @@ export const limits = {
   /** How much the thread of the embedded database steps back behind the one that relays calls (`nice`): a third of its weight. */
   databaseNiceness: 5,
 
-  // disk/: locks of folders
+  // disk/: secrets in files, locks of folders
+
+  /** A file that holds one secret (`JWT_SECRET_FILE`, `${file:…}`): a long private key has 13 KB. */
+  secretFileBytes: 64 * 1024,
 
   /** A hub answers at the socket beside its lock in milliseconds; one that does not counts as alive. */
   lockAnswerMs: 1_000,

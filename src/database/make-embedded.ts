@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process';
+import { fork, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -20,8 +20,9 @@ export async function makeEmbedded(folder: string, stop?: AbortSignal): Promise<
   for (const name of readdirSync(parent)) if (name.startsWith(unfinished)) remove(join(parent, name));
   const made = join(parent, `${unfinished}-${process.pid}-${Date.now()}`);
 
-  // What runs once is not worth V8's optimising it.
-  const child = fork(maker, [made], { execArgv: ['--liftoff-only'], stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  const stdio: StdioOptions = ['ignore', 'ignore', 'ignore', 'ipc'];
+  // What runs once is not worth V8's optimising it. Servers run beside it and can read its environment: it needs none.
+  const child = fork(maker, [made], { execArgv: ['--liftoff-only'], env: {}, stdio });
   let reason: Error | undefined;
   child.on('message', (error) => (reason = unpackError(error as WorkerError)));
   const kill = (): void => void child.kill('SIGKILL');

@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -216,4 +217,81 @@ test('whatever the variables hold, they are read or refused, each on its line', 
     ),
     { numRuns: 50 },
   );
+});
+
+describe('a secret in a file', () => {
+  const names = ['JWT_SECRET', 'DB_URL', 'ADMIN_PASSWORD', 'OPENAI_API_KEY', 'AZURE_OPENAI_API_KEY'];
+  const secret = 'postgres://hub:0123456789abcdef0123456789@db/hub';
+  const file = (text: string | Buffer, name = 'secret') => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const valuesOf = ({ jwtSecret, database, adminPassword, smart }: ReturnType<typeof read>) => [
+    jwtSecret,
+    database,
+    adminPassword,
+    smart.openai.apiKey,
+    smart.azure.apiKey,
+  ];
+
+  test.each(names)('%s is read from %s_FILE, also by a relative path, a link and without its line break', (name) => {
+    const expected = valuesOf(read({ [name]: secret }));
+    expect(valuesOf(read({}))).not.toEqual(expected);
+    const path = file(secret);
+    symlinkSync(path, join(folder, 'link'));
+    for (const given of [path, 'secret', './secret', join(folder, 'link')])
+      expect(valuesOf(read({ [`${name}_FILE`]: given }))).toEqual(expected);
+    for (const end of ['\n', '\r\n']) {
+      file(secret + end);
+      expect(valuesOf(read({ [`${name}_FILE`]: path, [name]: '' }))).toEqual(expected);
+    }
+    file(`${name}_FILE=secret\n`, '.env');
+    expect(valuesOf(read({}))).toEqual(expected);
+    expect(valuesOf(read({ [`${name}_FILE`]: ' ' }))).toEqual(valuesOf(read({ [`${name}_FILE`]: '' })));
+  });
+
+  test('only one line break is taken off: the rest may be meant', () => {
+    expect(read({ OPENAI_API_KEY_FILE: file('a\n\n') }).variables['OPENAI_API_KEY']).toBe('a\n');
+  });
+
+  test('one in a file and in the environment is refused, neither is shown', () => {
+    const message = refusal({ JWT_SECRET: secret, JWT_SECRET_FILE: file(secret) });
+    expect(message).toBe('JWT_SECRET_FILE: found JWT_SECRET set too; only one of them can count, remove the other');
+  });
+
+  test('a file that cannot be used is refused with its variable and path, and never with what is in it', () => {
+    mkdirSync(join(folder, 'folder'));
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    symlinkSync('/proc/self/environ', join(folder, 'environ'));
+    symlinkSync('round', join(folder, 'round'));
+    const cases: [string, string][] = [
+      [join(folder, 'missing'), 'does not exist (ENOENT)'],
+      [join(folder, 'missing', 'one'), 'does not exist (ENOENT)'],
+      [join(file('x', 'plain'), 'below'), 'does not exist (ENOTDIR)'],
+      [join(folder, 'folder'), 'is a folder'],
+      [join(folder, 'pipe'), 'is not a regular file'],
+      [join(folder, 'round'), 'is a link that leads nowhere (ELOOP)'],
+      [file('', 'empty'), 'is empty'],
+      [file(' \n', 'blank'), 'is empty'],
+      [file('secret-'.repeat(10_000), 'large'), 'has more than 64 KB; a secret is short'],
+      [file(Buffer.from([0xff, 0xfe, 0x73]), 'binary'), 'is not text in UTF-8'],
+      ['/proc/self/environ', 'is a place where the system tells of itself, not a file'],
+      [join(folder, 'environ'), 'is a place where the system tells of itself, not a file'],
+      ['/dev/zero', 'is a place where the system tells of itself, not a file'],
+      ['/sys/kernel/notes', 'is a place where the system tells of itself, not a file'],
+    ];
+    for (const [path, why] of cases)
+      expect(refusal({ JWT_SECRET_FILE: path })).toBe(
+        `JWT_SECRET_FILE: ${path} ${why}. Name a readable file that holds JWT_SECRET alone`,
+      );
+  });
+
+  test('a text that is refused is told by the name of its file variable, beside everything else that is wrong', () => {
+    const message = refusal({ JWT_SECRET_FILE: file('too short'), ADMIN_PASSWORD_FILE: '/nowhere', PORT: 'x' });
+    expect(message.split('\n').toSorted()).toEqual([
+      expect.stringMatching(/^ADMIN_PASSWORD_FILE: \/nowhere does not exist/),
+      'JWT_SECRET_FILE: found 9 characters (not shown), allowed: at least 32 bytes, for example the output of `openssl rand -hex 32`',
+      expect.stringMatching(/^PORT: /),
+    ]);
+  });
 });

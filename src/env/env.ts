@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { HubError } from '../core/errors.ts';
 import type { Problem } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
+import { readSecretFile } from '../disk/secret-file.ts';
 import type { DatabaseChoice, TrustProxy } from './values.ts';
+import { type ReadableSecrets, withdrawSecrets } from './withdraw.ts';
 import { basePath, database, host, hostAndPort, origin, trustProxy } from './values.ts';
 
 /** What the environment says (CONTRACT §1), checked and with defaults. Undefined = not said; whoever uses it knows its default. */
@@ -39,6 +41,8 @@ export interface Env {
   readonly smart: SmartEnv;
   /** Everything, for `${VAR}` and child processes, without the hub's own secrets (`JWT_SECRET`, `ADMIN_PASSWORD`, `DB_URL`). */
   readonly variables: Readonly<Record<string, string>>;
+  /** Secrets that came in the environment, and where programs of the hub's user can still read them. */
+  readonly readable: readonly ReadableSecrets[];
 }
 
 /** The embedding service, as far as the environment says (reference §3.5); it wins over `systemConfig.smartRouting`. */
@@ -147,7 +151,14 @@ const aliases: Partial<Record<Name, string>> = {
   EMBEDDING_MODEL: 'OPENAI_API_EMBEDDING_MODEL',
 };
 
-const secrets = new Set(['DB_URL', 'ADMIN_PASSWORD', 'JWT_SECRET', 'OPENAI_API_KEY', 'AZURE_OPENAI_API_KEY']);
+/** Each of them may be in a file instead, which `<NAME>_FILE` names. */
+const secrets = [
+  'DB_URL',
+  'ADMIN_PASSWORD',
+  'JWT_SECRET',
+  'OPENAI_API_KEY',
+  'AZURE_OPENAI_API_KEY',
+] as const satisfies readonly Name[];
 const ownSecrets = ['DB_URL', 'ADMIN_PASSWORD', 'JWT_SECRET'];
 
 /**
@@ -156,20 +167,50 @@ const ownSecrets = ['DB_URL', 'ADMIN_PASSWORD', 'JWT_SECRET'];
  */
 export function readEnv(source: NodeJS.ProcessEnv, folder: string = process.cwd()): Env {
   const variables = { ...dotEnv(folder), ...defined(source) };
+  const inFiles = secretsInFiles(variables, folder);
+  Object.assign(variables, inFiles.texts);
   const given: Record<string, { from: string; text: string }> = {};
   for (const name of Object.keys(schema.shape) as Name[]) {
     const from = [name, aliases[name]].find((n) => n !== undefined && (variables[n] ?? '').trim() !== '');
-    if (from !== undefined) given[name] = { from, text: variables[from] ?? '' };
+    const told = Object.hasOwn(inFiles.texts, name) ? `${name}_FILE` : from;
+    if (from !== undefined) given[name] = { from: told ?? from, text: variables[from] ?? '' };
   }
   const parsed = schema.safeParse(Object.fromEntries(Object.entries(given).map(([name, { text }]) => [name, text])));
-  if (!parsed.success) throw misconfigured(parsed.error.issues, given);
+  if (!parsed.success || inFiles.problems.length > 0)
+    throw misconfigured(inFiles.problems, parsed.error?.issues ?? [], given);
   for (const name of ownSecrets) delete variables[name];
   return toEnv(parsed.data, variables);
 }
 
-/** The same for this process, with what the command line says on top. */
+/**
+ * The same for this process, with what the command line says on top. To be called once, before anything is started: afterwards the secrets are
+ * in what it returns and nowhere else (`withdrawSecrets`).
+ */
 export function readProcessEnv(overrides: Readonly<Record<string, string>> = {}): Env {
-  return readEnv({ ...process.env, ...overrides });
+  const env = readEnv({ ...process.env, ...overrides });
+  return { ...env, readable: withdrawSecrets(secrets) };
+}
+
+/** What the files hold that `<NAME>_FILE` names: read once, at the start. A relative path begins at the folder the hub was started in. */
+function secretsInFiles(variables: Readonly<Record<string, string>>, folder: string) {
+  const texts: Record<string, string> = {};
+  const problems: Problem[] = [];
+  for (const name of secrets) {
+    const variable = `${name}_FILE`;
+    const path = (variables[variable] ?? '').trim();
+    if (path === '') continue;
+    if ((variables[name] ?? '').trim() !== '') {
+      problems.push({ path: variable, message: `found ${name} set too; only one of them can count, remove the other` });
+      continue;
+    }
+    try {
+      texts[name] = readSecretFile(resolve(folder, path));
+    } catch (error) {
+      if (!(error instanceof HubError)) throw error;
+      problems.push({ path: variable, message: `${error.message}. Name a readable file that holds ${name} alone` });
+    }
+  }
+  return { texts, problems };
 }
 
 function toEnv(v: z.output<typeof schema>, variables: Record<string, string>): Env {
@@ -212,18 +253,20 @@ function toEnv(v: z.output<typeof schema>, variables: Record<string, string>): E
       },
     },
     variables,
+    readable: [],
   };
 }
 
 function misconfigured(
+  inFiles: readonly Problem[],
   issues: readonly z.core.$ZodIssue[],
   given: Record<string, { from: string; text: string }>,
 ): HubError {
-  const problems = new Map<string, Problem>();
+  const problems = new Map(inFiles.map((problem) => [problem.path, problem]));
   for (const issue of issues) {
     const name = String(issue.path[0]);
     const { from, text } = given[name] ?? { from: name, text: '' };
-    const found = secrets.has(name) ? `${text.length} characters (not shown)` : quoted(text);
+    const found = secrets.some((secret) => secret === name) ? `${text.length} characters (not shown)` : quoted(text);
     if (!problems.has(name)) problems.set(name, { path: from, message: `found ${found}, allowed: ${issue.message}` });
   }
   const lines = [...problems.values()].map(({ path, message }) => `${path}: ${message}`);

@@ -12,6 +12,7 @@ import { createLoop, type Loop } from '../core/loop.ts';
 import { needsCredential } from '../core/access/rules.ts';
 import { createViews } from '../core/access/view.ts';
 import type { Env } from '../env/env.ts';
+import { readableText } from '../env/withdraw.ts';
 import { createChanges } from '../http/dashboard/changes.ts';
 import { clientAddress } from '../http/frame/client-address.ts';
 import { foreignText } from '../http/frame/open-routes.ts';
@@ -92,6 +93,8 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
     loop.flag();
   });
 
+  if ([...settings.current.servers.values()].some(({ transport }) => transport.type === 'stdio'))
+    for (const secrets of env.readable) log('hub').warn(readableText(secrets));
   const loopback = isLoopbackName(env.host);
   const { tokens, identity } = await openAccess(env, storage, closers);
   const addressOf = clientAddress(env.trustProxy, log('hub'));
