@@ -77,7 +77,7 @@ export async function visit(hub: Pick<TestHub, 'url'>, path: string, options: Vi
     }, token);
   }
   const page = await context.newPage();
-  page.setDefaultTimeout(8_000);
+  page.setDefaultTimeout(30_000);
   watch(page, expected);
   await page.goto(`${hub.url}${path}`);
   return page;
@@ -86,7 +86,7 @@ export async function visit(hub: Pick<TestHub, 'url'>, path: string, options: Vi
 /** Another tab of the same browser. */
 export async function tab(page: Page, path: string): Promise<Page> {
   const next = await page.context().newPage();
-  next.setDefaultTimeout(8_000);
+  next.setDefaultTimeout(30_000);
   watch(next);
   await next.goto(new URL(path, page.url()).href);
   return next;

@@ -100,7 +100,7 @@ function reach(url: string): Reach {
     mcp: at('mcp'),
     sse: at('sse'),
     health,
-    connected: async (count, timeoutMs = 15_000) => {
+    connected: async (count, timeoutMs = 60_000) => {
       await until(
         `${count} servers are connected`,
         async () => (await health()).servers.connected === count,
@@ -162,7 +162,7 @@ export async function hubProcess(options: HubOptions = {}): Promise<HubProcess> 
 }
 
 /** A start that is expected to fail: its exit and what it printed. */
-export async function failedStart(options: HubOptions = {}, timeoutMs = 15_000): Promise<Exit & { output: string }> {
+export async function failedStart(options: HubOptions = {}, timeoutMs = 60_000): Promise<Exit & { output: string }> {
   const started = await startProcess(options);
   const exit = await within('the failing start', started.exited, timeoutMs);
   await until('its output is complete', started.silent);

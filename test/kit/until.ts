@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export class Hopeless extends Error {}
 
 /**
- * Asks again and again, a few times per frame of patience, until `look` returns something that is neither undefined, null nor false (or stops throwing),
+ * Asks again every few milliseconds until `look` returns something that is neither undefined, null nor false (or stops throwing),
  * and returns it. Throws what it waited for, and what it saw last, after `timeoutMs`.
  */
 export async function until<T>(
   what: string,
   look: () => T | Promise<T>,
-  timeoutMs = 10_000,
+  timeoutMs = 30_000,
 ): Promise<Exclude<T, undefined | null | false>> {
   const end = performance.now() + timeoutMs;
   let last: unknown;
@@ -31,7 +31,7 @@ export async function until<T>(
 }
 
 /** The value, or a failure that says what took too long. */
-export async function within<T>(what: string, promise: Promise<T>, timeoutMs = 10_000): Promise<T> {
+export async function within<T>(what: string, promise: Promise<T>, timeoutMs = 30_000): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`${what} took longer than ${timeoutMs} ms`)), timeoutMs);
