@@ -3,6 +3,11 @@ import { expect, test } from 'vitest';
 import { literal, variableName } from '../core/settings/variables.ts';
 import { expandText } from '../settings/placeholders.ts';
 
+/** Nothing that is taken as it stands may ask for a file. */
+const noFile = (path: string): never => {
+  throw new Error(`asked for ${path}`);
+};
+
 const tricky = fc.array(fc.constantFrom('$', '{', '}', 'HOME', ':-', '${HOME}', '${A:-', '$${', ' '), {
   maxLength: 12,
 });
@@ -16,7 +21,7 @@ test('text made literal comes out of the settings as it went in, and asks for no
       ),
       (text) => {
         const missing = new Set<string>();
-        expect(expandText(literal(text), [{ HOME: 'FILLED IN', A: 'FILLED IN' }], missing)).toBe(text);
+        expect(expandText(literal(text), [{ HOME: 'FILLED IN', A: 'FILLED IN' }], missing, noFile)).toBe(text);
         expect([...missing]).toEqual([]);
       },
     ),
@@ -27,7 +32,7 @@ test('any words make the name of a variable', () => {
   expect(variableName('github', 'api-key')).toBe('GITHUB_API_KEY');
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'binary' }), { maxLength: 3 }), (words) => {
-      expect(expandText(`\${${variableName(...words)}}`, [], new Set())).toBe('');
+      expect(expandText(`\${${variableName(...words)}}`, [], new Set(), noFile)).toBe('');
     }),
   );
 });

@@ -2,6 +2,7 @@ import { HubError } from '../core/errors.ts';
 import { type Env, readProcessEnv } from '../env/env.ts';
 import { createCleaner } from '../logs/clean.ts';
 import { embeddingKeys, embeddingWishes } from '../hub/open-embeddings.ts';
+import { createSecretFiles, type SecretFiles } from '../hub/secret-files.ts';
 import type { Check } from './checks/check.ts';
 import { checkCommands } from './checks/commands.ts';
 import { checkDataFolder, checkDiskSpace } from './checks/data-folder.ts';
@@ -31,7 +32,8 @@ export async function examine(overrides: Record<string, string>): Promise<Findin
     if (!(error instanceof HubError)) throw error;
     return { checks: [node, { name: 'environment', status: 'fail', detail: error.message }], misconfigured: true };
   }
-  const settings = await checkSettings(await settingsPlace(env), env.variables);
+  const files = createSecretFiles(noLog, () => {});
+  const settings = await checkSettings(await settingsPlace(env), env.variables, files.read);
   const path = env.variables['PATH'] ?? '';
   const machine = await Promise.all([
     checkPort(env.host, env.port),
@@ -40,10 +42,19 @@ export async function examine(overrides: Record<string, string>): Promise<Findin
   ]);
   const commands = await checkCommands(settings.servers, path);
   const signIns = await readStoredSignIns(env.dataDir, noLog);
-  const servers = await tryServers(settings.servers, env, signIns);
-  const wishes = embeddingWishes(settings.settings ?? { system: {} }, env);
+  const servers = await tryServers(settings.servers, env, signIns, files);
+  const unread: Check[] = [];
+  const wishes = embeddingWishes(settings.settings ?? { system: {} }, env, (path) => {
+    try {
+      return files.read(path);
+    } catch (error) {
+      if (!(error instanceof HubError)) throw error;
+      unread.push({ name: 'embedding service', status: 'fail', detail: error.message });
+      return '';
+    }
+  });
   const search = settings.invalid && !settings.settings ? [] : [await checkEmbeddingService(wishes)];
-  const secrets = [...settings.secrets, ...signIns.secrets, ...embeddingKeys(wishes)];
+  const secrets = [...settings.secrets, ...signIns.secrets, ...embeddingKeys(wishes), ...files.values()];
   const checks = [
     node,
     ...machine,
@@ -51,13 +62,19 @@ export async function examine(overrides: Record<string, string>): Promise<Findin
     ...checkVariables(settings.servers),
     ...checkSecrets(env.readable, settings.servers),
     ...commands,
+    ...unread,
     ...[...search, ...servers].map(withoutSecrets(secrets)),
   ];
   return { checks, misconfigured: settings.invalid };
 }
 
-async function tryServers(servers: readonly PreparedServer[], env: Env, signIns: StoredSignIns): Promise<Check[]> {
-  const probes = openProbes(env, servers, signIns);
+async function tryServers(
+  servers: readonly PreparedServer[],
+  env: Env,
+  signIns: StoredSignIns,
+  { read }: SecretFiles,
+): Promise<Check[]> {
+  const probes = openProbes(env, servers, signIns, read);
   try {
     return await checkServers(servers, probes.probe);
   } finally {

@@ -1,7 +1,7 @@
 import type { Logger } from '../core/logger.ts';
 import type { ServerSettings } from '../core/settings/types.ts';
 import type { Env } from '../env/env.ts';
-import { expandServer } from '../settings/placeholders.ts';
+import { expandServer, type ReadFile } from '../settings/placeholders.ts';
 import { inheritableEnv } from '../upstream/stdio/child-env.ts';
 import { loadChannel, openChannel } from '../upstream/open-channel.ts';
 import { ownerMark } from '../upstream/stdio/orphans.ts';
@@ -26,6 +26,7 @@ export function openProbes(
   env: Env,
   servers: readonly Vouched[],
   signIns?: Pick<StoredSignIns, 'credential'>,
+  readFile?: ReadFile,
 ): {
   probe: (server: ServerSettings) => Promise<Offer>;
   close: () => Promise<void>;
@@ -34,7 +35,8 @@ export function openProbes(
   const known = new Map(servers.map((server) => [server.name, server]));
   const trusts = ({ name }: ServerSettings) => known.get(name)?.trusted === true;
   const opener = {
-    expand: (server: ServerSettings) => expandServer(server, trusts(server) ? env.variables : {}).transport,
+    expand: (server: ServerSettings) =>
+      (trusts(server) ? expandServer(server, env.variables, readFile) : expandServer(server, {})).transport,
     addresses: (server: ServerSettings) => ({
       allowPrivateAddresses: trusts(server),
       allowedCidrs: known.get(server.name)?.allowedCidrs ?? [],

@@ -624,6 +624,8 @@ export const limits = {
 
   /** A file that holds one secret (`JWT_SECRET_FILE`, `${file:…}`): a long private key has 13 KB. */
   secretFileBytes: 64 * 1024,
+  /** Texts of such files that logs hide, the newest of them: a token that changes every hour fills it in a month. */
+  secretFileValues: 1_000,
 
   /** A hub answers at the socket beside its lock in milliseconds; one that does not counts as alive. */
   lockAnswerMs: 1_000,

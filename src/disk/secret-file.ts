@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import { errnoOf } from './disk-error.ts';
@@ -8,9 +9,10 @@ const ofTheSystem = /^\/(proc|sys|dev)(\/|$)/;
 
 /**
  * The text of a file that holds one secret, without the line break at its end. Throws HubError `misconfigured` whose message says what is wrong with the
- * file, as the rest of a sentence, and never what is in it. `path` is absolute.
+ * file, as the beginning of a sentence, and never what is in it.
  */
 export function readSecretFile(path: string): string {
+  if (!isAbsolute(path)) throw unusable(`${path === '' ? 'The path' : path} is not an absolute path`);
   const bytes = bytesOf(path);
   if (bytes.length > limits.secretFileBytes)
     throw unusable(`${path} has more than ${limits.secretFileBytes / 1024} KB; a secret is short`);

@@ -4,12 +4,13 @@ import type { Logger } from '../core/logger.ts';
 import type { Settings, SystemSettings } from '../core/settings/types.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import type { Env } from '../env/env.ts';
-import { expandText } from '../settings/placeholders.ts';
+import { expandText, type ReadFile } from '../settings/placeholders.ts';
 import { secretValues } from '../settings/secret-values.ts';
 import { embeddingSettings } from '../settings/smart-routing.ts';
 import type { EmbeddingWishes } from '../smart/hosted/embedding-choice.ts';
 import { Embeddings } from '../smart/embeddings.ts';
 import { createVectorStore } from '../smart/vectors/kept.ts';
+import type { SecretFiles } from './secret-files.ts';
 
 /** The hosted side of the search, with its vectors in the hub's database. */
 export function openEmbeddings(database: DatabaseHandle, log: Logger, closers: Closers): Embeddings {
@@ -27,15 +28,16 @@ export function openEmbeddings(database: DatabaseHandle, log: Logger, closers: C
 
 const channel = 'embeddings';
 
-/** What is wanted of the embedding service: the environment where it speaks, else the settings, with `${VAR}` filled in. */
+/** What is wanted of the embedding service: the environment where it speaks, else the settings, with `${VAR}` and `${file:/path}` filled in. */
 export function embeddingWishes(
   { system }: { readonly system: Pick<SystemSettings, 'embedding'> },
   { smart, variables }: Env,
+  readFile: ReadFile,
 ): EmbeddingWishes {
   const given = system.embedding ?? embeddingSettings({});
   const filled = <T extends object>(texts: T): T => {
     const fill = (value: unknown): unknown =>
-      typeof value === 'string' ? expandText(value, [variables], new Set()).trim() : value;
+      typeof value === 'string' ? expandText(value, [variables], new Set(), readFile).trim() : value;
     return Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, fill(value)])) as T;
   };
   return {
@@ -52,8 +54,9 @@ function over<T extends object>(first: { readonly [K in keyof T]?: unknown }, th
 }
 
 /** What no log may show of the settings and the environment. */
-export function secretsOf(settings: Settings, env: Env): string[] {
-  return [...secretValues(settings, env.variables), ...embeddingKeys(embeddingWishes(settings, env))];
+export function secretsOf(settings: Settings, env: Env, { known, values }: SecretFiles): string[] {
+  const keys = embeddingKeys(embeddingWishes(settings, env, known));
+  return [...secretValues(settings, env.variables, known), ...keys, ...values()];
 }
 
 /** The keys among the wishes that may not be shown. */

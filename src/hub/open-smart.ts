@@ -19,12 +19,14 @@ import { createSearchEngine, type SearchEngine } from '../smart/search-engine.ts
 import { createTurns } from '../smart/turns.ts';
 import type { Pool } from '../upstream/pool.ts';
 import { embeddingWishes, openEmbeddings } from './open-embeddings.ts';
+import type { SecretFiles } from './secret-files.ts';
 
 export interface SmartParts {
   readonly env: Env;
   readonly settings: Pick<SettingsStore, 'current'>;
   readonly database: DatabaseHandle;
   readonly pool: Pool;
+  readonly files: SecretFiles;
   readonly log: Logger;
 }
 
@@ -42,7 +44,7 @@ export interface Smart {
 }
 
 /** Wires smart routing: the index over the catalogue, the embedding service, and what endpoints ask of both. */
-export function openSmart({ env, settings, database, pool, log }: SmartParts, closers: Closers): Smart {
+export function openSmart({ env, settings, database, pool, files, log }: SmartParts, closers: Closers): Smart {
   const embeddings = openEmbeddings(database, log, closers);
   const indexOver = (engine: SearchEngine): SmartIndex =>
     createSmartIndex(engine, (documents) => embeddings.sync(documents));
@@ -90,7 +92,7 @@ export function openSmart({ env, settings, database, pool, log }: SmartParts, cl
   function obey(now: Settings): void {
     if (now === obeyed) return;
     obeyed = now;
-    const wishes = embeddingWishes(now, env);
+    const wishes = embeddingWishes(now, env, files.tryRead);
     threshold = builtinThreshold(wishes);
     embeddings.use(chooseEmbedding(wishes));
   }

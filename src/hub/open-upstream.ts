@@ -25,6 +25,7 @@ import { openReaper } from '../upstream/stdio/reaper.ts';
 import { version } from '../version.ts';
 import type { Clients } from './open-clients.ts';
 import { openSignIns } from './open-sign-ins.ts';
+import type { SecretFiles } from './secret-files.ts';
 
 interface UpstreamStorage {
   readonly book: LogBook;
@@ -32,6 +33,7 @@ interface UpstreamStorage {
   readonly dataDir: DataDir;
   readonly settings: SettingsStore;
   readonly database: DatabaseHandle;
+  readonly files: SecretFiles;
 }
 
 interface UpstreamNeeds {
@@ -61,9 +63,10 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
   const owner = ownerMark(dataDir.path);
   const { connectTimeoutMs, requestTimeoutMs } = env;
   const inheritedEnv = inheritableEnv(env.variables);
-  // The environment is the operator's: a server that no admin vouches for cannot have it sent anywhere.
+  // The environment and the files are the operator's: a server that no admin vouches for cannot have them sent anywhere.
   const trusted = (server: ServerSettings) => isTrustedNow(settings(), server);
-  const expanded = (server: ServerSettings) => expandServer(server, trusted(server) ? env.variables : {});
+  const expanded = (server: ServerSettings) =>
+    trusted(server) ? expandServer(server, env.variables, storage.files.read) : expandServer(server, {});
   const addresses = (server: ServerSettings) => ({
     allowPrivateAddresses: trusted(server),
     allowedCidrs: settings().system.allowedCidrs ?? [],

@@ -35,6 +35,7 @@ import { openSmart } from './open-smart.ts';
 import { openUpstream } from './open-upstream.ts';
 import { openAccess } from './open-access.ts';
 import { openStorage } from './open-storage.ts';
+import { createSecretFiles } from './secret-files.ts';
 import { createSettling, type Settling } from './settling.ts';
 
 /**
@@ -56,7 +57,9 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const { book, log, dataDir, database, settings, records } = storage;
 
   let listening = '';
-  const { pool, leases, signIns, grants, savedText } = await openUpstream(env, storage, closers, {
+  let hideSecrets = (): void => {};
+  const files = createSecretFiles(log('hub'), () => hideSecrets());
+  const { pool, leases, signIns, grants, savedText } = await openUpstream(env, { ...storage, files }, closers, {
     changed: () => loop.flag(),
     signInsChanged() {
       // Tokens are secrets too.
@@ -66,7 +69,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
     clients: () => clients,
     address: () => env.installBaseUrl ?? settings.current.system.baseUrl ?? listening,
   });
-  const hideSecrets = (): void => book.setSecrets([...secretsOf(settings.current, env), ...grants.secrets()]);
+  hideSecrets = () => book.setSecrets([...secretsOf(settings.current, env, files), ...grants.secrets()]);
   hideSecrets();
   const seen = environmentWins(env);
   const views = createViews(() => ({ settings: seen(settings.current), catalogue: pool.catalogue }));
@@ -98,7 +101,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const loopback = isLoopbackName(env.host);
   const { tokens, identity } = await openAccess(env, storage, closers);
   const addressOf = clientAddress(env.trustProxy, log('hub'));
-  const smart = openSmart({ env, settings, database, pool, log: log('search') }, closers);
+  const smart = openSmart({ env, settings, database, pool, files, log: log('search') }, closers);
   const { counts, metrics } = openMetrics({ ...storage, clients, pool }, closers);
   const dispatch = openDispatch({ ...storage, leases, clients, counts, smart: smart.options, log: log('gateway') });
   const publicUrl = createPublicUrl({ ...env, settingsBaseUrl: () => settings.current.system.baseUrl });

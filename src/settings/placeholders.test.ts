@@ -4,6 +4,8 @@ import { HubError } from '../core/errors.ts';
 import { expandServer, expandText } from './placeholders.ts';
 import { parseSettings } from './schema.ts';
 
+const noFile = (path: string): string => `{${path}}`;
+
 function expand(config: Record<string, unknown>, variables: Record<string, string> = {}) {
   const server = parseSettings({ mcpServers: { s: config } }).settings.servers.get('s');
   if (server === undefined) throw new Error('no server');
@@ -94,7 +96,7 @@ describe('one text', () => {
     ['${__proto__:-none}', 'none'],
     ['${constructor:-none}', 'none'],
   ])('%s is %s', (text, expected) => {
-    expect(expandText(text, [variables], new Set())).toBe(expected);
+    expect(expandText(text, [variables], new Set(), noFile)).toBe(expected);
   });
 });
 
@@ -104,19 +106,19 @@ test('what a variable holds is never expanded again', () => {
   fc.assert(
     fc.property(text, text, text, (template, a, b) => {
       // With values that cannot be mistaken for placeholders the result is the same, letter for letter, after they are put in.
-      const expected = expandText(template, [{ A: '\u0001', B: '\u0002' }], new Set())
+      const expected = expandText(template, [{ A: '\u0001', B: '\u0002' }], new Set(), noFile)
         .replaceAll('\u0001', () => a || '\u0003')
         .replaceAll('\u0002', () => b || '\u0003');
       fc.pre(a !== '' && b !== '');
-      expect(expandText(template, [{ A: a, B: b }], new Set())).toBe(expected);
+      expect(expandText(template, [{ A: a, B: b }], new Set(), noFile)).toBe(expected);
     }),
   );
 });
 
 test('the work grows with the text, not with its square', () => {
   // A second for each thousand characters more would be hours here.
-  expect(expandText('${A:-'.repeat(1_000_000), [{}], new Set())).toHaveLength(5_000_000);
-  expect(expandText('${A:-'.repeat(5_000) + '}'.repeat(5_000), [{}], new Set())).toMatch(/^(\$\{A:-)+\}+$/);
+  expect(expandText('${A:-'.repeat(1_000_000), [{}], new Set(), noFile)).toHaveLength(5_000_000);
+  expect(expandText('${A:-'.repeat(5_000) + '}'.repeat(5_000), [{}], new Set(), noFile)).toMatch(/^(\$\{A:-)+\}+$/);
 });
 
 describe('what cannot be connected is refused by name, without its value', () => {
@@ -134,5 +136,72 @@ describe('what cannot be connected is refused by name, without its value', () =>
     const message = refusal(config);
     expect(message).toContain(`Cannot connect server "s": ${expected}`);
     expect(message).not.toContain('hunter');
+  });
+});
+
+describe('${file:/path}', () => {
+  const files: Record<string, string> = {
+    '/run/a': 'of a ${V} ${file:/run/b}',
+    '/run/b': 'b',
+    '/run/url': 'https://x/mcp',
+  };
+  const readFile = (path: string): string => {
+    const text = files[path];
+    if (text === undefined) throw new HubError('misconfigured', `${path} does not exist (ENOENT)`);
+    return text;
+  };
+  const transport = (config: Record<string, unknown>, given: typeof readFile | undefined = readFile) => {
+    const server = parseSettings({ mcpServers: { s: config } }).settings.servers.get('s');
+    if (server === undefined) throw new Error('no server');
+    return expandServer(server, { V: 'v', RUN: '/run' }, given).transport;
+  };
+
+  test('works wherever ${NAME} does, and what the file holds is not expanded again', () => {
+    expect(
+      transport({
+        command: '${file:/run/b}',
+        args: ['--k=${file:/run/b}-${V}'],
+        env: { A: '${file:/run/a}' },
+        cwd: '/${file:/run/b}',
+      }),
+    ).toMatchObject({ command: 'b', args: ['--k=b-v'], env: { A: files['/run/a'] }, cwd: '/b' });
+    expect(
+      transport({
+        url: '${file:/run/url}',
+        headers: { Authorization: 'Bearer ${file:/run/b}' },
+        oauth: { clientId: 'c', clientSecret: '${file:/run/b}' },
+      }),
+    ).toMatchObject({ url: 'https://x/mcp', headers: { Authorization: 'Bearer b' }, oauth: { clientSecret: 'b' } });
+    expect(transport({ openapi: { url: 'https://x/${file:/run/b}', schema: { x: '${file:/run/b}' } } })).toMatchObject({
+      openapi: { url: 'https://x/b', schema: { x: '${file:/run/b}' } },
+    });
+  });
+
+  test('takes its folder, or all of its path, from variables, and may be a default', () => {
+    const env = {
+      A: '${file:${RUN}/b}',
+      B: '${file:${NO:-/run}/b}',
+      C: '${NO:-${file:/run/b}}',
+      D: '${V:-${file:/none}}',
+    };
+    expect(transport({ command: 'x', env })).toMatchObject({ env: { A: 'b', B: 'b', C: 'b', D: 'v' } });
+  });
+
+  test('names the server and the file when it cannot be read', () => {
+    expect(() => transport({ command: 'x', env: { A: '${file:/none}' } })).toThrow(
+      'Cannot connect server "s": /none does not exist (ENOENT). Correct ${file:/none} in its settings, or the file.',
+    );
+  });
+
+  test('reads nothing for a server that no admin vouches for', () => {
+    const server = parseSettings({ mcpServers: { s: { url: 'https://x/${file:/run/b}' } } }).settings.servers.get('s');
+    expect(() => server && expandServer(server, {})).toThrow(
+      'Cannot connect server "s": only servers of admins may use ${file:…}. Take it out.',
+    );
+  });
+
+  test('is no oddity to warn of', () => {
+    const document = { mcpServers: { s: { command: 'x', env: { A: '${file:/run/b}', B: '${env:X}' } } } };
+    expect(parseSettings(document).warnings.map(({ path }) => path)).toEqual(['mcpServers.s.env.B']);
   });
 });

@@ -13,15 +13,29 @@ export interface ExpandedServer {
 
 type Variables = Readonly<Record<string, string>>;
 type Expand = (text: string) => string;
+/** The text of a file for `${file:/path}`; throws HubError `misconfigured` that says, as the beginning of a sentence, what is wrong with the file. */
+export type ReadFile = (path: string) => string;
 
 /**
- * A server's transport with `${VAR}` and `${VAR:-default}` filled in and white space at both ends gone, so that a pasted token with a line
- * break works. What a variable holds is never expanded again. `variables` decide what the server's author can read out of this process: give none for
- * a server whose owner is not an admin. Throws HubError `misconfigured` that names the member when the result cannot be used.
+ * A server's transport with `${VAR}`, `${VAR:-default}` and `${file:/path}` filled in and white space at both ends gone, so that a pasted token with a line
+ * break works. What a variable or a file holds is never expanded again. `variables` and `readFile` decide what the server's author can read out of this process
+ * and its machine: give none of them for a server whose owner is not an admin. Throws HubError `misconfigured` that names the member when the result cannot be used.
  */
-export function expandServer(server: ServerSettings, variables: Variables): ExpandedServer {
+export function expandServer(server: ServerSettings, variables: Variables, readFile?: ReadFile): ExpandedServer {
   const missing = new Set<string>();
-  const expand = (text: string, own: Variables = {}) => expandText(text, [own, variables], missing);
+  const fromFile = (path: string): string => {
+    const cannot = `Cannot connect server "${server.name}"`;
+    if (readFile === undefined)
+      throw new HubError('misconfigured', `${cannot}: only servers of admins may use \${file:…}. Take it out.`);
+    try {
+      return readFile(path);
+    } catch (error) {
+      if (!(error instanceof HubError)) throw error;
+      const advice = `Correct \${file:${path}} in its settings, or the file`;
+      throw new HubError('misconfigured', `${cannot}: ${error.message}. ${advice}.`, { cause: error });
+    }
+  };
+  const expand = (text: string, own: Variables = {}) => expandText(text, [own, variables], missing, fromFile);
   const transport = expandTransport(
     server,
     (text) => expand(text).trim(),
@@ -125,7 +139,13 @@ function expandDeep(value: unknown, expand: Expand): unknown {
 }
 
 /** One text, read once from left to right. The first of `scopes` that has a variable gives its value. */
-export function expandText(text: string, scopes: readonly Variables[], missing: Set<string>, depth = 0): string {
+export function expandText(
+  text: string,
+  scopes: readonly Variables[],
+  missing: Set<string>,
+  readFile: ReadFile,
+  depth = 0,
+): string {
   const closing = closings(text);
   let result = '';
   let at = 0;
@@ -137,14 +157,20 @@ export function expandText(text: string, scopes: readonly Variables[], missing: 
       at = open + 2;
       continue;
     }
-    const { name, fallback, end } = placeholder;
+    const { name, path, fallback, end } = placeholder;
+    at = end;
+    if (path !== undefined) {
+      // The folder may be a variable: `${file:${CREDENTIALS_DIRECTORY}/token}`.
+      const whole = depth < limits.placeholderDepth ? expandText(path, scopes, missing, readFile, depth + 1) : path;
+      result += readFile(whole);
+      continue;
+    }
     const value = scopes.find((scope) => Object.hasOwn(scope, name))?.[name];
     // As in a shell: `:-` counts an empty variable as not set.
     if (fallback !== undefined && (value ?? '') === '') {
-      result += depth < limits.placeholderDepth ? expandText(fallback, scopes, missing, depth + 1) : fallback;
+      result += depth < limits.placeholderDepth ? expandText(fallback, scopes, missing, readFile, depth + 1) : fallback;
     } else if (value === undefined) missing.add(name);
     else result += value;
-    at = end;
   }
   return result + text.slice(at);
 }
@@ -163,13 +189,15 @@ function closings(text: string): ReadonlyMap<number, number> {
   return closing;
 }
 
-/** `${NAME}` or `${NAME:-default}`; a default may hold placeholders of its own. */
+/** `${NAME}`, `${NAME:-default}` or `${file:path}`; a default and a path may hold placeholders of their own. */
 function readPlaceholder(
   text: string,
   open: number,
   close: number | undefined,
-): { name: string; fallback: string | undefined; end: number } | undefined {
+): { name: string; path?: string; fallback?: string | undefined; end: number } | undefined {
   if (close === undefined) return undefined;
+  const [, path] = /^file:([^]*)$/.exec(text.slice(open + 2, close)) ?? [];
+  if (path !== undefined) return { name: 'file', path, end: close + 1 };
   const [, name, colon, fallback] = /^([A-Za-z_]\w*)(?:(:-)([^]*))?$/.exec(text.slice(open + 2, close)) ?? [];
   if (name === undefined) return undefined;
   return { name, fallback: colon === undefined ? undefined : (fallback ?? ''), end: close + 1 };

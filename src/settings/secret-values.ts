@@ -1,13 +1,17 @@
 import { hideInUrls } from '../core/settings/export/secret-text.ts';
 import { hiddenTexts } from '../core/settings/secrets.ts';
 import type { Settings } from '../core/settings/types.ts';
-import { expandServer } from './placeholders.ts';
+import { expandServer, type ReadFile } from './placeholders.ts';
 
-/** Values of `env`, `headers` and `oauth`, credentials of APIs, and parts of addresses that must never be shown, placeholders filled in. What is plainly no secret (a path, a word, a number) is left out, or logs would be full of holes. */
-export function secretValues(settings: Settings, variables: Readonly<Record<string, string>>): string[] {
+/** Values of `env`, `headers` and `oauth`, credentials of APIs, and parts of addresses that must never be shown, placeholders filled in (`known` gives what files are known to hold). What is plainly no secret (a path, a word, a number) is left out, or logs would be full of holes. */
+export function secretValues(
+  settings: Settings,
+  variables: Readonly<Record<string, string>>,
+  known: ReadFile = () => '',
+): string[] {
   return [...settings.servers.values()].flatMap((server) => {
     try {
-      const { transport } = expandServer(server, variables);
+      const { transport } = expandServer(server, variables, known);
       const headers = 'headers' in transport ? Object.values(transport.headers) : [];
       const env = 'env' in transport ? Object.values(transport.env) : [];
       const oauth = ('oauth' in transport ? transport.oauth : undefined) ?? {};

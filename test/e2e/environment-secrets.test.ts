@@ -3,12 +3,14 @@ import { createHmac } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { api, login, userToken } from '../kit/api.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { descendants } from '../kit/processes.ts';
 import { raw } from '../kit/raw.ts';
-import { failedStart, hubProcess } from '../kit/test-hub.ts';
+import { failedStart, hubProcess, testHub } from '../kit/test-hub.ts';
+import type { TestHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
 // What programs that the hub starts find of its secrets, and how secrets reach the hub without its environment.
@@ -170,6 +172,13 @@ test('secrets come from files too, and count as those in the environment do', as
   expect(refused.output).toContain(`JWT_SECRET_FILE: ${join(folder, 'missing')} does not exist (ENOENT).`);
 });
 
+/** Calls the API as the admin, or as a user who is made for it. */
+async function person(hub: Pick<TestHub, 'url'>, name?: string) {
+  const admin = await login(hub);
+  const token = name === undefined ? admin : await userToken(hub, admin, name);
+  return (method: string, path: string, body?: object) => api(hub, method, path, { token, body });
+}
+
 function readOrNothing(path: string): string {
   try {
     return readFileSync(path, 'latin1');
@@ -177,3 +186,90 @@ function readOrNothing(path: string): string {
     return ''; // It has ended.
   }
 }
+
+describe('${file:/path} in the settings', () => {
+  const value = 'value-of-the-file-0123456789';
+  const fileWith = (text: string) => {
+    const path = join(temporaryFolder(), 'secret');
+    writeFileSync(path, text);
+    return path;
+  };
+
+  test('is filled in when the server is connected, each time anew, and shown nowhere', async () => {
+    const path = fileWith(`${value}-first\n`);
+    const server = hostileStdio({ name: 's', lastWords: 'gone' });
+    const says = join(temporaryFolder(), 'says');
+    // Tells the test what it got, and everybody who reads the log too.
+    const script = `require('fs').appendFileSync(${JSON.stringify(says)}, process.env.KEY + '\\n'); console.error('key is', process.env.KEY);`;
+    const env = {
+      ...(server.config['env'] as object | undefined),
+      KEY: `\${file:${path}}`,
+      NODE_OPTIONS: `--require ${fileWith(script)}`,
+    };
+    const hub = await hubProcess({ mcpServers: { s: { ...server.config, env } } });
+    const admin = await person(hub);
+    await hub.connected(1);
+    expect(readFileSync(says, 'utf8')).toBe(`${value}-first\n`);
+    writeFileSync(path, `${value}-second`);
+    expect((await admin('POST', '/servers/s/reload')).status).toBe(200);
+    await until('it was started again', () => readFileSync(says, 'utf8').endsWith(`${value}-second\n`));
+    await hub.connected(1);
+    const answers = await Promise.all(
+      [
+        '/servers',
+        '/servers/s',
+        '/settings',
+        '/mcp-settings/export',
+        '/mcp-settings/export?secrets=include',
+        '/logs',
+      ].map(async (place) => (await admin('GET', place)).text),
+    );
+    for (const text of [...answers, hub.output()]) expect(text).not.toContain(value);
+    expect(answers.at(-1)).toContain('key is ••••');
+    for (const text of answers.slice(1, 2)) expect(text).toContain(`\${file:${path}}`);
+  });
+
+  test('that cannot be read is the error of that server alone', async () => {
+    const good = hostileStdio({ name: 'good' });
+    const hub = await testHub({
+      mcpServers: {
+        good: good.config,
+        bad: { ...hostileStdio({ name: 'bad' }).config, env: { KEY: '${file:/proc/self/environ}' } },
+        gone: { url: 'http://127.0.0.1:9/mcp', headers: { Authorization: 'Bearer ${file:/nowhere/token}' } },
+      },
+    });
+    await hub.connected(1);
+    const admin = await person(hub);
+    const errorOf = async (name: string) =>
+      ((await admin('GET', `/servers/${name}`)).body as { data: { error: string | null } }).data.error;
+    await until('they have failed', async () => (await errorOf('bad')) !== null && (await errorOf('gone')) !== null);
+    expect(await errorOf('bad')).toContain('/proc/self/environ is a place where the system tells of itself');
+    expect(await errorOf('gone')).toContain('/nowhere/token does not exist (ENOENT). Correct ${file:/nowhere/token}');
+  });
+
+  test('is refused in the servers of users who are no admins, wherever they write it', async () => {
+    const hub = await testHub({});
+    const admin = await person(hub);
+    const ann = await person(hub, 'ann');
+    const hidden = `\${file:${fileWith(value)}}`;
+    const config = { type: 'streamable-http', url: 'https://example.com/mcp' };
+    for (const change of [
+      { headers: { 'X-Key': hidden } },
+      { url: `https://example.com/${hidden}` },
+      { env: { KEY: hidden } },
+      { oauth: { clientId: 'c', clientSecret: hidden } },
+      { openapi: { url: `https://example.com/${hidden}` }, url: undefined, type: 'openapi' },
+    ]) {
+      const made = await ann('POST', '/servers', { name: 'spy', config: { ...config, ...change } });
+      expect([made.status, made.text]).toEqual([403, expect.stringContaining('only admins have files')]);
+    }
+    expect((await ann('POST', '/servers', { name: 'own', config })).status).toBe(201);
+    const changed = await ann('PUT', '/servers/own', { config: { headers: { 'X-Key': hidden } } });
+    expect(changed.status).toBe(403);
+    expect((await admin('PUT', '/servers/own', { config: { headers: { 'X-Key': hidden } } })).status).toBe(200);
+    // Written by an admin, but sent for a user who is none: not read.
+    await until('it was refused when it was connected', async () =>
+      (await admin('GET', '/servers/own')).text.includes('only servers of admins may use'),
+    );
+  });
+});

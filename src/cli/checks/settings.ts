@@ -5,7 +5,7 @@ import type { ServerSettings, Settings, TransportSettings } from '../../core/set
 import type { Env } from '../../env/env.ts';
 import type { Loaded } from '../../settings/backend.ts';
 import { settingsFile } from '../../settings/file.ts';
-import { expandServer } from '../../settings/placeholders.ts';
+import { expandServer, type ReadFile } from '../../settings/placeholders.ts';
 import { parseSettings } from '../../settings/schema.ts';
 import { readSettingsCopy, settingsCopyPath } from '../../settings/settings-copy.ts';
 import { secretValues } from '../../settings/secret-values.ts';
@@ -55,6 +55,7 @@ export async function settingsPlace(env: Pick<Env, 'database' | 'dataDir' | 'set
 export async function checkSettings(
   { path, load }: SettingsPlace,
   variables: Readonly<Record<string, string>>,
+  readFile?: ReadFile,
 ): Promise<SettingsFindings> {
   const loaded = await load();
   if (loaded.kind === 'missing') {
@@ -73,7 +74,7 @@ export async function checkSettings(
       detail: `${note.path}: ${note.message}`,
     }));
     const enabled = [...settings.servers.values()].filter(({ name, enabled }) => enabled && !faults.has(name));
-    const prepared = enabled.map((server) => prepare(settings, server, variables));
+    const prepared = enabled.map((server) => prepare(settings, server, variables, readFile));
     const detail = `${path}: ${settings.servers.size} servers, ${settings.groups.length} groups`;
     const unusable = prepared.filter((one): one is Check => 'status' in one);
     return {
@@ -93,6 +94,7 @@ function prepare(
   all: Settings,
   settings: ServerSettings,
   variables: Readonly<Record<string, string>>,
+  readFile: ReadFile | undefined,
 ): PreparedServer | Check {
   const trusted = isTrusted(all, settings);
   const { allowedCidrs = [] } = all.system;
@@ -102,7 +104,7 @@ function prepare(
       settings,
       trusted,
       allowedCidrs,
-      ...expandServer(settings, trusted ? variables : {}),
+      ...(trusted ? expandServer(settings, variables, readFile) : expandServer(settings, {})),
     };
   } catch (error) {
     if (!(error instanceof HubError)) throw error;

@@ -57,8 +57,8 @@ export function hidesSecrets(config: Json): boolean {
 
 function hidden(value: unknown): unknown {
   if (value === null || value === undefined || value === '' || typeof value === 'boolean') return value;
-  // A bare reference to a variable is not the secret, and the most helpful thing to see.
-  return typeof value === 'string' && /^\$\{[A-Za-z_]\w*\}$/.test(value) ? value : mask;
+  // A bare reference to a variable or a file is not the secret, and the most helpful thing to see.
+  return typeof value === 'string' && /^\$\{(?:[A-Za-z_]\w*|file:[^{}]*)\}$/.test(value) ? value : mask;
 }
 
 /** An address with what is secret in it hidden: a login, a token among its parameters or in its path. The rest is what whoever edits the server looks for. */

@@ -169,6 +169,9 @@ function checkRights(
       `${attempt}: only admins decide that each user signs in alone (oauth.perUser), and to what.`,
     );
   }
+  if (JSON.stringify(filesIn(after)) !== JSON.stringify(filesIn(before))) {
+    throw new HubError('forbidden', `${attempt}: only admins have files of the hub's machine filled in (\${file:…}).`);
+  }
   // Deleting a server deletes the folder it names here.
   if (JSON.stringify(after['bundle']) !== JSON.stringify(before['bundle'])) {
     throw new HubError('forbidden', `${attempt}: only an uploaded bundle says where it is unpacked.`);
@@ -195,6 +198,13 @@ function privateAddress(draft: Draft, config: Entry): string | undefined {
 function passedHeaders(config: Entry): unknown[] {
   const api = isObject(config['openapi']) ? config['openapi'] : {};
   return [config['passthroughHeaders'] ?? [], api['passthroughHeaders'] ?? []];
+}
+
+/** Every text that asks for a file of the hub's machine, but for what is only data: an API document, a description. */
+function filesIn(value: unknown, key = ''): string[] {
+  if (typeof value === 'string') return value.includes('${file:') ? [value] : [];
+  if (key === 'schema' || key === 'description' || typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => filesIn(member, name));
 }
 
 /** All that says where other users are sent to sign in, and where what they get there goes. */

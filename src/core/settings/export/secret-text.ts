@@ -70,9 +70,9 @@ function isRandom(part: string): boolean {
   );
 }
 
-/** Nothing but `${NAME}`, which is no secret; a default in it may be one. */
+/** Nothing but `${NAME}` or `${file:/path}`, which are no secrets; a default in one may be. */
 export function isVariables(text: string): boolean {
-  return text.replace(/\$\{[A-Za-z_]\w*\}/g, '').trim() === '';
+  return text.replace(/\$\{(?:[A-Za-z_]\w*|file:[^{}]*)\}/g, '').trim() === '';
 }
 
 /** Replaces the values that options and assignments inside a text give to secrets: `sh -c "TOKEN=x serve --api-key y"`. */
