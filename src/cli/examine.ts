@@ -5,7 +5,7 @@ import { embeddingKeys, embeddingWishes } from '../hub/open-embeddings.ts';
 import { createSecretFiles, type SecretFiles } from '../hub/secret-files.ts';
 import type { Check } from './checks/check.ts';
 import { checkCommands } from './checks/commands.ts';
-import { checkDataFolder, checkDiskSpace } from './checks/data-folder.ts';
+import { checkDataFolder, checkDiskSpace, checkPermissions } from './checks/data-folder.ts';
 import { checkEmbeddingService } from './checks/embedding-service.ts';
 import { checkNodeVersion } from './checks/node-version.ts';
 import { checkPort } from './checks/port.ts';
@@ -58,6 +58,7 @@ export async function examine(overrides: Record<string, string>): Promise<Findin
   const checks = [
     node,
     ...machine,
+    ...checkPermissions(env.dataDir, env.settingsPath),
     ...settings.checks,
     ...checkVariables(settings.servers),
     ...checkSecrets(env.readable, settings.servers),

@@ -620,7 +620,10 @@ export const limits = {
   /** How much the thread of the embedded database steps back behind the one that relays calls (`nice`): a third of its weight. */
   databaseNiceness: 5,
 
-  // disk/: secrets in files, locks of folders
+  // disk/: secrets in files, locks of folders, files that are half written
+
+  /** A temporary file older than this was left by a process that was killed: writing one takes milliseconds, the largest on the slowest disk seconds. */
+  temporaryFileMs: 60_000,
 
   /** A file that holds one secret (`JWT_SECRET_FILE`, `${file:…}`): a long private key has 13 KB. */
   secretFileBytes: 64 * 1024,

@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
@@ -7,14 +8,16 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
+import { limits } from '../core/limits.ts';
 import { createFile } from './create-file.ts';
-import { writeFileAtomic } from './write-file-atomic.ts';
+import { removeTemporaryFiles, temporaryName, writeFileAtomic } from './write-file-atomic.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -73,4 +76,35 @@ test('a file is created by one and seen whole by the others', () => {
   expect(createFile(at('a'), 'second')).toBe(false);
   expect(readFileSync(at('a'), 'utf8')).toBe('first');
   expect(readdirSync(folder)).toEqual(['a']);
+});
+
+test('what a killed process left half written is removed once it is old, and nothing else', async () => {
+  const leave = (name: string, ageMs = limits.temporaryFileMs * 2) => {
+    writeFileSync(at(name), 'secret');
+    const then = new Date(Date.now() - ageMs);
+    utimesSync(at(name), then, then);
+    return name;
+  };
+  const nameFor = (target: string) => basename(temporaryName(at(target)));
+  // The very file that a kill at this moment would leave.
+  let made = '';
+  await writeFileAtomic(at('settings'), 'x', {
+    beforeSwap() {
+      made = readdirSync(folder).find((name) => name !== 'settings') ?? '';
+      expect(statSync(at(made)).mode & 0o777).toBe(0o600);
+    },
+  });
+  const young = leave(nameFor('settings'), 0);
+  const others = ['settings', '.other.tmp', '.a.1.tmp', 'a.1.0123456789ab.tmp', '.a.1.0123456789ab.tmp.txt'];
+  for (const name of others) leave(name);
+  mkdirSync(at('.a.1.0123456789ab.tmp'));
+  const kept = [...others, young, '.a.1.0123456789ab.tmp'];
+
+  leave(made);
+  const ofOther = leave(nameFor('other'));
+  removeTemporaryFiles(folder, 'settings');
+  expect(readdirSync(folder).toSorted()).toEqual([...kept, ofOther].toSorted());
+  removeTemporaryFiles(folder);
+  expect(readdirSync(folder).toSorted()).toEqual(kept.toSorted());
+  removeTemporaryFiles(at('no such folder'));
 });

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { renameSync } from 'node:fs';
+import { lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { open, readlink, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { limits } from '../core/limits.ts';
 import { errnoOf } from './disk-error.ts';
 
 export interface AtomicWrite {
@@ -60,6 +61,27 @@ export async function linkTarget(path: string): Promise<string> {
 /** A name in the target's folder that nobody else uses, for a file that will be renamed over it. */
 export function temporaryName(target: string): string {
   return join(dirname(target), `.${basename(target)}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`);
+}
+
+const temporaryPattern = /^\.(.+)\.\d+\.[0-9a-f]{12}\.tmp$/;
+
+/**
+ * Removes files of `temporaryName` that their process did not come to rename: those of this user that are too old to be written right now, for any
+ * target in the folder or for one. As far as it can: what stays does no harm.
+ */
+export function removeTemporaryFiles(folder: string, target?: string): void {
+  try {
+    for (const name of readdirSync(folder)) {
+      const [, of] = temporaryPattern.exec(name) ?? [];
+      if (of === undefined || (target !== undefined && of !== target)) continue;
+      const path = join(folder, name);
+      const found = lstatSync(path, { throwIfNoEntry: false });
+      const isOurs = found?.isFile() === true && found.uid === (process.getuid?.() ?? found.uid);
+      if (isOurs && Date.now() - found.mtimeMs > limits.temporaryFileMs) rmSync(path, { force: true });
+    }
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+  }
 }
 
 async function dressLike(

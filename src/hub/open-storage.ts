@@ -1,7 +1,10 @@
+import { basename, dirname } from 'node:path';
 import type { Closers } from '../core/closers.ts';
+import { limits } from '../core/limits.ts';
 import type { Logger, LoggerFor } from '../core/logger.ts';
 import { createDatabase, type DatabaseHandle } from '../database/supervise.ts';
 import type { Env } from '../env/env.ts';
+import { linkTarget, removeTemporaryFiles } from '../disk/write-file-atomic.ts';
 import { createLog } from '../logs/log.ts';
 import { usualFormat } from '../logs/output.ts';
 import { openRecords } from '../logs/records.ts';
@@ -18,8 +21,9 @@ export async function openStorage(env: Env, closers: Closers, stop: AbortSignal 
   const book = createLog({ level: env.logLevel, format: env.logFormat ?? usualFormat() });
   closers.add(() => book.close());
   const log: LoggerFor = (service) => book.for(service);
-  const dataDir = await openDataDir(env.dataDir);
+  const dataDir = await openDataDir(env.dataDir, log('hub'));
   closers.add(() => dataDir.close());
+  sweepTemporaryFiles(dataDir.path, await linkTarget(env.settingsPath), closers);
   const database = createDatabase({ url: databaseUrl(env), dataDir: dataDir.path, log: log('hub') });
   closers.add(() => database.close());
   // Only as long as nothing has to be written any more: later it is the last to be closed.
@@ -37,6 +41,17 @@ export async function openStorage(env: Env, closers: Closers, stop: AbortSignal 
   return { book, log, dataDir, database, settings, records };
 }
 
+/** Removes what killed hubs left half written, now and once more when what is too young now is old enough. */
+function sweepTemporaryFiles(dataDir: string, settingsFile: string, closers: Closers): void {
+  const sweep = (): void => {
+    removeTemporaryFiles(dataDir);
+    removeTemporaryFiles(dirname(settingsFile), basename(settingsFile));
+  };
+  sweep();
+  const again = setTimeout(sweep, limits.temporaryFileMs * 1.1).unref();
+  closers.add(() => clearTimeout(again));
+}
+
 /** What `openStorage` gives: parts open in this order, closed in the other. */
 export type Storage = Awaited<ReturnType<typeof openStorage>>;
 
@@ -47,7 +62,7 @@ function databaseUrl({ database }: Env): string | undefined {
 
 /** With `DB_URL` the settings are a row that replicas share, filled from the file once; otherwise they are the file. */
 function settingsBackend(env: Env, dataDir: DataDir, database: DatabaseHandle, log: Logger): SettingsBackend {
-  const file = settingsFile(env.settingsPath);
+  const file = settingsFile(env.settingsPath, log);
   if (env.database.kind !== 'postgres') return file;
   database.start();
   return settingsTable({ database, importFrom: file, copyPath: settingsCopyPath(dataDir.path), log });

@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { HubError } from '../core/errors.ts';
+import type { Logger } from '../core/logger.ts';
 import { createFile } from '../disk/create-file.ts';
 import { diskError, errnoOf } from '../disk/disk-error.ts';
 import { type Holder, lockHolder, takeLock } from '../disk/folder-lock.ts';
+import { closeContentToOthers, closeToOthers } from '../disk/permissions.ts';
 import { temporaryName } from '../disk/write-file-atomic.ts';
 
 /** The hub's own folder (`DATA_DIR`), locked for this process. Whoever opened it closes it. */
@@ -22,8 +24,8 @@ export interface DataDir {
   close(): void;
 }
 
-/** Makes the folder if need be (0700) and locks it. Throws HubError `misconfigured` (cannot be used) or `conflict` (another hub has it). */
-export async function openDataDir(folder: string): Promise<DataDir> {
+/** Makes the folder if need be (0700), locks it, and closes it and what is in it to other users. Throws HubError `misconfigured` (cannot be used) or `conflict` (another hub has it). */
+export async function openDataDir(folder: string, log: Logger): Promise<DataDir> {
   const path = resolve(folder);
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -36,6 +38,8 @@ export async function openDataDir(folder: string): Promise<DataDir> {
     cannot: `Cannot use data folder ${path}`,
     instead: 'give this one another DATA_DIR',
   });
+  closeToOthers(`data folder ${path}`, path, log);
+  closeContentToOthers(path, log);
   return {
     path,
     announce: (url) => lock.announce(url),

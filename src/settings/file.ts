@@ -4,18 +4,31 @@ import { open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
+import type { Logger } from '../core/logger.ts';
 import { diskError, errnoOf } from '../disk/disk-error.ts';
+import { closeToOthers } from '../disk/permissions.ts';
 import { linkTarget, writeFileAtomic } from '../disk/write-file-atomic.ts';
 import type { Loaded, Saved, SettingsBackend, SettingsDocument } from './backend.ts';
 import { parseJsonText } from './syntax.ts';
 import { watchFile } from './watch-file.ts';
 
-/** Settings in a JSON file that people edit too. Its revision is the hash of its bytes. */
-export function settingsFile(file: string): SettingsBackend {
+/**
+ * Settings in a JSON file that people edit too. Its revision is the hash of its bytes. With a `log` each reading closes the file to other users of the
+ * machine (editors make it anew, open as a rule) and says so.
+ */
+export function settingsFile(file: string, log?: Logger): SettingsBackend {
   const path = resolve(file);
+  let warned = '';
+  const warnOnce = (message: string): void => {
+    if (message !== warned) log?.warn(message);
+    warned = message;
+  };
   return {
     name: `settings file ${path}`,
-    load: async () => load(path),
+    load: async () => {
+      if (log) closeToOthers(`settings file ${path}`, path, { ...log, warn: warnOnce });
+      return load(path);
+    },
     save: (document, basedOn) => save(path, document, basedOn),
     watch: (changed) => watchFile(path, changed),
   };

@@ -66,7 +66,7 @@ export function makeSampleFolder(settings: Settings, dataDir: string, cwd: strin
 
 function makeFiles(sample: string): string {
   const files = join(sample, 'files');
-  mkdirSync(files, { recursive: true });
+  mkdirSync(files, { recursive: true, mode: 0o700 });
   writeOnce(
     join(files, 'welcome.txt'),
     'This folder is what the "filesystem" sample server can see. Put files here, or point it elsewhere.\n',
@@ -82,7 +82,7 @@ function near(path: string, cwd: string): string {
 
 function writeOnce(path: string, text: string): void {
   try {
-    writeFileSync(path, text, { flag: 'wx' });
+    writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
   } catch (error) {
     if (errnoOf(error) !== 'EEXIST') throw error;
   }

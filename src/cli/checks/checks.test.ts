@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { silent } from '../../../test/kit/databases.ts';
 import { HubError } from '../../core/errors.ts';
 import { openDataDir } from '../../settings/data-dir.ts';
 import type { Check } from './check.ts';
@@ -142,7 +143,7 @@ describe('the data folder', () => {
   });
 
   test('says which hub uses it', async () => {
-    const dataDir = await openDataDir(folder);
+    const dataDir = await openDataDir(folder, silent);
     dataDir.announce('http://127.0.0.1:3999');
     const { detail } = await checkDataFolder(folder);
     dataDir.close();

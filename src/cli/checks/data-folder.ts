@@ -1,6 +1,7 @@
 import { access, constants, mkdtemp, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { errnoOf } from '../../disk/disk-error.ts';
+import { openText, openToOthers } from '../../disk/permissions.ts';
 import { folderHolder } from '../../settings/data-dir.ts';
 import type { Check } from './check.ts';
 
@@ -32,6 +33,19 @@ async function holderOf(folder: string): Promise<string> {
   const holder = await folderHolder(folder);
   if (holder === undefined) return 'no hub uses it now';
   return `the hub with process id ${holder.pid} on ${holder.host}${holder.url === undefined ? '' : ` at ${holder.url}`} uses it now`;
+}
+
+/** One warning for the data folder and the settings file each, when every user of the machine has access to them. The hub closes what belongs to its user. */
+export function checkPermissions(dataDir: string, settingsPath: string): Check[] {
+  const places = { 'data folder': resolve(dataDir), 'settings file': resolve(settingsPath) };
+  return Object.entries(places).flatMap(([what, path]): Check[] => {
+    const open = openToOthers(path);
+    if (open === undefined) return [];
+    const detail = openText(`${what} ${path}`, path, open);
+    return [
+      { name: 'permissions', status: 'warn', detail: open.isOurs ? `${detail}, or start the hub, which does` : detail },
+    ];
+  });
 }
 
 const MiB = 1024 * 1024;
