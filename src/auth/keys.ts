@@ -1,4 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { isInForce } from '../core/access/rules.ts';
 import { maskKey } from '../core/settings/keys.ts';
 import type { KeySettings, Settings } from '../core/settings/types.ts';
 
@@ -22,11 +23,11 @@ export function hashKey(token: string): string {
   return hash('sha256', token, 'hex');
 }
 
-/** The enabled key with this token; undefined when there is none. */
+/** The key with this token that is enabled and has not expired; undefined when there is none. */
 export function findKey(settings: Settings, token: string): KeySettings | undefined {
   let found = tokens.get(settings.keys);
   const known = found?.get(token);
-  if (known) return known;
+  if (known) return isInForce(known) ? known : undefined;
   const key = keyWith(settings, token);
   // At most as many as there are keys.
   if (key) {
@@ -43,7 +44,7 @@ function keyWith(settings: Settings, token: string): KeySettings | undefined {
   const tokenHash = hashKey(token);
   const key = indexOf(settings.keys).get(tokenHash);
   // Looking up by hash tells an attacker at most about hashes; the comparison that decides takes the same time for all of them.
-  if (!key?.enabled || !timingSafeEqual(Buffer.from(key.tokenHash.toLowerCase()), Buffer.from(tokenHash))) {
+  if (!key || !isInForce(key) || !timingSafeEqual(Buffer.from(key.tokenHash.toLowerCase()), Buffer.from(tokenHash))) {
     return undefined;
   }
   return key;

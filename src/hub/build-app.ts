@@ -15,6 +15,8 @@ import { callResources } from '../http/calls/resources.ts';
 import type { Changes } from '../http/dashboard/changes.ts';
 import { dashboardRoutes } from '../http/dashboard/files.ts';
 import { dashboardResources } from '../http/dashboard/resources.ts';
+import { subjects } from '../http/docs/all.ts';
+import { membersOfBodies } from '../http/docs/members.ts';
 import { docsRoutes } from '../http/docs/routes.ts';
 import { createApi } from '../http/frame/api.ts';
 import { isOpen } from '../http/frame/open-routes.ts';
@@ -94,6 +96,7 @@ function buildApi(parts: AppParts & { readonly login: Login; readonly cookies: S
     mount,
     ...whoAsks(parts),
     readonly: env.readonly,
+    membersOf: membersOfBodies(subjects),
     resources: [
       ...peopleResources({ settings, login, passwords, tokens, claims: identity.claims, log }),
       ...recordResources({ records, settings, identify: identity.identify, log }),

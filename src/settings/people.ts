@@ -1,4 +1,4 @@
-import { isForbiddenName } from '../core/input/read.ts';
+import { isForbiddenName, readTime, timeProblem } from '../core/input/read.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import { isReservedUser } from '../core/settings/names.ts';
 import type { KeySettings, UserSettings } from '../core/settings/types.ts';
@@ -153,7 +153,15 @@ function readKey(raw: unknown, path: Path, context: KeyContext, report: Report):
       key.accessType ?? (key.allowedGroups === undefined && key.allowedServers === undefined ? 'all' : 'custom'),
     allowedGroups,
     allowedServers,
+    expiresAt: readExpiry(key.expiresAt, path, report),
   };
+}
+
+function readExpiry(text: string | undefined, path: Path, report: Report): number | undefined {
+  if (text === undefined) return undefined;
+  const at = readTime(text);
+  if (at === undefined) report.problem([...path, 'expiresAt'], timeProblem);
+  return at;
 }
 
 function warnOfUnknown(

@@ -171,6 +171,7 @@ export const keyShape = z.looseObject({
   accessType: z.enum(['all', 'groups', 'servers', 'custom']).optional(),
   allowedGroups: texts.optional(),
   allowedServers: texts.optional(),
+  expiresAt: text.optional(),
 });
 
 /** `systemConfig`. What the hub does not use is passed over: a stray value there must not stop it. */

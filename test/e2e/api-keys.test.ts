@@ -3,7 +3,9 @@ import { limits } from '../../src/core/limits.ts';
 import { api, type ApiAnswer, keyToken, login, userToken } from '../kit/api.ts';
 import { storedSettings } from '../kit/hub-database.ts';
 import { rpc } from '../kit/raw.ts';
+import { session } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
 
 // /api/auth/keys (CONTRACT §2; reference: MCPHub §1.7).
 
@@ -129,16 +131,16 @@ describe('a user', () => {
           kind: 'system',
           id: 'x',
           token: 'chosen',
-          tokenHash: 'x',
-          maskedToken: 'x',
         },
       }),
     );
     expect(made).toMatchObject({ id, name: 'k2', owner: 'ann', kind: 'user' });
     expect(await mcp(token)).toBe(200);
-    const chosen = data(await create(ann, { name: 'k', token: `mcphub_${'a'.repeat(64)}`, id: 'x', tokenHash: 'x' }));
+    const chosen = data(await create(ann, { name: 'k', token: `mcphub_${'a'.repeat(64)}`, id: 'x' }));
     expect(chosen.token).not.toBe(`mcphub_${'a'.repeat(64)}`);
     expect(chosen.id).not.toBe('x');
+    const refused = await create(ann, { name: 'k', tokenHash: 'x', maskedToken: 'x' });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringMatching(/tokenHash, maskedToken/)]);
   });
 
   test(`may have ${limits.keysPerOwner} keys and no more`, async () => {
@@ -227,6 +229,42 @@ describe('an admin', () => {
     expect(await list(token)).toEqual([]);
     expect((await create(token, { name: 'k', kind: 'system' })).status).toBe(403);
   });
+});
+
+describe('a key that expires', () => {
+  test('is refused from then on, and its session and stream end; a later time lets it in again', async () => {
+    const { id, token, ...made } = data(await create(ann, { name: 'short', expiresAt: '2999-01-01' }));
+    expect(made['expiresAt']).toBe('2999-01-01T00:00:00.000Z');
+    const put = (body: unknown) => api(hub, 'PUT', `/auth/keys/${id}`, { token: ann, body });
+    const client = await session(hub.mcp(), { headers: { authorization: `Bearer ${token}` } });
+    const stream = await client.listen();
+    let expiresAt = '';
+    await until('it is to expire soon', async () => {
+      expiresAt = new Date(Date.now() + 2_000).toISOString();
+      return (await put({ expiresAt })).status === 200;
+    });
+    await until('the stream has ended', () => stream.ended());
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expiresAt));
+    expect(await mcp(token)).toBe(401);
+    expect((await api(hub, 'GET', '/servers', { token })).status).toBe(401);
+    expect((await list(ann)).find((key) => key['id'] === id)).toMatchObject({ expiresAt, enabled: true });
+
+    expect((await put({ name: 'renamed', expiresAt })).status).toBe(200);
+    expect(await mcp(token)).toBe(401);
+    expect((await put({ expiresAt: new Date(Date.now() - 1_000).toISOString() })).status).toBe(400);
+    expect(data(await put({ expiresAt: '2999-01-01T00:00:00+02:00' }))['expiresAt']).toBe('2998-12-31T22:00:00.000Z');
+    expect(await mcp(token)).toBe(200);
+    expect(data(await put({ expiresAt: null }))).not.toHaveProperty('expiresAt');
+    expect(await mcp(token)).toBe(200);
+  });
+
+  test.each(['2020-01-01T00:00:00Z', 'tomorrow', '2999-13-01', '2999-01-01T00:00:00', 4_070_908_800, true])(
+    'is not made with %j',
+    async (expiresAt) => {
+      const { status, body } = await create(ann, { name: 'k', expiresAt });
+      expect([status, body.errors?.map(({ path }) => path)]).toEqual([400, ['expiresAt']]);
+    },
+  );
 });
 
 describe('a body that is wrong is refused by path, and nothing changes:', () => {

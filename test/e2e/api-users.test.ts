@@ -186,6 +186,28 @@ describe('an admin', () => {
     expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, ...Array<number>(7).fill(409)]);
   });
 
+  test('who resets a password ends logins and access keys of that user, unless the keys are to be kept', async () => {
+    await create({ username: 'kim', password, servers: ['alpha'] });
+    const token = await login(hub, 'kim', password);
+    const key = data(await api(hub, 'POST', '/auth/keys', { token, body: { name: 'laptop' } })) as Record<
+      string,
+      string
+    >;
+    const calls = async (credential = '') => (await api(hub, 'GET', '/servers', { token: credential })).status;
+    expect(await calls(key['token'])).toBe(200);
+
+    expect((await change('kim', { keepKeys: true })).status).toBe(400);
+    const kept = await change('kim', { newPassword: 'another good one', keepKeys: true });
+    expect(data(kept)['ended']).toEqual({ sessions: true, keys: [] });
+    expect([await opens(hub, token), await calls(key['token'])]).toEqual([401, 200]);
+
+    const ended = await change('kim', { password: 'the third one' });
+    expect(data(ended)['ended']).toEqual({ sessions: true, keys: [{ id: key['id'], name: 'laptop' }] });
+    expect(ended.body.message).toContain('laptop');
+    expect(await calls(key['token'])).toBe(401);
+    expect(data(await read('kim'))).not.toHaveProperty('ended');
+  });
+
   test('changes exactly what is sent, and nothing that is not theirs to set', async () => {
     await create({ username: 'bob', password, servers: ['alpha'], groups: ['group-1'], email: 'b@example.com' });
     const before = data(await read('bob'));
@@ -193,9 +215,9 @@ describe('an admin', () => {
       servers: [],
       username: 'eve',
       createdAt: '1970-01-01T00:00:00Z',
-      passwordHash: 'x',
     });
     expect([status, body.data, body.message]).toEqual([200, { ...before, servers: [] }, 'User updated successfully.']);
+    expect((await change('bob', { passwordHash: 'x', servers: [] })).status).toBe(400);
     expect(data(await change('bob', { email: '' }))['email']).toBeUndefined();
     expect(data(await change('bob', { role: 'admin' }))).toMatchObject({ role: 'admin', isAdmin: true });
     expect(data(await change('bob', { isAdmin: false }))).toMatchObject({ role: 'user', isAdmin: false });

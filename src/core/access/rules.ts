@@ -110,11 +110,16 @@ export function userOf(settings: Settings, principal: Principal): UserSettings |
       ({ username, createdAt }) => username === principal.username && createdAt === principal.since,
     );
   if (principal.kind !== 'key') return undefined;
-  const key = settings.keys.find((key) => key.id === principal.id && key.enabled);
+  const key = settings.keys.find((key) => key.id === principal.id && isInForce(key));
   return key?.kind === 'user' ? settings.users.find((user) => user.username === key.owner) : undefined;
 }
 
-/** True when nobody is behind a principal any more: the user is gone, the key is gone or disabled, or the owner of a user's key is. Anonymous is never gone. */
+/** True while an access key is enabled and has not expired. */
+export function isInForce({ enabled, expiresAt }: KeySettings): boolean {
+  return enabled && (expiresAt === undefined || Date.now() < expiresAt);
+}
+
+/** True when nobody is behind a principal any more: the user is gone, the key is gone, disabled or expired, or the owner of a user's key is. Anonymous is never gone. */
 export function isGone(settings: Settings, principal: Principal): boolean {
   return identity(settings, principal) === undefined;
 }
@@ -140,7 +145,7 @@ function identity(settings: Settings, principal: Principal): Identity | undefine
   if (principal.kind === 'anonymous') return { kind: 'anonymous' };
   const user = userOf(settings, principal);
   if (principal.kind === 'user') return user && { kind: 'user', user };
-  const key = settings.keys.find((key) => key.id === principal.id && key.enabled);
+  const key = settings.keys.find((key) => key.id === principal.id && isInForce(key));
   if (!key) return undefined;
   // A user's key acts as its owner, with the owner's rights of this moment; the scope fields do not apply to it.
   if (key.kind === 'user') return user && { kind: 'user', user };

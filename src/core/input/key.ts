@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../limits.ts';
-import { namesInput, notEmpty } from './read.ts';
+import { namesInput, notEmpty, timeInput } from './read.ts';
 
 /** The bodies of the access key endpoints (CONTRACT §2; reference: MCPHub §1.7). */
 
@@ -20,6 +20,7 @@ export const newKeyInput = z
     scope: accessTypeInput.nullish(),
     allowedGroups: namesInput.nullish(),
     allowedServers: namesInput.nullish(),
+    expiresAt: timeInput.nullish(),
   })
   .superRefine(scopesAgree)
   .transform(inOneWord);
@@ -32,8 +33,10 @@ export const keyUpdateInput = z
     scope: accessTypeInput.optional(),
     allowedGroups: namesInput.optional(),
     allowedServers: namesInput.optional(),
+    /** `null`: it does not expire. */
+    expiresAt: timeInput.nullish(),
   })
-  .refine(notEmpty, 'needs at least one of name, enabled, accessType, allowedGroups, allowedServers')
+  .refine(notEmpty, 'needs at least one of name, enabled, accessType, allowedGroups, allowedServers, expiresAt')
   .superRefine(scopesAgree)
   .transform(inOneWord);
 

@@ -34,6 +34,26 @@ function reworded(message: string): string {
     );
 }
 
+/**
+ * Milliseconds since the epoch of a time in ISO 8601 (`2030-01-31T12:00:00Z`, with any offset, or a date alone, which is its beginning in UTC); undefined for
+ * anything else, a time without an offset among it: it would mean another moment on each machine.
+ */
+export function readTime(text: string): number | undefined {
+  const isTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/i.test(text);
+  const at = isTime ? Date.parse(text.toUpperCase()) : Number.NaN;
+  return Number.isNaN(at) ? undefined : at;
+}
+
+export const timeProblem = 'must be a time in ISO 8601 with its offset, such as 2030-01-31T12:00:00Z';
+
+/** A time; given on as ISO 8601 in UTC. */
+export const timeInput = z.string({ error: timeProblem }).transform((text, context) => {
+  const at = readTime(text.trim());
+  if (at !== undefined) return new Date(at).toISOString();
+  context.addIssue({ code: 'custom', message: timeProblem });
+  return z.NEVER;
+});
+
 /** What is "all" or exactly the names given. */
 export const selectionInput = z.union([z.literal('all'), z.array(z.string().min(1)).max(limits.listItems)], {
   error: 'must be "all" or an array of names',

@@ -50,8 +50,12 @@ export const newUserInput = z
   }));
 
 export const userUpdateInput = z
-  .object({ ...eitherPassword, ...more })
+  .object({ ...eitherPassword, ...more, keepKeys: z.boolean({ error: 'must be true or false' }).nullish() })
   .refine(notEmpty, 'needs at least one of password, role, servers, groups, email')
+  .refine(({ keepKeys, password, newPassword }) => !keepKeys || typeof (password ?? newPassword) === 'string', {
+    path: ['keepKeys'],
+    message: 'is for a new password: send it with "password"',
+  })
   .superRefine(rolesAgree)
   .superRefine(passwordsAgree)
   .transform(({ isAdmin, role, password, newPassword, ...input }) => ({

@@ -1,7 +1,7 @@
 import { type Draft, type Editor, type Entry, hasServer, listed, listOf, textOf, textsOf } from './document.ts';
 import { HubError } from '../errors.ts';
 import { unknownServerText } from './group-servers.ts';
-import { invalid } from '../input/read.ts';
+import { invalid, readTime } from '../input/read.ts';
 import type { KeyUpdate, NewKey } from '../input/key.ts';
 import { limits } from '../limits.ts';
 
@@ -23,6 +23,8 @@ export interface KeyAnswer {
   readonly accessType: string;
   readonly allowedGroups: readonly string[];
   readonly allowedServers: readonly string[];
+  /** ISO 8601; without it the key does not expire. */
+  readonly expiresAt?: string;
 }
 
 /** `made` is what the settings keep of the token; the token itself is for the answer of this one request. */
@@ -46,6 +48,7 @@ export function addKey(
     throw new HubError('invalid_input', `${attempt}: there are ${limits.keysPerOwner} already. Delete one first.`);
   }
   checkNames(draft, by, attempt, { input });
+  checkExpiry(attempt, input.expiresAt);
   const allowedGroups = [...(input.allowedGroups ?? [])];
   const allowedServers = [...(input.allowedServers ?? [])];
   // As in the file: whoever names what it opens does not mean everything.
@@ -61,6 +64,7 @@ export function addKey(
     accessType: input.accessType ?? opened,
     allowedGroups,
     allowedServers,
+    ...(input.expiresAt && { expiresAt: input.expiresAt }),
   };
   keys.push(key);
   return keyAnswer(key);
@@ -68,8 +72,11 @@ export function addKey(
 
 export function updateKey(draft: Draft, by: Editor, id: string, input: KeyUpdate): KeyAnswer {
   const key = findKey(draft, by, id);
-  checkNames(draft, by, `Cannot change access key "${textOf(key['name']) ?? id}"`, { input, before: key });
+  const attempt = `Cannot change access key "${textOf(key['name']) ?? id}"`;
+  checkNames(draft, by, attempt, { input, before: key });
+  checkExpiry(attempt, input.expiresAt, expiryOf(key));
   for (const [member, value] of Object.entries(input)) if (value !== undefined) key[member] = value;
+  if (input.expiresAt === null) delete key['expiresAt'];
   return keyAnswer(key);
 }
 
@@ -125,6 +132,18 @@ function checkNames(
   if (problems.length > 0) throw invalid(attempt, problems);
 }
 
+/** A key that has expired is changed or deleted, not made; its own time may be sent back. */
+function checkExpiry(attempt: string, expiresAt: string | null | undefined, before?: string): void {
+  if (!expiresAt || expiresAt === before || Date.parse(expiresAt) > Date.now()) return;
+  throw invalid(attempt, [{ path: 'expiresAt', message: `is in the past: it is ${new Date().toISOString()} now` }]);
+}
+
+/** As answers show it. */
+function expiryOf(key: Readonly<Entry>): string | undefined {
+  const at = readTime(textOf(key['expiresAt']) ?? '');
+  return at === undefined ? undefined : new Date(at).toISOString();
+}
+
 function findKey(draft: Draft, by: KeyReader, id: string): Entry {
   const key = listOf(draft, 'bearerKeys').find((key) => key['id'] === id && sees(by, key));
   if (!key) throw new HubError('not_found', `There is no access key "${id}".`);
@@ -143,6 +162,7 @@ function kindOf(key: Readonly<Entry>): 'system' | 'user' {
 
 function keyAnswer(key: Readonly<Entry>): KeyAnswer {
   const owner = textOf(key['owner']);
+  const expiresAt = expiryOf(key);
   const listsAny = Array.isArray(key['allowedGroups']) || Array.isArray(key['allowedServers']);
   return {
     id: textOf(key['id']) ?? '',
@@ -154,5 +174,6 @@ function keyAnswer(key: Readonly<Entry>): KeyAnswer {
     accessType: textOf(key['accessType']) ?? (listsAny ? 'custom' : 'all'),
     allowedGroups: textsOf(key['allowedGroups']),
     allowedServers: textsOf(key['allowedServers']),
+    ...(expiresAt !== undefined && { expiresAt }),
   };
 }

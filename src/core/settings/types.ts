@@ -154,6 +154,8 @@ export interface KeySettings {
   readonly accessType: 'all' | 'groups' | 'servers' | 'custom';
   readonly allowedGroups: readonly string[];
   readonly allowedServers: readonly string[];
+  /** Milliseconds since the epoch, from which on the key is refused; undefined = never. */
+  readonly expiresAt?: number | undefined;
 }
 
 export type ServerDescriptionMode = 'names' | 'full';

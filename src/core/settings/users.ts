@@ -27,6 +27,8 @@ import type { NewUser, UserUpdate } from '../input/user.ts';
 
 export interface UserChange {
   readonly user: UserAnswer;
+  /** Names and ids of the access keys that ended with the old password. */
+  readonly endedKeys: readonly { readonly id: string; readonly name: string }[];
   /** What was accepted and may still be a mistake, in sentences. */
   readonly notes: readonly string[];
 }
@@ -56,10 +58,10 @@ export function addUser(draft: Draft, input: NewUser, made: { passwordHash: stri
   if (input.email) user['email'] = input.email;
   user['createdAt'] = made.at;
   users.push(user);
-  return { user: readUser(user), notes: unknownNames(draft, input) };
+  return { user: readUser(user), endedKeys: [], notes: unknownNames(draft, input) };
 }
 
-/** `passwordHash` is the hash of `input.password`. */
+/** `passwordHash` is the hash of `input.password`. The access keys of the user end with the old password, unless `input.keepKeys` (CONTRACT §8). */
 export function updateUser(draft: Draft, username: string, input: UserUpdate, passwordHash?: string): UserChange {
   const user = findUser(draft, username);
   if (input.role === 'user' && isLastAdmin(draft, user)) {
@@ -70,12 +72,13 @@ export function updateUser(draft: Draft, username: string, input: UserUpdate, pa
   const isDemoted = input.role === 'user' && roleOf(user) === 'admin';
   if (input.role) setRole(user, input.role);
   if (passwordHash !== undefined) user['password'] = passwordHash;
+  const endedKeys = passwordHash === undefined || input.keepKeys ? [] : endKeys(draft, username);
   if (input.servers) user['servers'] = [...input.servers];
   if (input.groups) user['groups'] = groupIds(draft, input.groups);
   if (input.email === null || input.email === '') delete user['email'];
   else if (input.email !== undefined) user['email'] = input.email;
   const keysNote = isDemoted ? systemKeysNote(draft, username) : [];
-  return { user: readUser(user), notes: [...unknownNames(draft, input), ...keysNote] };
+  return { user: readUser(user), endedKeys, notes: [...unknownNames(draft, input), ...keysNote] };
 }
 
 /**
@@ -109,7 +112,7 @@ export function deleteUser(draft: Draft, username: string, by: string): readonly
     : namesOf(draft, username).filter((name) => switchOffUnvouched(serversOf(draft)[name] ?? {}));
   for (const thing of things) if (ownerOf(draft, thing) === username) thing['owner'] = by;
   draft.users = listOf(draft, 'users').filter((other) => other !== user);
-  draft.bearerKeys = listOf(draft, 'bearerKeys').filter((key) => key['owner'] !== username);
+  endKeys(draft, username);
   renameIn(things, 'sharedWithUsers', (name) => (name === username ? undefined : name));
   const configs = draft['userConfigs'];
   if (isObject(configs) && Object.hasOwn(configs, username)) delete configs[username];
@@ -118,6 +121,14 @@ export function deleteUser(draft: Draft, username: string, by: string): readonly
     draft['oauthTokens'] = tokens.filter((token: unknown) => !isObject(token) || token['username'] !== username);
   }
   return isAdmin ? systemKeysNote(draft, username) : switchedOffNote(switchedOff);
+}
+
+/** Takes the access keys of a user out of the draft. */
+function endKeys(draft: Draft, username: string): { id: string; name: string }[] {
+  const keys = listOf(draft, 'bearerKeys');
+  const ended = keys.filter((key) => key['owner'] === username);
+  draft.bearerKeys = keys.filter((key) => key['owner'] !== username);
+  return ended.map((key) => ({ id: textOf(key['id']) ?? '', name: textOf(key['name']) ?? '' }));
 }
 
 /** The servers somebody owns. */

@@ -33,7 +33,14 @@ export const schemas: Readonly<Record<string, Schema>> = {
   ),
   User: object(
     { username: text, role, isAdmin: flag, servers: texts, groups: texts },
-    { email: text, createdAt: text },
+    {
+      email: text,
+      createdAt: text,
+      ended: {
+        ...object({ sessions: flag, keys: listOf(object({ id: text, name: text })) }),
+        description: 'What a new password ended.',
+      },
+    },
   ),
   UserStatistics: object({
     totalUsers: count,
@@ -53,7 +60,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
       allowedGroups: texts,
       allowedServers: texts,
     },
-    { owner: text },
+    { owner: text, expiresAt: time },
   ),
   Server: object(
     {

@@ -1,10 +1,11 @@
 import { type Context, Hono } from 'hono';
+import { matchedRoutes } from 'hono/route';
 import { HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { packedBody } from '../../core/protocol/packed-body.ts';
 import { type ApiEnv, callerOf, type CallerOptions } from './caller.ts';
 import { harmless, login, logStream, matches, openApi, openRoutes, type Routes } from './open-routes.ts';
-import { limitBody } from './body.ts';
+import { limitBody, limitMembers, type MembersOf } from './body.ts';
 import { answerErrors, failBare } from './reply.ts';
 
 export interface ApiOptions extends CallerOptions {
@@ -13,6 +14,8 @@ export interface ApiOptions extends CallerOptions {
   /** `READONLY`: refuse what changes something; calling tools is allowed. */
   readonly readonly: boolean;
   readonly resources: readonly Hono<ApiEnv>[];
+  /** What the JSON body of a route may have at its top. */
+  readonly membersOf: MembersOf;
   readonly log: Logger;
 }
 
@@ -42,6 +45,9 @@ export function createApi(options: ApiOptions): Hono<ApiEnv> {
     if (packed !== undefined) throw new HubError('wrong_type', packed);
     const most = c.var.caller.settings.system.routing.jsonBodyBytes;
     if (most !== undefined) limitBody(c.req.raw, most);
+    const path = matchedRoutes(c).find(({ method }) => method === c.req.method)?.path ?? '';
+    const members = options.membersOf({ method: c.req.method, path: path.slice(options.mount.length) });
+    if (members !== undefined) limitMembers(c.req.raw, members);
     await next();
   });
   for (const routes of options.resources) api.route('/', routes);

@@ -1,5 +1,6 @@
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 import { stillAllowed } from './caller.ts';
 import { bodyChunks } from './unread.ts';
 
@@ -9,6 +10,17 @@ const bodyLimits = new WeakMap<Request, number>();
 /** The body of this request may have so many bytes, and not `limits.apiBodyBytes`. */
 export function limitBody(request: Request, most: number): void {
   bodyLimits.set(request, most);
+}
+
+/** The members that the JSON body of a route may have at its top; undefined where it may have any. `path` as the router has it, below the API. */
+export type MembersOf = (route: { readonly method: string; readonly path: string }) => ReadonlySet<string> | undefined;
+
+/** Of requests whose JSON body may have these members at its top and no others. */
+const bodyMembers = new WeakMap<Request, ReadonlySet<string>>();
+
+/** A JSON body of this request with any other member at its top is `invalid_input`. */
+export function limitMembers(request: Request, members: ReadonlySet<string>): void {
+  bodyMembers.set(request, members);
 }
 
 /**
@@ -28,11 +40,28 @@ export async function jsonBodyText(request: Request, fallback?: string): Promise
   if (type !== null && !/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
     throw new HubError('wrong_type', `Content-Type must be application/json, not "${type.slice(0, 80)}".`);
   }
+  let value: unknown;
   try {
-    return { value: JSON.parse(text) as unknown, text };
+    value = JSON.parse(text);
   } catch {
     throw new HubError('invalid_input', 'The body is not valid JSON.');
   }
+  refuseUnknown(value, bodyMembers.get(request));
+  return { value, text };
+}
+
+/** A mistyped member must not be lost without a word (CONTRACT §7). */
+function refuseUnknown(body: unknown, members: ReadonlySet<string> | undefined): void {
+  if (members === undefined || !isObject(body)) return;
+  const unknown = Object.keys(body).filter((member) => !members.has(member));
+  if (unknown.length === 0) return;
+  const shown = unknown.slice(0, limits.problems).map((name) => name.slice(0, limits.nameChars));
+  const more = unknown.length > shown.length ? ` and ${unknown.length - shown.length} more` : '';
+  throw new HubError(
+    'invalid_input',
+    `The body has unknown members: ${shown.join(', ')}${more}. This request takes: ${[...members].join(', ')}.`,
+    { problems: shown.map((path) => ({ path, message: 'is not known here' })) },
+  );
 }
 
 /**

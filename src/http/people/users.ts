@@ -52,13 +52,20 @@ export function usersRoutes({ settings, passwords, tokens, log }: UsersOptions):
     const username = c.req.param('username');
     const input = parseInput(userUpdateInput, await jsonBody(c.req.raw), 'Cannot change the user');
     const passwordHash = input.password === undefined ? undefined : await passwords.hash(input.password);
-    const { user, notes } = await changeAsAdmin(settings, c.var.caller, (draft) =>
+    const { user, endedKeys, notes } = await changeAsAdmin(settings, c.var.caller, (draft) =>
       updateUser(draft, username, input, passwordHash),
     );
-    // Whoever had the old password is out.
-    if (passwordHash !== undefined) await tokens.revokeUser(username);
-    log.info('user changed', { user: username, role: user.role, password: passwordHash !== undefined, by });
-    return ok(c, user, { message: sentences('User updated successfully.', notes) });
+    if (passwordHash === undefined) {
+      log.info('user changed', { user: username, role: user.role, by });
+      return ok(c, user, { message: sentences('User updated successfully.', notes) });
+    }
+    // Who had the old password, or made keys with it, has no access any more (CONTRACT §8).
+    await tokens.revokeUser(username);
+    log.info('password reset', { user: username, role: user.role, endedKeys: endedKeys.length, by });
+    const ended = { sessions: true, keys: endedKeys };
+    const names = endedKeys.map(({ name }) => name).join(', ');
+    const endedNote = `All logins of the user ended${endedKeys.length > 0 ? `, and these access keys: ${names}` : ''}.`;
+    return ok(c, { ...user, ended }, { message: sentences('User updated successfully.', [endedNote, ...notes]) });
   });
 
   routes.delete('/users/:username', async (c) => {

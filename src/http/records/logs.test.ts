@@ -27,6 +27,7 @@ async function start(settings: Settings) {
     identify,
     address: () => '127.0.0.1',
     readonly: false,
+    membersOf: () => undefined,
     resources: [
       logsRoutes({
         logs: records.logs,

@@ -133,6 +133,8 @@ export interface Key {
   readonly accessType: 'all' | 'groups' | 'servers' | 'custom';
   readonly allowedGroups: readonly string[];
   readonly allowedServers: readonly string[];
+  /** ISO 8601; without it the key does not expire. */
+  readonly expiresAt?: string;
 }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';

@@ -53,6 +53,10 @@ export function bytes(value: number): string {
   return `${Math.round(value / 1_024 / 102.4) / 10} MB`;
 }
 
+export function isPast(time: string, now = Date.now()): boolean {
+  return Date.parse(time) <= now;
+}
+
 export function dateTime(time: string | number | Date): string {
   const options = { dateStyle: 'medium', timeStyle: 'medium' } as const;
   return kept('dateTime', (language) => new Intl.DateTimeFormat(language, options)).format(new Date(time));

@@ -35,16 +35,24 @@ export function KeyForm({ entry, onClose, onMade }: KeyFormProps) {
     allowedGroups: entry?.allowedGroups ?? [],
     allowedServers: entry?.allowedServers ?? [],
   });
+  const [expires, setExpires] = useState(localTime(entry?.expiresAt));
   const [before] = useState(entry);
   const save = useAction<void, { data: Key } | undefined>({
     run: async () => {
       if (!entry || !before) {
-        return ask<Key>('/auth/keys', { method: 'POST', body: { name, kind, ...(kind === 'system' && scope) } });
+        const body = {
+          name,
+          kind,
+          ...(kind === 'system' && scope),
+          ...(expires !== '' && { expiresAt: timeOf(expires) }),
+        };
+        return ask<Key>('/auth/keys', { method: 'POST', body });
       }
       const { accessType, allowedGroups, allowedServers } = scope;
       const changes = {
         ...(name !== before.name && { name }),
         ...(accessType !== before.accessType && { accessType }),
+        ...(expires !== localTime(before.expiresAt) && { expiresAt: timeOf(expires) }),
         ...changedLists(before, { allowedGroups, allowedServers }, entry),
       };
       if (Object.keys(changes).length === 0) return undefined;
@@ -89,7 +97,8 @@ export function KeyForm({ entry, onClose, onMade }: KeyFormProps) {
             />
           )}
           {kind === 'system' && <Opening scope={scope} onChange={setScope} error={error} />}
-          <Problems error={error} known={['name', 'accessType']} />
+          <ExpiryField value={expires} onChange={setExpires} error={error} />
+          <Problems error={error} known={['name', 'accessType', 'expiresAt']} />
         </DialogBody>
         <DialogFooter>
           <Button onClick={onClose}>{t('common.cancel')}</Button>
@@ -99,6 +108,39 @@ export function KeyForm({ entry, onClose, onMade }: KeyFormProps) {
         </DialogFooter>
       </form>
     </Dialog>
+  );
+}
+
+/** What a field for date and time shows of a time, in the time zone of the browser; empty for none. */
+function localTime(iso: string | undefined): string {
+  if (iso === undefined) return '';
+  const at = new Date(iso);
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** The time such a field shows; null for none. */
+function timeOf(local: string): string | null {
+  return local === '' ? null : new Date(local).toISOString();
+}
+
+interface ExpiryProps {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly error: unknown;
+}
+
+function ExpiryField({ value, onChange, error }: ExpiryProps) {
+  const { t } = useTranslation();
+  return (
+    <TextField
+      label={t('keys.expires')}
+      hint={t('keys.expiresHint')}
+      error={problemAt(error, 'expiresAt')}
+      type="datetime-local"
+      optional
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    />
   );
 }
 

@@ -7,6 +7,7 @@ import { groupsQuery, keysQuery, useMe } from '../../api/queries.ts';
 import type { Key } from '../../api/types.ts';
 import { boot } from '../../boot.ts';
 import { guess, useAction } from '../../lib/action.ts';
+import { dateTime, isPast } from '../../lib/format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { confirm } from '../../ui/confirm.tsx';
@@ -90,6 +91,7 @@ function KeyRow({ entry, onEdit }: { readonly entry: Key; readonly onEdit: () =>
         <p className="flex flex-wrap items-center gap-2 text-sm font-medium break-all">
           {name}
           <Badge>{kind === 'user' ? t('keys.ofUser', { owner: owner ?? '' }) : t('keys.ofHub')}</Badge>
+          <Expiry at={entry.expiresAt} />
         </p>
         <p className="text-soft truncate text-xs">
           <code>{token}</code> · <Opens entry={entry} />
@@ -104,6 +106,13 @@ function KeyRow({ entry, onEdit }: { readonly entry: Key; readonly onEdit: () =>
       )}
     </div>
   );
+}
+
+function Expiry({ at }: { readonly at: string | undefined }) {
+  const { t } = useTranslation();
+  if (at === undefined) return null;
+  if (isPast(at)) return <Badge tone="bad">{t('keys.expired')}</Badge>;
+  return <Badge>{t('keys.expiresAt', { time: dateTime(at) })}</Badge>;
 }
 
 function Opens({ entry: { kind, owner, accessType, allowedGroups, allowedServers } }: { readonly entry: Key }) {

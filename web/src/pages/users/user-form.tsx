@@ -28,6 +28,7 @@ export function UserForm({ user, lastAdmin, onClose }: UserFormProps) {
   const { t } = useTranslation();
   const [username, setUsername] = useState(user?.username ?? '');
   const [password, setPassword] = useState('');
+  const [keepKeys, setKeepKeys] = useState(false);
   const [isAdmin, setIsAdmin] = useState(user?.isAdmin ?? false);
   const [groups, setGroups] = useState(user?.groups ?? []);
   const [servers, setServers] = useState(user?.servers ?? []);
@@ -39,7 +40,7 @@ export function UserForm({ user, lastAdmin, onClose }: UserFormProps) {
       const changes = {
         ...(isAdmin !== before.isAdmin && { role: body.role }),
         ...changedLists(before, { groups, servers }, user),
-        ...(password !== '' && { password }),
+        ...(password !== '' && { password, ...(keepKeys && { keepKeys }) }),
       };
       if (Object.keys(changes).length === 0) return undefined;
       return ask(`/users${pathOf(user.username)}`, { method: 'PUT', body: changes });
@@ -83,6 +84,7 @@ export function UserForm({ user, lastAdmin, onClose }: UserFormProps) {
             value={password}
             onChange={(event) => setPassword(event.target.value)}
           />
+          {user && password !== '' && <KeepKeys keep={keepKeys} onChange={setKeepKeys} />}
           <Check
             label={t('users.admin')}
             hint={lastAdmin ? t('users.lastAdmin') : undefined}
@@ -105,6 +107,24 @@ export function UserForm({ user, lastAdmin, onClose }: UserFormProps) {
         </DialogFooter>
       </form>
     </Dialog>
+  );
+}
+
+interface KeepKeysProps {
+  readonly keep: boolean;
+  readonly onChange: (keep: boolean) => void;
+}
+
+/** Beside a new password. */
+function KeepKeys({ keep, onChange }: KeepKeysProps) {
+  const { t } = useTranslation();
+  return (
+    <Check
+      label={t('users.keepKeys')}
+      hint={t('users.keepKeysHint')}
+      checked={keep}
+      onChange={(event) => onChange(event.target.checked)}
+    />
   );
 }
 

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { isObject } from '../../core/protocol/rpc.ts';
+import type { MembersOf } from '../frame/body.ts';
+import type { Operation, Schema, Subject } from './operation.ts';
+import { schemas } from './schemas.ts';
+
+/**
+ * What each route takes, and what its answers have, so that what was read can be sent back (CONTRACT §7). Read from the descriptions of the routes: the schemas that
+ * validate bodies and the ones that answers are held against. A route that describes no JSON object with named members takes any.
+ */
+export function membersOfBodies(subjects: readonly Subject[]): MembersOf {
+  const operations = new Map(subjects.flatMap((subject) => Object.entries(subject.operations)));
+  const known = new Map<string, ReadonlySet<string> | undefined>();
+  return ({ method, path }) => {
+    const key = `${method} ${path}`;
+    if (!known.has(key) && operations.has(key)) known.set(key, membersOf(key, operations));
+    return known.get(key);
+  };
+}
+
+function membersOf(key: string, operations: ReadonlyMap<string, Operation>): ReadonlySet<string> | undefined {
+  const body = operations.get(key)?.body;
+  if (body === undefined) return undefined;
+  const schema: Schema =
+    body instanceof z.ZodType ? z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' }) : body.schema;
+  const taken = schema['properties'];
+  // Loose objects say what they know of themselves.
+  if (!isObject(taken) || isObject(schema['additionalProperties'])) return undefined;
+  const read = operations.get(`GET ${key.slice(key.indexOf(' ') + 1)}`);
+  return new Set([...Object.keys(taken), ...answered(operations.get(key)), ...answered(read)]);
+}
+
+/** The members of an answer: of its data, or of each element of a list. */
+function answered(operation: Operation | undefined): string[] {
+  const answer = operation?.answer;
+  if (answer === undefined) return [];
+  const schema = resolved('data' in answer ? answer.data : answer.bare);
+  const one = isObject(schema['items']) ? resolved(schema['items']) : schema;
+  return isObject(one['properties']) ? Object.keys(one['properties']) : [];
+}
+
+function resolved(schema: Schema): Schema {
+  const { $ref: reference } = schema;
+  return typeof reference === 'string' ? (schemas[reference.slice(reference.lastIndexOf('/') + 1)] ?? {}) : schema;
+}
