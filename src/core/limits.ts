@@ -622,6 +622,8 @@ export const limits = {
 
   // disk/: secrets in files, locks of folders, files that are half written
 
+  /** What a full disk had no room for is tried again this often: an operator who frees some looks whether it helped. */
+  diskRetryMs: 2_000,
   /** A temporary file older than this was left by a process that was killed: writing one takes milliseconds, the largest on the slowest disk seconds. */
   temporaryFileMs: 60_000,
 

@@ -12,6 +12,16 @@ export function diskError(error: unknown, what: string, where: string): HubError
   return new HubError('misconfigured', `${what}: ${reason(errnoOf(error), where)}`, { cause: error });
 }
 
+/** The code of a system error that says that the disk has no room, also where a failure of ours reports it; else undefined. */
+export function diskFullCode(error: unknown): string | undefined {
+  const codes = [errnoOf(error), error instanceof Error ? errnoOf(error.cause) : undefined];
+  return codes.find((code) => code !== undefined && full.has(code));
+}
+
+export function isDiskFull(error: unknown): boolean {
+  return diskFullCode(error) !== undefined;
+}
+
 /** The `errno` name of a system error (`ENOENT`), or undefined. */
 export function errnoOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;

@@ -192,6 +192,25 @@ test.each(['{"pid":', '', '[]', '{"pid":"1","host":"x"}'])(
   },
 );
 
+test('a lock without content, as a full disk leaves it, is held while a socket beside it is answered', async () => {
+  const lock = await take();
+  writeFileSync(path, '');
+  utimesSync(path, new Date(0), new Date(0));
+  expect(await refusal()).toContain('another hub is starting on it');
+  lock.announce('http://127.0.0.1:3000');
+  expect(await refusal()).toContain('at http://127.0.0.1:3000 has it');
+  writeFileSync(path, '');
+  lock.release();
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test('a lock without content bars nothing once the process that listened beside it was killed', async () => {
+  await killedHolder();
+  writeFileSync(path, '');
+  await take();
+  expect(await lockHolder(path)).toMatchObject({ pid: process.pid });
+});
+
 test('a mark that a crash left behind does not bar the folder for ever', async () => {
   left(dead);
   writeFileSync(`${path}.takeover`, '');

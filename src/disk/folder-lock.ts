@@ -1,12 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import { createFile } from './create-file.ts';
-import { diskError, errnoOf } from './disk-error.ts';
+import { diskError, errnoOf, isDiskFull } from './disk-error.ts';
 import { isAnswered, openLivenessSocket } from './liveness-socket.ts';
 import { bootId, pidNamespace } from './process-place.ts';
 import { startOf } from './process-start.ts';
@@ -48,7 +59,7 @@ export interface LockRequest {
 }
 
 export interface FolderLock {
-  /** Adds the address at which we serve, for a process that finds the folder taken. */
+  /** Adds the address at which we serve, for a process that finds the folder taken. Throws the system's error, also for a disk that is full. */
   announce(url: string): void;
   /** Idempotent. Never removes a lock that another process holds by now. */
   release(): void;
@@ -56,7 +67,8 @@ export interface FolderLock {
 
 /**
  * Takes the lock for this process: two writers in one folder would destroy what is in it. A lock is taken over only from a process that is certainly
- * gone, never by its age: a live holder may have been silent for long. Throws HubError `conflict` that names the holder, or `misconfigured`.
+ * gone, never by its age: a live holder may have been silent for long. On a full disk the lock is a file without content, which counts while a socket
+ * beside it is answered. Throws HubError `conflict` that names the holder, or `misconfigured`.
  */
 export async function takeLock(request: LockRequest): Promise<FolderLock> {
   const { path } = request;
@@ -65,7 +77,7 @@ export async function takeLock(request: LockRequest): Promise<FolderLock> {
   const me = thisProcess(socket.name);
   try {
     // The second attempt is for a holder that let go between the first one and the look at its lock.
-    const got = createFile(path, textOf(me)) || (await replaceStale(request, me)) || createFile(path, textOf(me));
+    const got = create(path, me) || (await replaceStale(request, me)) || create(path, me);
     if (!got) throw refusal(request, readHolder(path));
   } catch (error) {
     socket.close();
@@ -73,12 +85,14 @@ export async function takeLock(request: LockRequest): Promise<FolderLock> {
     throw diskError(error, `${request.cannot}: its lock ${path} cannot be written`, dirname(path));
   }
   let mine = true;
+  // Without content it is the one we made: while we live, our socket keeps others from taking it over.
+  const isOurs = (text = readText(path)): boolean => text === '' || holderIn(text)?.token === me.token;
   return {
     announce(url) {
-      if (mine && readHolder(path)?.token === me.token) replace(path, { ...me, url });
+      if (mine && isOurs()) replace(path, { ...me, url });
     },
     release() {
-      if (mine && readHolder(path)?.token === me.token) rmSync(path, { force: true });
+      if (mine && isOurs()) rmSync(path, { force: true });
       mine = false;
       socket.close();
     },
@@ -109,16 +123,16 @@ function thisProcess(socket: string): Holder {
  */
 async function replaceStale({ path, cannot }: LockRequest, me: Holder): Promise<boolean> {
   const mark = `${path}.takeover`;
-  if ((await staleLock(path)) === undefined) return false;
+  if ((await staleLock(path, me)) === undefined) return false;
   if (ageMs(mark) > limits.takeoverMs) rmSync(mark, { force: true });
-  if (!createFile(mark, textOf(me))) {
+  if (!create(mark, me)) {
     throw new HubError('conflict', `${cannot}: another hub is starting on it at this moment. Start only one.`);
   }
   try {
-    const stale = await staleLock(path);
+    const stale = await staleLock(path, me);
     // While we asked, its holder may have let go and another process have taken the folder.
     if (stale === undefined || readText(path) !== stale) return false;
-    replace(path, me);
+    takeOver(path, me);
     const socket = holderIn(stale)?.door;
     if (socket !== undefined) rmSync(join(dirname(path), basename(socket)), { force: true });
     return true;
@@ -128,13 +142,21 @@ async function replaceStale({ path, cannot }: LockRequest, me: Holder): Promise<
 }
 
 /** The text of a lock whose holder is gone; undefined for any other, and for none. */
-async function staleLock(path: string): Promise<string | undefined> {
+async function staleLock(path: string, me: Holder): Promise<string | undefined> {
   const text = readText(path);
   if (text === undefined) return undefined;
   const holder = holderIn(text);
-  // Unreadable and old: cut off by a power failure. Unreadable and young: another process may be writing it.
-  const isStale = holder === undefined ? ageMs(path) > limits.takeoverMs : await isGone(holder, dirname(path));
-  return isStale ? text : undefined;
+  if (holder !== undefined) return (await isGone(holder, dirname(path))) ? text : undefined;
+  // Cut off by a power failure, made on a full disk, or being written right now: whoever it is, listens beside it.
+  const others = socketsBeside(path).filter((name) => name !== me.door);
+  const answers = await Promise.all(others.map((name) => isAnswered(join(dirname(path), name))));
+  if (answers.includes(true)) return undefined;
+  return others.length > 0 || ageMs(path) > limits.takeoverMs ? text : undefined;
+}
+
+function socketsBeside(path: string): string[] {
+  const start = `${basename(path, '.lock')}.`;
+  return readdirSync(dirname(path)).filter((name) => name.startsWith(start) && name.endsWith('.sock'));
 }
 
 /** True only when it is certain that the holder no longer runs. */
@@ -189,6 +211,51 @@ function holderIn(text: string | undefined): Holder | undefined {
     return holderShape.safeParse(JSON.parse(text ?? '')).data;
   } catch {
     return undefined;
+  }
+}
+
+/** Makes the file only if it is not there; without content on a full disk, which has room for a name as a rule. */
+function create(path: string, holder: Holder): boolean {
+  try {
+    return createFile(path, textOf(holder));
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    return createEmpty(path);
+  }
+}
+
+function createEmpty(path: string): boolean {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** On a full disk the old lock is written over, since its room is enough as a rule; else it is left without content, as `create` does. */
+function takeOver(path: string, holder: Holder): void {
+  try {
+    replace(path, holder);
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    const file = openSync(path, 'r+');
+    try {
+      const bytes = Buffer.from(textOf(holder));
+      ftruncateSync(file, writtenOver(file, bytes) === bytes.length ? bytes.length : 0);
+    } finally {
+      closeSync(file);
+    }
+  }
+}
+
+function writtenOver(file: number, bytes: Buffer): number {
+  try {
+    return writeSync(file, bytes, 0, bytes.length, 0);
+  } catch (error) {
+    if (isDiskFull(error)) return 0;
+    throw error;
   }
 }
 

@@ -21,11 +21,11 @@ const builtin = { provider: 'builtin', state: 'ready', vectors: 'builtin' } as c
 
 function open(options: Partial<AppOptions> & Partial<HealthFacts> = {}) {
   const { servers = [], problem, database = { state: 'off' }, logs = none, activity = none, ...others } = options;
-  const { smartRouting = builtin, ...rest } = others;
+  const { smartRouting = builtin, diskFull = false, ...rest } = others;
   const logged: { message: string; fields: LogFields | undefined }[] = [];
   const write = (message: string, fields?: LogFields) => void logged.push({ message, fields });
   const log: Logger = { debug: write, info: write, warn: write, error: write };
-  const records = { database, smartRouting, logs, activity };
+  const records = { database, smartRouting, logs, activity, diskFull };
   const health = () => assessHealth({ servers, ...records, version: '1.2.3', startedAt: 1_000, now: 62_500, problem });
   return {
     app: createApp({

@@ -8,7 +8,9 @@ import type { Passwords } from '../auth/passwords.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Views } from '../core/access/view.ts';
+
 import type { DatabaseHandle } from '../database/supervise.ts';
+import type { Room } from '../disk/room.ts';
 import type { Env } from '../env/env.ts';
 import { createApp } from '../http/app.ts';
 import { callResources } from '../http/calls/resources.ts';
@@ -61,19 +63,20 @@ export interface AppParts {
   readonly dispatch: DispatchOptions;
   readonly changes: Changes;
   readonly embeddings: Embeddings;
+  readonly room: Room;
   readonly metrics: Metrics;
   readonly log: Logger;
 }
 
 /** Everything but MCP: the management API, the dashboard, and what is open to all. */
 export function buildApp(parts: AppParts) {
-  const { env, settings, passwords, database, records, pool, publicUrl, log } = parts;
+  const { env, settings, passwords, pool, publicUrl, log } = parts;
   const limiter = createLoginLimiter();
   const login = logFailures(createLogin({ settings: () => settings.current, passwords, limiter }), log);
   const entrances = { login, cookies: signInCookies(publicUrl) };
   const app = createApp({
     basePath: env.basePath,
-    health: watchHealth({ servers: () => pool.states(), database, embeddings: parts.embeddings, records, version }),
+    health: watchHealth({ ...parts, servers: () => pool.states(), version }),
     dashboard: env.disableWeb ? undefined : dashboardRoutes({ ...env, version }),
     api: buildApi({ ...parts, ...entrances }),
     log,

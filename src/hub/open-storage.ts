@@ -4,6 +4,7 @@ import { limits } from '../core/limits.ts';
 import type { Logger, LoggerFor } from '../core/logger.ts';
 import { createDatabase, type DatabaseHandle } from '../database/supervise.ts';
 import type { Env } from '../env/env.ts';
+import { createRoom } from '../disk/room.ts';
 import { linkTarget, removeTemporaryFiles } from '../disk/write-file-atomic.ts';
 import { createLog } from '../logs/log.ts';
 import { usualFormat } from '../logs/output.ts';
@@ -21,7 +22,9 @@ export async function openStorage(env: Env, closers: Closers, stop: AbortSignal 
   const book = createLog({ level: env.logLevel, format: env.logFormat ?? usualFormat() });
   closers.add(() => book.close());
   const log: LoggerFor = (service) => book.for(service);
-  const dataDir = await openDataDir(env.dataDir, log('hub'));
+  const room = createRoom(log('hub'));
+  closers.add(() => room.close());
+  const dataDir = await openDataDir(env.dataDir, log('hub'), room);
   closers.add(() => dataDir.close());
   sweepTemporaryFiles(dataDir.path, await linkTarget(env.settingsPath), closers);
   const database = createDatabase({ url: databaseUrl(env), dataDir: dataDir.path, log: log('hub') });
@@ -29,16 +32,18 @@ export async function openStorage(env: Env, closers: Closers, stop: AbortSignal 
   // Only as long as nothing has to be written any more: later it is the last to be closed.
   const giveUp = (): void => void database.close();
   stop?.addEventListener('abort', giveUp);
+  const keep = () => settings.change(() => {});
   const settings = await openSettings({
     backend: settingsBackend(env, dataDir, database, log('hub')),
     log: log('hub'),
     initial: () => sampleSettings(dataDir.path, process.cwd()),
+    unwritten: (error) => room.wait('the first settings', error, keep),
   }).finally(() => stop?.removeEventListener('abort', giveUp));
   closers.add(() => settings.close());
   makeSampleFolder(settings.current, dataDir.path, process.cwd());
   const records = openRecords(book, database, log('hub'));
   closers.add(() => records.close());
-  return { book, log, dataDir, database, settings, records };
+  return { book, log, dataDir, database, settings, records, room };
 }
 
 /** Removes what killed hubs left half written, now and once more when what is too young now is old enough. */

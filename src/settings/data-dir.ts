@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { HubError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
@@ -7,6 +7,7 @@ import { createFile } from '../disk/create-file.ts';
 import { diskError, errnoOf } from '../disk/disk-error.ts';
 import { type Holder, lockHolder, takeLock } from '../disk/folder-lock.ts';
 import { closeContentToOthers, closeToOthers } from '../disk/permissions.ts';
+import type { Room } from '../disk/room.ts';
 import { temporaryName } from '../disk/write-file-atomic.ts';
 
 /** The hub's own folder (`DATA_DIR`), locked for this process. Whoever opened it closes it. */
@@ -16,7 +17,7 @@ export interface DataDir {
   /** Writes into the lock where this hub can be reached, for whoever finds the folder taken. */
   announce(url: string): void;
   /**
-   * A random secret that is made once and kept in `<name>.secret` (0600); every caller gets the same. Throws HubError `misconfigured` when the
+   * A random secret that is made once and kept in `<name>.secret` (0600), on a full disk once there is room; every caller gets the same. Throws HubError `misconfigured` when the
    * file holds something else: making a new one would silently end every session and token.
    */
   secret(name: string, bytes: number): Buffer;
@@ -25,11 +26,11 @@ export interface DataDir {
 }
 
 /** Makes the folder if need be (0700), locks it, and closes it and what is in it to other users. Throws HubError `misconfigured` (cannot be used) or `conflict` (another hub has it). */
-export async function openDataDir(folder: string, log: Logger): Promise<DataDir> {
+export async function openDataDir(folder: string, log: Logger, room: Room): Promise<DataDir> {
   const path = resolve(folder);
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
-    tryToWrite(path);
+    room.keep('new files', () => tryToWrite(path));
   } catch (error) {
     throw diskError(error, `Cannot use data folder ${path} (DATA_DIR)`, path);
   }
@@ -42,8 +43,8 @@ export async function openDataDir(folder: string, log: Logger): Promise<DataDir>
   closeContentToOthers(path, log);
   return {
     path,
-    announce: (url) => lock.announce(url),
-    secret: (name, bytes) => secret(path, name, bytes),
+    announce: (url) => room.keep(`who has ${path}`, () => lock.announce(url)),
+    secret: secretIn(path, room),
     close: () => lock.release(),
   };
 }
@@ -67,17 +68,27 @@ function tryToWrite(path: string): void {
   }
 }
 
-function secret(folder: string, name: string, bytes: number): Buffer {
-  if (!/^[a-z][a-z0-9-]*$/.test(name)) throw new TypeError(`Not a secret's name: ${name}`);
-  const path = join(folder, `${name}.secret`);
-  try {
-    createFile(path, `${randomBytes(bytes).toString('hex')}\n`);
-    chmodSync(path, 0o600);
-    return parseSecret(readFileSync(path, 'utf8'), bytes, path);
-  } catch (error) {
-    if (error instanceof HubError || errnoOf(error) === undefined) throw error;
-    throw diskError(error, `Cannot keep the secret ${path}`, path);
-  }
+function secretIn(folder: string, room: Room): DataDir['secret'] {
+  /** Those that a full disk has had no room for. */
+  const unwritten = new Map<string, Buffer>();
+  return (name, bytes) => {
+    if (!/^[a-z][a-z0-9-]*$/.test(name)) throw new TypeError(`Not a secret's name: ${name}`);
+    const path = join(folder, `${name}.secret`);
+    try {
+      if (!existsSync(path)) {
+        const made = unwritten.get(name) ?? randomBytes(bytes);
+        room.keep(`the secret ${path}`, () => void createFile(path, `${made.toString('hex')}\n`));
+        if (!existsSync(path)) unwritten.set(name, made);
+      }
+      const kept = unwritten.get(name);
+      if (kept !== undefined) return kept;
+      chmodSync(path, 0o600);
+      return parseSecret(readFileSync(path, 'utf8'), bytes, path);
+    } catch (error) {
+      if (error instanceof HubError || errnoOf(error) === undefined) throw error;
+      throw diskError(error, `Cannot keep the secret ${path}`, path);
+    }
+  };
 }
 
 function parseSecret(text: string, bytes: number, path: string): Buffer {

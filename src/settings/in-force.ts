@@ -14,7 +14,8 @@ export type SettingsListener = (settings: Settings, version: number) => void;
 export interface Accepted {
   readonly settings: Settings;
   readonly document: SettingsDocument;
-  readonly revision: string;
+  /** Undefined: it could not be stored yet. */
+  readonly revision: string | undefined;
   readonly warnings: readonly Problem[];
 }
 

@@ -13,7 +13,8 @@ const resolvePackage = createRequire(import.meta.url).resolve;
  */
 export function sampleSettings(dataDir: string, cwd: string): SettingsDocument {
   const sample = join(dataDir, 'sample');
-  const files = makeFiles(sample);
+  const files = join(sample, 'files');
+  makeSampleFiles(files);
   const place = (path: string): string => near(path, cwd);
   const node = (entry: string, ...args: string[]) => ({
     type: 'stdio',
@@ -44,7 +45,7 @@ export function sampleSettings(dataDir: string, cwd: string): SettingsDocument {
 
 /**
  * Makes the folder of the sample servers where another hub has written them into the settings: hubs that share those have each a data folder of its
- * own. What cannot be made the servers themselves complain of.
+ * own.
  */
 export function makeSampleFolder(settings: Settings, dataDir: string, cwd: string): void {
   const sample = join(dataDir, 'sample');
@@ -57,21 +58,20 @@ export function makeSampleFolder(settings: Settings, dataDir: string, cwd: strin
       ),
   );
   if (!isUsed) return;
+  makeSampleFiles(join(sample, 'files'));
+}
+
+/** As far as it can: what cannot be made the servers themselves complain of. */
+function makeSampleFiles(files: string): void {
   try {
-    makeFiles(sample);
+    mkdirSync(files, { recursive: true, mode: 0o700 });
+    writeOnce(
+      join(files, 'welcome.txt'),
+      'This folder is what the "filesystem" sample server can see. Put files here, or point it elsewhere.\n',
+    );
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
   }
-}
-
-function makeFiles(sample: string): string {
-  const files = join(sample, 'files');
-  mkdirSync(files, { recursive: true, mode: 0o700 });
-  writeOnce(
-    join(files, 'welcome.txt'),
-    'This folder is what the "filesystem" sample server can see. Put files here, or point it elsewhere.\n',
-  );
-  return files;
 }
 
 /** A path below the working folder is written relative to it, so that the folder can be moved. */

@@ -1,6 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { HubError, errorText } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
+import { isDiskFull } from '../disk/disk-error.ts';
 import type { Logger } from '../core/logger.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import type { Settings } from '../core/settings/types.ts';
@@ -42,11 +43,14 @@ export interface OpenSettings {
   readonly log: Logger;
   /** Written and used when the backend has nothing. Default: empty settings. */
   readonly initial?: SettingsDocument | (() => SettingsDocument);
+  /** Called when `initial` could not be written because the disk is full: it is in force all the same, and the next change writes it. Default: the start fails. */
+  readonly unwritten?: (error: HubError) => void;
 }
 
 /** Throws HubError `misconfigured` that names every problem when what is stored cannot be used. */
-export async function openSettings({ backend, log, initial = {} }: OpenSettings): Promise<SettingsStore> {
-  const first = await start(backend, initial);
+export async function openSettings(options: OpenSettings): Promise<SettingsStore> {
+  const { backend, log } = options;
+  const first = await start(options);
   const inForce = settingsInForce(backend.name, log, first);
   let closed = false;
   let queue: Promise<unknown> = Promise.resolve();
@@ -135,7 +139,7 @@ interface Start extends Accepted {
   readonly isNew: boolean;
 }
 
-async function start(backend: SettingsBackend, initial: SettingsDocument | (() => SettingsDocument)): Promise<Start> {
+async function start({ backend, initial = {}, unwritten }: OpenSettings): Promise<Start> {
   // Two hubs may make the same document at once; the second then finds the first one's.
   for (let attempt = 0; attempt < limits.settingsAttempts; attempt++) {
     const loaded = await loadSettled(backend);
@@ -148,7 +152,11 @@ async function start(backend: SettingsBackend, initial: SettingsDocument | (() =
     if (loaded.kind === 'found') {
       return { settings, document, revision: loaded.revision, warnings: [...loaded.notes, ...warnings], isNew: false };
     }
-    const saved = await backend.save(document, undefined);
+    const saved = await backend.save(document, undefined).catch((error: unknown) => {
+      if (unwritten === undefined || !(error instanceof HubError) || !isDiskFull(error)) throw error;
+      unwritten(error);
+      return { kind: 'saved', revision: undefined } as const;
+    });
     if (saved.kind === 'saved') return { settings, document, revision: saved.revision, warnings, isNew: true };
   }
   throw new HubError(

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { silent } from '../../../test/kit/databases.ts';
 import { HubError } from '../../core/errors.ts';
+import { createRoom } from '../../disk/room.ts';
 import { openDataDir } from '../../settings/data-dir.ts';
 import type { Check } from './check.ts';
 import { checkCommands, type ReadyServer } from './commands.ts';
@@ -143,7 +144,7 @@ describe('the data folder', () => {
   });
 
   test('says which hub uses it', async () => {
-    const dataDir = await openDataDir(folder, silent);
+    const dataDir = await openDataDir(folder, silent, createRoom(silent));
     dataDir.announce('http://127.0.0.1:3999');
     const { detail } = await checkDataFolder(folder);
     dataDir.close();

@@ -1,5 +1,6 @@
 import type { Handler } from 'hono';
 import type { ServerState } from '../../core/hub.ts';
+import type { Room } from '../../disk/room.ts';
 import type { DatabaseHandle, DatabaseState } from '../../database/supervise.ts';
 import type { ActivityLog } from '../../logs/activity.ts';
 import type { LogStore } from '../../logs/log-store.ts';
@@ -35,6 +36,8 @@ export interface HealthFacts {
   readonly smartRouting: EmbeddingsBrief;
   readonly logs: Omit<WriteCounts, 'written'>;
   readonly activity: Omit<WriteCounts, 'written'>;
+  /** Whether something waits for room on the disk. */
+  readonly diskFull: boolean;
   readonly version: string;
   /** Both in milliseconds since 1970. */
   readonly startedAt: number;
@@ -45,12 +48,13 @@ export interface HealthFacts {
 
 /** Servers or a database that are down degrade the hub: it serves without them (CONTRACT §4, Health). */
 export function assessHealth(facts: HealthFacts): Health {
-  const { servers, database, smartRouting, logs, activity, version, startedAt, now, problem } = facts;
+  const { servers, database, smartRouting, logs, activity, diskFull, version, startedAt, now, problem } = facts;
   const enabled = servers.filter(({ status }) => status !== 'disabled');
   const total = enabled.length;
   const connected = enabled.filter(({ status }) => status === 'connected').length;
-  const degraded =
-    connected < total
+  const degraded = diskFull
+    ? 'The disk has no room; what the hub could not keep is in its log, and it serves without'
+    : connected < total
       ? 'Some enabled MCP servers are not ready'
       : database.state === 'down'
         ? 'The database is not available; the hub serves without it'
@@ -81,12 +85,13 @@ export interface HealthSources {
   readonly servers: () => readonly ServerState[];
   readonly database: Pick<DatabaseHandle, 'state'>;
   readonly embeddings: Pick<Embeddings, 'brief'>;
+  readonly room: Pick<Room, 'isFull'>;
   readonly records: { readonly logs: Pick<LogStore, 'counts'>; readonly activity: Pick<ActivityLog, 'counts'> };
   readonly version: string;
 }
 
 /** Gives the health of this moment; the hub starts now. */
-export function watchHealth({ servers, database, embeddings, records, version }: HealthSources): () => Health {
+export function watchHealth({ servers, database, embeddings, records, room, version }: HealthSources): () => Health {
   const startedAt = Date.now();
   return () =>
     assessHealth({
@@ -95,6 +100,7 @@ export function watchHealth({ servers, database, embeddings, records, version }:
       smartRouting: embeddings.brief(),
       logs: records.logs.counts(),
       activity: records.activity.counts(),
+      diskFull: room.isFull,
       version,
       startedAt,
       now: Date.now(),
