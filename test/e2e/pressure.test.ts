@@ -121,7 +121,7 @@ test('a stream nobody reads is let go before it fills the memory', async () => {
     () => server.journal().filter((entry) => entry.method === 'tools/call').length === 5,
   );
   for (let i = 0; i < 40; i++) {
-    const quick = await within('a call beside it', own.call('good-delay', { tag: 'quick' }), 5_000);
+    const quick = await within('a call beside it', own.call('good-delay', { tag: 'quick' }));
     expect(quick.result?.content?.[0]?.text).toBe('quick');
   }
   expect(memoryMb(hub.pid)).toBeLessThan(600);

@@ -64,12 +64,71 @@ test.each(routes)('%s refuses a body with unknown members, and names them all', 
   }
 });
 
+test('settings of other programs are imported whatever they have at their top', async () => {
+  const server = (port: number) => ({ url: `http://127.0.0.1:${port}/mcp`, enabled: false });
+  const documents = [
+    { mcpServers: { one: server(9) }, globalShortcut: 'Ctrl+Space', expiresAtt: 1 },
+    { servers: { two: { type: 'http', ...server(10) } }, inputs: [] },
+    { three: server(11) },
+  ];
+  for (const body of documents) {
+    const { status, text } = await api(hub, 'POST', '/servers/import', { token, body });
+    expect(status, text).toBe(201);
+  }
+  const file = { mcpServers: { four: server(12) }, ofAnotherProgram: { a: 1 } };
+  const { status, text } = await api(hub, 'POST', '/mcp-settings/import', { token, body: file });
+  expect(status, text).toBe(200);
+});
+
+test('arguments of tools may have any name', async () => {
+  for (const path of ['/tools/alpha/echo', '/alpha/tools/alpha/echo']) {
+    const body = { text: 'x', tag: 'x', expiresAtt: 1, name: 2, constructor: 'y' };
+    const { status, text } = await api(hub, 'POST', path, { token, body });
+    expect(text).not.toContain('unknown members');
+    expect(status, text).toBe(200);
+  }
+});
+
+test.each<[method: string, path: string, body: object]>([
+  [
+    'POST',
+    '/servers',
+    { name: 'by-form', config: { type: 'streamable-http', url: 'http://127.0.0.1:9/mcp', enabled: false } },
+  ],
+  ['PUT', '/servers/by-form', { name: 'by-form', config: { url: 'http://127.0.0.1:9/mcp', enabled: false } }],
+  ['PUT', '/servers/by-form', { name: 'by-form', newName: 'by-form-2', config: { url: 'http://127.0.0.1:9/mcp' } }],
+  ['POST', '/servers/by-form-2/toggle', { enabled: false }],
+  [
+    'POST',
+    '/groups',
+    { name: 'by-form', description: '', servers: ['alpha'], visibility: 'private', sharedWithUsers: [] },
+  ],
+  ['PUT', '/groups/by-form', { name: 'by-form', description: 'x', servers: [{ name: 'alpha', tools: ['echo'] }] }],
+  ['POST', '/groups/by-form/servers', { serverName: 'alpha' }],
+  ['PUT', '/groups/by-form/servers/batch', { servers: ['alpha'] }],
+  ['PUT', '/groups/by-form/server-configs/alpha/tools', { tools: 'all' }],
+  ['POST', '/users', { username: 'by-form', password: 'long enough', isAdmin: false, email: '' }],
+  ['PUT', '/users/by-form', { username: 'by-form', isAdmin: false, newPassword: 'long enough 2', email: '' }],
+  [
+    'POST',
+    '/auth/keys',
+    { name: 'by-form', token: '', enabled: true, kind: 'system', accessType: 'all', allowedGroups: [] },
+  ],
+  ['PUT', '/auth/keys/k1', { name: 'k1', enabled: true, kind: 'system', accessType: 'all', allowedServers: [] }],
+  ['PUT', '/system-config', { routing: { enableGlobalRoute: true }, install: { baseUrl: '' } }],
+  ['POST', '/tools/call/alpha', { toolName: 'echo', arguments: { tag: 'x' } }],
+])('%s %s takes what the dashboard and scripts of MCPHub send', async (method, path, body) => {
+  const { status, text } = await api(hub, method, path, { token, body });
+  expect([200, 201], text).toContain(status);
+});
+
 test('names of any length and number are refused in a short answer', async () => {
   const body = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`${i}${'x'.repeat(500)}`, 1]));
   const { status, text } = await api(hub, 'POST', '/groups', { token, body: { name: 'g', ...body } });
   expect([status, text.length < 20_000]).toEqual([400, true]);
 });
 
+// The dashboard of MCPHub sends a form back with all that it has read.
 test.each(['/groups/dev', '/users/ann', '/servers/alpha', '/auth/keys/k1'])(
   'what is read at %s can be sent back',
   async (path) => {

@@ -50,8 +50,8 @@ export async function jsonBodyText(request: Request, fallback?: string): Promise
   return { value, text };
 }
 
-/** A mistyped member must not be lost without a word (CONTRACT §7). */
-function refuseUnknown(body: unknown, members: ReadonlySet<string> | undefined): void {
+/** A mistyped member must not be lost without a word (CONTRACT §7): HubError `invalid_input` names every member at the top that is none of these. */
+export function refuseUnknown(body: unknown, members: ReadonlySet<string> | undefined): void {
   if (members === undefined || !isObject(body)) return;
   const unknown = Object.keys(body).filter((member) => !members.has(member));
   if (unknown.length === 0) return;

@@ -10,7 +10,7 @@ import type { Logger } from '../../core/logger.ts';
 import { checkServer } from '../../settings/check-server.ts';
 import { isTooDeep } from '../../settings/read.ts';
 import type { SettingsStore } from '../../settings/store.ts';
-import { bodyText, jsonBody } from '../frame/body.ts';
+import { bodyText, jsonBody, refuseUnknown } from '../frame/body.ts';
 import { adminOnly, type ApiEnv, changeAsAdmin, editorOf } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
 import { flagOf } from '../frame/query.ts';
@@ -88,13 +88,18 @@ function preview(results: readonly ImportResult[]): ImportResult[] {
   );
 }
 
-/** The body of `POST /servers/import`, unless it is what was pasted itself. */
-export const importInput = z.object({ text: z.string(), names: z.array(z.string()).nullish() });
+const pastedInput = z.object({ text: z.string(), names: z.array(z.string()).nullish() });
+
+/** The body of `POST /servers/import`: a text that was pasted, or settings of any program, whose members are not for this hub to know. */
+export const importInput = z.union([pastedInput, z.record(z.string(), z.unknown())]);
 
 async function pasted(request: Request): Promise<{ text: string; names?: readonly string[] | null | undefined }> {
   if (/^text\/plain\b/i.test(request.headers.get('content-type') ?? '')) return { text: await bodyText(request) };
   const body = await jsonBody(request);
-  if (isObject(body) && 'text' in body) return parseInput(importInput, body, 'Cannot import the servers');
+  if (isObject(body) && 'text' in body) {
+    refuseUnknown(body, new Set(Object.keys(pastedInput.shape)));
+    return parseInput(pastedInput, body, 'Cannot import the servers');
+  }
   if (isTooDeep(body)) throw tooDeep();
   return { text: JSON.stringify(body) };
 }
