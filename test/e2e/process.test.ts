@@ -239,6 +239,16 @@ test('a first start without settings has three servers to try', async () => {
   expect([...servers].sort()).toEqual(['everything', 'filesystem', 'memory']);
 });
 
+test('the log of a first start has no warning, and nothing in it failed', async () => {
+  const hub = await hubProcess({ firstStart: true });
+  await hub.connected(3);
+  // The sample server asks for the folders of its client once it is connected, and says what became of it.
+  await until('the file server has asked for folders', () => /roots?\b/i.test(hub.output()));
+  const lines = hub.output().trim().split('\n');
+  const entries = lines.map((line) => JSON.parse(line) as { level: string; message: string });
+  expect(entries.filter(({ level, message }) => level !== 'info' || /fail|error|-32/i.test(message))).toEqual([]);
+});
+
 test('the first password is printed once, works, and can be read nowhere else', async () => {
   const hub = await hubProcess({ env: { ADMIN_PASSWORD: '' } });
   const printed = await until(

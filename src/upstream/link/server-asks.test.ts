@@ -170,11 +170,25 @@ test('when more calls were given up than can be remembered nobody is asked: a th
   expect(one.asked).toEqual([]);
 });
 
+test('a server that asks for folders while no client is there hears that there are none, and asks the next client when it is called', () => {
+  for (const ownStream of [true, false]) {
+    const one = connection({ ownStream });
+    one.ask(1, { method: 'roots/list' });
+    one.own(1);
+    one.ask(2, { method: 'roots/list', relatedTo: 1 });
+    expect(one.written).toEqual([1, 2].map((id) => ({ jsonrpc: '2.0', id, result: { roots: [] } })));
+    expect(one.log.lines).toEqual([]);
+    one.call(3, 'a');
+    one.ask(4, { method: 'roots/list', relatedTo: 3 });
+    expect(one.asked.map(({ by }) => by)).toEqual([3]);
+  }
+});
+
 test('the operator is warned, once, where a call goes without what was asked for it, and of nothing that servers ask unasked', () => {
   const one = connection({ ownStream: true });
-  one.ask(1, { method: 'roots/list' });
+  one.ask(1);
   one.own(1);
-  one.ask(2, { method: 'roots/list', relatedTo: 1 });
+  one.ask(2, { relatedTo: 1 });
   expect(one.log.lines.map(({ level }) => level)).toEqual(['debug', 'debug']);
   one.call(3, 'a');
   one.call(4, 'b');

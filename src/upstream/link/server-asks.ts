@@ -63,6 +63,9 @@ export class ServerAsks {
     if (this.#open.has(keyOf(message.id))) return refuse(unknown('The id of this request is in use.'));
     if (this.#open.size >= limits.asksPerConnection || this.#chars + text.length > limits.asksChars)
       return refuse(unknown('Too many requests of this server wait for an answer.'));
+    // Servers ask for the folders of their client as soon as they are connected. Where no client is there, there are none.
+    if (method === 'roots/list' && !this.#options.home && this.#calls().length === 0)
+      return this.#options.write(resultText(id, '{"roots":[]}'));
     const found = this.#find(message, relatedTo);
     if (typeof found === 'string') {
       this.#tell(method, found);
@@ -141,7 +144,7 @@ export class ServerAsks {
     return this.#oneAsker(calls) ? calls : notCertain;
   }
 
-  /** A warning only where a call that is on its way goes without what it asked for: most servers ask for roots as soon as they are connected. */
+  /** A warning only where a call that is on its way goes without what it asked for. */
   #tell(method: string, reason: string): void {
     const harm = !this.#warned && this.#calls().length > 0;
     this.#options.log[harm ? 'warn' : 'debug']('request of the server not delivered', { method, reason });
