@@ -54,7 +54,7 @@ async function hub(settings: Settings, now: () => number = Date.now) {
   const identify = createIdentify({
     settings: () => state.settings,
     tokens: {
-      valid: (claims) => tokens.valid(claims),
+      valid: (claims, user) => tokens.valid(claims, user),
       verify(token) {
         verifications++;
         return tokens.verify(token);

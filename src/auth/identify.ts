@@ -48,7 +48,7 @@ export function createIdentify(options: {
 
   function holder(claims: Claims, snapshot: Settings): Principal | 'bad' {
     const user = usersOf(snapshot).get(claims.username);
-    if (!user || !tokens.valid(claims)) return 'bad';
+    if (!user || !tokens.valid(claims, user)) return 'bad';
     // A token older than its user belonged to an earlier one of the same name.
     const createdAt = user.createdAt === undefined ? Number.NaN : Date.parse(user.createdAt);
     return createdAt > claims.issuedAt ? 'bad' : principalOf(user);

@@ -20,15 +20,6 @@ describe('the login limiter', () => {
     expect(() => limiter.begin(attempt)).not.toThrow();
   });
 
-  test('one account tried from many addresses is closed too, in any spelling', () => {
-    const limiter = createLoginLimiter();
-    for (let i = 0; i < limits.loginFailuresPerAccount; i++) limiter.begin({ account: 'ann', address: `10.0.0.${i}` });
-    expect(() => limiter.check({ account: 'Ann', address: '10.1.0.1' })).toThrow(
-      expect.objectContaining({ code: 'too_many' }),
-    );
-    expect(() => limiter.check({ account: 'bob', address: '10.1.0.1' })).not.toThrow();
-  });
-
   test('all addresses of one IPv6 network count as one, and an IPv4 address counts as itself in every notation', () => {
     const same = [
       ['2001:db8:1:2::1', '2001:DB8:0001:2:ffff::9', '2001:db8:1:2:3:4:5:6%eth0'],
@@ -88,15 +79,81 @@ describe('the login limiter', () => {
   });
 });
 
+describe('an account', () => {
+  test('that is tried from ever new addresses is slowed down, in any spelling, and locked for none', () => {
+    let at = 1_000_000;
+    const limiter = createLoginLimiter({ now: () => at });
+    let next = 0;
+    const stranger = () => ({ account: 'ann', address: `10.0.${next >> 8}.${next++ & 255}` });
+    limiter.begin({ account: 'ann', address: '192.0.2.1' }).succeeded();
+    for (let i = 0; i < limits.loginFailuresPerAccount + limits.loginSlowBurst; i++) limiter.begin(stranger());
+    for (const account of ['ann', 'Ann']) {
+      expect(() => limiter.check({ ...stranger(), account })).toThrow(
+        expect.objectContaining({ code: 'too_many', retryAfterMs: limits.loginSlowMs }),
+      );
+    }
+    // From where the owner has been, the account is open; and so are others from everywhere.
+    expect(() => limiter.check({ account: 'ann', address: '192.0.2.1' })).not.toThrow();
+    expect(() => limiter.check({ ...stranger(), account: 'bob' })).not.toThrow();
+    // The owner somewhere else waits for half a minute, however many others try meanwhile.
+    for (let i = 0; i < 1_000; i++) expect(() => limiter.begin(stranger())).toThrow();
+    at += limits.loginSlowMs;
+    limiter.begin({ account: 'ann', address: '198.51.100.1' }).succeeded();
+    expect(() => limiter.begin(stranger())).toThrow();
+    expect(() => limiter.check({ account: 'ann', address: '198.51.100.1' })).not.toThrow();
+  });
+
+  test('is guessed at a few times only, from however many addresses', () => {
+    let at = 0;
+    const limiter = createLoginLimiter({ now: () => at });
+    let guesses = 0;
+    for (let i = 0; at < limits.loginWindowMs; i++, at += 100) {
+      try {
+        limiter.begin({ account: 'ann', address: `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}` });
+        guesses++;
+      } catch {
+        // Refused.
+      }
+    }
+    expect(guesses).toBeLessThanOrEqual(limits.loginFailuresPerAccount + limits.loginSlowBurst + 30);
+  });
+
+  test('is open at an address with many failures if somebody has logged in to it from there, without more guesses', () => {
+    const limiter = createLoginLimiter();
+    const [owner, guest] = ['ann', 'eve'].map((account) => ({ account, address: '192.0.2.1' }));
+    if (!owner || !guest) throw new Error('both are there');
+    limiter.begin(owner).succeeded();
+    for (let i = 0; i < limits.loginFailuresPerAddress; i++) limiter.begin({ ...guest, account: `user${i}` });
+    expect(() => limiter.begin(guest)).toThrow();
+    for (let i = 0; i < limits.loginFailuresPerAddress; i++) limiter.begin(owner);
+    expect(() => limiter.begin(owner)).toThrow(expect.objectContaining({ code: 'too_many' }));
+    expect(() => limiter.begin({ ...owner, address: '192.0.2.2' })).not.toThrow();
+  });
+
+  test('remembers the latest addresses of its own logins, and logins to others make none of them forgotten', () => {
+    const limiter = createLoginLimiter({ perAccount: limits.loginSlowBurst });
+    limiter.begin({ account: 'ann', address: '192.0.2.1' }).succeeded();
+    for (let i = 0; i <= limits.loginKnownAddresses; i++) {
+      limiter.begin({ account: 'eve', address: `10.0.0.${i}` }).succeeded();
+    }
+    for (const account of ['ann', 'eve']) {
+      for (let i = 0; i < 2 * limits.loginSlowBurst; i++) limiter.begin({ account, address: `172.16.0.${i}` });
+    }
+    expect(() => limiter.check({ account: 'ann', address: '192.0.2.1' })).not.toThrow();
+    expect(() => limiter.check({ account: 'eve', address: `10.0.0.${limits.loginKnownAddresses}` })).not.toThrow();
+    expect(() => limiter.check({ account: 'eve', address: '10.0.0.0' })).toThrow();
+  });
+});
+
 test('a clock that is set back keeps nobody out for longer', () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   atEnd(() => void vi.useRealTimers());
   const limiter = createLoginLimiter();
-  for (let i = 0; i < limits.loginFailuresPerAccount; i++) limiter.begin({ account: 'ann', address: `10.0.0.${i}` });
+  for (let i = 0; i < limits.loginFailuresPerAddress; i++) limiter.begin({ account: 'ann', address: '10.0.0.1' });
   vi.setSystemTime(Date.now() - 86_400_000);
   let told: unknown;
   try {
-    limiter.check({ account: 'ann', address: '10.1.0.1' });
+    limiter.check({ account: 'ann', address: '10.0.0.1' });
   } catch (error) {
     told = error;
   }

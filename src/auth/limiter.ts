@@ -8,7 +8,11 @@ export interface Attempt {
   readonly address: string;
 }
 
-/** Slows down guessing of passwords: failures are counted per account and per address (reference: MCPHub §1.1). */
+/**
+ * Slows down guessing of passwords (reference: MCPHub §1.1) without letting one lock out another: what is refused for the rest of a window is an address, or an account
+ * from one address. An account that is tried from many addresses is only slowed down, and never for those from which somebody has logged in to it since the hub
+ * started.
+ */
 export interface LoginLimiter {
   /** Throws HubError `too_many` with the time to wait when no further attempt is allowed. */
   check(attempt: Attempt): void;
@@ -17,18 +21,25 @@ export interface LoginLimiter {
    * first of them has failed.
    */
   begin(attempt: Attempt): { succeeded(): void };
-  /** Addresses and accounts remembered; never more than `limits.loginRecords`. */
+  /** How many failures of addresses, accounts and pairs of them are remembered; never more than `limits.loginRecords`. */
   size(): number;
 }
 
 interface Window {
   failures: number;
   endsAt: number;
+  /** Of an account that is slowed down: when the next attempt from an address that is not known is due; it may come early by `slack`. */
+  dueAt: number;
 }
 
-export function createLoginLimiter(
-  options: { now?: () => number; records?: number; perAddress?: number; perAccount?: number } = {},
-): LoginLimiter {
+export interface LoginLimits {
+  readonly now?: () => number;
+  readonly records?: number;
+  readonly perAddress?: number;
+  readonly perAccount?: number;
+}
+
+export function createLoginLimiter(options: LoginLimits = {}): LoginLimiter {
   const {
     // Not the time of day: a clock that is set back would keep people out for as long.
     now = () => performance.now(),
@@ -38,41 +49,48 @@ export function createLoginLimiter(
   } = options;
   // All windows are equally long, so the order of insertion is the order in which they end.
   const windows = new Map<string, Window>();
+  const known = createKnown();
+  const slack = (limits.loginSlowBurst - 1) * limits.loginSlowMs;
+
+  function open(key: string, at: number): Window | undefined {
+    const window = windows.get(key);
+    return window && window.endsAt > at ? window : undefined;
+  }
 
   function windowOf(key: string, at: number): Window {
-    const known = windows.get(key);
-    if (known && known.endsAt > at) return known;
+    const opened = open(key, at);
+    if (opened) return opened;
     windows.delete(key);
     for (const [oldest, { endsAt }] of windows) {
       if (windows.size < records && endsAt > at) break;
       windows.delete(oldest);
     }
-    const fresh = { failures: 0, endsAt: at + limits.loginWindowMs };
+    const fresh = { failures: 0, endsAt: at + limits.loginWindowMs, dueAt: at };
     windows.set(key, fresh);
     return fresh;
   }
 
   function check(attempt: Attempt): void {
     const at = now();
-    for (const { key, most } of counted(attempt)) {
-      const window = windows.get(key);
-      if (window && window.endsAt > at && window.failures >= most) throw tooMany(window.endsAt - at);
+    const { address, pair, account } = keysOf(attempt);
+    const isKnown = known.has(account, address);
+    for (const key of isKnown ? [pair] : [pair, address]) {
+      const window = open(key, at);
+      if (window && window.failures >= perAddress) throw tooMany(window.endsAt - at);
     }
-  }
-
-  function counted({ account, address }: Attempt) {
-    return [
-      { key: `address ${network(address)}`, most: perAddress },
-      // Whether the account exists makes no difference, or the limit would tell.
-      { key: `account ${hash('sha256', account.normalize('NFC').toLowerCase())}`, most: perAccount },
-    ];
+    const tried = isKnown ? undefined : open(account, at);
+    if (tried && isSlow(tried) && at < tried.dueAt - slack) throw tooMany(tried.dueAt - slack - at);
   }
 
   return {
     check,
     begin(attempt) {
       check(attempt);
-      const spent = counted(attempt).map(({ key }) => windowOf(key, now()));
+      const at = now();
+      const { address, pair, account } = keysOf(attempt);
+      const tried = windowOf(account, at);
+      if (isSlow(tried) && !known.has(account, address)) tried.dueAt = Math.max(tried.dueAt, at) + limits.loginSlowMs;
+      const spent = [tried, windowOf(pair, at), windowOf(address, at)];
       for (const window of spent) window.failures++;
       let done = false;
       return {
@@ -80,17 +98,59 @@ export function createLoginLimiter(
           if (done) return;
           done = true;
           for (const window of spent) window.failures--;
+          known.add(account, address);
         },
       };
     },
     size: () => windows.size,
   };
+
+  function isSlow({ failures }: Window): boolean {
+    return failures >= perAccount;
+  }
+}
+
+function keysOf({ account, address }: Attempt) {
+  const from = network(address);
+  // Whether the account exists makes no difference, or the limit would tell.
+  const who = hash('sha256', account.normalize('NFC').toLowerCase());
+  return { address: `address ${from}`, pair: `pair ${who} ${from}`, account: `account ${who}` };
+}
+
+/** From which addresses somebody has logged in to which accounts: the latest ones of each account, so that the logins of one push out no other's. */
+function createKnown() {
+  const accounts = new Map<string, Set<string>>();
+  return {
+    has: (account: string, address: string) => accounts.get(account)?.has(address) === true,
+    add(account: string, address: string): void {
+      const addresses = accounts.get(account) ?? new Set();
+      latest(addresses, address, limits.loginKnownAddresses);
+      accounts.delete(account);
+      accounts.set(account, addresses);
+      dropOldest(accounts, limits.loginKnownAccounts);
+    },
+  };
+}
+
+function latest(items: Set<string>, item: string, most: number): void {
+  items.delete(item);
+  items.add(item);
+  dropOldest(items, most);
+}
+
+function dropOldest(items: Set<string> | Map<string, unknown>, most: number): void {
+  const [oldest] = items.keys();
+  if (items.size > most && oldest !== undefined) items.delete(oldest);
 }
 
 function tooMany(retryAfterMs: number): HubError {
-  const minutes = Math.ceil(retryAfterMs / 60_000);
-  const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`;
-  return new HubError('too_many', `Too many failed logins. Try again in ${wait}.`, { retryAfterMs });
+  return new HubError('too_many', `Too many failed logins. Try again in ${inWords(retryAfterMs)}.`, { retryAfterMs });
+}
+
+function inWords(ms: number): string {
+  if (ms <= 45_000) return `${Math.max(1, Math.ceil(ms / 1000))} seconds`;
+  const minutes = Math.ceil(ms / 60_000);
+  return minutes === 1 ? 'a minute' : `${minutes} minutes`;
 }
 
 /** What one attacker has: an IPv4 address, or the /64 that every IPv6 host is given. */

@@ -30,7 +30,7 @@ describe('access tokens', () => {
     expect(await tokens.verify(token)).toEqual(claims);
     at += 1_000 + limits.clockToleranceMs;
     expect(await tokens.verify(token)).toBeUndefined();
-    expect(claims && tokens.valid(claims)).toBe(false);
+    expect(claims && tokens.valid(claims, ann)).toBe(false);
   });
 
   test('of another secret, another algorithm, none at all, or with a missing claim are refused', async () => {
@@ -73,7 +73,7 @@ describe('access tokens', () => {
       expect(await hub.verify(first)).toBeUndefined();
       expect(await hub.verify(second)).toMatchObject({ username: 'ann' });
     }
-    expect(tokens.valid(claims)).toBe(false);
+    expect(tokens.valid(claims, ann)).toBe(false);
   });
 
   test('ending all tokens of a user spares those issued a moment later, and all other users', async () => {
@@ -99,6 +99,40 @@ describe('access tokens', () => {
 
   test('a secret that could be guessed stops the start', async () => {
     await expect(createTokens({ secret: 'short' })).rejects.toMatchObject({ code: 'misconfigured' });
+  });
+});
+
+describe('access tokens with times that the hub does not give', () => {
+  test('would live longer than those of the hub, also by a second: refused', async () => {
+    const at = 1_800_000_000_000;
+    const tokens = await createTokens({ secret, now: () => at });
+    const lasting = (seconds: number) =>
+      new SignJWT({ sub: 'ann', iat: at / 1000, exp: at / 1000 + seconds, jti: `${at.toString(36)}.x` })
+        .setProtectedHeader({ alg: 'HS256' })
+        .sign(new TextEncoder().encode(secret));
+    expect(await tokens.verify(await lasting(86_400))).toMatchObject({ username: 'ann' });
+    for (const seconds of [86_401, 10 * 365 * 86_400, 1e15]) {
+      expect(await tokens.verify(await lasting(seconds))).toBeUndefined();
+    }
+  });
+
+  test('were issued in the future: refused, unless all earlier ones have ended or the user is as young', async () => {
+    let at = 1_800_000_000_000;
+    const tokens = await createTokens({ secret, now: () => at });
+    const claimsOf = async (token: string) => (await tokens.verify(token)) ?? expect.unreachable();
+    const early = await claimsOf(await tokens.issue(ann));
+    expect(tokens.valid(early, ann)).toBe(true);
+    // The clock was set back, or another hub's is ahead.
+    at -= 60_000;
+    expect(tokens.valid(early, ann)).toBe(false);
+    const young = { username: 'bob', createdAt: new Date(at + 60_000).toISOString() };
+    const youngs = await claimsOf(await tokens.issue(young));
+    expect(tokens.valid(youngs, young)).toBe(true);
+    expect(tokens.valid(youngs, { username: 'bob' })).toBe(false);
+    await tokens.revokeUser('ann');
+    const fresh = await claimsOf(await tokens.issue(ann));
+    expect(fresh.issuedAt).toBeGreaterThan(early.issuedAt);
+    expect([tokens.valid(fresh, ann), tokens.valid(early, ann)]).toEqual([true, false]);
   });
 });
 

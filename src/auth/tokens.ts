@@ -13,14 +13,22 @@ export interface Claims {
   readonly expiresAt: number;
 }
 
+/** `createdAt`, because no token may be older than its user. */
+export interface TokenUser {
+  readonly username: string;
+  readonly createdAt?: string | undefined;
+}
+
 /** Issues, verifies and revokes the access tokens of users: JWT, HS256, 24 hours. */
 export interface Tokens {
-  /** `createdAt` of the user, because no token may be older than its user. */
-  issue(user: { username: string; createdAt?: string | undefined }): Promise<string>;
-  /** Undefined for what is no token of ours, has expired or is revoked. Whether the user still exists is the caller's question. */
+  issue(user: TokenUser): Promise<string>;
+  /** Undefined for what is no token of ours, lives longer than ours do, has expired or is revoked. Whether the user still exists, and `valid`, is the caller's question. */
   verify(token: string): Promise<Claims | undefined>;
-  /** True while the claims of a token verified earlier still hold. Cheap: for every request. */
-  valid(claims: Claims): boolean;
+  /**
+   * True while the claims of a token verified earlier still hold for the user it names. Cheap: for every request. A token that was issued in the future is none: it
+   * would outlive the end of all tokens of its user.
+   */
+  valid(claims: Claims, user: TokenUser): boolean;
   /** Ends one token (logout). Resolves when that is stored. */
   revoke(claims: Claims): Promise<void>;
   /** Ends every token of a user issued until now (deleted, password changed). Resolves when that is stored. */
@@ -46,16 +54,20 @@ export async function createTokens(options: {
     newest.set(username, Math.max(issuedAt, newest.get(username) ?? 0));
   }
 
-  function valid(claims: Claims): boolean {
+  function holds(claims: Claims): boolean {
     return claims.expiresAt + limits.clockToleranceMs > now() && !revocations.revoked(claims);
   }
 
+  /** No token of the user is issued before that: one issued in the very millisecond in which all others of the user ended must not end with them, nor one of a replica whose clock is behind that of the one which made the user. */
+  function earliest({ username, createdAt }: TokenUser): number {
+    const created = createdAt === undefined ? Number.NaN : Date.parse(createdAt);
+    return Math.max(revocations.cutoff(username) + 1, Number.isNaN(created) ? 0 : created);
+  }
+
   return {
-    issue({ username, createdAt }) {
-      // A token issued in the very millisecond in which all others of the user ended must not end with them, nor one of a replica
-      // whose clock is behind that of the one which made the user.
-      const created = createdAt === undefined ? Number.NaN : Date.parse(createdAt);
-      const issuedAt = Math.max(now(), revocations.cutoff(username) + 1, Number.isNaN(created) ? 0 : created);
+    issue(user) {
+      const { username } = user;
+      const issuedAt = Math.max(now(), earliest(user));
       seen(username, issuedAt);
       const seconds = Math.floor(issuedAt / 1000);
       return new SignJWT()
@@ -68,11 +80,12 @@ export async function createTokens(options: {
     },
     async verify(token) {
       const claims = await claimsOf(token, key, now());
-      if (!claims || !valid(claims)) return undefined;
+      if (!claims || !holds(claims)) return undefined;
       seen(claims.username, claims.issuedAt);
       return claims;
     },
-    valid,
+    valid: (claims, user) =>
+      holds(claims) && (claims.issuedAt <= now() + limits.clockToleranceMs || claims.issuedAt <= earliest(user)),
     revoke: (claims) => revocations.revoke(claims),
     revokeUser: (username) => revocations.revokeUser(username, newest.get(username) ?? 0),
     refresh: () => revocations.refresh(),
@@ -101,6 +114,8 @@ async function claimsOf(token: string, key: CryptoKey, at: number): Promise<Clai
     const { sub, exp, jti } = payload;
     const issuedAt = issuedAtOf(jti, payload.iat);
     if (sub === undefined || exp === undefined || jti === undefined || issuedAt === undefined) return undefined;
+    // Whoever makes tokens with a secret that got out makes them for years.
+    if (exp - Math.floor(issuedAt / 1000) > limits.accessTokenMs / 1000) return undefined;
     return { username: sub, jti, issuedAt, expiresAt: exp * 1000 };
   } catch (error) {
     if (error instanceof errors.JOSEError) return undefined;

@@ -534,12 +534,21 @@ export const limits = {
   verifiedTokens: 10_000,
   /** Anything longer in place of a token is none; ours have some 250 characters, those of other issuers with many claims 4 000. */
   tokenChars: 8_192,
-  /** Failed logins per window. An account may be tried from several addresses, so that one attacker alone cannot lock its owner out. */
+  /** Failed logins per window, from one address, and to one account from one address. */
   loginWindowMs: 15 * 60_000,
   loginFailuresPerAddress: 20,
+  /**
+   * After so many failures an account is tried from addresses that it does not know no more often than this, a few at once: 130 guesses in a window however many
+   * addresses an attacker has, and its owner gets in from a new place half a minute after the attack.
+   */
   loginFailuresPerAccount: 100,
-  /** Addresses and accounts with failures that are remembered; past it those whose window ends first go. */
+  loginSlowMs: 30_000,
+  loginSlowBurst: 5,
+  /** Addresses, accounts and pairs of them with failures that are remembered; past it those whose window ends first go. */
   loginRecords: 50_000,
+  /** Addresses from which somebody has logged in to an account: the places of one person, and as many accounts as may be in use. */
+  loginKnownAddresses: 20,
+  loginKnownAccounts: 10_000,
 
   // logs/: the log
 

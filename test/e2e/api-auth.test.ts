@@ -123,6 +123,19 @@ describe('a login', () => {
     expect((await enter(hub, 'admin', 'correct horse', from('203.0.113.8'))).status).toBe(200);
   });
 
+  test('by the owner succeeds after a hundred failures from ever new addresses, and the address of the attacker stays shut', async () => {
+    const hub = await testHub({ env: { TRUST_PROXY: 'loopback' } });
+    await login(hub);
+    for (let i = 0; i < limits.loginFailuresPerAccount + 2 * limits.loginSlowBurst; i++) {
+      const { status } = await enter(hub, 'admin', 'wrong', from(`198.51.${i >> 8}.${i & 255}`));
+      expect([401, 429]).toContain(status);
+    }
+    const { status, headers } = await enter(hub, 'admin', 'wrong', from('203.0.113.50'));
+    expect([status, Number(headers['retry-after']) <= limits.loginSlowMs / 1000]).toEqual([429, true]);
+    // As before the attack.
+    expect(await login(hub)).toMatch(/^eyJ/);
+  });
+
   test('that succeeds is not counted', async () => {
     for (let i = 0; i < limits.loginFailuresPerAddress + 5; i++) {
       expect((await enter(hub, 'admin', 'correct horse', from('203.0.113.9'))).status).toBe(200);
