@@ -330,6 +330,8 @@ export const limits = {
   /** Calls that were given up and that the server may go on with, and for how long they count: twice what a call may take. */
   abandonedCalls: 1_000,
   abandonedMs: 2 * 60_000,
+  /** Answers to no request are told once in this time, with their number. */
+  strayAnswersMs: 60_000,
   /** Connections of their own that sessions hold to servers with `perSessionClient`: each may be a process with a browser in it. */
   leases: 200,
   leasesPerPrincipal: 32,

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { ItemKind, Offer } from '../core/catalogue.ts';
 import { errorText, HubError, reworded } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
@@ -46,7 +47,6 @@ export class Connection {
   #retryTimer: NodeJS.Timeout | undefined;
   /** The end of all links so far. Never rejects. */
   #ended: Promise<void>;
-  #lastId = 0;
   /** Failures since the connection last held for `limits.backOffResetMs`. */
   #failures = 0;
   /** Why it failed last, until it is connected again. */
@@ -141,9 +141,15 @@ export class Connection {
     return this.#standing.available(waitMs);
   }
 
-  /** The id for the next request: also its progress token, which is how progress finds its way back. */
+  /**
+   * The id for the next request: also its progress token, which is how progress finds its way back. It follows from no other, so that a server cannot answer a request that was not
+   * made yet, and it fits in 31 bits, because some servers keep 32 (decisions/0035).
+   */
   takeId(): number {
-    return ++this.#lastId;
+    let id;
+    do id = randomInt(1, 2 ** 31);
+    while (this.#link?.isTaken(id));
+    return id;
   }
 
   /**

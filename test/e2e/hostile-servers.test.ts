@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { limits } from '../../src/core/limits.ts';
+import type { LogEntry } from '../../src/core/log-entry.ts';
+import { api, login } from '../kit/api.ts';
 import { freePort } from '../kit/processes.ts';
 import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
 import type { HostileOptions } from '../kit/hostile.ts';
-import { raw, rpc } from '../kit/raw.ts';
+import { raw, type RawAnswer, rpc } from '../kit/raw.ts';
 import { session } from '../kit/sessions.ts';
 import { testHub } from '../kit/test-hub.ts';
 import type { TestHub } from '../kit/test-hub.ts';
@@ -182,6 +184,28 @@ test.each(['stdio', 'http'] as const)('wrong answers over %s reach nobody, right
   expect(JSON.stringify(events.messages)).not.toContain('for nobody');
   expect((await call(hub, 'bad-delay', { tag: 'end' })).result?.content?.[0]?.text).toBe('end');
 });
+
+test.each(['stdio', 'http'] as const)(
+  'answers over %s to requests that were not made yet reach no later caller, and are told once',
+  async (kind) => {
+    const bad = kind === 'stdio' ? hostileStdio({ name: 'bad' }) : await hostileHttp({ name: 'bad' });
+    const hub = await testHub({ mcpServers: { bad: bad.config, good: good().config }, env: { LOG_LEVEL: 'info' } });
+    await hub.connected(2);
+    const [attacker, own] = await Promise.all([session(hub.mcp()), session(hub.mcp())]);
+    const guessed: RawAnswer[] = [];
+    const guesses = attacker.call('bad-guess', { tag: 'done' }).then((answer) => guessed.push(answer));
+    for (let n = 0; guessed.length === 0; n++) {
+      const answer = await own.call('bad-delay', { tag: `call ${n}`, ms: 20 }, { meta: { progressToken: n } });
+      expect(answer.result?.content?.[0]?.text).toBe(`call ${n}`);
+      expect(answer.messages).toHaveLength(1);
+    }
+    await guesses;
+    expect(guessed[0]?.result?.content?.[0]?.text).toBe('done');
+    const log = await api(hub, 'GET', '/logs?service=server:bad', { token: await login(hub) });
+    const told = (log.body.data as LogEntry[]).filter(({ message }) => message.includes('answers to no request'));
+    expect(told.map(({ level }) => level)).toEqual(['warn']);
+  },
+);
 
 test('ten thousand tools over twenty pages are listed whole and called by name', async () => {
   const big = hostileStdio({ name: 'big', tools: 10_000, pageSize: 500 });

@@ -10,6 +10,10 @@ export class ChangeStreams {
     this.#open.set(id, exchange);
   }
 
+  has(id: number): boolean {
+    return this.#open.has(id);
+  }
+
   /** False: it is over already. */
   remove(id: number): boolean {
     return this.#open.delete(id);

@@ -1,7 +1,9 @@
 import type { ItemKind } from '../../core/catalogue.ts';
+import { limits } from '../../core/limits.ts';
 import { isObject, type RpcMessage, rpcErrors } from '../../core/protocol/rpc.ts';
 import { upstreamRevisions } from '../revisions.ts';
 import type { ChangeStreams } from './change-streams.ts';
+import type { GivenUp } from './given-up.ts';
 import type { LinkOptions } from './options.ts';
 import type { Pending, PendingTable } from './pending.ts';
 import type { ServerAsks } from './server-asks.ts';
@@ -9,6 +11,7 @@ import type { ServerAsks } from './server-asks.ts';
 /** What of a link the messages of its server concern. */
 export interface IncomingParts {
   readonly pending: PendingTable;
+  readonly givenUp: GivenUp;
   readonly asks: ServerAsks;
   readonly streams: ChangeStreams;
   readonly era: { readonly isStateless: boolean };
@@ -20,14 +23,19 @@ export interface IncomingParts {
 export class Incoming {
   readonly #options: LinkOptions;
   readonly #pending: PendingTable;
+  readonly #givenUp: GivenUp;
   readonly #asks: ServerAsks;
   readonly #streams: ChangeStreams;
   readonly #era: IncomingParts['era'];
   readonly #sendAfter: IncomingParts['sendAfter'];
+  /** Answers to no request since they were last told, and when that was. */
+  #strayAnswers = 0;
+  #strayToldAt = -Infinity;
 
-  constructor(options: LinkOptions, { pending, asks, streams, era, sendAfter }: IncomingParts) {
+  constructor(options: LinkOptions, { pending, givenUp, asks, streams, era, sendAfter }: IncomingParts) {
     this.#options = options;
     this.#pending = pending;
+    this.#givenUp = givenUp;
     this.#asks = asks;
     this.#streams = streams;
     this.#era = era;
@@ -61,9 +69,19 @@ export class Incoming {
       stream.answered(message, text);
       return true;
     }
-    this.#asks.answeredLate(message.id);
-    this.#options.log.debug('answer to nothing that waits', { id: JSON.stringify(message.id) });
+    if (!this.#givenUp.answered(message.id)) this.#strayAnswer(message.id);
     return false;
+  }
+
+  /** It is left out. A server may send a thousand of them a second, so that the log only counts them. */
+  #strayAnswer(id: unknown): void {
+    this.#strayAnswers += 1;
+    const now = performance.now();
+    if (now - this.#strayToldAt < limits.strayAnswersMs) return;
+    const fields = { answers: this.#strayAnswers, id: JSON.stringify(id)?.slice(0, 100) };
+    this.#options.log.warn('answers to no request are left out', fields);
+    this.#strayAnswers = 0;
+    this.#strayToldAt = now;
   }
 
   /**
@@ -112,7 +130,7 @@ export class Incoming {
     if (method !== 'notifications/message') return this.#options.unasked(method, message, text);
     if (!isObject(message.params)) return;
     const only = this.#options.server.transport.type === 'streamable-http' ? undefined : this.#pending.only;
-    if (only && this.#asks.isAlone(only)) return only.exchange.notified(method, message, text);
+    if (only && this.#givenUp.areAllOf(only.exchange)) return only.exchange.notified(method, message, text);
     this.#options.unasked(method, message, text);
     const { data, level } = message.params;
     const words = typeof data === 'string' ? data : JSON.stringify(data);

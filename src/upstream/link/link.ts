@@ -7,6 +7,7 @@ import { SignInRequired } from '../credential.ts';
 import { type Answer, type Ask, type Exchange, type Patience, promised } from '../exchange.ts';
 import { HttpAnswer } from '../http-errors.ts';
 import { ChangeStreams } from './change-streams.ts';
+import { GivenUp } from './given-up.ts';
 import { Incoming } from './incoming.ts';
 import type { LinkOptions } from './options.ts';
 import { type Pending, PendingTable } from './pending.ts';
@@ -23,6 +24,7 @@ export class Link {
   readonly #channel: Channel;
   readonly #asks: ServerAsks;
   readonly #streams = new ChangeStreams();
+  readonly #givenUp = new GivenUp();
   readonly #incoming: Incoming;
   readonly #writer: RequestWriter;
   #renewing: Promise<void> | undefined;
@@ -39,6 +41,7 @@ export class Link {
     this.#asks = new ServerAsks({
       server: server.name,
       pending: this.#pending,
+      givenUp: this.#givenUp,
       log,
       write: (text) => this.#write(text),
       home,
@@ -46,6 +49,7 @@ export class Link {
     });
     this.#incoming = new Incoming(options, {
       pending: this.#pending,
+      givenUp: this.#givenUp,
       asks: this.#asks,
       streams: this.#streams,
       era: this.#writer,
@@ -67,6 +71,11 @@ export class Link {
 
   get inFlight(): number {
     return this.#pending.size;
+  }
+
+  /** Whether an answer with this id would be taken for that of a request made before. */
+  isTaken(id: number): boolean {
+    return this.#pending.get(id) !== undefined || this.#givenUp.has(id) || this.#streams.has(id);
   }
 
   /** True once the server was met as one without sessions. */
@@ -115,7 +124,10 @@ export class Link {
       this.#transmit(id, pending);
     });
     const drop = (): void => {
-      if (this.#pending.take(id)) this.#channel.abandon(id);
+      const pending = this.#pending.take(id);
+      if (!pending) return;
+      this.#channel.abandon(id);
+      this.#givenUp.add(id, pending.exchange);
     };
     return { answer, drop };
   }
@@ -132,7 +144,9 @@ export class Link {
       exchange.failed(asHubError(error, 'The request could not be sent'));
     }
     return () => {
-      if (this.#streams.remove(id)) this.#tellCancelled(id, 'not needed any more');
+      if (!this.#streams.remove(id)) return;
+      this.#tellCancelled(id, 'not needed any more');
+      this.#givenUp.add(id, undefined);
     };
   }
 
@@ -153,7 +167,7 @@ export class Link {
     this.#open = false;
     this.#streams.clear();
     this.#pending.failAll(error);
-    this.#asks.forget();
+    this.#forgetAsks();
     await this.#channel.close();
   }
 
@@ -184,6 +198,12 @@ export class Link {
     }
   }
 
+  /** What the server asked, and was working on, is over: it has ended, or has forgotten us. */
+  #forgetAsks(): void {
+    this.#givenUp.clear();
+    this.#asks.forget();
+  }
+
   #write(text: string): void {
     if (!this.#open) return;
     try {
@@ -198,7 +218,7 @@ export class Link {
     this.#open = false;
     this.#options.lost(error);
     this.#pending.failAll(error);
-    this.#asks.forget();
+    this.#forgetAsks();
   }
 
   /** Runs what an event brings. Whatever is wrong with one message of one server must not end the process, which serves all the others. */
@@ -234,7 +254,7 @@ export class Link {
     this.#pending.take(id)?.exchange.failed(error);
     // Through a pipe only an answer fails that is too large; elsewhere a server may not know that its answer, or the request, got lost.
     if (this.#options.server.transport.type === 'stdio') this.#asks.ended(id);
-    else this.#asks.abandoned(id, pending);
+    else this.#abandon(id, pending);
     // Nothing sent through this channel will be answered before somebody has signed in.
     if (error.cause instanceof SignInRequired) this.#options.lost(error);
   }
@@ -258,7 +278,7 @@ export class Link {
   async #renew(): Promise<void> {
     try {
       this.#channel.forgetSession();
-      this.#asks.forget();
+      this.#forgetAsks();
       await this.#options.renewSession();
     } finally {
       this.#renewing = undefined;
@@ -274,7 +294,13 @@ export class Link {
 
   #giveUp(id: number, pending: Pending, reason: string): void {
     this.#tellCancelled(id, reason);
-    this.#asks.abandoned(id, pending);
+    this.#abandon(id, pending);
+  }
+
+  /** Nothing waits for it any more, but the server may not have stopped. */
+  #abandon(id: number, { exchange }: Pending): void {
+    this.#givenUp.add(id, exchange);
+    this.#asks.ended(id);
   }
 
   /** Over HTTP a request of the stateless revision is cancelled by leaving its response (2026-07-28, Cancellation). */

@@ -16,7 +16,7 @@ export interface LinkOptions {
   /** Opens the channel of the server's transport. Throws HubError when its settings cannot work. */
   readonly open: (server: ServerSettings, events: ChannelEvents) => Channel;
   readonly log: Logger;
-  /** Gives out request ids: never the same one twice, also over several links to one server. */
+  /** Gives out request ids, never one that `Link.isTaken`. */
   readonly takeId: () => number;
   /** The channel died by itself. Everything in flight has failed with this error. */
   readonly lost: (error: HubError) => void;

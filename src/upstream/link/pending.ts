@@ -11,6 +11,8 @@ export interface Pending {
   readonly headers: (() => readonly string[]) | undefined;
   readonly patience: Patience;
   readonly startedAt: number;
+  /** Grows with each request. */
+  readonly turn: number;
   deadline: number;
   resent: boolean;
   /** Questions of the server that wait for its client's answer; while there are any the deadline does not come nearer. */
@@ -27,6 +29,7 @@ export class PendingTable {
   readonly #waiting = new BusyMap<number, Pending>();
   readonly #expired: (id: number, pending: Pending) => void;
   #timer: NodeJS.Timeout | undefined;
+  #turn = 0;
 
   /** `expired` is called for a request whose deadline passed, after it was taken out. */
   constructor(expired: (id: number, pending: Pending) => void) {
@@ -62,6 +65,7 @@ export class PendingTable {
       headers,
       patience,
       startedAt,
+      turn: this.#turn++,
       deadline: startedAt + patience.timeoutMs,
       resent: false,
       asks: 0,
@@ -109,7 +113,7 @@ export class PendingTable {
 
   /** Oldest first. */
   [Symbol.iterator](): IterableIterator<[number, Pending]> {
-    return [...this.#waiting].toSorted(([a], [b]) => a - b).values();
+    return [...this.#waiting].toSorted(([, a], [, b]) => a.turn - b.turn).values();
   }
 
   /** Fails everything that waits. */

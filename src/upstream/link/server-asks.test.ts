@@ -4,6 +4,7 @@ import type { ServerAsk } from '../../core/protocol/asks.ts';
 import { limits } from '../../core/limits.ts';
 import type { RpcMessage } from '../../core/protocol/rpc.ts';
 import type { Exchange } from '../exchange.ts';
+import { GivenUp } from './given-up.ts';
 import { PendingTable } from './pending.ts';
 import { type Home, ServerAsks } from './server-asks.ts';
 
@@ -12,11 +13,13 @@ const patience = { timeoutMs: 60_000, resetOnProgress: false, maxTotalMs: undefi
 /** The asks of one connection, with calls on their way: `call(1, 'a')` is one of client `a`. */
 function connection(options: { home?: Home; ownStream?: boolean } = {}) {
   const pending = new PendingTable(() => undefined);
+  const givenUp = new GivenUp();
   const log = logLines();
   const written: { id?: unknown; result?: unknown; error?: { code: number; message: string }; method?: string }[] = [];
   const asks = new ServerAsks({
     server: 'one',
     pending,
+    givenUp,
     log,
     write: (text) => written.push(JSON.parse(text) as object),
     home: options.home,
@@ -25,6 +28,7 @@ function connection(options: { home?: Home; ownStream?: boolean } = {}) {
   const asked: { by: number; ask: ServerAsk }[] = [];
   return {
     asks,
+    givenUp,
     log,
     pending,
     written,
@@ -55,7 +59,9 @@ function connection(options: { home?: Home; ownStream?: boolean } = {}) {
     },
     abandon(id: number): void {
       const gone = pending.take(id);
-      if (gone) asks.abandoned(id, gone);
+      if (!gone) return;
+      givenUp.add(id, gone.exchange);
+      asks.ended(id);
     },
   };
 }
@@ -131,7 +137,7 @@ describe('a question is for', () => {
     one.call(2, 'b');
     one.ask(7);
     expect(one.asked).toEqual([]);
-    one.asks.answeredLate(1);
+    one.givenUp.answered(1);
     one.ask(8);
     expect(one.asked.map(({ by }) => by)).toEqual([2]);
   });

@@ -3,6 +3,7 @@ import { memberText } from '../../core/json/text.ts';
 import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors } from '../../core/protocol/rpc.ts';
+import type { GivenUp } from './given-up.ts';
 import type { Pending, PendingTable } from './pending.ts';
 import { oneLine } from '../messages.ts';
 
@@ -12,6 +13,7 @@ export type Home = (ask: ServerAsk) => void;
 export interface ServerAsksOptions {
   readonly server: string;
   readonly pending: PendingTable;
+  readonly givenUp: GivenUp;
   readonly log: Logger;
   /** Sends a message to the server, given as JSON text. */
   readonly write: (text: string) => void;
@@ -39,10 +41,6 @@ export class ServerAsks {
   #chars = 0;
   /** What reaches nobody is told to the operator once; a server may ask a thousand times a second. */
   #warned = false;
-  /** Requests that nobody waits for any more and the server may still be at work on: an ask may be theirs. */
-  readonly #abandoned = new Map<number, { readonly asker: string | undefined; readonly until: number }>();
-  /** Until when there were more of them than are remembered. */
-  #crowdedUntil = 0;
 
   constructor(options: ServerAsksOptions) {
     this.#options = options;
@@ -99,27 +97,8 @@ export class ServerAsks {
     }
   }
 
-  /** Nobody waits for a request any more, but the server may not have stopped. */
-  abandoned(id: number, { exchange }: Pending): void {
-    if (exchange.asked) {
-      const now = performance.now();
-      const until = now + limits.abandonedMs;
-      this.#forgetExpired(now);
-      // Nobody shall get at somebody else's question by giving up a thousand calls.
-      if (this.#abandoned.size >= limits.abandonedCalls) this.#crowdedUntil = until;
-      else this.#abandoned.set(id, { asker: exchange.asker, until });
-    }
-    this.ended(id);
-  }
-
-  /** The server answered although nobody waited any more: at least it is done with that. */
-  answeredLate(id: unknown): void {
-    if (typeof id === 'number') this.#abandoned.delete(id);
-  }
-
   /** The channel is gone, or the server has forgotten us: what it asked, nobody waits for. */
   forget(): void {
-    this.#abandoned.clear();
     for (const [key, open] of this.#open) {
       this.#close(key, open);
       open.ask.withdrawn?.('the server is gone');
@@ -158,25 +137,9 @@ export class ServerAsks {
 
   /** True when all that the server may be at work on is one call, or one client's. */
   #oneAsker([first, ...others]: readonly Candidate[]): boolean {
-    if (!first || !this.isAlone(first.pending)) return false;
+    if (!first || !this.#options.givenUp.areAllOf(first.pending.exchange)) return false;
     const { asker } = first.pending.exchange;
     return others.every(({ pending }) => asker !== undefined && pending.exchange.asker === asker);
-  }
-
-  /** Whether no call that was given up, and may go on, is anybody else's than the client's of this one. */
-  isAlone({ exchange: { asker } }: Pending): boolean {
-    const now = performance.now();
-    if (this.#crowdedUntil > now) return false;
-    this.#forgetExpired(now);
-    return [...this.#abandoned.values()].every((one) => asker !== undefined && one.asker === asker);
-  }
-
-  /** The oldest are the first. */
-  #forgetExpired(now: number): void {
-    for (const [id, { until }] of this.#abandoned) {
-      if (until > now) return;
-      this.#abandoned.delete(id);
-    }
   }
 
   #openAsk(
