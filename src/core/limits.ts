@@ -354,8 +354,12 @@ export const limits = {
   /** What a dead child said last, quoted in the error. */
   lastWordsLines: 10,
   lastWordsBytes: 2_048,
-  /** Garbage lines of one server that reach the log per second; the rest is counted. */
-  noiseLinesPerSecond: 20,
+  /** Lines one server may write to stderr (or garbage lines to stdout) at once and over minutes: the longest stack traces have hundreds of lines, and what is too much would push what others say out of the log. */
+  noiseBurstLines: 2_000,
+  noiseLinesPerSecond: 10,
+  /** The last lines of a flood are written whatever came before them: the end of a stack trace says what is wrong. And a flood pauses when nothing comes for this long. */
+  noiseLastLines: 200,
+  noisePauseMs: 500,
 
   // upstream/: servers that flood the hub
 

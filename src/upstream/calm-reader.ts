@@ -25,6 +25,7 @@ export class CalmReader {
   #readMs = 0;
   #readAt = 0;
   #pause: NodeJS.Timeout | undefined;
+  #isEnding = false;
 
   constructor(stream: ReadStream) {
     this.#stream = stream;
@@ -32,6 +33,7 @@ export class CalmReader {
 
   /** What the stream gives, in order. */
   push(chunk: Buffer): void {
+    if (this.#isEnding) return this.#stream.read(chunk);
     const now = performance.now();
     if (this.#isFlooded && this.#pause === undefined && now - this.#readAt > limits.floodOverMs) {
       this.#isFlooded = false;
@@ -53,12 +55,16 @@ export class CalmReader {
     this.#readOn();
   }
 
-  /** Nothing more comes: reads at once what is left. */
+  /** Hardly more comes: reads at once what is left, and what still comes. */
   end(): void {
+    this.#isEnding = true;
     clearTimeout(this.#pause);
     const rest = this.#rest;
     this.#rest = nothing;
     if (rest.length > 0) this.#stream.read(rest);
+    if (this.#pause === undefined) return;
+    this.#pause = undefined;
+    this.#stream.resume();
   }
 
   #readOn(): void {

@@ -11,7 +11,7 @@ import { childEnv } from './child-env.ts';
 import { deadChannel } from '../dead-channel.ts';
 import { lineSplitter } from './lines.ts';
 import { eachMessage, type MessageSink } from '../messages.ts';
-import { noiseGate } from './noise.ts';
+import { LineBudget, noiseGate } from './noise.ts';
 import { answeredId, oversizeError } from '../oversize.ts';
 import { endGroup } from './process-group.ts';
 import type { Reaper } from './reaper.ts';
@@ -97,6 +97,7 @@ function childChannel(
   const gone = new Promise<void>((resolve) => {
     child.once('exit', (code, signal) => {
       void end();
+      output.hurry();
       const finish = (): void => {
         clearTimeout(patience);
         output.end();
@@ -105,7 +106,8 @@ function childChannel(
         resolve();
       };
       // Its last answers may still be in the pipe; `close` comes when they were read, unless a grandchild holds the pipe.
-      const patience = setTimeout(finish, limits.lastOutputMs);
+      // After a pause of the hub itself what is in the pipe by now is read between the two.
+      const patience = setTimeout(() => setImmediate(finish), limits.lastOutputMs);
       child.once('close', finish);
     });
   });
@@ -161,6 +163,8 @@ function childChannel(
 }
 
 interface Output {
+  /** The child has ended: what is left in its pipes is read without pauses. */
+  hurry(): void;
   /** Takes what is left of both streams as complete. */
   end(): void;
   /** What the child last wrote to stderr, as the end of a sentence. */
@@ -182,8 +186,9 @@ function readOutput(
       if (message.method !== undefined || !isAwaited) unasked++;
     },
   };
-  const stderrNoise = noiseGate((line) => log.info(line));
-  const stdoutNoise = noiseGate((line) => log.debug(`stdout is not JSON: ${line}`));
+  const budgets = budgetsOf(log);
+  const stderrNoise = noiseGate((line) => log.info(line), budgets.stderr);
+  const stdoutNoise = noiseGate((line) => log.debug(`stdout is not JSON: ${line}`), budgets.stdout);
   const stdout = lineSplitter(maxMessageBytes, {
     line(text) {
       if (mayBeJson(text) && eachMessage(text, sink)) return;
@@ -220,15 +225,27 @@ function readOutput(
   ];
   child.stderr.on('error', (error) => log.debug(`stderr cannot be read: ${errorText(error)}`));
   return {
+    hurry() {
+      for (const reader of readers) reader.end();
+    },
     end() {
       for (const reader of readers) reader.end();
       stdout.end();
       stderr.end();
-      stdoutNoise.flush();
-      stderrNoise.flush();
+      stdoutNoise.end();
+      stderrNoise.end();
     },
     lastWords: () => words.text(),
   };
+}
+
+/** What the programs that are started one after the other for one server may write to its log. */
+const budgets = new WeakMap<Logger, Readonly<Record<'stdout' | 'stderr', LineBudget>>>();
+
+function budgetsOf(log: Logger) {
+  const own = budgets.get(log) ?? { stdout: new LineBudget(), stderr: new LineBudget() };
+  budgets.set(log, own);
+  return own;
 }
 
 /** Most noise is told apart by its first character, without the cost of a failed parse. */
