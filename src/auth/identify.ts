@@ -19,6 +19,8 @@ export interface Identify {
   readonly identify: (headers: Headers, queryToken?: string) => Promise<Identified>;
   /** The same without waiting; undefined when a token has to be verified first. For the path of every MCP request. */
   readonly identifyNow: (headers: Headers, queryToken?: string) => Identified | undefined;
+  /** When whoever sent a request gave their password, in milliseconds since the epoch: for the moment after it was identified. Undefined for any other credential. */
+  readonly loggedInAt: (headers: Headers) => number | undefined;
   /** The claims of the access token that a request carries, for logout; undefined for any other credential. */
   readonly claims: (headers: Headers) => Promise<Claims | undefined>;
 }
@@ -75,6 +77,10 @@ export function createIdentify(options: {
       if (known !== undefined || credential.kind !== 'token') return known ?? 'bad';
       const claims = await verify(credential.token);
       return claims ? holder(claims, settings()) : 'bad';
+    },
+    loggedInAt(headers) {
+      const credential = credentialOf(headers, settings());
+      return credential.kind === 'token' ? verified.get(credential.token)?.issuedAt : undefined;
     },
     async claims(headers) {
       const credential = credentialOf(headers, settings());

@@ -3,6 +3,8 @@ export const errorTable = {
   invalid_input: { status: 400, rpc: -32602 },
   unauthenticated: { status: 401, rpc: -32001 },
   forbidden: { status: 403, rpc: -32003 },
+  /** The password has to be given again first (CONTRACT §7): `error` in the answer says so to programs. */
+  reauthenticate: { status: 403, rpc: -32003 },
   oauth_required: { status: 403, rpc: -32003 },
   not_found: { status: 404, rpc: -32602 },
   /** Makes clients of MCP initialize again (2025-11-25, Session management). */

@@ -119,6 +119,7 @@ function whoAsks({ settings, identity, addressOf }: AppParts): CallerOptions {
   return {
     settings: () => settings.current,
     identify: identity.identify,
+    loggedInAt: identity.loggedInAt,
     address: (c) => addressOf((c.env as HttpBindings).incoming),
   };
 }

@@ -41,6 +41,8 @@ function open(): Promise<Browser> {
 export interface Visit {
   /** Who is logged in; nobody with `undefined`. */
   readonly as?: { readonly username: string; readonly password: string } | undefined;
+  /** The access token that the page has; without it that of a login just now. */
+  readonly token?: string;
   readonly width?: number;
   readonly height?: number;
   readonly dark?: boolean;
@@ -68,7 +70,7 @@ export async function visit(hub: Pick<TestHub, 'url'>, path: string, options: Vi
   });
   contexts.push(context);
   if (as) {
-    const token = await login(hub, as.username, as.password);
+    const token = options.token ?? (await login(hub, as.username, as.password));
     await context.addInitScript((value) => {
       // Once: what the page does with it afterwards is what is tested.
       if (sessionStorage.getItem('seeded') !== null) return;

@@ -1,5 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { createPasswords } from '../../src/auth/passwords.ts';
+import { limits } from '../../src/core/limits.ts';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
+import { forgedToken } from '../kit/forged-token.ts';
 import { hostileStdio } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { visit, violationsInEveryLook } from './kit.ts';
@@ -90,6 +93,55 @@ describe('users', () => {
     await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('Not today.').waitFor();
     await page.getByRole('button', { name: 'Delete ann' }).waitFor();
+  });
+});
+
+describe('an old login', () => {
+  const secret = 'the secret of these tests, long enough for HS256';
+  const old = () => forgedToken(secret, { ageMs: limits.freshLoginMs });
+  let own: TestHub;
+  beforeAll(async () => {
+    const hash = await createPasswords().hash('correct horse');
+    const users = ['admin', 'second'].map((username) => ({ username, password: hash, role: 'admin' }));
+    own = await testHub({ mcpServers: {}, users, env: { JWT_SECRET: secret } });
+  });
+
+  test('gives the password once more before an export with secrets, and the export goes on by itself', async () => {
+    const page = await visit(own, '/settings?tab=transfer', { token: old(), expected: /40[13]/ });
+    await page.getByRole('button', { name: 'With all secrets' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Download' }).click();
+    const dialog = page.getByRole('alertdialog', { name: 'Your password once more' });
+    await dialog.waitFor();
+    expect(await violationsInEveryLook(page)).toEqual([]);
+    await dialog.getByLabel('Password').fill('wrong');
+    await dialog.getByRole('button', { name: 'Go on' }).click();
+    await dialog.getByText('the password is wrong').waitFor();
+    const saved = page.waitForEvent('download');
+    await dialog.getByLabel('Password').fill('correct horse');
+    await dialog.getByRole('button', { name: 'Go on' }).click();
+    expect((await saved).suggestedFilename()).toBe('mcp_settings.json');
+    await dialog.waitFor({ state: 'detached' });
+    // From now on the login is fresh.
+    const again = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'With all secrets' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Download' }).click();
+    await again;
+  });
+
+  test('changes no admin without it, and what was typed stays', async () => {
+    const page = await visit(own, '/users', { token: old(), expected: /403/ });
+    await page.getByRole('button', { name: 'Change second' }).click();
+    await page.getByLabel('New password').fill('another one');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const dialog = page.getByRole('alertdialog', { name: 'Your password once more' });
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('your login is older than 10 minutes').waitFor();
+    expect(await page.getByLabel('New password').inputValue()).toBe('another one');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByLabel('Password').fill('correct horse');
+    await dialog.getByRole('button', { name: 'Go on' }).click();
+    await page.getByText('Saved.').waitFor();
+    await login(own, 'second', 'another one');
   });
 });
 

@@ -8,6 +8,7 @@ import { createRoot } from 'react-dom/client';
 import { queryClient } from './api/queries.ts';
 import { router } from './app/router.tsx';
 import { startI18n } from './i18n/i18n.ts';
+import { FreshLogin } from './app/fresh-login.tsx';
 import { Confirmations } from './ui/confirm.tsx';
 import { Toasts } from './ui/toast.tsx';
 
@@ -21,6 +22,7 @@ createRoot(place).render(
       <Tooltip.Provider delayDuration={350}>
         <RouterProvider router={router} />
         <Confirmations />
+        <FreshLogin />
         <Toasts />
       </Tooltip.Provider>
     </QueryClientProvider>

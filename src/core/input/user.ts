@@ -69,6 +69,8 @@ const givenPassword = z.string().max(limits.passwordChars, `may have ${limits.pa
 
 export const changePasswordInput = z.object({ currentPassword: givenPassword, newPassword: passwordInput });
 
+export const reauthenticateInput = z.object({ password: givenPassword });
+
 export const loginInput = z.object({ username: z.string().min(1).max(limits.textChars), password: givenPassword });
 
 export type NewUser = z.infer<typeof newUserInput>;

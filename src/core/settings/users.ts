@@ -145,6 +145,13 @@ function switchedOffNote(servers: readonly string[]): string[] {
   ];
 }
 
+/** Who the admins are, and by which password: what differs between two of these is a change to an admin's account. */
+export function adminAccounts(draft: Draft): string {
+  const admins = listOf(draft, 'users').filter((user) => roleOf(user) === 'admin');
+  const accounts = admins.map((user) => JSON.stringify([usernameOf(user), user['password'], user['email']]));
+  return accounts.sort().join();
+}
+
 export function userAnswer({ username, role, servers, groups, email, createdAt }: UserSettings): UserAnswer {
   const more = { ...(email !== undefined && { email }), ...(createdAt !== undefined && { createdAt }) };
   return { username, role, isAdmin: role === 'admin', servers, groups, ...more };

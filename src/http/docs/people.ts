@@ -1,5 +1,11 @@
 import { keyUpdateInput, newKeyInput } from '../../core/input/key.ts';
-import { changePasswordInput, loginInput, newUserInput, userUpdateInput } from '../../core/input/user.ts';
+import {
+  changePasswordInput,
+  loginInput,
+  newUserInput,
+  reauthenticateInput,
+  userUpdateInput,
+} from '../../core/input/user.ts';
 import { listOf, object, ref, type Subject, text } from './operation.ts';
 
 export const login: Subject = {
@@ -9,6 +15,13 @@ export const login: Subject = {
       summary: 'Get an access token, good for 24 hours',
       body: loginInput,
       answer: { bare: ref('Login') },
+    },
+    'POST /auth/reauthenticate': {
+      summary: 'Give the own password again, for a token as after a login',
+      description:
+        'Exports with secrets and changes to the accounts of admins are answered 403 with `error: "reauthenticate"` when the login is older than 10 minutes. The token that this request carries goes on working.',
+      body: reauthenticateInput,
+      answer: { bare: object({ success: { const: true }, message: text, token: text }) },
     },
     'POST /auth/logout': { summary: 'End the access token' },
     'GET /auth/user': { summary: 'Who is logged in', answer: { bare: ref('LoggedIn') } },

@@ -12,7 +12,11 @@ const counts: Schema = { type: 'object', additionalProperties: count };
 export const schemas: Readonly<Record<string, Schema>> = {
   Failure: object(
     { success: { const: false }, message: text },
-    { errors: listOf(object({ path: text, message: text })), requestId: text },
+    {
+      errors: listOf(object({ path: text, message: text })),
+      requestId: text,
+      error: { ...text, description: '`reauthenticate`, `oauth_required`: what a program can do about it.' },
+    },
   ),
   BareFailure: object({ error: text, message: text }, { errors: listOf(object({ path: text, message: text })) }),
   Pagination: object({

@@ -3,6 +3,8 @@ import { createMiddleware } from 'hono/factory';
 import { isAdmin, reaches, reachesGroup, userOf } from '../../core/access/rules.ts';
 import type { Draft, Editor } from '../../core/settings/document.ts';
 import { HubError } from '../../core/errors.ts';
+import { limits } from '../../core/limits.ts';
+import { adminAccounts } from '../../core/settings/users.ts';
 import { anonymous, type Principal } from '../../core/access/principal.ts';
 import type { Settings, UserSettings } from '../../core/settings/types.ts';
 import type { SettingsStore } from '../../settings/store.ts';
@@ -19,6 +21,8 @@ export interface Caller {
   readonly settings: Settings;
   /** The address the request came from. */
   readonly address: string;
+  /** When the caller gave a password, in milliseconds since the epoch; undefined for anybody who sent none of the hub's access tokens. */
+  readonly loggedInAt: number | undefined;
 }
 
 /** Variables of the Hono context below `/api`. */
@@ -38,6 +42,7 @@ export interface CallerOptions {
     headers: Readonly<Record<string, string | undefined>>,
     queryToken?: string,
   ) => Promise<Principal | 'none' | 'bad'>;
+  readonly loggedInAt: (headers: Readonly<Record<string, string | undefined>>) => number | undefined;
   readonly address: (c: Context) => string;
 }
 
@@ -66,16 +71,25 @@ export function callerOf(
     await requires(c, async () => {
       principal = await identified(c);
     });
-    c.set('caller', callerNow(principal, options.settings, options.address(c)));
+    const loggedInAt = () => options.loggedInAt(c.req.header());
+    c.set('caller', callerNow(principal, options.settings, options.address(c), loggedInAt));
     await next();
   });
 }
 
 /** The caller that somebody is whose credential was looked at. */
-export function callerNow(principal: Principal, settings: () => Settings, address: string): Caller {
+export function callerNow(
+  principal: Principal,
+  settings: () => Settings,
+  address: string,
+  loggedInAt: () => number | undefined = () => undefined,
+): Caller {
   return {
     principal,
     address,
+    get loggedInAt() {
+      return principal.kind === 'user' ? loggedInAt() : undefined;
+    },
     get settings() {
       return settings();
     },
@@ -111,20 +125,35 @@ function mustBeAdmin(admin: boolean): void {
   if (!admin) throw new HubError('forbidden', 'Only admins may do this.');
 }
 
+/** Throws HubError `reauthenticate` when the caller gave the password too long ago for what is attempted. */
+export function mustBeFresh({ loggedInAt }: Caller, attempt: string): void {
+  if (loggedInAt !== undefined && Date.now() - loggedInAt < limits.freshLoginMs) return;
+  throw new HubError(
+    'reauthenticate',
+    `${attempt}: your login is older than ${limits.freshLoginMs / 60_000} minutes. Give your password again: POST /api/auth/reauthenticate.`,
+  );
+}
+
 function credentialOver(): HubError {
   return new HubError('unauthenticated', 'The access token is not valid, or no longer. Log in again.');
 }
 
 /**
  * Changes the settings on behalf of the caller, as what they are when it is the turn of this change: others may come before it. Throws HubError `unauthenticated` for
- * a user who is gone by then, and what `settings.change` throws.
+ * a user who is gone by then, `reauthenticate` where the accounts of admins would change after a login that is not fresh (whichever route does it), and what
+ * `settings.change` throws.
  */
 export function changeAs<T>(
   settings: Pick<SettingsStore, 'change'>,
   caller: Caller,
   edit: (draft: Draft, by: Editor) => T,
 ): Promise<T> {
-  return settings.change((draft) => edit(draft, editorOf(caller)));
+  return settings.change((draft) => {
+    const before = adminAccounts(draft);
+    const result = edit(draft, editorOf(caller));
+    if (adminAccounts(draft) !== before) mustBeFresh(caller, 'Cannot change the account of an admin');
+    return result;
+  });
 }
 
 /** The same for what only admins change. */

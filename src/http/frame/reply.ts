@@ -43,7 +43,8 @@ function failed(c: Context, error: HubError, body: Record<string, unknown>): Res
   // For programs: a person who has to sign in finds the address in the message too.
   const signIn =
     error.authorizationUrl === undefined ? {} : { error: error.code, authorizationUrl: error.authorizationUrl };
-  return c.json({ ...body, ...errors, ...signIn }, error.status as ContentfulStatusCode);
+  const again = error.code === 'reauthenticate' ? { error: error.code } : {};
+  return c.json({ ...body, ...errors, ...signIn, ...again }, error.status as ContentfulStatusCode);
 }
 
 /**

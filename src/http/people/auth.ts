@@ -7,7 +7,7 @@ import { HubError, errorText } from '../../core/errors.ts';
 import { parseInput } from '../../core/input/read.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { UserSettings } from '../../core/settings/types.ts';
-import { changePasswordInput, loginInput } from '../../core/input/user.ts';
+import { changePasswordInput, loginInput, reauthenticateInput } from '../../core/input/user.ts';
 import { setPasswordHash, userAnswer } from '../../core/settings/users.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody } from '../frame/body.ts';
@@ -24,7 +24,7 @@ export interface AuthOptions {
   readonly log: Logger;
 }
 
-/** `/auth/login`, `logout`, `user` and `change-password` (CONTRACT §2; reference: MCPHub §1.2). Answers with a token have no `data`. */
+/** `/auth/login`, `reauthenticate`, `logout`, `user` and `change-password` (CONTRACT §2; reference: MCPHub §1.2). Answers with a token have no `data`. */
 export function authRoutes({ settings, login, passwords, tokens, claims, log }: AuthOptions): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
@@ -49,6 +49,16 @@ export function authRoutes({ settings, login, passwords, tokens, claims, log }: 
       token,
       user: { username: user.username, role, isAdmin },
     });
+  });
+
+  routes.post('/auth/reauthenticate', async (c) => {
+    const { username } = userOf(c.var.caller);
+    const attempt = 'Cannot confirm that it is you';
+    const { password } = parseInput(reauthenticateInput, await jsonBody(c.req.raw), attempt);
+    const { address } = c.var.caller;
+    const { user } = await login({ username, password, address, refusal: `${attempt}: the password is wrong.` });
+    log.info('password given again', { user: username, address });
+    return c.json({ success: true, message: 'Welcome back', token: await tokens.issue(user) });
   });
 
   routes.post('/auth/logout', async (c) => {

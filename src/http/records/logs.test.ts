@@ -25,6 +25,7 @@ async function start(settings: Settings) {
     mount: '',
     settings: () => settings,
     identify,
+    loggedInAt: () => undefined,
     address: () => '127.0.0.1',
     readonly: false,
     membersOf: () => undefined,

@@ -4,7 +4,7 @@ import { invalid } from '../../core/input/read.ts';
 import type { Logger } from '../../core/logger.ts';
 import { withHashedKeys } from '../../settings/hashed-keys.ts';
 import type { SettingsStore } from '../../settings/store.ts';
-import { adminOnly, type ApiEnv, editorOf } from '../frame/caller.ts';
+import { adminOnly, type ApiEnv, editorOf, mustBeFresh } from '../frame/caller.ts';
 
 export interface ExportRoutes {
   readonly settings: Pick<SettingsStore, 'document'>;
@@ -13,7 +13,7 @@ export interface ExportRoutes {
 
 /**
  * `GET /mcp-settings/export` (CONTRACT §4, Export), for admins: the settings as a file that a hub can start with. `?serverName=` is one server alone,
- * `?secrets=include` leaves the secrets in, which the log then says; access keys are hashes even then.
+ * `?secrets=include` leaves the secrets in, which takes a fresh login and which the log then says; access keys are hashes even then.
  */
 export function exportRoutes({ settings, log }: ExportRoutes): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
@@ -23,6 +23,7 @@ export function exportRoutes({ settings, log }: ExportRoutes): Hono<ApiEnv> {
     if (secrets !== undefined && secrets !== 'include') {
       throw invalid('Cannot export the settings', [{ path: 'secrets', message: 'must be "include" or absent' }]);
     }
+    if (secrets === 'include') mustBeFresh(c.var.caller, 'Cannot export the settings with their secrets');
     const document = exportSettings(withHashedKeys(settings.document), { serverName, secrets });
     if (secrets === 'include') {
       log.warn('settings exported with their secrets', {

@@ -1,4 +1,5 @@
 import { boot } from '../boot.ts';
+import { freshLogin } from './fresh-login.ts';
 import { session } from './session.ts';
 
 /** What is wrong with one value that was sent, by its path: `config.url`. */
@@ -19,6 +20,13 @@ export class ApiError extends Error {
   }
 }
 
+interface Refusal {
+  readonly message?: string;
+  readonly errors?: Problem[];
+  /** What a program can do about it. */
+  readonly error?: string;
+}
+
 /** The envelope of every answer (CONTRACT §3). */
 export interface Envelope<T> {
   readonly data: T;
@@ -29,7 +37,7 @@ interface Request {
   readonly method?: string;
   /** Sent as JSON; a form or a text as it is. */
   readonly body?: unknown;
-  readonly headers?: Record<string, string>;
+  readonly headers?: Record<string, string> | undefined;
   readonly signal?: AbortSignal | undefined;
   /** A 401 is about what was sent, not about the session: a wrong current password. */
   readonly secondCredential?: boolean;
@@ -87,7 +95,10 @@ export async function send(
     throw new ApiError(0, '');
   });
   if (response.ok) return response;
-  const failure = (await response.json().catch(() => ({}))) as { message?: string; errors?: Problem[] };
+  const failure = (await response.json().catch(() => ({}))) as Refusal;
+  // Sent once more with the token that the password was answered with.
+  if (failure.error === 'reauthenticate' && (await freshLogin()))
+    return send(path, { method, body, headers, signal, secondCredential });
   if (response.status === 401 && token !== undefined && !secondCredential) session.end('expired', token);
   throw new ApiError(response.status, failure.message ?? `HTTP ${response.status}`, failure.errors);
 }

@@ -96,6 +96,11 @@ export const texts = {
       'The hub printed the password of "admin" in its terminal when it started for the first time. Lost it? Set ADMIN_PASSWORD and start with a new settings file, or ask another admin.',
     lead: 'One address for all your MCP tool servers.',
   },
+  fresh: {
+    title: 'Your password once more',
+    text: 'You logged in more than 10 minutes ago. Exports with secrets and changes to admins need a login that is fresh.',
+    go: 'Go on',
+  },
   account: {
     title: 'Account',
     you: 'Who you are',

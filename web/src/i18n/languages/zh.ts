@@ -96,6 +96,11 @@ export const texts: Texts = {
       'Hub 首次启动时在终端里打印了 “admin” 的密码。丢失了？请设置 ADMIN_PASSWORD 并使用新的设置文件启动，或联系其他管理员。',
     lead: '一个地址，连接你所有的 MCP 工具服务器。',
   },
+  fresh: {
+    title: '请再次输入密码',
+    text: '您登录已超过 10 分钟。导出机密信息和更改管理员需要近期的登录。',
+    go: '继续',
+  },
   account: {
     title: '账户',
     you: '你的身份',
