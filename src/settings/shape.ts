@@ -111,7 +111,15 @@ export const serverShape = z.looseObject({
   startOnDemand: flag.optional(),
   idleTimeoutMs: timeMs.optional(),
   openapi: z
-    .looseObject({ url: text.optional(), version: text.optional(), passthroughHeaders: texts.optional() })
+    .looseObject({
+      url: text.optional(),
+      version: text.optional(),
+      passthroughHeaders: texts.optional(),
+      baseUrl: text.optional(),
+      serverVariables: scalars.optional(),
+      mediaType: text.optional(),
+      mediaTypes: z.record(z.string(), text).optional(),
+    })
     .optional(),
   tools: z.looseObject({}).optional(),
   prompts: z.looseObject({}).optional(),

@@ -152,8 +152,12 @@ function readOpenApi(
     );
     return undefined;
   }
-  const fault = openapi.url === undefined ? undefined : urlFault(openapi.url);
-  if (fault !== undefined) report.problem([...path, 'openapi', 'url'], fault);
+  for (const member of ['url', 'baseUrl'] as const) {
+    // Forms leave an empty base behind, which is none.
+    if (openapi[member] === undefined || (member === 'baseUrl' && openapi.baseUrl === '')) continue;
+    const fault = urlFault(openapi[member]);
+    if (fault !== undefined) report.problem([...path, 'openapi', member], fault);
+  }
   if (openapi['schema'] !== undefined && !isObject(openapi['schema'])) {
     report.problem(
       [...path, 'openapi', 'schema'],

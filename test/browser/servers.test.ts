@@ -230,6 +230,14 @@ describe('a server', () => {
       const { mcpServers } = JSON.parse(await stored(hub));
       expect(mcpServers[name]).toEqual({ ...config, description: 'New words', owner: 'admin' });
     }
+    const inline = await visit(hub, '/servers/inline?tab=config');
+    await inline.getByLabel('Base URL of the API').fill('http://127.0.0.1:11/v1');
+    await inline.getByRole('button', { name: 'Save' }).click();
+    await inline.getByText('Saved.').waitFor();
+    expect(JSON.parse(await stored(hub)).mcpServers.inline.openapi).toEqual({
+      schema: document,
+      baseUrl: 'http://127.0.0.1:11/v1',
+    });
     const page = await visit(hub, '/servers/bare?tab=config');
     expect(await page.getByLabel('How is it reached?').inputValue()).toBe('auto');
     await page.getByLabel('URL').fill('http://127.0.0.1:10/mcp');

@@ -387,6 +387,12 @@ describe('changing', () => {
       ['the token address of an API', api, { ...api, openapi: { ...openapi, security: oauth2(`${evil}/token`) } }],
       ['the document of an API', api, { ...api, openapi: { ...openapi, url: 'https://api.example/of-mine.json' } }],
       ['the document of an API behind a url', api, { ...api, url: openapi.url, openapi: { ...openapi, url: evil } }],
+      ['the address of an API beside its document', api, { ...api, openapi: { ...openapi, baseUrl: `${evil}/v1` } }],
+      [
+        'what is filled in there',
+        inline,
+        { ...inline, openapi: { ...inline.openapi, serverVariables: { host: evil } } },
+      ],
       ['its own document', inline, { ...inline, openapi: { schema: schema(evil), security } }],
       ['the token address of a sign-in', signedIn, { ...signedIn, oauth: { ...oauth, tokenEndpoint: `${evil}/t` } }],
       ['the issuer of a sign-in', signedIn, { ...signedIn, oauth: { ...oauth, issuer: evil } }],

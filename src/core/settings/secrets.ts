@@ -123,7 +123,7 @@ function mapSecrets(config: Json, stored: Json, each: Each, path = ''): Record<s
     openapi: (secret, each) =>
       members(secret, (key, member) => {
         if (key === 'security' || key === 'specSecurity') return unknownMembers(member, each);
-        if (key === 'url') return address(member, each);
+        if (key === 'url' || key === 'baseUrl') return address(member, each);
         return key === 'headers' ? everyMember(member, each) : member.value;
       }),
   };

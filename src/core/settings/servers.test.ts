@@ -48,7 +48,9 @@ describe('what users cannot bring', () => {
       'http://10.1.2.3/mcp',
     ];
     for (const url of inside) {
-      for (const config of [{ url }, { serverUrl: url }, { httpUrl: url }, { type: 'openapi', openapi: { url } }]) {
+      const based = { url: 'https://x.example/api.json', baseUrl: url };
+      const apis = [{ url }, based].map((openapi) => ({ type: 'openapi', openapi }));
+      for (const config of [{ url }, { serverUrl: url }, { httpUrl: url }, ...apis]) {
         expect(() => addServer(document(), ann, { name: 'x', config })).toThrow(code('forbidden', 'public internet'));
         addServer(document(), admin, { name: 'x', config });
       }

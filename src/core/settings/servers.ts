@@ -176,8 +176,12 @@ function checkRights(
   if (JSON.stringify(after['bundle']) !== JSON.stringify(before['bundle'])) {
     throw new HubError('forbidden', `${attempt}: only an uploaded bundle says where it is unpacked.`);
   }
-  const address = privateAddress(draft, after);
-  if (address !== undefined && addressOf(after) !== addressOf(before)) {
+  const known = addressesOf(before);
+  const address = addressesOf(after)
+    .filter((one) => !known.includes(one))
+    .map((one) => privateHost(draft, one))
+    .find((host) => host !== undefined);
+  if (address !== undefined) {
     throw new HubError(
       'forbidden',
       `${attempt}: ${address} is not on the public internet. Only admins connect servers inside this network.`,
@@ -186,8 +190,7 @@ function checkRights(
 }
 
 /** A host that plainly is not public and in no range an admin allows. What other names lead to is judged when the server is connected. */
-function privateAddress(draft: Draft, config: Entry): string | undefined {
-  const address = addressOf(config);
+function privateHost(draft: Draft, address: string): string | undefined {
   const host = URL.canParse(address) ? new URL(address).hostname.replace(/^\[|\]$/g, '') : '';
   const network = draft.systemConfig?.['network'];
   const allowed = textsOf(isObject(network) ? network['allowedCidrs'] : []).flatMap((text) => parseCidr(text) ?? []);
@@ -251,13 +254,20 @@ function withoutNulls(config: Entry): Entry {
   return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== null));
 }
 
-/** Host and scheme that requests, and the secrets in them, go to. */
-function addressOf(config: Entry): string {
+/** Host and scheme of each address that requests, and the secrets in them, go to: of a server or an API's document, and of the API where the settings say it. */
+function addressesOf(config: Entry): string[] {
   const api = isObject(config['openapi']) ? config['openapi'] : {};
-  const url = [config['url'], config['serverUrl'], config['httpUrl'], api['url']].find(
-    (value) => typeof value === 'string',
-  );
-  return typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : (url ?? '');
+  const own = [config['url'], config['serverUrl'], config['httpUrl'], api['url']].find(isText);
+  return [own, api['baseUrl']].filter(isText).map(originOf);
+}
+
+/** Host and scheme of an address; one that cannot be read is taken as it stands. */
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }
 
 /** True when what is secret in one configuration would go to other places with the other. */
@@ -266,14 +276,15 @@ export function leadsElsewhere(before: Readonly<Entry>, after: Readonly<Entry>):
 }
 
 /**
- * All the places that secrets go to: host and scheme of the server, an API's document as a whole, since it says where the API is, and every address at which tokens
- * are asked for.
+ * All the places that secrets go to: host and scheme of the server, an API's document as a whole, since it says where the API is, with what the settings say of that, and every
+ * address at which tokens are asked for.
  */
 function placesOf(config: Entry): unknown[] {
   const api = isObject(config['openapi']) ? config['openapi'] : {};
-  const own = addressOf({ ...config, openapi: undefined });
+  const own = addressesOf({ ...config, openapi: undefined });
+  const base = isText(api['baseUrl']) ? originOf(api['baseUrl']) : undefined;
   const signIn = { oauth: config['oauth'], security: api['security'], specSecurity: api['specSecurity'] };
-  return [own, api['url'], api['schema'], addressesIn(signIn).toSorted()];
+  return [own, api['url'], api['schema'], base, api['serverVariables'], addressesIn(signIn).toSorted()];
 }
 
 /** Each with its path; forms leave empty ones behind. */

@@ -8,7 +8,6 @@ import { checked, parseDocument } from './document.ts';
 import type { Answer, HttpClient } from './http.ts';
 import { type Operation, type Operations, readOperations } from './operations.ts';
 import { type Document, own, ownText } from './pointer.ts';
-import type { Tool } from './tool.ts';
 
 /** A document that was loaded: what it says of itself, its tools, and its operations by tool name. */
 export interface Api {
@@ -16,13 +15,13 @@ export interface Api {
   readonly version: string;
   readonly description: string | undefined;
   readonly operations: ReadonlyMap<string, Operation>;
-  /** The list of tools in pages, each the JSON text of an array. */
-  readonly pages: readonly string[];
+  /** The list of tools in pages, each tool as JSON text. */
+  readonly pages: readonly (readonly string[])[];
 }
 
 interface Loading {
   readonly name: string;
-  readonly source: OpenapiConfig['source'];
+  readonly config: OpenapiConfig;
   readonly http: HttpClient;
   /** For fetching the document, and for what the tools need not ask for. */
   readonly documentCredentials: CredentialSource;
@@ -33,11 +32,12 @@ interface Loading {
 
 /** Loads the document of a server. Throws HubError with what is wrong with it; parts that cannot be used are left out and logged. */
 export async function loadApi(loading: Loading): Promise<Api> {
-  const { name, source, log } = loading;
+  const { name, config, credentials, log } = loading;
+  const { source, servers, media } = config;
   const startedAt = performance.now();
   const document = 'url' in source ? await fetchDocument(loading, source.url) : inlineDocument(name, source.schema);
   const documentUrl = 'url' in source ? source.url : undefined;
-  const found = await readOperations(document, documentUrl, loading.credentials.supplied);
+  const found = await readOperations(document, { documentUrl, supplied: credentials.supplied, servers, media });
   report(found, name, log);
   const info = own(document, 'info');
   const tools = [...found.byName.values()].map(({ tool }) => tool);
@@ -97,7 +97,9 @@ function inlineDocument(name: string, schema: unknown): Document {
   return typeof schema === 'string' ? parseDocument(schema, source) : checked(schema, source);
 }
 
-function report({ byName, problems }: Operations, name: string, log: Logger): void {
+function report({ byName, problems, unused }: Operations, name: string, log: Logger): void {
+  if (unused.length > 0)
+    log.warn('"openapi.mediaTypes" does not fit the OpenAPI document', { count: unused.length, first: unused[0] });
   const [first] = problems;
   if (first === undefined) return;
   if (byName.size === 0)
@@ -108,19 +110,18 @@ function report({ byName, problems }: Operations, name: string, log: Logger): vo
   log.warn('parts of the OpenAPI document were left out', { count: problems.length, first });
 }
 
-function pagesOf(tools: readonly Tool[]): string[] {
-  const pages: string[] = [];
+function pagesOf(tools: readonly string[]): string[][] {
   let page: string[] = [];
+  const pages = [page];
   let size = 0;
   for (const tool of tools) {
-    const text = JSON.stringify(tool);
-    if (page.length > 0 && size + text.length > limits.openapiPageBytes) {
-      pages.push(`[${page.join(',')}]`);
+    if (page.length > 0 && size + tool.length > limits.openapiPageBytes) {
       page = [];
+      pages.push(page);
       size = 0;
     }
-    page.push(text);
-    size += text.length;
+    page.push(tool);
+    size += tool.length;
   }
-  return [...pages, `[${page.join(',')}]`];
+  return pages;
 }

@@ -32,15 +32,20 @@ export interface EncodedBody {
   readonly bytes: Buffer;
 }
 
-/** Chooses the media type a model can write best: JSON, then forms, then text, then bytes. Undefined when there is no body. */
-export function chooseBody(document: Document, source: unknown): Body | undefined {
+/**
+ * Chooses the media type a model can write best: JSON, then forms, then text, then bytes. Of `preferred`, which the operator has set, the first that the operation takes
+ * comes before all. Undefined when there is no body.
+ */
+export function chooseBody(document: Document, source: unknown, preferred: readonly string[] = []): Body | undefined {
   const requestBody = resolved(document, source);
   const candidates = entriesOf(own(requestBody, 'content'))
     .map(([mediaType, media]) => ({ ...kindOf(mediaType), media }))
     .toSorted((a, b) => a.rank - b.rank);
-  const [chosen] = candidates;
+  const wanted = preferred.flatMap((type) => candidates.find(({ mediaType }) => sameType(mediaType, type)) ?? []);
+  const [chosen] = [...wanted, ...candidates];
   if (chosen === undefined) return undefined;
-  const schema = own(chosen.media, 'schema');
+  const described = own(chosen.media, 'schema');
+  const schema = isJsonPatch(chosen.mediaType) && !isList(document, described) ? jsonPatch : described;
   return {
     kind: chosen.kind,
     mediaType: chosen.mediaType,
@@ -79,17 +84,53 @@ interface Kind {
 
 function kindOf(written: string): Kind {
   const mediaType = /^[\t\u0020-\u007e]+$/.test(written) ? written.trim() : 'application/octet-stream';
-  const type = mediaType.replace(/;.*$/s, '').trim().toLowerCase();
+  const type = bareType(mediaType);
   if (type === 'application/json') return { kind: 'json', mediaType, rank: 0 };
-  if (/[+/]json$/.test(type)) return { kind: 'json', mediaType, rank: 1 };
-  if (type === '*/*' || type === 'application/*') return { kind: 'json', mediaType: 'application/json', rank: 2 };
-  if (type === 'application/x-www-form-urlencoded') return { kind: 'form', mediaType: type, rank: 3 };
-  if (type === 'multipart/form-data') return { kind: 'multipart', mediaType: type, rank: 4 };
-  if (type === 'text/*') return { kind: 'text', mediaType: 'text/plain', rank: 5 };
+  if (type === 'application/merge-patch+json') return { kind: 'json', mediaType, rank: 1 };
+  // A list of operations on the document says less clearly what is meant than the members that change.
+  if (isJsonPatch(type)) return { kind: 'json', mediaType, rank: 6 };
+  if (/[+/]json$/.test(type)) return { kind: 'json', mediaType, rank: 2 };
+  if (type === '*/*' || type === 'application/*') return { kind: 'json', mediaType: 'application/json', rank: 3 };
+  if (type === 'application/x-www-form-urlencoded') return { kind: 'form', mediaType: type, rank: 4 };
+  if (type === 'multipart/form-data') return { kind: 'multipart', mediaType: type, rank: 5 };
+  if (type === 'text/*') return { kind: 'text', mediaType: 'text/plain', rank: 7 };
   if (/^text\/|[+/](xml|yaml|graphql|sql|javascript|x-yaml|x-ndjson)$/.test(type))
-    return { kind: 'text', mediaType, rank: 5 };
-  return { kind: 'base64', mediaType: type.includes('*') ? 'application/octet-stream' : mediaType, rank: 6 };
+    return { kind: 'text', mediaType, rank: 7 };
+  return { kind: 'base64', mediaType: type.includes('*') ? 'application/octet-stream' : mediaType, rank: 8 };
 }
+
+/** Of two media types, without their parameters. */
+export function sameType(one: string, other: string): boolean {
+  return bareType(one) === bareType(other);
+}
+
+function bareType(mediaType: string): string {
+  return mediaType.replace(/;.*$/s, '').trim().toLowerCase();
+}
+
+function isJsonPatch(mediaType: string): boolean {
+  return bareType(mediaType) === 'application/json-patch+json';
+}
+
+function isList(document: Document, schema: unknown): boolean {
+  const described = resolved(document, schema);
+  return own(described, 'type') === 'array' || own(described, 'items') !== undefined;
+}
+
+/** What a JSON Patch is (RFC 6902, 4); many documents describe it as an object, or as what it is applied to. */
+const jsonPatch = {
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: {
+      op: { type: 'string', enum: ['add', 'remove', 'replace', 'move', 'copy', 'test'] },
+      path: { type: 'string', description: 'Where, as a JSON Pointer: /name' },
+      from: { type: 'string', description: 'From where, for move and copy' },
+      value: {},
+    },
+    required: ['op', 'path'],
+  },
+};
 
 function fieldsOf(document: Document, schema: unknown, encoding: unknown, kind: Body['kind']): Map<string, Field> {
   const fields = new Map<string, Field>();

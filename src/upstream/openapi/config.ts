@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { HubError } from '../../core/errors.ts';
+import type { ServerChoice } from './servers.ts';
 
 /** How one kind of request proves who it is. Shapes follow MCPHub's `openapi.security`. */
 export type Security =
@@ -32,6 +33,16 @@ export interface OpenapiConfig {
   readonly security: Security;
   /** For fetching the document; what `security` says unless `specSecurity` says otherwise. */
   readonly documentSecurity: Security;
+  /** Where the API is, whatever the document says. */
+  readonly servers: ServerChoice;
+  readonly media: MediaChoice;
+}
+
+/** The media types of request bodies, as the operator wants them where an operation takes several. */
+export interface MediaChoice {
+  readonly preferred: string | undefined;
+  /** By the name of the tool. */
+  readonly byTool: Readonly<Record<string, string>>;
 }
 
 /**
@@ -117,10 +128,24 @@ const shape = z
     schema: z.union([z.record(z.string(), z.unknown()), z.string()]).nullish(),
     security: security.nullish(),
     specSecurity: security.nullish(),
+    baseUrl: optionalText,
+    serverVariables: z.record(z.string(), z.union([z.string(), z.number()]).transform(String)).nullish(),
+    mediaType: optionalText,
+    mediaTypes: z.record(z.string(), text).nullish(),
   })
-  .transform(({ url, schema, security: api, specSecurity }, context): OpenapiConfig => {
+  .transform(({ url, schema, security: api, specSecurity, ...own }, context): OpenapiConfig => {
     const open: Security = { type: 'none' };
-    const common = { security: api ?? open, documentSecurity: specSecurity ?? api ?? open };
+    const baseUrl = own.baseUrl === undefined ? undefined : httpUrl(own.baseUrl);
+    if (own.baseUrl !== undefined && baseUrl === undefined)
+      return refuse(context, 'baseUrl', 'must be an http or https URL');
+    if (baseUrl !== undefined && (baseUrl.search !== '' || baseUrl.username !== '' || baseUrl.password !== ''))
+      return refuse(context, 'baseUrl', 'must have no query and no login; credentials go into "security"');
+    const common = {
+      security: api ?? open,
+      documentSecurity: specSecurity ?? api ?? open,
+      servers: { baseUrl, variables: own.serverVariables ?? {} },
+      media: { preferred: own.mediaType, byTool: own.mediaTypes ?? {} },
+    };
     const parsed = url === undefined ? undefined : httpUrl(url);
     if (parsed !== undefined) return { ...common, source: { url: parsed } };
     if (url !== undefined) return refuse(context, 'url', 'must be an http or https URL');

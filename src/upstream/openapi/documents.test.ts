@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { documentOf, openApi, restApi } from '../../../test/kit/openapi.ts';
 import { parseDocument } from './document.ts';
-import { baseUrl } from './servers.ts';
+import { baseUrl, type ServerChoice } from './servers.ts';
 
 const get = (more = {}) => ({ get: { operationId: 'one', responses: {}, ...more } });
 const minimal = (more = {}) => documentOf('http://127.0.0.1:1', { '/one': get() }, more);
@@ -120,6 +120,10 @@ describe('settings', () => {
       'openapi.specSecurity.openIdConnect.token: give a token',
     ],
     [{ url: 'http://x', security: { type: 'magic' } }, 'openapi.security.type: '],
+    [{ url: 'http://x', baseUrl: '/v1' }, 'openapi.baseUrl: must be an http or https URL'],
+    [{ url: 'http://x', baseUrl: 'http://x/?key=1' }, 'openapi.baseUrl: must have no query and no login'],
+    [{ url: 'http://x', baseUrl: 'http://me:pw@x' }, 'openapi.baseUrl: must have no query and no login'],
+    [{ url: 'http://x', mediaTypes: { one: 7 } }, 'openapi.mediaTypes.one: '],
   ])('%j are refused by path', (openapi, why) => {
     expect(() => openApi(openapi)).toThrow(
       expect.objectContaining({ code: 'misconfigured', message: expect.stringContaining(why) }),
@@ -134,7 +138,9 @@ describe('settings', () => {
 });
 
 describe('the server address', () => {
-  const base = (servers: unknown, url?: string) => baseUrl(servers, url === undefined ? undefined : new URL(url))?.href;
+  const asWritten = { baseUrl: undefined, variables: {} };
+  const base = (servers: unknown, url?: string, choice: ServerChoice = asWritten) =>
+    baseUrl(servers, url === undefined ? undefined : new URL(url), choice)?.href;
   test.each([
     [[{ url: 'https://a.example/v1/' }], undefined, 'https://a.example/v1'],
     [[{ url: '/v2' }], 'https://h.example/docs/openapi.json', 'https://h.example/v2'],
@@ -156,6 +162,24 @@ describe('the server address', () => {
     [[{ url: 'https://user:pw@a.example/x?y#z' }], undefined, 'https://a.example/x'],
     [[{ url: '/v2' }], undefined, undefined],
   ])('%j from %s is %s', (servers, url, expected) => expect(base(servers, url)).toBe(expected));
+
+  test('is what the operator says, whatever the document says, and variables have the operator’s values before their defaults', async () => {
+    const variables = { region: 'eu', port: '8443' };
+    const template = [{ url: 'https://{region}.example:{port}/v1', variables: { region: { default: 'us' } } }];
+    expect(base(template, undefined, { baseUrl: undefined, variables })).toBe('https://eu.example:8443/v1');
+    const mine = new URL('https://mine.example/api/');
+    for (const servers of [template, [{ url: '/v2' }], undefined])
+      expect(base(servers, undefined, { baseUrl: mine, variables })).toBe('https://mine.example/api');
+
+    const rest = await restApi();
+    const relative = minimal({ servers: [{ url: '/v1' }] });
+    const moved = openApi({ schema: relative, baseUrl: `${rest.origin}/moved` });
+    expect((await moved.sent('one', {})).path).toBe('/moved/one');
+    const filled = minimal({ servers: [{ url: 'http://{host}/of-host' }] });
+    const host = { host: new URL(rest.origin).host };
+    expect((await openApi({ schema: filled, serverVariables: host }).sent('one', {})).path).toBe('/of-host/one');
+    expect(await refusal({ schema: filled })).toContain('openapi.serverVariables');
+  });
 
   test('of an operation, or a path, goes before the document’s', async () => {
     const [rest, other] = [await restApi(), await restApi()];

@@ -1,3 +1,4 @@
+import { createToolArguments } from '../../core/arguments/tool.ts';
 import { errorText, HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
@@ -42,11 +43,12 @@ export function openOpenapi(options: OpenapiOptions, events: ChannelEvents): Cha
   const credentials = sourceOf(config.security);
   const documentCredentials =
     config.documentSecurity === config.security ? credentials : sourceOf(config.documentSecurity);
+  const toolArguments = createToolArguments();
   /** Requests without an answer. */
   const inFlight = new Map<number, Deadline>();
   let closing: Promise<void> | undefined;
 
-  const loading = loadApi({ name, source: config.source, http, documentCredentials, credentials, timeoutMs, log });
+  const loading = loadApi({ name, config, http, documentCredentials, credentials, timeoutMs, log });
   loading.catch((error: unknown) => {
     if (closing !== undefined) return;
     void close();
@@ -70,7 +72,7 @@ export function openOpenapi(options: OpenapiOptions, events: ChannelEvents): Cha
   async function answer(id: number, text: string, signal: AbortSignal): Promise<void> {
     try {
       const api = await unlessAborted(loading, signal);
-      const reply = await answerTo({ name, api, http, credentials, maxMessageBytes, log }, text, signal);
+      const reply = await answerTo({ name, api, http, credentials, toolArguments, maxMessageBytes, log }, text, signal);
       if (finished(id)) events.message(JSON.parse(reply) as RpcMessage, reply, id);
     } catch (error) {
       if (finished(id)) events.failed(id, asHubError(error, log), false);

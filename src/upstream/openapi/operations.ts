@@ -2,14 +2,15 @@ import { setImmediate as breathe } from 'node:timers/promises';
 
 import { limits } from '../../core/limits.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
-import { type Body, chooseBody } from './body.ts';
+import { type Body, chooseBody, sameType } from './body.ts';
+import type { MediaChoice } from './config.ts';
 import { isVersion30 } from './document.ts';
 import { argumentNames, toolNames } from './names.ts';
 import { type Document, entriesOf, own, ownText, resolved } from './pointer.ts';
 import { openSchemas } from './schema.ts';
-import { baseUrl } from './servers.ts';
+import { baseUrl, type ServerChoice } from './servers.ts';
 import type { Manner, Place, Style } from './styles.ts';
-import { type Tool, describeTool } from './tool.ts';
+import { describeTool } from './tool.ts';
 
 /** A parameter of an operation: where the argument called `key` goes. */
 export interface Parameter extends Manner {
@@ -24,7 +25,9 @@ export interface Parameter extends Manner {
 
 /** One operation of the document, ready to be called. */
 export interface Operation {
-  readonly tool: Tool;
+  readonly name: string;
+  /** The tool as it is listed, as JSON text. */
+  readonly tool: string;
   /** Upper case. */
   readonly method: string;
   /** The template: `/users/{id}`. */
@@ -41,10 +44,11 @@ export interface Supplied {
   readonly cookies: ReadonlySet<string>;
 }
 
-/** What became of a document. `problems` says, in words, what of it was left out. */
+/** What became of a document. `problems` says, in words, what of it was left out, and `unused` what of the operator's `mediaTypes` does not fit it. */
 export interface Operations {
   readonly byName: ReadonlyMap<string, Operation>;
   readonly problems: readonly string[];
+  readonly unused: readonly string[];
 }
 
 interface Found {
@@ -55,6 +59,10 @@ interface Found {
   readonly operationId: string | undefined;
 }
 
+const noAddress =
+  'its "servers" are relative, in a document without an address of its own, or have a variable without a value. ' +
+  'Set "openapi.baseUrl" or "openapi.serverVariables"';
+
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
 /** Headers that OpenAPI has elsewhere (Accept, Content-Type, Authorization) or that belong to the connection: never parameters. */
@@ -64,13 +72,22 @@ const reservedHeaders = new Set(
   ),
 );
 
+/** What is known of an API besides its document. */
+export interface Reading {
+  /** Undefined for a document that stands in the settings. */
+  readonly documentUrl: URL | undefined;
+  readonly supplied: Supplied;
+  readonly servers: ServerChoice;
+  readonly media: MediaChoice;
+}
+
 /** Every operation of a document as a tool. Lets other work go on between them: a document may have thousands. */
 export async function readOperations(
   document: Document,
-  documentUrl: URL | undefined,
-  supplied: Supplied,
+  { documentUrl, supplied, servers, media }: Reading,
 ): Promise<Operations> {
   const problems: string[] = [];
+  const unused: string[] = [];
   const found = findOperations(document, problems);
   const names = toolNames(found);
   const schemas = openSchemas(document, isVersion30(document));
@@ -82,12 +99,18 @@ export async function readOperations(
       breathedAt = performance.now();
     }
     const label = `${method.toUpperCase()} ${path}`;
-    const base = baseUrl(own(operation, 'servers') ?? own(item, 'servers') ?? own(document, 'servers'), documentUrl);
+    const listed = own(operation, 'servers') ?? own(item, 'servers') ?? own(document, 'servers');
+    const base = baseUrl(listed, documentUrl, servers);
     if (base === undefined) {
-      problems.push(`${label} has no server address; a document without a URL needs absolute "servers"`);
+      problems.push(`${label} has no server address: ${noAddress}`);
       continue;
     }
-    const body = chooseBody(document, own(operation, 'requestBody'));
+    const name = names[index] ?? '';
+    const wanted = own(media.byTool, name);
+    const preferred = [wanted, media.preferred].filter((type) => typeof type === 'string');
+    const body = chooseBody(document, own(operation, 'requestBody'), preferred);
+    if (typeof wanted === 'string' && (body === undefined || !sameType(body.mediaType, wanted)))
+      unused.push(`${name} does not take ${wanted}`);
     const declared = parametersOf(document, path, [own(item, 'parameters'), own(operation, 'parameters')], supplied);
     if (declared === undefined) {
       problems.push(`${label} has a parameter that could not be read`);
@@ -95,12 +118,12 @@ export async function readOperations(
     }
     const keys = argumentNames(declared, body !== undefined);
     const parameters = declared.map((parameter, at) => ({ ...parameter, key: keys[at] ?? parameter.name }));
-    const name = names[index] ?? '';
     const tool = describeTool({ name, method, path, operation, parameters, body, schemas });
-    byName.set(name, { tool, method: method.toUpperCase(), path, base, parameters, body });
+    byName.set(name, { name, tool: JSON.stringify(tool), method: method.toUpperCase(), path, base, parameters, body });
   }
+  for (const name of Object.keys(media.byTool)) if (!names.includes(name)) unused.push(`there is no tool ${name}`);
   problems.push(...[...schemas.unresolved].map((reference) => `${reference.slice(0, 200)} was not followed`));
-  return { byName, problems };
+  return { byName, problems, unused };
 }
 
 function findOperations(document: Document, problems: string[]): Found[] {

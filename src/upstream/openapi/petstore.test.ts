@@ -185,7 +185,7 @@ describe('a call', () => {
     ['addPet', {}, 'Argument "body" is missing.'],
     ['deletePet', { petId: 1, force: true }, 'Tool "deletePet" has no argument "force". Known: petId.'],
     ['addPhoto', { petId: 1, body: { photo: 'not base64!' } }, '"photo" must be bytes written as base64 text.'],
-    ['addPhoto', { petId: 1, body: 'x' }, '"body" must be an object: its members are the fields of the form.'],
+    ['addPhoto', { petId: 1, body: 'x' }, 'Cannot call tool "addPhoto": body expected object, got the string "x".'],
   ])('%s %j is refused before anything is sent', async (name, args, why) => {
     await api.tools();
     const before = rest.received.length;

@@ -1,4 +1,8 @@
+import { exactText } from '../../core/arguments/exact.ts';
+import type { ToolArguments } from '../../core/arguments/tool.ts';
 import { HubError } from '../../core/errors.ts';
+import { invalid } from '../../core/input/read.ts';
+import { childPath } from '../../core/json/path.ts';
 import { encodeBody, type EncodedBody } from './body.ts';
 import type { Operation, Parameter, Supplied } from './operations.ts';
 import { encoded, inCookie, inHeader, inPath, inQuery, lastMembers, ownNames, scalarText } from './styles.ts';
@@ -15,25 +19,28 @@ export interface Request {
 
 /**
  * Puts each argument in its place and nowhere else. `argumentsJson` is the JSON text of an object, so that numbers keep their spelling. Throws HubError
- * `invalid_input`, naming the argument, for one that is missing, unknown, or that would leave its place: an empty or dot segment of the path, a
- * line break in a header, a key of an exploded object that is another parameter's.
+ * `invalid_input`, naming the argument, for one that is missing, unknown, that the schema of the tool does not allow, or that would leave its place: an empty or dot
+ * segment of the path, a line break in a header, a key of an exploded object that is another parameter's.
  */
-export function buildRequest(operation: Operation, argumentsJson: string, supplied: Supplied): Request {
-  const given = givenArguments(operation, argumentsJson);
+export function buildRequest(
+  operation: Operation,
+  argumentsJson: string,
+  { supplied, toolArguments }: { readonly supplied: Supplied; readonly toolArguments: ToolArguments },
+): Request {
+  const named = givenArguments(operation, argumentsJson);
+  const required = [...operation.parameters, { key: 'body', required: operation.body?.required === true }];
+  for (const { key, required: isRequired } of required) if (isRequired && !named.has(key)) throw missing(key);
+  const given = fitting(operation, named, toolArguments);
   const query: string[] = [];
   const cookies: string[] = [];
   const headers: Record<string, string> = {};
   for (const parameter of operation.parameters) {
     const json = given.get(parameter.key);
-    if (json === undefined) {
-      if (parameter.required) throw missing(parameter.key);
-    } else {
-      place(parameter, json, { query, cookies, headers, others: othersOf(operation, parameter, supplied) });
-    }
+    const others = othersOf(operation, parameter, supplied);
+    if (json !== undefined) place(parameter, json, { query, cookies, headers, others });
   }
   const { body } = operation;
   const bodyJson = given.get('body');
-  if (body?.required === true && bodyJson === undefined) throw missing('body');
   return {
     method: operation.method,
     url: urlOf(operation, given, query),
@@ -52,14 +59,37 @@ function givenArguments(operation: Operation, argumentsJson: string): Map<string
     const key = keys.has(name) ? name : operation.parameters.find((parameter) => parameter.name === name)?.key;
     if (key === undefined) {
       const known = keys.size === 0 ? 'It takes none.' : `Known: ${[...keys].join(', ')}.`;
-      throw new HubError(
-        'invalid_input',
-        `Tool "${operation.tool.name}" has no argument "${name.slice(0, 100)}". ${known}`,
-      );
+      throw new HubError('invalid_input', `Tool "${operation.name}" has no argument "${name.slice(0, 100)}". ${known}`);
     }
     if (json !== 'null' || key === 'body') given.set(key, json);
   }
   return given;
+}
+
+/**
+ * The arguments as the schema of the tool has them: text that is exactly a number becomes one, as it does over plain HTTP, and what does not fit is refused here. The API
+ * might take `limit=three` for no limit at all.
+ */
+function fitting(operation: Operation, given: Map<string, string>, toolArguments: ToolArguments): Map<string, string> {
+  const first = prepared(operation, given, toolArguments);
+  if (first.problems.length === 0) return first.fitting;
+  // A number where text is expected is sent as that text: in its place both are the same.
+  const texts = operation.parameters.flatMap(({ key }): [string, string][] => {
+    const json = given.get(key);
+    const isScalar = json !== undefined && /^[-\dtf]/.test(json);
+    return isScalar && first.problems.some(({ path }) => path === childPath('', key)) ? [[key, `"${json}"`]] : [];
+  });
+  const second = texts.length > 0 ? prepared(operation, new Map([...given, ...texts]), toolArguments) : first;
+  if (second.problems.length === 0) return second.fitting;
+  throw invalid(`Cannot call tool "${operation.name}"`, second.problems);
+}
+
+function prepared({ tool }: Operation, given: Map<string, string>, toolArguments: ToolArguments) {
+  const text = `{${[...given].map(([key, json]) => `${JSON.stringify(key)}:${json}`).join(',')}}`;
+  const value: unknown = JSON.parse(text);
+  const { value: converted, problems } = toolArguments.prepare(tool, value);
+  const fitting = converted === value ? given : new Map(lastMembers(exactText(converted, value, text)));
+  return { problems, fitting };
 }
 
 interface Places {

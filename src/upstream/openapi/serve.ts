@@ -1,3 +1,4 @@
+import type { ToolArguments } from '../../core/arguments/tool.ts';
 import { HubError } from '../../core/errors.ts';
 import { memberText } from '../../core/json/text.ts';
 import { limits } from '../../core/limits.ts';
@@ -22,6 +23,7 @@ export interface Serving {
   readonly api: Api;
   readonly http: HttpClient;
   readonly credentials: CredentialSource;
+  readonly toolArguments: ToolArguments;
   readonly maxMessageBytes: number;
   readonly log: Logger;
 }
@@ -74,18 +76,18 @@ function page({ pages }: Api, params: unknown): string {
   const index = cursor === undefined ? 0 : Number(cursor);
   const tools = pages[index];
   if (tools === undefined) throw new HubError('not_found', 'This cursor is not one of this list.');
-  return `{"tools":${tools}${index + 1 < pages.length ? `,"nextCursor":"${index + 1}"` : ''}}`;
+  return `{"tools":[${tools.join(',')}]${index + 1 < pages.length ? `,"nextCursor":"${index + 1}"` : ''}}`;
 }
 
 async function call(serving: Serving, id: string, params: string, signal: AbortSignal): Promise<string> {
-  const { api, http, credentials, maxMessageBytes, log } = serving;
+  const { api, http, credentials, toolArguments, maxMessageBytes, log } = serving;
   const tool: unknown = JSON.parse(memberText(params, 'name') ?? 'null');
   const operation = typeof tool === 'string' ? api.operations.get(tool) : undefined;
   if (operation === undefined) throw new HubError('not_found', `Unknown tool: ${String(tool).slice(0, 200)}`);
   const given = memberText(params, 'arguments') ?? '{}';
   try {
     if (!given.startsWith('{')) throw new HubError('invalid_input', 'The arguments of a tool must be an object.');
-    const request = buildRequest(operation, given, credentials.supplied);
+    const request = buildRequest(operation, given, { supplied: credentials.supplied, toolArguments });
     const common = { request, maxBytes: maxMessageBytes, redirects: limits.openapiRedirects, signal };
     const answer = await sendAuthorized(credentials, signal, (chosen) => http.send({ ...common, credentials: chosen }));
     const reply = resultText(

@@ -1,26 +1,37 @@
 import { entriesOf, own, ownText } from './pointer.ts';
 
+/** Where the API is, as the operator says: all of it at `baseUrl`, or where the document says, with these values for the variables of its templates. */
+export interface ServerChoice {
+  readonly baseUrl: URL | undefined;
+  readonly variables: Readonly<Record<string, string>>;
+}
+
 /**
- * The base address of an operation: the first of its `servers` that is an http address once variables have their defaults and a relative one is
+ * The base address of an operation: the operator's, or the first of its `servers` that is an http address once variables have their values and a relative one is
  * resolved against the document's. Without servers it is the root of the document's host. The path has no trailing slash; a query, a fragment and
  * a password in it are dropped. Undefined when there is none: an inline document with relative servers.
  */
-export function baseUrl(servers: unknown, documentUrl: URL | undefined): URL | undefined {
+export function baseUrl(servers: unknown, documentUrl: URL | undefined, choice: ServerChoice): URL | undefined {
+  if (choice.baseUrl !== undefined) return bareBase(choice.baseUrl);
   const listed: unknown[] = Array.isArray(servers) && servers.length > 0 ? servers : [{ url: '/' }];
   for (const server of listed) {
-    const written = filled(ownText(server, 'url'), own(server, 'variables'));
+    const written = filled(ownText(server, 'url'), own(server, 'variables'), choice.variables);
     if (written === undefined || !URL.canParse(written, documentUrl?.href)) continue;
     const url = new URL(written, documentUrl?.href);
     if (url.protocol !== 'http:' && url.protocol !== 'https:') continue;
-    return new URL(`${url.protocol}//${url.host}${url.pathname.replace(/\/+$/, '')}`);
+    return bareBase(url);
   }
   return undefined;
 }
 
-function filled(url: string | undefined, variables: unknown): string | undefined {
+function bareBase(url: URL): URL {
+  return new URL(`${url.protocol}//${url.host}${url.pathname.replace(/\/+$/, '')}`);
+}
+
+function filled(url: string | undefined, declared: unknown, chosen: ServerChoice['variables']): string | undefined {
+  const defaults = entriesOf(declared).map(([name, variable]): [string, unknown] => [name, own(variable, 'default')]);
   let text = url;
-  for (const [name, variable] of entriesOf(variables)) {
-    const value = own(variable, 'default');
+  for (const [name, value] of [...Object.entries(chosen), ...defaults]) {
     if (typeof value === 'string' || typeof value === 'number')
       text = text?.replaceAll(`{${name}}`, () => String(value));
   }

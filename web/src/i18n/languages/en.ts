@@ -217,6 +217,8 @@ export const texts = {
       urlHint: 'Of the MCP endpoint, often ending in /mcp.',
       apiUrl: 'URL of the OpenAPI document',
       apiInline: 'The document stands in the configuration itself (As JSON). An address here takes its place.',
+      apiBase: 'Base URL of the API',
+      apiBaseHint: 'Used in place of the "servers" of the document.',
       description: 'Description',
       descriptionHint: 'For people, and for smart routing.',
       visibility: 'Who may use it',

@@ -213,6 +213,8 @@ export const texts: Texts = {
       urlHint: 'MCP 端点的地址，通常以 /mcp 结尾。',
       apiUrl: 'OpenAPI 文档的 URL',
       apiInline: '文档就在配置中（见 JSON）。此处填写网址将取代它。',
+      apiBase: 'API 的基础 URL',
+      apiBaseHint: '代替文档中的 "servers"。',
       description: '描述',
       descriptionHint: '供人阅读，也供智能路由使用。',
       visibility: '谁可以使用',

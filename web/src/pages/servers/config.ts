@@ -16,6 +16,8 @@ export interface Draft {
   readonly url: string;
   readonly headers: readonly Row[];
   readonly apiUrl: string;
+  /** Where the API is, in place of what its document says. */
+  readonly apiBase: string;
   readonly description: string;
   readonly visibility: string;
   readonly shared: string;
@@ -38,6 +40,7 @@ export function draftOf(config: JsonObject, type: Transport): Draft {
     url: text(config['url'] ?? config['serverUrl'] ?? config['httpUrl']),
     headers: rowsOf(headers),
     apiUrl: inner(openapi, 'url'),
+    apiBase: inner(openapi, 'baseUrl'),
     description: text(description),
     visibility: text(visibility),
     shared: lines(sharedWithUsers),
@@ -142,10 +145,12 @@ function addressOf(draft: Draft, old: Draft): JsonObject {
   return isSame ? only(draft.rest, ['url', 'serverUrl', 'httpUrl']) : { url: draft.url.trim() };
 }
 
-function apiOf({ apiUrl, rest }: Draft, old: Draft): unknown {
-  const { openapi } = rest;
-  if (apiUrl === old.apiUrl && openapi !== undefined) return openapi;
-  return { ...without(isObject(openapi) ? openapi : {}, ['schema']), url: apiUrl.trim() };
+function apiOf({ apiUrl, apiBase, rest }: Draft, old: Draft): unknown {
+  const openapi = isObject(rest['openapi']) ? rest['openapi'] : {};
+  const isSame = apiUrl === old.apiUrl && rest['openapi'] !== undefined;
+  if (isSame && apiBase === old.apiBase) return rest['openapi'];
+  const document = isSame ? only(openapi, ['url', 'schema']) : { url: apiUrl.trim() };
+  return { ...without(openapi, ['url', 'schema', 'baseUrl']), ...document, ...said('baseUrl', apiBase.trim()) };
 }
 
 /** What has to be sent to make `next` of `before`: the members that differ, and null for those that are gone. Others are left to whoever changes them. */

@@ -21,6 +21,7 @@ export const fieldPaths = [
   'config.args',
   'config.url',
   'config.openapi.url',
+  'config.openapi.baseUrl',
   'config.description',
   'config.visibility',
   'config.sharedWithUsers',
@@ -117,6 +118,20 @@ function Reach({ draft, set, at }: PartProps) {
         value={isApi ? draft.apiUrl : draft.url}
         onChange={(event) => set(isApi ? { apiUrl: event.target.value } : { url: event.target.value })}
       />
+      {isApi && (
+        <TextField
+          label={t('servers.form.apiBase')}
+          hint={t('servers.form.apiBaseHint')}
+          error={at('openapi.baseUrl')}
+          optional
+          inputMode="url"
+          spellCheck={false}
+          autoCapitalize="none"
+          placeholder="https://"
+          value={draft.apiBase}
+          onChange={(event) => set({ apiBase: event.target.value })}
+        />
+      )}
       <KeyValues
         label={t('servers.form.headers')}
         rows={draft.headers}
