@@ -35,6 +35,7 @@ export interface HubErrorOptions {
   readonly retryAfterMs?: number;
   readonly authorizationUrl?: string;
   readonly told?: string;
+  readonly unreachable?: string;
 }
 
 /**
@@ -51,6 +52,8 @@ export class HubError extends Error {
   readonly authorizationUrl: string | undefined;
   /** Of a call to a server: what whoever calls is told of it, where that is more than that the call failed, and may be less than `message` says. */
   readonly told: string | undefined;
+  /** Of a connection that did not come about: why, in whole sentences that name no address, so that every caller may read them. */
+  readonly unreachable: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: HubErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -60,6 +63,7 @@ export class HubError extends Error {
     this.retryAfterMs = options.retryAfterMs;
     this.authorizationUrl = options.authorizationUrl;
     this.told = options.told;
+    this.unreachable = options.unreachable;
   }
 
   get status(): number {
@@ -74,13 +78,14 @@ export class HubError extends Error {
 /** The same failure in other words. */
 export function reworded(error: HubError, message: string): HubError {
   if (message === error.message) return error;
-  const { code, cause, problems, retryAfterMs, authorizationUrl, told } = error;
+  const { code, cause, problems, retryAfterMs, authorizationUrl, told, unreachable } = error;
   return new HubError(code, message, {
     cause,
     problems,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(authorizationUrl !== undefined && { authorizationUrl }),
     ...(told !== undefined && { told }),
+    ...(unreachable !== undefined && { unreachable }),
   });
 }
 

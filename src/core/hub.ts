@@ -4,6 +4,8 @@ export interface ServerState {
   readonly status: ServerStatus;
   /** Why it is not connected, with what to do about it. */
   readonly error?: string;
+  /** Why no connection comes about, in words that name no address. */
+  readonly unreachable?: string;
   /** The address to open to sign in to the server; only for those who may manage it. */
   readonly oauth?: { readonly authorizationUrl: string };
   /** ISO time of the next attempt to connect. */

@@ -11,18 +11,30 @@ export function toldToCaller(error: HubError, server: string, status: string): H
   return new HubError(code, text, { cause: error, ...(retryAfterMs !== undefined && { retryAfterMs }) });
 }
 
+/** What is said of a server that is away: why, where that can be told to everybody, and when the hub tries again. */
+export function notConnected(
+  server: string,
+  unreachable: string | undefined,
+  retryAfterMs: number | undefined,
+): string {
+  const what = unreachable === undefined ? `${server} is not connected.` : `${server} is not connected: ${unreachable}`;
+  if (retryAfterMs !== undefined) return `${what} Next attempt in ${Math.ceil(retryAfterMs / 1_000)} s.`;
+  return unreachable === undefined ? `${what} Try again in a moment.` : what;
+}
+
 /** Undefined for what the hub itself says of the call: a timeout, a size, a cancellation. */
-function words({ code, retryAfterMs }: HubError, server: string, status: string): string | undefined {
+function words({ code, retryAfterMs, unreachable }: HubError, server: string, status: string): string | undefined {
   switch (code) {
     case 'upstream_unavailable':
       if (status === 'connecting') return `${server} is still connecting. Try again in a moment.`;
       // Deleted, switched off or set up otherwise; under this connection it does not come back.
       if (status === 'stopped')
         return `${server} was stopped while the call was on its way: it was changed or taken away. List what there is again.`;
-      if (status === 'connected') return `${server} cannot take the call now. Try again in a moment.`;
-      return retryAfterMs === undefined
-        ? `${server} is not connected. Try again in a moment.`
-        : `${server} is not connected. Next attempt in ${Math.ceil(retryAfterMs / 1_000)} s.`;
+      if (status === 'connected')
+        return unreachable === undefined
+          ? `${server} cannot take the call now. Try again in a moment.`
+          : `${server} cannot be reached: ${unreachable}`;
+      return notConnected(server, unreachable, retryAfterMs);
     case 'upstream_failed':
       return `${server} gave no proper answer. Its owner and admins see why in the log.`;
     case 'forbidden':

@@ -52,7 +52,12 @@ export class Standing {
     }
     const retryAfterMs = Math.max(0, status.nextRetryAt - Date.now());
     const text = `${name} is not connected: ${status.error.message} Next attempt in ${Math.ceil(retryAfterMs / 1_000)} s.`;
-    throw new HubError('upstream_unavailable', text, { cause: status.error, retryAfterMs });
+    const { unreachable } = status.error;
+    throw new HubError('upstream_unavailable', text, {
+      cause: status.error,
+      retryAfterMs,
+      ...(unreachable !== undefined && { unreachable }),
+    });
   }
 
   #next(waitMs: number): Promise<void> {

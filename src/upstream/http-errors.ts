@@ -102,23 +102,31 @@ const unknownIssuer = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ]);
 
-/** The failure of a request that got no (complete) answer: connection, name, certificate. */
-export function connectionError(where: string, error: unknown): HubError {
+/**
+ * The failure of a request that got no (complete) answer: connection, name, certificate. `where` is the address without credentials and query, `setting` what of the settings
+ * it comes from.
+ */
+export function connectionError(where: string, error: unknown, setting = '"url"'): HubError {
   // An address that is not allowed, told by the connector.
   if (error instanceof HubError) return error;
   // undici gives its parser's errors a name but not always a code.
   const parserFailed = error instanceof Error && error.name === 'HTTPParserError';
   const { code, text } = parserFailed ? { code: 'HPE_', text: error.message } : details(error);
-  return new HubError('upstream_unavailable', `Cannot reach ${where}: ${reason(code, text)}`, { cause: error });
+  const unreachable = whyUnreachable(code, setting);
+  const why = unreachable ?? (cut.has(code) ? 'the connection was closed before the answer was complete.' : `${text}.`);
+  return new HubError('upstream_unavailable', `Cannot reach ${where}: ${why}`, {
+    cause: error,
+    ...(unreachable !== undefined && { unreachable }),
+  });
 }
 
-function reason(code: string, text: string): string {
+/** Why no connection came about; undefined for what happens to one that is there, and for what is not known. */
+function whyUnreachable(code: string, setting: string): string | undefined {
   if (refused.has(code)) return 'connection refused. Is the server running?';
-  if (unknownHost.has(code)) return 'its host name is not known. Check the address and the DNS.';
+  if (unknownHost.has(code)) return `its host name is not known. Check the address in ${setting}, and the DNS.`;
   if (noRoute.has(code)) return `there is no way to its host (${code}).`;
   if (tooSlow.has(code))
     return 'no connection within the time allowed. Is the address right, and not behind a firewall?';
-  if (cut.has(code)) return 'the connection was closed before the answer was complete.';
   if (selfSigned.has(code)) return 'its certificate is self-signed. Add the certificate with NODE_EXTRA_CA_CERTS.';
   if (unknownIssuer.has(code))
     return "its certificate's issuer is not known. Add the issuer's certificate with NODE_EXTRA_CA_CERTS.";
@@ -128,7 +136,9 @@ function reason(code: string, text: string): string {
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'EPROTO')
     return 'it does not speak TLS. Should the address begin with http://?';
   if (code.startsWith('HPE_')) return 'it does not speak HTTP. Is the port right?';
-  return `${text}.`;
+  return code.startsWith('ERR_TLS_') || code.startsWith('ERR_SSL_') || code.startsWith('CERT_')
+    ? `no secure connection comes about (${code}).`
+    : undefined;
 }
 
 /** The first useful code among an error, its parts (one per address tried) and its causes. */

@@ -315,6 +315,7 @@ function stateOf(server: ServerSettings, entry: Entry | undefined, catalogue: Ca
         ...counts,
         status: 'disconnected',
         error: status.error.message,
+        ...(status.error.unreachable !== undefined && { unreachable: status.error.unreachable }),
         nextRetryAt: new Date(status.nextRetryAt).toISOString(),
       };
   }

@@ -10,6 +10,7 @@ import type { Scope } from '../../core/access/scope.ts';
 import type { ToolArguments } from '../../core/arguments/tool.ts';
 import type { View, ViewList, Views } from '../../core/access/view.ts';
 import type { DispatchOptions } from '../../mcp/dispatch.ts';
+import { notConnected } from '../../mcp/failure.ts';
 import { invoke, type Invocation } from '../../mcp/invoke.ts';
 import type { Caller } from '../frame/caller.ts';
 
@@ -154,7 +155,10 @@ function metaOf({ traceparent = '', progressed }: CallContext): string {
   return Object.keys(meta).length > 0 ? `,"_meta":${JSON.stringify(meta)}` : '';
 }
 
-function unavailable({ name, status, nextRetryAt, oauth }: ServerState, { settings, user }: Caller): HubError {
+function unavailable(
+  { name, status, nextRetryAt, unreachable, oauth }: ServerState,
+  { settings, user }: Caller,
+): HubError {
   const server = settings.servers.get(name);
   // Where users sign in alone, the one who asks can be the first.
   if (status === 'oauth_required' && oauth && user && server && isPerUser(server)) {
@@ -163,8 +167,12 @@ function unavailable({ name, status, nextRetryAt, oauth }: ServerState, { settin
     return new HubError('oauth_required', text, { authorizationUrl });
   }
   const retryAfterMs = nextRetryAt === undefined ? 2_000 : Math.max(1_000, Date.parse(nextRetryAt) - Date.now());
-  const what = status === 'connecting' ? 'is still connecting' : 'is not connected';
-  return new HubError('upstream_unavailable', `Server "${name}" ${what}. Try again in a moment.`, { retryAfterMs });
+  const shownName = `Server "${name}"`;
+  const text =
+    status === 'connecting'
+      ? `${shownName} is still connecting. Try again in a moment.`
+      : notConnected(shownName, unreachable, nextRetryAt === undefined ? undefined : retryAfterMs);
+  return new HubError('upstream_unavailable', text, { retryAfterMs });
 }
 
 function below(path: string, problem: Problem): Problem {

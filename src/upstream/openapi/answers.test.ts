@@ -210,7 +210,7 @@ describe('an exchange', () => {
     const nowhere = openApi({ schema: documentOf('http://127.0.0.1:1', { '/get': { get: { operationId: 'get' } } }) });
     await expect(nowhere.call('get')).rejects.toMatchObject({
       code: 'upstream_unavailable',
-      message: 'Cannot connect to http://127.0.0.1:1: ECONNREFUSED.',
+      message: 'Cannot reach http://127.0.0.1:1: connection refused. Is the server running?',
     });
   });
 });

@@ -72,7 +72,7 @@ describe('a document', () => {
       `Fetching the OpenAPI document of server "api" from ${shown} took longer than 50 ms.`,
     );
     expect(await refusal({ url: 'http://127.0.0.1:1/openapi?key=secret' })).toBe(
-      'Cannot connect to http://127.0.0.1:1: ECONNREFUSED.',
+      'Cannot reach http://127.0.0.1:1: connection refused. Is the server running?',
     );
   });
 

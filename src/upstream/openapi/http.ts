@@ -6,6 +6,7 @@ import { request } from 'undici';
 
 import { errorText, HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
+import { connectionError } from '../http-errors.ts';
 import { type AddressPolicy, guardedAgent } from '../safe-address.ts';
 import type { Credentials } from './credentials.ts';
 import { type Hop, redirected } from './redirect.ts';
@@ -143,16 +144,12 @@ async function collect(body: Readable, maxBytes: number): Promise<Buffer> {
   return Buffer.concat(chunks, size);
 }
 
-/** Codes of failures before a request was sent. */
-const unconnected =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|CERT_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*|UNABLE_TO_.*|ERR_SSL_.*)$/;
-
 function transportError(url: URL, error: unknown): HubError {
   // Several addresses tried: undici reports them as one AggregateError.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const code =
     first instanceof Error && 'code' in first && typeof first.code === 'string' ? first.code : errorText(first);
-  if (unconnected.test(code))
-    return new HubError('upstream_unavailable', `Cannot connect to ${url.origin}: ${code}.`, { cause: error });
+  const failure = connectionError(url.origin, error, 'the "openapi" settings, or in "servers" of the document');
+  if (failure.unreachable !== undefined) return failure;
   return new HubError('upstream_failed', `The exchange with ${url.origin} broke off: ${code}.`, { cause: error });
 }
