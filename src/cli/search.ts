@@ -15,7 +15,7 @@ export const search: Command = {
       --explain            where scores come from, and what was left out and why
       --json               the answer as JSON
       --url <address>      the hub to ask                        (TOOLHUB_URL, default the one that has the data folder)
-      --token <token>      an access token or key                (TOOLHUB_TOKEN); --explain wants an admin's token
+      --token <token>      an access token or key                (TOOLHUB_TOKEN); an admin's for what the hub itself explains
       --saved              do not ask a hub: search what the last one saved in the data folder
 ${environmentHelp}`,
   options: {
@@ -55,8 +55,14 @@ async function answer(asked: AskedSearch, flags: Flags): Promise<Answered> {
     const note = `no hub has the data folder ${env.dataDir}; this is what the last one saved there.`;
     return { report: await searchSaved(asked, env), note };
   }
+  const token = text(flags['token']) ?? env.variables['TOOLHUB_TOKEN'];
+  // The hub explains to admins only. Whoever can read the data folder and the settings of this machine's hub sees all that it would tell them.
+  if (asked.explain && token === undefined && named === undefined && env.database.kind !== 'postgres') {
+    const note = `the hub at ${url} explains to admins only (--token); this is the built-in search of what it saved in ${env.dataDir}.`;
+    return { report: await searchSaved(asked, env), note };
+  }
   const { searchHub } = await import('./search-hub.ts');
-  return { report: await searchHub(asked, url, text(flags['token']) ?? env.variables['TOOLHUB_TOKEN']) };
+  return { report: await searchHub(asked, url, token) };
 }
 
 /** Throws HubError `misconfigured` for what cannot be asked. */
