@@ -1,10 +1,10 @@
 import { Hono } from 'hono';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { HubError } from '../core/errors.ts';
 import type { LogFields, Logger } from '../core/logger.ts';
 import type { ServerState, ServerStatus } from '../core/hub.ts';
 import { type AppOptions, createApp } from './app.ts';
-import { assessHealth, type HealthFacts } from './open/health.ts';
+import { assessHealth, type HealthFacts, watchHealth } from './open/health.ts';
 import type { ApiEnv } from './frame/caller.ts';
 import { ok } from './frame/reply.ts';
 
@@ -26,7 +26,7 @@ function open(options: Partial<AppOptions> & Partial<HealthFacts> = {}) {
   const write = (message: string, fields?: LogFields) => void logged.push({ message, fields });
   const log: Logger = { debug: write, info: write, warn: write, error: write };
   const records = { database, smartRouting, logs, activity, diskFull };
-  const health = () => assessHealth({ servers, ...records, version: '1.2.3', startedAt: 1_000, now: 62_500, problem });
+  const health = () => assessHealth({ servers, ...records, version: '1.2.3', uptimeMs: 61_500, now: 62_500, problem });
   return {
     app: createApp({
       basePath: '',
@@ -41,6 +41,32 @@ function open(options: Partial<AppOptions> & Partial<HealthFacts> = {}) {
 }
 
 describe('GET /health', () => {
+  test('says for how long the hub runs, also when the clock of the machine is set', () => {
+    const uptime = watchHealth({
+      servers: () => [],
+      database: { state: () => ({ state: 'off' }) },
+      embeddings: { brief: () => builtin },
+      records: {
+        logs: { counts: () => ({ ...none, written: 0 }) },
+        activity: { counts: () => ({ ...none, written: 0 }) },
+      },
+      room: { isFull: false },
+      version: '1.2.3',
+    });
+    const clock = vi.spyOn(Date, 'now');
+    try {
+      for (const days of [8, -8]) {
+        clock.mockReturnValue(performance.timeOrigin + days * 24 * 60 * 60_000);
+        const { uptime: seconds, timestamp } = uptime();
+        expect(seconds).toBeGreaterThanOrEqual(0);
+        expect(seconds).toBeLessThan(60);
+        expect(Date.parse(timestamp)).toBe(Date.now());
+      }
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
   test('is healthy when every enabled server is connected', async () => {
     const { app } = open({ servers: [server('connected'), server('connected'), server('disabled')] });
     const response = await app.request('/health');

@@ -39,8 +39,9 @@ export interface HealthFacts {
   /** Whether something waits for room on the disk. */
   readonly diskFull: boolean;
   readonly version: string;
-  /** Both in milliseconds since 1970. */
-  readonly startedAt: number;
+  /** Since the start, by a clock that is never set. */
+  readonly uptimeMs: number;
+  /** Milliseconds since 1970. */
   readonly now: number;
   /** Why the hub itself cannot serve; a server that is down is no such reason. */
   readonly problem?: string | undefined;
@@ -48,7 +49,7 @@ export interface HealthFacts {
 
 /** Servers or a database that are down degrade the hub: it serves without them (CONTRACT §4, Health). */
 export function assessHealth(facts: HealthFacts): Health {
-  const { servers, database, smartRouting, logs, activity, diskFull, version, startedAt, now, problem } = facts;
+  const { servers, database, smartRouting, logs, activity, diskFull, version, uptimeMs, now, problem } = facts;
   const enabled = servers.filter(({ status }) => status !== 'disabled');
   const total = enabled.length;
   const connected = enabled.filter(({ status }) => status === 'connected').length;
@@ -67,7 +68,7 @@ export function assessHealth(facts: HealthFacts): Health {
     status: problem !== undefined ? 'unhealthy' : degraded === undefined ? 'healthy' : 'degraded',
     message: problem ?? degraded ?? 'All enabled MCP servers are ready',
     version,
-    uptime: Math.floor((now - startedAt) / 1000),
+    uptime: Math.floor(uptimeMs / 1000),
     timestamp: new Date(now).toISOString(),
     servers: { total, connected, disconnected: total - connected },
     database:
@@ -92,7 +93,7 @@ export interface HealthSources {
 
 /** Gives the health of this moment; the hub starts now. */
 export function watchHealth({ servers, database, embeddings, records, room, version }: HealthSources): () => Health {
-  const startedAt = Date.now();
+  const startedAt = performance.now();
   return () =>
     assessHealth({
       servers: servers(),
@@ -102,7 +103,7 @@ export function watchHealth({ servers, database, embeddings, records, room, vers
       activity: records.activity.counts(),
       diskFull: room.isFull,
       version,
-      startedAt,
+      uptimeMs: performance.now() - startedAt,
       now: Date.now(),
     });
 }
