@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
+import { networkOf } from '../core/network.ts';
 
 /** Who tries to log in, and from where. */
 export interface Attempt {
@@ -111,7 +112,7 @@ export function createLoginLimiter(options: LoginLimits = {}): LoginLimiter {
 }
 
 function keysOf({ account, address }: Attempt) {
-  const from = network(address);
+  const from = networkOf(address);
   // Whether the account exists makes no difference, or the limit would tell.
   const who = hash('sha256', account.normalize('NFC').toLowerCase());
   return { address: `address ${from}`, pair: `pair ${who} ${from}`, account: `account ${who}` };
@@ -151,20 +152,4 @@ function inWords(ms: number): string {
   if (ms <= 45_000) return `${Math.max(1, Math.ceil(ms / 1000))} seconds`;
   const minutes = Math.ceil(ms / 60_000);
   return minutes === 1 ? 'a minute' : `${minutes} minutes`;
-}
-
-/** What one attacker has: an IPv4 address, or the /64 that every IPv6 host is given. */
-function network(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
-  if (mapped?.[1] !== undefined) return mapped[1];
-  if (!address.includes(':')) return address;
-  const [head = '', tail] = address.toLowerCase().replace(/%.*$/, '').split('::');
-  const first = head === '' ? [] : head.split(':');
-  const last = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - first.length - last.length);
-  const parts = [...first, ...Array<string>(zeros).fill('0'), ...last];
-  return parts
-    .slice(0, 4)
-    .map((part) => part.replace(/^0+(?=.)/, ''))
-    .join(':');
 }

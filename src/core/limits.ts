@@ -28,6 +28,15 @@ export const limits = {
   /** A client gets this long to send one whole request. */
   requestReadMs: 120_000,
 
+  /**
+   * Connections of clients: `streams` of them may be streams, and there is room for calls beside. Each costs some 10 kB while it is idle. Of one address as many as a large office behind
+   * one has; a trusted proxy and this machine itself stand for many, and have no such bound.
+   */
+  connections: 25_000,
+  connectionsPerAddress: 2_000,
+  /** Refused connections are told of this often at most. */
+  refusedConnectionsMs: 60_000,
+
   // mcp/: requests
 
   /** A JSON-RPC request body from a client: base64 files as tool arguments fit, a memory attack does not. */
@@ -38,6 +47,19 @@ export const limits = {
    */
   jsonBodyBytesLeast: 64 * 1024,
   jsonBodyBytesMost: 128 * 1024 * 1024,
+  /**
+   * Bodies of requests while they are received, all together: this part of the memory that the process may have, within these bounds. The least still holds four of
+   * the largest usual bodies; the most is far below what a heap of Node has, and more than honest clients have on their way at once.
+   */
+  budgetPart: 1 / 4,
+  budgetBytesLeast: 64 * 1024 * 1024,
+  budgetBytesMost: 256 * 1024 * 1024,
+  /** A body of no more than this is small: the last eighth of the budget is for such. A plain request is (`wire/head.ts`). */
+  budgetSmallBytes: 64 * 1024,
+  /** Who is refused for it comes back after this long: most bodies are there within a second. */
+  budgetRetryMs: 2_000,
+  /** Nesting of the JSON of a request. Parsers that servers are built on stop at 64 (.NET), 512 (PHP) or 1 000 (Python, Java); real arguments stay under 50. */
+  nesting: 512,
   /** Messages in one batch of a 2025-03-26 client. */
   batchMessages: 100,
   /** A call to a server that is still connecting waits this long for it. */
@@ -142,7 +164,9 @@ export const limits = {
 
   // http/: the management API and the dashboard
 
-  /** A body of the management API; an inline OpenAPI document of a large service fits. */
+  /** A body of a route that takes a form, such as a login: thousands of characters in each of its fields. */
+  smallBodyBytes: 16 * 1024,
+  /** A body of any other route (`http/frame/large-bodies.ts`); an inline OpenAPI document of a large service fits. */
   apiBodyBytes: 8 * 1024 * 1024,
   /** The rest of a body that was refused is read away this far and this long, so that its sender finds the answer. */
   strayBodyBytes: 256 * 1024 * 1024,

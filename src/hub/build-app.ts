@@ -6,6 +6,7 @@ import { createLogin, type Login } from '../auth/login.ts';
 import { logFailures } from '../auth/login-log.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import type { Tokens } from '../auth/tokens.ts';
+import type { ByteBudget } from '../core/byte-budget.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Views } from '../core/access/view.ts';
 
@@ -65,6 +66,8 @@ export interface AppParts {
   readonly embeddings: Embeddings;
   readonly room: Room;
   readonly metrics: Metrics;
+  /** The memory for bodies of requests. */
+  readonly bodies: ByteBudget;
   readonly log: Logger;
 }
 
@@ -99,6 +102,7 @@ function buildApi(parts: AppParts & { readonly login: Login; readonly cookies: S
     mount,
     ...whoAsks(parts),
     readonly: env.readonly,
+    bodies: parts.bodies,
     membersOf: membersOfBodies(subjects),
     resources: [
       ...peopleResources({ settings, login, passwords, tokens, claims: identity.claims, log }),

@@ -1,8 +1,10 @@
+import type { ByteBudget } from '../core/byte-budget.ts';
 import type { Closers } from '../core/closers.ts';
 import { createCallCounts } from '../metrics/calls.ts';
 import { countLogEntries } from '../metrics/log-entries.ts';
 import { createMetrics } from '../metrics/metrics.ts';
 import type { Pool } from '../upstream/pool.ts';
+import type { Front } from '../wire/front.ts';
 import { version } from '../version.ts';
 import type { Clients } from './open-clients.ts';
 import type { Storage } from './open-storage.ts';
@@ -10,10 +12,14 @@ import type { Storage } from './open-storage.ts';
 export interface OpenMetrics extends Pick<Storage, 'book' | 'database' | 'settings' | 'records'> {
   readonly clients: Pick<Clients, 'sessions' | 'streams'>;
   readonly pool: Pool;
+  readonly bodies: ByteBudget;
+  /** Known once the hub listens. */
+  readonly front: () => Pick<Front, 'connections'> | undefined;
 }
 
 /** What is counted, and what of everything else is told to who asks for the metrics. */
-export function openMetrics({ book, database, settings, records, clients, pool }: OpenMetrics, closers: Closers) {
+export function openMetrics(options: OpenMetrics, closers: Closers) {
+  const { book, database, settings, records, clients, pool, bodies, front } = options;
   const counts = createCallCounts((server) => settings.current.servers.has(server));
   settings.subscribe(() => counts.prune());
   const metrics = createMetrics({
@@ -22,6 +28,8 @@ export function openMetrics({ book, database, settings, records, clients, pool }
     servers: () => pool.states(),
     sessions: () => clients.sessions.liveCount,
     streams: () => ({ mcp: clients.streams.count, log: records.logStream.readers() }),
+    connections: () => front()?.connections ?? { open: 0, refused: 0 },
+    bodies: () => bodies,
     database: () => database.state().state,
     rows: () => ({ log: records.logs.counts(), activity: records.activity.counts() }),
     logEntries: countLogEntries(book),

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { type Closers, newClosers } from '../core/closers.ts';
@@ -25,12 +25,14 @@ import { isLoopbackName } from '../mcp/guard.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import { catalogueSaver } from '../upstream/catalogue-saver.ts';
 import type { Pool } from '../upstream/pool.ts';
-import { createFront } from '../wire/front.ts';
+import type { Front } from '../wire/front.ts';
+import { bodyBudget } from './body-budget.ts';
 import { environmentWins } from './environment-wins.ts';
 import { openClients } from './open-clients.ts';
 import { openMetrics } from './open-metrics.ts';
 import { openDispatch } from './open-dispatch.ts';
 import { secretsOf } from './open-embeddings.ts';
+import { openServer } from './open-server.ts';
 import { openSmart } from './open-smart.ts';
 import { openUpstream } from './open-upstream.ts';
 import { openAccess } from './open-access.ts';
@@ -102,12 +104,14 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const { tokens, identity } = await openAccess(env, storage, closers);
   const addressOf = clientAddress(env.trustProxy, log('hub'));
   const smart = openSmart({ env, settings, database, pool, files, log: log('search') }, closers);
-  const { counts, metrics } = openMetrics({ ...storage, clients, pool }, closers);
+  const bodies = bodyBudget(() => settings.current);
+  const served: { front?: Front } = {};
+  const { counts, metrics } = openMetrics({ ...storage, clients, pool, bodies, front: () => served.front }, closers);
   const dispatch = openDispatch({ ...storage, leases, clients, counts, smart: smart.options, log: log('gateway') });
   const publicUrl = createPublicUrl({ ...env, settingsBaseUrl: () => settings.current.system.baseUrl });
   const { embeddings } = smart;
   const asked = { pool, signIns, views, dispatch, changes, embeddings, metrics };
-  const parts = { ...storage, ...asked, publicUrl, env, tokens, identity, addressOf };
+  const parts = { ...storage, ...asked, publicUrl, env, tokens, identity, addressOf, bodies };
   const management = deferred<RequestListener>();
   const door = createDoor({
     ...dispatch,
@@ -121,14 +125,15 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
     ...clients,
     pageSize: () => settings.current.system.listPageSize,
     address: addressOf,
+    isHttps: (req) => publicUrl.isHttps(req),
+    bodies,
     metadataUrl: metadataUrl({ publicUrl, basePath: env.basePath }),
   });
 
   // What the last run knew is served from the first request on.
   pool.prepare(settings.current);
-  const server = createServer({ keepAliveTimeout: limits.idleConnectionMs, requestTimeout: limits.requestReadMs });
-  server.on('request', door.enter);
-  const front = createFront(server, { takes: door.isMcp, handle: door.enterMcp });
+  const { server, front } = openServer({ env, door, bodies, log: log('hub') });
+  served.front = front;
   const address = await listen(server, env.host, env.port);
   closers.add(() => closeServer(server, front, limits.drainMs, [clients.streams, records.logStream, changes]));
   listening = address;

@@ -10,6 +10,7 @@ import { until } from '../../test/kit/until.ts';
 import { emptyCatalogue } from '../core/catalogue.ts';
 import { anonymous } from '../core/access/principal.ts';
 import { createEventLogs } from './event-log.ts';
+import { createByteBudget } from '../core/byte-budget.ts';
 import { createSealer } from '../core/seal.ts';
 import type { Settings } from '../core/settings/types.ts';
 import { createViews } from '../core/access/view.ts';
@@ -53,6 +54,8 @@ async function door(options: Partial<DoorOptions> = {}) {
       asks: createAsks(createSealer(randomBytes(32), 'test')),
       address: () => undefined,
       taken: new Set(),
+      isHttps: () => false,
+      bodies: createByteBudget(() => 1_000_000),
       metadataUrl: () => '',
       finished: () => undefined,
       version: '1',

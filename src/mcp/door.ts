@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ByteBudget } from '../core/byte-budget.ts';
 import { needsCredential, userOf } from '../core/access/rules.ts';
 import { errorTable, errorText, HubError } from '../core/errors.ts';
 import { goOn } from '../core/go-on.ts';
@@ -9,6 +10,7 @@ import { errorResponseText, rpcErrors } from '../core/protocol/rpc.ts';
 import { decoded, type Scope, scopeOf } from '../core/access/scope.ts';
 import type { Settings } from '../core/settings/types.ts';
 import type { HttpRequest, HttpResponse } from '../wire/http.ts';
+import type { BodyLimit } from './body.ts';
 import { type EndpointOptions, refuseUnexpected, serveMcp } from './endpoint.ts';
 import { corsHeaders, type GuardOptions, preflightHeaders, refusedByGuard } from './guard.ts';
 import { createLegacySse } from './legacy-sse.ts';
@@ -25,8 +27,12 @@ export interface DoorOptions extends EndpointOptions {
   readonly identify: (headers: HttpRequest['headers']) => Identified | Promise<Identified>;
   /** The client's address, behind whatever proxies are trusted. */
   readonly address: (req: HttpRequest) => string | undefined;
+  /** The memory for bodies of requests. */
+  readonly bodies: ByteBudget;
   /** First parts of paths that are no user's, whatever follows. */
   readonly taken: ReadonlySet<string>;
+  /** Whether the client came over https. */
+  readonly isHttps: (req: HttpRequest) => boolean;
   /** Where the metadata of the endpoint is that a request without a good credential asked for (RFC 9728 §5.1). */
   readonly metadataUrl: (req: HttpRequest) => string;
   /** Every path that is not an MCP endpoint: health, REST, dashboard. */
@@ -34,6 +40,9 @@ export interface DoorOptions extends EndpointOptions {
   /** The body that tells a foreign host or page, on such a path, why it is refused. */
   readonly foreign: (request: { method: string; path: string }, why: string) => string;
 }
+
+/** Browsers come over https for a year from then on (RFC 6797). Names below this one are not the hub's to decide on. */
+const hsts = 'max-age=31536000';
 
 const noQuery = new URLSearchParams();
 
@@ -93,9 +102,9 @@ export function createDoor(options: DoorOptions): Door {
       if (!principal) return;
       const stillAdmitted = (): boolean | Promise<boolean> =>
         goOn(options.identify(req.headers), (now) => admit(now, route, at) !== undefined);
-      const bodyBytes = options.settings().system.routing.jsonBodyBytes ?? limits.requestBodyBytes;
+      const bodyLimit = () => bodyLimitOf(principal, options);
       // Written out: V8 lets what such an object holds outlive the young generation when it is spread and then added to.
-      return serve(route, { req, res, headers, scope, principal, address, query, bodyBytes, stillAdmitted });
+      return serve(route, { req, res, headers, scope, principal, address, query, bodyLimit, stillAdmitted });
     });
   }
 
@@ -133,6 +142,7 @@ export function createDoor(options: DoorOptions): Door {
       refuseUnexpected({ res, headers: {} }, error);
     };
     try {
+      if (options.isHttps(req)) res.setHeader('Strict-Transport-Security', hsts);
       const answering = answer();
       if (answering) answering.catch(failed);
     } catch (error) {
@@ -205,6 +215,11 @@ function admitted(who: Identified, settings: Settings, loopback: boolean): Princ
   if (who === 'bad') return undefined;
   if (who !== 'none') return who;
   return needsCredential(settings, loopback) ? undefined : anonymous;
+}
+
+function bodyLimitOf(principal: Principal, { settings, bodies }: Pick<DoorOptions, 'settings' | 'bodies'>): BodyLimit {
+  const maxBytes = settings().system.routing.jsonBodyBytes ?? limits.requestBodyBytes;
+  return { maxBytes, budget: bodies, isKnown: principal.kind !== 'anonymous' };
 }
 
 /** Endpoints that are switched off, or not there yet. */

@@ -1,5 +1,6 @@
 import { HubError } from '../core/errors.ts';
 import { goOn } from '../core/go-on.ts';
+import { isNestedDeeperThan } from '../core/json/nesting.ts';
 import { elements } from '../core/json/text.ts';
 import { limits } from '../core/limits.ts';
 import { packedBody } from '../core/protocol/packed-body.ts';
@@ -36,7 +37,7 @@ export function readMessages(visit: Visit): Read | Promise<Read> {
     return undefined;
   }
   try {
-    const read = goOn(readBody(visit.req, visit.bodyBytes), messagesOf);
+    const read = goOn(readBody(visit.req, visit.bodyLimit), messagesOf);
     return read instanceof Promise ? awaited(visit, read) : read;
   } catch (error) {
     return refuseBody(visit, error);
@@ -58,15 +59,29 @@ function refuseBody(visit: Visit, error: unknown): undefined {
   if (error instanceof InvalidRequest) refuse(visit, 400, rpcErrors.invalidRequest, error.message);
   else if (error instanceof SyntaxError) refuse(visit, 400, rpcErrors.parse, 'Parse error: the body is not JSON.');
   else if (!(error instanceof HubError)) throw error;
-  else refuse(visit, error.status, error.code === 'invalid_input' ? rpcErrors.parse : error.rpcCode, error.message);
+  else
+    refuse(
+      visit,
+      error.status,
+      error.code === 'invalid_input' ? rpcErrors.parse : error.rpcCode,
+      error.message,
+      waitFor(error),
+    );
 }
 
-/** JSON that is no JSON-RPC message. */
+function waitFor({ retryAfterMs }: HubError): { headers?: Record<string, string> } {
+  return retryAfterMs === undefined ? {} : { headers: { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) } };
+}
+
+/** What is no JSON-RPC message that the hub takes. */
 class InvalidRequest extends Error {}
 
-/** Throws SyntaxError for what is not JSON, InvalidRequest for JSON that is no message. */
+/** Throws SyntaxError for what is not JSON, InvalidRequest for JSON that is no message, or nested too deep. */
 function messagesOf(body: string): Received | Received[] {
   const text = body.replace(/^\uFEFF/, '');
+  if (isNestedDeeperThan(text, limits.nesting)) {
+    throw new InvalidRequest(`Invalid request: the message is nested more than ${limits.nesting} levels deep.`);
+  }
   const parsed: unknown = JSON.parse(text);
   if (isMessage(parsed)) return { message: parsed, text };
   if (Array.isArray(parsed) && parsed.length > 0 && parsed.length <= limits.batchMessages && parsed.every(isMessage)) {

@@ -1,6 +1,7 @@
 import type { Principal } from '../core/access/principal.ts';
 import { errorResponseText, rpcErrors } from '../core/protocol/rpc.ts';
 import type { Scope } from '../core/access/scope.ts';
+import type { BodyLimit } from './body.ts';
 import type { HttpRequest, HttpResponse } from '../wire/http.ts';
 
 /** One HTTP request to an MCP endpoint, with what the door found out about it. */
@@ -14,8 +15,8 @@ export interface Visit {
   /** CORS and the like: goes out with whatever is answered. */
   readonly headers: Record<string, string>;
   readonly query: URLSearchParams;
-  /** Of a body, at most. */
-  readonly bodyBytes: number;
+  /** What the body may take. */
+  readonly bodyLimit: () => BodyLimit;
   /** Whether the door would still let the request in, once its body is there, which may be minutes later. False: it was refused and answered. */
   readonly stillAdmitted: () => boolean | Promise<boolean>;
 }

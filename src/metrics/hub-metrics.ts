@@ -63,11 +63,18 @@ export function describeServers(page: Page, states: readonly ServerState[]): voi
 
 export function describeHub(
   page: Page,
-  { version, sessions, streams, database, rows, logEntries }: MetricSources,
+  { version, sessions, streams, connections, bodies, database, rows, logEntries }: MetricSources,
 ): void {
   page.gauge('toolhub_build_info', 'Always 1.', [[1, { version, node: process.versions.node }]]);
   page.gauge('toolhub_sessions', 'Sessions of MCP clients that have a call or a stream open.', [[sessions()]]);
   page.gauge('toolhub_streams', 'Open streams, to MCP clients and to readers of the log.', by('to', streams()));
+  const { open, refused } = connections();
+  page.gauge('toolhub_connections', 'Connections of clients.', [[open]]);
+  page.counter('toolhub_connections_refused_total', 'Connections refused because too many were open.', [[refused]]);
+  page.gauge('toolhub_request_body_bytes', 'Memory of request bodies that are being received.', [[bodies().used]]);
+  page.counter('toolhub_request_bodies_refused_total', 'Request bodies refused for want of memory.', [
+    [bodies().refused],
+  ]);
   const state = database();
   page.gauge(
     'toolhub_database_state',

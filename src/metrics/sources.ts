@@ -11,6 +11,10 @@ export interface MetricSources {
   readonly sessions: () => number;
   /** Open streams by who reads them. */
   readonly streams: () => Readonly<Record<string, number>>;
+  /** Connections of clients. */
+  readonly connections: () => Readonly<Record<'open' | 'refused', number>>;
+  /** Bodies of requests while they are received: bytes in memory, and bodies refused for want of it. */
+  readonly bodies: () => Readonly<Record<'used' | 'refused', number>>;
   readonly database: () => DatabaseState;
   /** Rows for the database, by what they are. */
   readonly rows: () => Readonly<Record<string, RowCounts>>;

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { type Answer, echo, echoServer, wire } from '../../test/kit/front.ts';
+import { type Answer, bodyMemory, echo, echoServer, wire } from '../../test/kit/front.ts';
 import { until } from '../../test/kit/until.ts';
 import type { HttpResponse } from './http.ts';
 
@@ -228,4 +228,112 @@ test('at the end idle connections are closed, busy ones once they have answered'
   responses[0]?.end('ok');
   await until('the busy one is closed', () => busy.closed);
   expect(busy.heard).toMatch(/Connection: close\r\n[^]*ok$/);
+});
+
+const one = { mostPerAddress: Infinity, clientOf: () => undefined };
+
+test('the time of a request does not begin anew when node:http goes on with it', async () => {
+  // node:http looks at its own connections twice a minute.
+  const server = await echoServer({ front: true, requestMs: 400, sweepMs: 20 });
+  const trickle = await wire(server.port);
+  const body = 'x'.repeat(1_000);
+  const whole = post(body);
+  const headEnds = whole.indexOf('\r\n\r\n') + 4;
+  await trickle.send(whole.slice(0, headEnds + 1));
+  let sent = headEnds + 1;
+  // More pieces than the front waits for: it hands over, and node:http reads on.
+  const pieces = setInterval(() => {
+    if (trickle.closed || sent > 900) return;
+    void trickle.send(whole.slice(sent, ++sent));
+  }, 10);
+  await until('it is closed', () => trickle.closed, 10_000);
+  clearInterval(pieces);
+  expect(sent).toBeGreaterThan(headEnds + 16);
+  expect(trickle.heard).toMatch(/^HTTP\/1\.1 408 /);
+});
+
+test.each([
+  ['mcp', '/mcp'],
+  ['node:http', '/node'],
+])('past the bound the connection that waits longest makes room, and none that is worked on (%s)', async (_, url) => {
+  const { answer, responses } = held();
+  const server = await echoServer({ front: true, answer, bounds: { ...one, most: 4 } });
+  const busy = await wire(server.port);
+  await busy.send(post('busy', '', url));
+  await until('the request', () => responses.length === 1);
+  const slow = await wire(server.port);
+  await slow.send(post('slow', '', url).slice(0, -1));
+  await until('its beginning', () => server.front?.connections.open === 2);
+  const [idle, later] = [await wire(server.port), await wire(server.port)];
+  await until('all are open', () => server.front?.connections.open === 4);
+  const fifth = await wire(server.port);
+  await until('the slow one is closed', () => slow.closed);
+  await fifth.send(post('fifth', '', url));
+  await until('the new one is heard', () => responses.length === 2);
+  for (const response of responses) {
+    response.writeHead(200, short);
+    response.end('ok');
+  }
+  await until('both are answered', () => answersIn(busy.heard) === 1 && answersIn(fifth.heard) === 1);
+  expect([busy.closed, idle.closed, later.closed]).toEqual([false, false, false]);
+  expect(server.front?.connections.refused).toBe(0);
+});
+
+test('where all are worked on a new connection is refused, and told so', async () => {
+  const { answer, responses } = held();
+  const refused: unknown[] = [];
+  const server = await echoServer({
+    front: true,
+    answer,
+    bounds: { ...one, most: 2, refused: (...told) => refused.push(told) },
+  });
+  const [first, second] = [await wire(server.port), await wire(server.port)];
+  await first.send(post('1'));
+  await second.send(post('2', '', '/node'));
+  await until('both requests', () => responses.length === 2);
+  const third = await wire(server.port);
+  await until('it is refused', () => third.closed);
+  expect(third.heard).toMatch(/^HTTP\/1\.1 503 .*\r\nRetry-After: 1\r\n/s);
+  expect(refused).toEqual([[expect.stringContaining('127.0.0.1'), 'all']]);
+  expect([first.closed, second.closed]).toEqual([false, false]);
+});
+
+test('one address has no more than its share', async () => {
+  const { answer, responses } = held();
+  const clientOf = (address: string) => address;
+  const server = await echoServer({ front: true, answer, bounds: { most: 100, mostPerAddress: 2, clientOf } });
+  const lines = [await wire(server.port), await wire(server.port)];
+  for (const line of lines) await line.send(post('x'));
+  await until('both requests', () => responses.length === 2);
+  const third = await wire(server.port);
+  await until('it is refused', () => third.closed);
+  expect(third.heard).toMatch(/^HTTP\/1\.1 503 /);
+  lines[0]?.socket.destroy();
+  await until('one has gone', () => server.front?.connections.open === 1);
+  // Others may be told that all are busy for a moment.
+  await until('there is room again', async () => {
+    const next = await wire(server.port);
+    await next.send(post('y'));
+    return !(await closedSoon(next)) && responses.length === 3;
+  });
+});
+
+async function closedSoon(line: { closed: boolean; heard: string }): Promise<boolean> {
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  return line.closed;
+}
+
+test('what waits of bodies takes from the memory for them, and gives it back', async () => {
+  const budget = bodyMemory(100_000);
+  const server = await echoServer({ front: true, bodies: budget });
+  const lines = [await wire(server.port), await wire(server.port)];
+  const whole = post('x'.repeat(50_000));
+  await lines[0]?.send(whole.slice(0, -1));
+  await until('it is counted', () => budget.used > 50_000);
+  // There is no room for this one: node:http, and who it asks, go on with it.
+  await lines[1]?.send(whole.slice(0, -1));
+  await until('the other is handed over', () => server.byNode.length === 1);
+  await lines[0]?.send(whole.slice(-1));
+  await until('the first is answered', () => server.byFront.length === 1);
+  expect(budget.used).toBe(0);
 });

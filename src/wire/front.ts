@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
+import { type ConnectionBounds, Connections, refusal } from './connections.ts';
 import type { HttpResponse } from './http.ts';
 import { PlainConnection } from './plain-connection.ts';
 import type { PlainRequest } from './plain-request.ts';
@@ -10,23 +11,34 @@ export interface Front {
   end(): void;
   /** Closes all. */
   destroy(): void;
+  /** Connections of clients, those that node:http has included: how many are open, and how many were refused since the start. */
+  readonly connections: Pick<Connections, 'open' | 'refused'>;
+}
+
+/** See `PlainOptions.hold`. */
+export interface BodyMemory {
+  hold(bytes: number): boolean;
+  release(bytes: number): void;
 }
 
 export interface FrontOptions {
   /** Whether requests for this path are answered by `handle`; all others are for the server's own listeners. */
   readonly takes: (url: string) => boolean;
   readonly handle: (req: PlainRequest, res: HttpResponse) => void;
+  readonly bounds: ConnectionBounds;
+  /** The memory for bodies of requests. */
+  readonly bodies: BodyMemory;
+  /** Connections are looked through this often for what is over its time, which is minutes. */
+  readonly sweepMs?: number;
 }
-
-/** Connections are looked through this often for what is over its time, which is minutes. */
-const sweepMs = 5_000;
 
 /**
  * Puts itself in front of a server of node:http, which would take half of all the time a call takes: requests of the plain shape are read and answered here (`head.ts` says what is
  * plain), and a connection is given to the server, for good, with the first request that is not (decisions/0023).
  */
-export function createFront(server: Server, { takes, handle }: FrontOptions): Front {
-  const connections = new Set<PlainConnection>();
+export function createFront(server: Server, { takes, handle, bounds, bodies, sweepMs = 5_000 }: FrontOptions): Front {
+  const plain = new Set<PlainConnection>();
+  const connections = new Connections(bounds, server.requestTimeout);
   const own = server.listeners('connection') as ((this: Server, socket: Socket) => void)[];
   server.removeAllListeners('connection');
   let ending = false;
@@ -36,31 +48,63 @@ export function createFront(server: Server, { takes, handle }: FrontOptions): Fr
     handOver(socket: Socket, unread: Buffer) {
       // Otherwise the stream, whose chunk this is, would ask for the next one after the server has paused, and the rest of a body would pile up in memory.
       socket.read(0);
+      connections.of(socket)?.handedOver();
       for (const listener of own) listener.call(server, socket);
       // Its parser reads from the socket itself from now on; this is what came before.
       socket.emit('data', unread);
     },
-    gone: (connection: PlainConnection) => void connections.delete(connection),
+    hold: (bytes: number) => bodies.hold(bytes),
+    release: (bytes: number) => bodies.release(bytes),
+    gone: (connection: PlainConnection) => void plain.delete(connection),
     idleMs: server.keepAliveTimeout,
     requestMs: server.requestTimeout,
   };
   server.on('connection', (socket: Socket) => {
+    const admitted = connections.admit(socket);
+    if (!admitted) return;
     const connection = new PlainConnection(socket, options);
-    connections.add(connection);
+    admitted.reader = connection;
+    plain.add(connection);
     if (ending) connection.end();
+  });
+  server.prependListener('request', (req, res) => connections.of(req.socket)?.asked(req, res));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    // In the middle of an answer nothing else can be said.
+    if (!(socket instanceof Socket) || !socket.writable || connections.of(socket)?.answers === true) {
+      socket.destroy(error);
+    } else {
+      socket.end(refusal(statusOf(error)));
+      socket.destroySoon();
+    }
   });
   const sweep = setInterval(() => {
     const now = Date.now();
-    for (const connection of connections) connection.expire(now);
+    for (const connection of plain) connection.expire(now);
+    connections.expire(now);
   }, sweepMs).unref();
   server.on('close', () => clearInterval(sweep));
   return {
     end() {
       ending = true;
-      for (const connection of connections) connection.end();
+      for (const connection of plain) connection.end();
     },
     destroy() {
-      for (const connection of connections) connection.destroy();
+      for (const connection of plain) connection.destroy();
     },
+    connections,
   };
+}
+
+/** What node:http could not read is answered with the status that it gives by itself. */
+function statusOf({ code }: NodeJS.ErrnoException): number {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return 431;
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return 413;
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return 408;
+    default:
+      return 400;
+  }
 }

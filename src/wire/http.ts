@@ -12,6 +12,8 @@ export interface HttpResponse {
   readonly destroyed: boolean;
   /** Bytes that wait for the client to read. */
   readonly writableLength: number;
+  /** Goes out with the head. */
+  setHeader(name: string, value: string): unknown;
   /** Without `content-length` the body is sent in chunks. */
   writeHead(status: number, headers: Record<string, string | number>): unknown;
   flushHeaders(): void;

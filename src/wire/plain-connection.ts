@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { late } from './connections.ts';
 import { plainBounds, readHead, type PlainHead } from './head.ts';
 import type { HttpResponse } from './http.ts';
 import { PlainRequest } from './plain-request.ts';
@@ -10,6 +11,9 @@ export interface PlainOptions {
   readonly handle: (req: PlainRequest, res: HttpResponse) => void;
   /** Gives the connection to node:http, with what was read of it and not answered. Nothing of it comes back. */
   readonly handOver: (socket: Socket, unread: Buffer) => void;
+  /** Takes memory for what came of a request and cannot be worked on yet. False where there is none. */
+  readonly hold: (bytes: number) => boolean;
+  readonly release: (bytes: number) => void;
   /** The connection is here no more: closed, or handed over. */
   readonly gone: (connection: PlainConnection) => void;
   /** How long a connection may be idle between two requests, and a request take to arrive; milliseconds. */
@@ -37,24 +41,32 @@ export class PlainConnection implements ResponseEnds {
   /** The one before, until the client has read it. */
   #unheard: PlainResponse | undefined;
   #ending = false;
-  /** When it is closed unless something comes, in milliseconds since the epoch; Infinity while a request is worked on. */
-  #deadline: number;
+  /** Since when it waits, in milliseconds since the epoch; Infinity while a request is worked on. */
+  #waitingSince = Date.now();
+  /** Something was answered on it. */
+  #answered = false;
+  /** Bytes of memory taken by `hold`. */
+  #held = 0;
 
   constructor(socket: Socket, options: PlainOptions) {
     this.#socket = socket;
     this.#options = options;
-    this.#deadline = Date.now() + options.requestMs;
     socket.on('data', this.#received);
     socket.on('end', this.#left);
     socket.on('error', this.#failed);
     socket.on('close', this.#closed);
   }
 
+  get waitingSince(): number {
+    return this.#waitingSince;
+  }
+
   /** Closes it when it waited for too long. */
   expire(now: number): void {
-    if (now < this.#deadline) return;
+    const { idleMs, requestMs } = this.#options;
+    if (now < this.#waitingSince + (this.#answered && !this.#unread ? idleMs : requestMs)) return;
     // Half a request: its sender hears why (RFC 9110 §15.5.9).
-    if (this.#unread) this.#socket.end('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n');
+    if (this.#unread) this.#socket.end(late);
     this.#socket.destroySoon();
   }
 
@@ -78,7 +90,8 @@ export class PlainConnection implements ResponseEnds {
     this.#response = undefined;
     if (this.#socket.destroyed) return;
     if (this.#ending) return this.#socket.destroySoon();
-    this.#deadline = Date.now() + (this.#unread ? this.#options.requestMs : this.#options.idleMs);
+    this.#waitingSince = Date.now();
+    this.#answered = true;
     // Written behind what waits, it comes back when that is gone; `drain` comes only where more waits than a stream likes.
     if (this.#socket.writableLength > 0) this.#socket.write('', this.#goOn);
     else this.#goOn();
@@ -88,10 +101,10 @@ export class PlainConnection implements ResponseEnds {
     this.#unread = this.#unread ? Buffer.concat([this.#unread, chunk]) : chunk;
     if (this.#response || this.#unheard) {
       // Sent ahead: it waits for its turn, and its sender with it.
-      if (this.#unread.length > aheadBytes) this.#socket.pause();
+      if (this.#unread.length > aheadBytes || !this.#hold(this.#unread.length)) this.#socket.pause();
       return;
     }
-    if (this.#pieces++ === 0) this.#deadline = Date.now() + this.#options.requestMs;
+    if (this.#pieces++ === 0) this.#waitingSince = Date.now();
     this.#next();
   };
 
@@ -105,12 +118,24 @@ export class PlainConnection implements ResponseEnds {
     const bodyAt = end + headEnd.length;
     const bodyEnd = bodyAt + head.length;
     if (unread.length < bodyEnd) {
+      // What reads on from there refuses it in words.
+      if (!this.#hold(unread.length)) return this.#handOver(unread);
       // More than is read ahead of its turn may have come of it, and this is its turn.
       if (this.#socket.isPaused()) this.#socket.resume();
       return;
     }
     this.#unread = unread.length === bodyEnd ? undefined : unread.subarray(bodyEnd);
+    this.#hold(this.#unread?.length ?? 0);
     this.#begin(head, unread.subarray(bodyAt, bodyEnd));
+  }
+
+  /** Takes memory for so many bytes in all, in place of what was taken before. */
+  #hold(bytes: number): boolean {
+    const more = bytes - this.#held;
+    if (more > 0 && !this.#options.hold(more)) return false;
+    if (more < 0) this.#options.release(-more);
+    this.#held = bytes;
+    return true;
   }
 
   /** A client in the middle of its calls sends the same head again and again. */
@@ -124,7 +149,7 @@ export class PlainConnection implements ResponseEnds {
 
   #begin(head: PlainHead, body: Buffer): void {
     this.#pieces = 0;
-    this.#deadline = Infinity;
+    this.#waitingSince = Infinity;
     const request = new PlainRequest(head, this.#socket, body);
     const response = new PlainResponse(request, this);
     this.#response = response;
@@ -152,6 +177,7 @@ export class PlainConnection implements ResponseEnds {
   readonly #failed = (): void => void this.#socket.destroy();
 
   readonly #closed = (): void => {
+    this.#hold(0);
     this.#options.gone(this);
     this.#response?.close();
   };
@@ -163,6 +189,7 @@ export class PlainConnection implements ResponseEnds {
     socket.off('error', this.#failed);
     socket.off('close', this.#closed);
     if (socket.isPaused()) socket.resume();
+    this.#hold(0);
     this.#options.gone(this);
     this.#options.handOver(socket, unread);
   }

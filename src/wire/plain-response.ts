@@ -1,6 +1,7 @@
 import { STATUS_CODES, validateHeaderName, validateHeaderValue } from 'node:http';
 import type { HttpResponse } from './http.ts';
 import type { PlainRequest } from './plain-request.ts';
+import { nosniff } from './safe-response.ts';
 
 /** What a response says of its connection. */
 export interface ResponseEnds {
@@ -15,7 +16,7 @@ export class PlainResponse implements HttpResponse {
   readonly req: PlainRequest;
   headersSent = false;
   readonly #ends: ResponseEnds;
-  /** The head, until the first byte of the body goes out with it. */
+  /** The head, as far as it is known, until the first byte of the body goes out with it. */
   #head = '';
   #chunked = false;
   #corked = false;
@@ -37,9 +38,16 @@ export class PlainResponse implements HttpResponse {
     return this.req.socket.writableLength;
   }
 
+  setHeader(name: string, value: string): this {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    this.#head += `${name}: ${value}\r\n`;
+    return this;
+  }
+
   writeHead(status: number, headers: Record<string, string | number>): this {
     if (this.headersSent) throw new Error('The head of this response was written already');
-    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
+    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${everyAnswer}${this.#head}`;
     let length: string | number | undefined;
     for (const name in headers) {
       const value = headers[name] ?? '';
@@ -145,6 +153,7 @@ function over(response: PlainResponse, ends: ResponseEnds): void {
   ends.done();
 }
 
+const everyAnswer = `${nosniff.name}: ${nosniff.value}\r\n`;
 /** Neither a line break nor anything else that a name or a value could smuggle in. */
 const harmless = /^[\w\-./;=+, ]*$/;
 const lineBreak = Buffer.from('\r\n');

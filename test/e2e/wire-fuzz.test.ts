@@ -88,7 +88,7 @@ const wrong: [what: string, body: string | Buffer, status: number, code: number,
   ['a method of everybody’s prototype', rpcText('"id":1,"method":"constructor"'), 200, -32601, 1],
   ['the duplicate of an id', rpcText('"id":1,"id":2,"method":"tools/no-such"'), 200, -32601, 2],
   ['params that are a list', rpcText('"id":1,"method":"tools/call","params":["s-echo"]'), 200, -32602, 1],
-  ['params that are deep', rpcText(`"id":1,"method":"tools/call","params":${deep}`), 200, -32602, 1],
+  ['params that are deep', rpcText(`"id":1,"method":"tools/call","params":${deep}`), 400, -32600, null],
   ['no tool', rpcText('"id":1,"method":"tools/call","params":{}'), 200, -32602, 1],
   ['a tool that is an object', rpcText('"id":1,"method":"tools/call","params":{"name":{}}'), 200, -32602, 1],
   [

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { createFront, type Front } from '../../src/wire/front.ts';
+import { type ByteBudget, createByteBudget } from '../../src/core/byte-budget.ts';
+import { createFront, type Front, type FrontOptions } from '../../src/wire/front.ts';
 import type { HttpRequest, HttpResponse } from '../../src/wire/http.ts';
 import type { PlainRequest } from '../../src/wire/plain-request.ts';
 import { atEnd } from './at-end.ts';
@@ -30,11 +31,18 @@ export const echo: Answer = ({ method, url, headers }, body, res) => {
   res.end(text);
 };
 
+export const bodyMemory = (bytes: number): ByteBudget => createByteBudget(() => bytes);
+
+const unbounded = { most: Infinity, mostPerAddress: Infinity, clientOf: () => undefined };
+
 /** A server of node:http, with the front before it or without. Ends with the test. */
 export async function echoServer(
-  options: { front: boolean; answer?: Answer; idleMs?: number; requestMs?: number } = { front: true },
+  options: { front: boolean; answer?: Answer; idleMs?: number; requestMs?: number } & Partial<FrontOptions> = {
+    front: true,
+  },
 ): Promise<EchoServer> {
-  const { answer = echo, idleMs = 75_000, requestMs = 120_000 } = options;
+  const { answer = echo, idleMs = 75_000, requestMs = 120_000, sweepMs = 5_000 } = options;
+  const { bounds = unbounded, bodies = bodyMemory(Infinity) } = options;
   const byNode: string[] = [];
   const byFront: string[] = [];
   const server = createServer({ keepAliveTimeout: idleMs, requestTimeout: requestMs }, (req, res) => {
@@ -45,7 +53,9 @@ export async function echoServer(
     byFront.push(req.url);
     answer(req, req.body, res);
   };
-  const front = options.front ? createFront(server, { takes: (url) => !url.startsWith('/node'), handle }) : undefined;
+  const front = options.front
+    ? createFront(server, { takes: (url) => !url.startsWith('/node'), handle, bounds, bodies, sweepMs })
+    : undefined;
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });

@@ -4,6 +4,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Context, type Handler, Hono } from 'hono';
 import { shipped } from '../../core/shipped.ts';
+import { pageHeaders } from '../frame/page-headers.ts';
 import { pages } from '../frame/taken-paths.ts';
 
 export interface DashboardOptions {
@@ -42,7 +43,7 @@ export function dashboardRoutes({ basePath, version, readonly, folder = built }:
     const headers = {
       'Content-Type': type,
       'Cache-Control': name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
-      'X-Content-Type-Options': 'nosniff',
+      'Cross-Origin-Resource-Policy': 'same-origin',
       Vary: 'Accept-Encoding',
     };
     const packed = files.get(`${name}.gz`);
@@ -85,9 +86,7 @@ function secure(c: Context, nonce: string): void {
     "form-action 'none'",
     "frame-ancestors 'none'",
   ];
-  c.header('Content-Security-Policy', policy.join('; '));
-  c.header('X-Content-Type-Options', 'nosniff');
-  c.header('Referrer-Policy', 'no-referrer');
+  pageHeaders(c, { policy });
 }
 
 /** The page with its base address, and with what it has to know before it asks anything. */

@@ -11,13 +11,13 @@ summary code { font-weight: 400; }
 `;
 
 /** Nothing but the page's own style sheet, and that by its hash. */
-export const docsPolicy = [
+export const docsPolicy: readonly string[] = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
-].join('; ');
+];
 
 type Html = ReturnType<typeof html>;
 

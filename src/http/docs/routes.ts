@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import type { ApiEnv } from '../frame/caller.ts';
+import { pageHeaders } from '../frame/page-headers.ts';
 import { subjects } from './all.ts';
 import { describe, type DocumentOptions, openApiDocument } from './document.ts';
 import { docsPage, docsPolicy } from './page.ts';
@@ -18,9 +19,7 @@ export function docsRoutes({ mounted, web, ...options }: DocsOptions): Hono<ApiE
   routes.get('/docs/openapi.json', (c) => c.json(openApiDocument(all())));
   if (web) {
     routes.get('/docs', (c) => {
-      c.header('Content-Security-Policy', docsPolicy);
-      c.header('X-Content-Type-Options', 'nosniff');
-      c.header('Referrer-Policy', 'no-referrer');
+      pageHeaders(c, { policy: docsPolicy });
       return c.html(docsPage(describe(all()), options));
     });
   }

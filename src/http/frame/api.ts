@@ -1,9 +1,12 @@
 import { type Context, Hono } from 'hono';
 import { matchedRoutes } from 'hono/route';
+import type { ByteBudget } from '../../core/byte-budget.ts';
 import { HubError } from '../../core/errors.ts';
+import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import { packedBody } from '../../core/protocol/packed-body.ts';
 import { type ApiEnv, callerOf, type CallerOptions } from './caller.ts';
+import { largeBodies } from './large-bodies.ts';
 import { harmless, login, logStream, matches, openApi, openRoutes, type Routes } from './open-routes.ts';
 import { limitBody, limitMembers, type MembersOf } from './body.ts';
 import { answerErrors, failBare } from './reply.ts';
@@ -16,6 +19,8 @@ export interface ApiOptions extends CallerOptions {
   readonly resources: readonly Hono<ApiEnv>[];
   /** What the JSON body of a route may have at its top. */
   readonly membersOf: MembersOf;
+  /** The memory for bodies. */
+  readonly bodies: ByteBudget;
   readonly log: Logger;
 }
 
@@ -43,8 +48,11 @@ export function createApi(options: ApiOptions): Hono<ApiEnv> {
     if (options.readonly && !is(c, harmless)) throw new HubError('forbidden', 'This hub is read-only (READONLY).');
     const packed = packedBody(c.req.header('content-encoding'));
     if (packed !== undefined) throw new HubError('wrong_type', packed);
-    const most = c.var.caller.settings.system.routing.jsonBodyBytes;
-    if (most !== undefined) limitBody(c.req.raw, most);
+    const { settings, principal } = c.var.caller;
+    const most = is(c, largeBodies)
+      ? (settings.system.routing.jsonBodyBytes ?? limits.apiBodyBytes)
+      : limits.smallBodyBytes;
+    limitBody(c.req.raw, { most, budget: options.bodies, isKnown: principal.kind !== 'anonymous' });
     const path = matchedRoutes(c).find(({ method }) => method === c.req.method)?.path ?? '';
     const members = options.membersOf({ method: c.req.method, path: path.slice(options.mount.length) });
     if (members !== undefined) limitMembers(c.req.raw, members);

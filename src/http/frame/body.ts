@@ -1,15 +1,26 @@
+import type { ByteBudget } from '../../core/byte-budget.ts';
 import { HubError } from '../../core/errors.ts';
+import { isNestedDeeperThan } from '../../core/json/nesting.ts';
 import { limits } from '../../core/limits.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import { stillAllowed } from './caller.ts';
 import { bodyChunks } from './unread.ts';
 
-/** Of requests whose body may have another length than `limits.apiBodyBytes`. */
-const bodyLimits = new WeakMap<Request, number>();
+/** What the body of a request may take. */
+export interface BodyLimit {
+  /** Bytes, at most. */
+  readonly most: number;
+  /** Where the memory for it comes from. */
+  readonly budget: ByteBudget;
+  /** Whether its sender is known by a credential. */
+  readonly isKnown: boolean;
+}
 
-/** The body of this request may have so many bytes, and not `limits.apiBodyBytes`. */
-export function limitBody(request: Request, most: number): void {
-  bodyLimits.set(request, most);
+const bodyLimits = new WeakMap<Request, BodyLimit>();
+
+/** Says what the body of this request may take, in place of what was said before. */
+export function limitBody(request: Request, limit: BodyLimit): void {
+  bodyLimits.set(request, limit);
 }
 
 /** The members that the JSON body of a route may have at its top; undefined where it may have any. `path` as the router has it, below the API. */
@@ -24,8 +35,8 @@ export function limitMembers(request: Request, members: ReadonlySet<string>): vo
 }
 
 /**
- * The JSON body of a request, or `fallback` when there is none. Throws HubError `wrong_type`, `invalid_input`, or `too_large` past
- * `limits.apiBodyBytes`, or what the settings say in place of it.
+ * The JSON body of a request, or `fallback` when there is none. Throws HubError `wrong_type`, `invalid_input`, and what
+ * `bodyText` throws. It may be nested `limits.nesting` deep.
  */
 export async function jsonBody(request: Request, fallback?: unknown): Promise<unknown> {
   const { value } = await jsonBodyText(request, fallback === undefined ? undefined : JSON.stringify(fallback));
@@ -39,6 +50,9 @@ export async function jsonBodyText(request: Request, fallback?: string): Promise
   if (text.trim() === '' && fallback !== undefined) return { value: JSON.parse(fallback) as unknown, text: fallback };
   if (type !== null && !/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
     throw new HubError('wrong_type', `Content-Type must be application/json, not "${type.slice(0, 80)}".`);
+  }
+  if (isNestedDeeperThan(text, limits.nesting)) {
+    throw new HubError('invalid_input', `The body is nested more than ${limits.nesting} levels deep.`);
   }
   let value: unknown;
   try {
@@ -65,21 +79,30 @@ export function refuseUnknown(body: unknown, members: ReadonlySet<string> | unde
 }
 
 /**
- * The body of a request as it is. Throws HubError `too_large` past the same. Not the middleware of Hono: that makes a new request of one whose
- * length is not announced, which the requests of the Node adapter do not allow.
+ * The body of a request as it is. Throws HubError `too_large` past what `limitBody` allows, `not_ready` where the memory for bodies is used up. Not the middleware of Hono: that makes a
+ * new request of one whose length is not announced, which the requests of the Node adapter do not allow.
  */
 export async function bodyText(request: Request): Promise<string> {
-  const most = bodyLimits.get(request) ?? limits.apiBodyBytes;
+  const limit = bodyLimits.get(request);
+  if (!limit) throw new Error('A body is read whose limit was not set');
+  const { most, budget, isKnown } = limit;
   const tooLarge = () => new HubError('too_large', `The body is larger than ${most} bytes.`);
   // Looked at before the body is: one that was never touched is read away by the server.
-  if (Number(request.headers.get('content-length') ?? 0) > most) throw tooLarge();
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of bodyChunks(request.body)) {
-    size += chunk.length;
-    if (size > most) throw tooLarge();
-    chunks.push(chunk);
+  const declared = Number(request.headers.get('content-length') ?? 0);
+  if (declared > most) throw tooLarge();
+  const receiving = budget.receive({ declared, isKnown });
+  try {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of bodyChunks(request)) {
+      size += chunk.length;
+      if (size > most) throw tooLarge();
+      receiving.add(chunk.length);
+      chunks.push(chunk);
+    }
+    await stillAllowed(request);
+    return new TextDecoder().decode(Buffer.concat(chunks));
+  } finally {
+    receiving.close();
   }
-  await stillAllowed(request);
-  return new TextDecoder().decode(Buffer.concat(chunks));
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { inRanges, parseCidr } from '../../core/address.ts';
+import { networkOf } from '../../core/network.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { TrustProxy } from '../../env/values.ts';
 
@@ -51,6 +52,19 @@ export function fromTrustedProxy(trust: TrustProxy): (req: Arrived) => boolean {
   return ({ socket }) => {
     const peer = bare(socket.remoteAddress ?? '');
     return peer !== undefined && trusted(peer, 0);
+  };
+}
+
+/**
+ * The client that the bound of connections per address counts an address for; undefined for a proxy that is trusted and for this machine itself, which stand for
+ * many clients.
+ */
+export function clientOf(trust: TrustProxy): (address: string) => string | undefined {
+  const trusted = trustOf(trust);
+  const isLocal = within(['loopback']);
+  return (address) => {
+    const peer = bare(address);
+    return peer === undefined || isLocal(peer, 0) || trusted(peer, 0) ? undefined : networkOf(peer);
   };
 }
 

@@ -8,6 +8,8 @@ import { type Arrived, fromTrustedProxy } from './client-address.ts';
 export interface PublicUrl {
   /** Scheme, host and port. */
   origin(req: Arrived): string;
+  /** Whether the client came over https. */
+  isHttps(req: Arrived): boolean;
   /** What comes before `/mcp`, `/api` and the rest: `BASE_PATH`, after whatever path `INSTALL_BASE_URL` has. Empty, or like `/hub`. */
   readonly prefix: string;
   /** The address to write down for others, prefix included: what the settings say in `install.baseUrl` goes before what the request does. */
@@ -29,15 +31,20 @@ export function createPublicUrl(options: PublicUrlOptions): PublicUrl {
   const install = installBaseUrl === undefined ? undefined : new URL(installBaseUrl);
   const prefix = `${install?.pathname.replace(/\/+$/, '') ?? ''}${basePath}`;
   const forwarded = fromTrustedProxy(trustProxy);
+  const isHttps = (req: Arrived): boolean => {
+    if (install) return install.protocol === 'https:';
+    const scheme = req.headers['x-forwarded-proto'];
+    return scheme !== undefined && forwarded(req) && first(scheme)?.toLowerCase() === 'https';
+  };
   const origin = (req: Arrived): string => {
     if (install) return install.origin;
     const said = forwarded(req) ? (name: string) => first(req.headers[name]) : () => undefined;
-    const scheme = said('x-forwarded-proto')?.toLowerCase() === 'https' ? 'https' : 'http';
-    return `${scheme}://${hostIn(said('x-forwarded-host')) ?? hostIn(req.headers.host) ?? 'localhost'}`;
+    return `${isHttps(req) ? 'https' : 'http'}://${hostIn(said('x-forwarded-host')) ?? hostIn(req.headers.host) ?? 'localhost'}`;
   };
   return {
     prefix,
     origin,
+    isHttps,
     hub(req) {
       const chosen = install ? undefined : settingsBaseUrl();
       return chosen !== undefined && leadsElsewhere(chosen) ? `${chosen}${basePath}` : `${origin(req)}${prefix}`;

@@ -1,19 +1,19 @@
+import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
 /**
  * A body, piece by piece, that can be left at any point. What is left is read away behind the answer: closing the connection instead would cost whoever sends everything
- * before they look the answer, and whoever keeps connections the next request. A body that was never touched is read away by the server itself.
+ * before they look the answer, and whoever keeps connections the next request. A body that was never touched is read away by the server itself. Throws HubError `cancelled`
+ * when its sender leaves in the middle.
  */
-export async function* bodyChunks(
-  body: ReadableStream<Uint8Array> | null,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  const reader = body?.getReader();
+export async function* bodyChunks(request: Pick<Request, 'body'>): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = bodyOf(request)?.getReader();
   let ended = false;
   try {
     for (;;) {
-      const read = await reader?.read();
+      const read = await reader?.read().catch(senderLeft);
       if (read?.done !== false) {
         ended = true;
         return;
@@ -23,6 +23,19 @@ export async function* bodyChunks(
   } finally {
     if (reader && !ended) void readAway(reader);
   }
+}
+
+/** The request cannot give the body of a sender who has left already. */
+function bodyOf(request: Pick<Request, 'body'>): Request['body'] {
+  try {
+    return request.body;
+  } catch (error) {
+    return senderLeft(error);
+  }
+}
+
+function senderLeft(cause: unknown): never {
+  throw new HubError('cancelled', 'The client left while sending.', { cause });
 }
 
 /** As far as `limits.strayBodyBytes` and `limits.strayBodyMs` allow; then the body, and with it the connection, is closed. */

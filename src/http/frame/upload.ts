@@ -45,7 +45,7 @@ export async function withUpload<T>(
   const file = join(place.folder, `${place.prefix}${randomBytes(8).toString('hex')}`);
   try {
     await mkdir(place.folder, { recursive: true, mode: 0o700 }).catch(diskFault(place.folder));
-    const form = await receive(request.body, type, file, place);
+    const form = await receive(request, type, file, place);
     await stillAllowed(request);
     return await use({ file, ...form });
   } finally {
@@ -73,7 +73,7 @@ function formParser(type: string) {
 }
 
 /** Reads the form to its end, the file in it to `file`. */
-async function receive(body: Request['body'], type: string, file: string, { folder, names }: UploadPlace) {
+async function receive(request: Request, type: string, file: string, { folder, names }: UploadPlace) {
   const expected = names.map((name) => `"${name}"`).join(' or ');
   const fields = new Map<string, string>();
   let filename: string | undefined;
@@ -109,7 +109,7 @@ async function receive(body: Request['body'], type: string, file: string, { fold
   parser.on('filesLimit', () => refuse(invalidForm('it has more than one file')));
   parser.on('fieldsLimit', () => refuse(invalidForm(`it has more than ${limits.formFields} fields`)));
   try {
-    const source = Readable.from(bodyChunks(body), { objectMode: false });
+    const source = Readable.from(bodyChunks(request), { objectMode: false });
     await pipeline(source, parser, { signal: stop.signal });
     await written;
   } catch (error) {

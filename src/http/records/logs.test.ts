@@ -12,6 +12,7 @@ import { createDatabase } from '../../database/supervise.ts';
 import { createLog } from '../../logs/log.ts';
 import { openRecords } from '../../logs/records.ts';
 import { parseSettings } from '../../settings/schema.ts';
+import { createByteBudget } from '../../core/byte-budget.ts';
 import { createApi } from '../frame/api.ts';
 import { logsRoutes } from './logs.ts';
 
@@ -29,6 +30,7 @@ async function start(settings: Settings) {
     address: () => '127.0.0.1',
     readonly: false,
     membersOf: () => undefined,
+    bodies: createByteBudget(() => 1_000_000),
     resources: [
       logsRoutes({
         logs: records.logs,

@@ -34,7 +34,6 @@ export function exportRoutes({ settings, log }: ExportRoutes): Hono<ApiEnv> {
     }
     c.header('Content-Type', 'application/json; charset=utf-8');
     c.header('Content-Disposition', 'attachment; filename="mcp_settings.json"');
-    c.header('X-Content-Type-Options', 'nosniff');
     return c.body(`${JSON.stringify(document, null, 2)}\n`);
   });
   return routes;

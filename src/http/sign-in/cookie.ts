@@ -20,7 +20,7 @@ const prefix = 'host' as const;
 
 export function signInCookies(publicUrl: PublicUrl): SignInCookies {
   const optionsFor = (c: Context) => {
-    const secure = publicUrl.origin((c.env as HttpBindings).incoming).startsWith('https:');
+    const secure = publicUrl.isHttps((c.env as HttpBindings).incoming);
     return { path: '/', httpOnly: true, sameSite: 'Lax', secure, ...(secure && { prefix }) } as const;
   };
   return {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import { html, raw } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { pageHeaders } from '../frame/page-headers.ts';
 import { pageStyle } from '../frame/page-style.ts';
 
 /** A small page of a sign-in. */
@@ -31,10 +32,11 @@ const policy = [
 /** The address of such a page may hold a code, so nothing may learn it from here: no script, no picture, no referrer, no cache. */
 export function oauthPage(c: Context, { status, title, content, hasForm = false }: OAuthPage) {
   // A form is answered with the way to the authorization server, which may be anywhere, and browsers hold redirects against `form-action` too.
-  c.header('Content-Security-Policy', [...policy, ...(hasForm ? [] : ["form-action 'none'"])].join('; '));
-  c.header('X-Content-Type-Options', 'nosniff');
-  // Without any, browsers send a form with `Origin: null`, which the hub takes for a stranger's.
-  c.header('Referrer-Policy', hasForm ? 'same-origin' : 'no-referrer');
+  pageHeaders(c, {
+    policy: [...policy, ...(hasForm ? [] : ["form-action 'none'"])],
+    // Without any, browsers send a form with `Origin: null`, which the hub takes for a stranger's.
+    referrer: hasForm ? 'same-origin' : 'no-referrer',
+  });
   c.header('Cache-Control', 'no-store');
   return c.html(
     html`<!doctype html>

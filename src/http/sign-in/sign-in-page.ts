@@ -4,11 +4,12 @@ import { html } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Login } from '../../auth/login.ts';
 import { principalOf } from '../../core/access/principal.ts';
+import type { ByteBudget } from '../../core/byte-budget.ts';
 import { errorText, HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Settings } from '../../core/settings/types.ts';
-import { bodyText } from '../frame/body.ts';
+import { bodyText, limitBody } from '../frame/body.ts';
 import { type Caller, callerNow } from '../frame/caller.ts';
 import type { Arrived } from '../frame/client-address.ts';
 import { oauthPage } from './oauth-page.ts';
@@ -21,6 +22,8 @@ export interface SignInPageOptions {
   readonly addressOf: (req: Arrived) => string;
   readonly begin: SignInBeginning;
   readonly cookies: SignInCookies;
+  /** The memory for bodies. */
+  readonly bodies: ByteBudget;
   readonly log: Logger;
 }
 
@@ -29,11 +32,12 @@ export interface SignInPageOptions {
  * it says first who they are at the hub: what they sign in to over there is theirs here. It says nothing about the server before that. Never below
  * `BASE_PATH`.
  */
-export function signInPageRoutes({ settings, login, addressOf, begin, cookies, log }: SignInPageOptions): Hono {
+export function signInPageRoutes({ settings, login, addressOf, begin, cookies, bodies, log }: SignInPageOptions): Hono {
   const routes = new Hono();
 
   async function callerFrom(c: Context): Promise<Caller> {
-    const form = new URLSearchParams(await formText(c));
+    limitBody(c.req.raw, { most: limits.smallBodyBytes, budget: bodies, isKnown: false });
+    const form = new URLSearchParams(await bodyText(c.req.raw));
     const address = addressOf((c.env as HttpBindings).incoming);
     const [username, password] = [form.get('username') ?? '', form.get('password') ?? ''];
     const { user } = await login({ username, password, address });
@@ -69,12 +73,6 @@ export function signInPageRoutes({ settings, login, addressOf, begin, cookies, l
   });
 
   return routes;
-}
-
-async function formText(c: Context): Promise<string> {
-  const text = await bodyText(c.req.raw);
-  if (text.length > limits.callbackChars) throw new HubError('too_large', 'The form is far too long.');
-  return text;
 }
 
 function message(c: Context, status: ContentfulStatusCode, text: string) {

@@ -1,5 +1,7 @@
 import stripJsonComments from 'strip-json-comments';
 import { errorText } from '../../errors.ts';
+import { isNestedDeeperThan } from '../../json/nesting.ts';
+import { limits } from '../../limits.ts';
 
 /**
  * JSON as people paste it: comments, trailing commas, and members without the braces around them (`"github": {…}`, cut out of a larger
@@ -7,6 +9,8 @@ import { errorText } from '../../errors.ts';
  */
 export function parseLoose(text: string): { value?: unknown; error?: string } {
   const strict = stripJsonComments(text, { trailingCommas: true });
+  if (isNestedDeeperThan(strict, limits.nesting))
+    return { error: `it is nested more than ${limits.nesting} levels deep` };
   try {
     return { value: JSON.parse(strict) };
   } catch (error) {

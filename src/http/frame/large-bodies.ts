@@ -1,0 +1,20 @@
+import { openApi, type Routes } from './open-routes.ts';
+
+/**
+ * Routes below `/api` whose body may be as long as the settings allow (`routing.jsonBodyLimit`, otherwise `limits.apiBodyBytes`): what carries a list, a document or
+ * arguments of a tool. Every other body is a form that a person fills in, such as a login, and may have `limits.smallBodyBytes`.
+ */
+export const largeBodies: Routes = [
+  ...openApi,
+  [['POST'], /^\/tools\/call\/[^/]+$/],
+  [['POST'], /^\/mcp\/[^/]+\/prompts\/[^/]+$/],
+  [['POST'], /^\/resources\/read$/],
+  // A document of a REST API can be part of a server.
+  [['POST'], /^\/servers(?:\/batch|\/import)?$/],
+  [['PUT'], /^\/servers\/[^/]+$/],
+  [['PUT'], /^\/servers\/[^/]+\/(?:tools|prompts|resources)\/[^/]+\/description$/],
+  [['PUT'], /^\/system-config$/],
+  [['POST'], /^\/mcp-settings\/import$/],
+  // Each names up to `limits.listedNames` servers.
+  [['POST', 'PUT'], /^\/(?:groups|users|auth\/keys)(?:\/|$)/],
+];
