@@ -317,6 +317,15 @@ export const limits = {
 
   // upstream/: what a server offers and says
 
+  /**
+   * A message larger than this stays in pieces on its way, of which so many bytes are worked on in one turn of the event loop: to decode, parse and write a megabyte as text takes 5 ms
+   * and more, in which nothing else moves.
+   */
+  largeMessageBytes: 256 * 1024,
+  largeTurnBytes: 256 * 1024,
+  /** Of a large message, what is given to a client's connection ahead of its reading; and what may wait for all clients together before further large answers are refused. */
+  largeAheadBytes: 512 * 1024,
+  largeUnsentBytes: 1024 * 1024 * 1024,
   /** One message from a server. Screenshots and database dumps reach 20 MB; more is a server gone wrong. */
   upstreamMessageBytes: 64 * 1024 * 1024,
   /** Pages read of one upstream list; 1 000 pages of any sane size exceed what a client can show. */

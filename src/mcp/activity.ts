@@ -23,7 +23,7 @@ export function activityOf(call: FinishedCall, settings: Settings, searches?: Se
     tool: target.key,
     durationMs: Math.round(ms),
     status: outcome === 'ok' ? 'success' : outcome === 'tool_error' ? 'error' : outcome,
-    resultBytes: answer === undefined ? 0 : Buffer.byteLength(answer),
+    resultBytes: bytesOf(answer),
     errorMessage: error,
     principal,
     username,
@@ -40,6 +40,11 @@ export function activityOf(call: FinishedCall, settings: Settings, searches?: Se
     ...(request.view.smart && linkOf(searches?.find(request, target), settings)),
     ...(settings.system.storeToolPayload && payloads(request.params, answer)),
   };
+}
+
+function bytesOf(answer: FinishedCall['answer']): number {
+  if (answer === undefined) return 0;
+  return typeof answer === 'string' ? Buffer.byteLength(answer) : answer.bytes;
 }
 
 /**
@@ -168,6 +173,8 @@ function traceIdIn(traceparent: unknown): string | undefined {
   return typeof traceparent === 'string' ? /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(traceparent)?.[1] : undefined;
 }
 
-function payloads(input: string | undefined, output: string | undefined): { input?: string; output?: string } {
-  return { ...(input !== undefined && { input }), ...(output !== undefined && { output }) };
+function payloads(input: string | undefined, output: FinishedCall['answer']): { input?: string; output?: string } {
+  // Of a large one, what is left when it is cut: no character has more than four bytes.
+  const kept = typeof output === 'object' ? output.slice(0, limits.activityPayloadChars * 4 + 4).toString() : output;
+  return { ...(input !== undefined && { input }), ...(kept !== undefined && { output: kept }) };
 }

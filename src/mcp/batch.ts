@@ -26,6 +26,7 @@ export function batchReplies(whole: Reply, ids: readonly string[]): readonly Rep
       notify: (text) => whole.notify(text),
       ask: (text) => whole.ask?.(text) ?? false,
       answer,
+      answerLarge: (head, result, tail) => answer(head + result.toString() + tail),
       answerBytes: (head, body, tail) => answer(head + body.toString() + tail),
       gone: undefined,
     };

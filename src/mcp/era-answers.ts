@@ -1,6 +1,8 @@
 import type { Target } from '../core/access/view.ts';
+import { LargeText } from '../core/json/large-text.ts';
 import { editObject } from '../core/json/text.ts';
 import { limits } from '../core/limits.ts';
+import type { LargeAnswer } from '../core/protocol/large-answer.ts';
 import { isObject, rpcErrors } from '../core/protocol/rpc.ts';
 import type { RelayOptions } from './relay-options.ts';
 import type { ClientRequest } from './request.ts';
@@ -21,6 +23,21 @@ export function resultFor(
   const hints = isRead && parsed['ttlMs'] === undefined ? { ttlMs: '0', cacheScope: '"private"' } : {};
   return editObject(result, { resultType: '"complete"', ...hints });
 }
+
+/** The same for a large result; undefined when that takes more than a member more in front of it. */
+export function largeResultFor(request: ClientRequest, answer: LargeAnswer): LargeText | undefined {
+  if (answer.resultMember('resultType') !== undefined) return undefined;
+  const { result } = answer;
+  const [first] = result.pieces;
+  if (!request.stateless) return result;
+  const isRead = request.method === 'resources/read' && answer.resultMember('ttlMs') === undefined;
+  if (first?.[0] !== openBrace || (isRead && answer.resultMember('cacheScope') !== undefined)) return undefined;
+  const hints = isRead ? ',"ttlMs":0,"cacheScope":"private"' : '';
+  const front = Buffer.from(`{"resultType":"complete"${hints},`);
+  return new LargeText([front, ...result.slice(1, result.bytes).pieces]);
+}
+
+const openBrace = 0x7b;
 
 /** A server's own state is good for nobody but who was given it: the server may not know whom it serves through the hub. */
 function withBoundState(

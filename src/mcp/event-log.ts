@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import type { LargeText } from '../core/json/large-text.ts';
 import { limits } from '../core/limits.ts';
 import type { HttpResponse } from '../wire/http.ts';
 
 /** A message that was sent on a stream, under its place there. */
 export interface SentEvent {
   readonly place: number;
-  readonly text: string;
+  readonly text: string | LargeText;
 }
 
 /** Makes what comes after an event go out on this response (2025-11-25, Resumability and Redelivery), then whatever else the stream still carries. */
@@ -45,7 +46,7 @@ export class EventLog {
   }
 
   /** Takes in a message that goes out now, or would if the client were there; answers its id. */
-  add(text: string): string {
+  add(text: SentEvent['text']): string {
     this.skip();
     this.#store.keep(this, { place: this.#place, text });
     return this.id;
@@ -164,7 +165,7 @@ class Store {
     own.add(log);
     log.push(event);
     log.touchedAt = this.now();
-    this.#weigh(log, event.text.length);
+    this.#weigh(log, sizeOf(event));
     if (log.events.length > limits.replayEvents) this.#forgetOldest(log);
     // The youngest stays whatever its size: it may be the answer.
     while (charsOf(own) > limits.replaySessionChars && this.#forgetOldest(oldest(own, log))) {}
@@ -195,7 +196,7 @@ class Store {
   #forgetOldest(log: EventLog | undefined): boolean {
     if (!log) return false;
     const event = log.shift();
-    if (event) this.#weigh(log, -event.text.length);
+    if (event) this.#weigh(log, -sizeOf(event));
     return event !== undefined;
   }
 
@@ -203,6 +204,10 @@ class Store {
     log.chars += chars;
     this.chars += chars;
   }
+}
+
+function sizeOf({ text }: SentEvent): number {
+  return typeof text === 'string' ? text.length : text.bytes;
 }
 
 function charsOf(logs: ReadonlySet<EventLog>): number {

@@ -33,6 +33,7 @@ export function invoke(invocation: Invocation, options: DispatchOptions): Promis
           invocation.progressed?.(memberText(text, 'params') ?? '{}');
       },
       answer: (text) => resolve(invoked(text)),
+      answerLarge: (head, result, tail) => resolve(invoked(head + result.toString() + tail)),
       answerBytes: (head, body, tail) => resolve(invoked(head + body.toString() + tail)),
       refused: reject,
       gone: undefined,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Abilities, abilitiesOf, noAbilities } from '../core/protocol/asks.ts';
 import type { HubError } from '../core/errors.ts';
+import { LargeText } from '../core/json/large-text.ts';
 import { type Principal, principalId } from '../core/access/principal.ts';
 import { isObject, resultText, type RpcMessage, rpcErrors } from '../core/protocol/rpc.ts';
 import type { Scope } from '../core/access/scope.ts';
@@ -172,6 +173,8 @@ function streamReply(stream: Stream): Reply {
       return stream.open;
     },
     answer: (text) => stream.send(text),
+    answerLarge: (head, result, tail) =>
+      stream.send(new LargeText([Buffer.from(head), ...result.pieces, Buffer.from(tail)])),
     answerBytes: (head, body, tail) => stream.send(head + body.toString() + tail),
     gone: undefined,
   };

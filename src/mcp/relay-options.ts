@@ -1,7 +1,9 @@
 import type { HubError } from '../core/errors.ts';
 import type { Target, Views } from '../core/access/view.ts';
+import type { LargeText } from '../core/json/large-text.ts';
 import type { Logger } from '../core/logger.ts';
 import type { ServerAsk } from '../core/protocol/asks.ts';
+import type { LargeAnswer } from '../core/protocol/large-answer.ts';
 import type { RpcMessage } from '../core/protocol/rpc.ts';
 import type { RequestFacts } from '../core/protocol/stateless.ts';
 import type { Asks } from './asks/asks.ts';
@@ -22,6 +24,7 @@ export interface RelayConnection {
 export interface RelayExchange {
   notified(method: string, message: RpcMessage, text: string): void;
   answered(message: RpcMessage, text: string): void;
+  answeredLarge(answer: LargeAnswer): void;
   failed(error: HubError): void;
   asked(ask: ServerAsk): void;
   readonly asker: string | undefined;
@@ -50,5 +53,5 @@ export interface FinishedCall {
   readonly outcome: 'ok' | 'tool_error' | 'error' | 'cancelled' | 'timeout';
   readonly error: string | undefined;
   /** The result or error as JSON text; undefined when the server gave none. */
-  readonly answer: string | undefined;
+  readonly answer: string | LargeText | undefined;
 }

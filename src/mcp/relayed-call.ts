@@ -1,5 +1,6 @@
 import { bothCapabilities, missingFor, type ServerAsk, unableRefusal } from '../core/protocol/asks.ts';
 import { errorText, HubError } from '../core/errors.ts';
+import type { LargeText } from '../core/json/large-text.ts';
 import { type Edits, editObject, memberText } from '../core/json/text.ts';
 import { limits } from '../core/limits.ts';
 import {
@@ -10,6 +11,7 @@ import {
   rpcErrors,
   toRpcError,
 } from '../core/protocol/rpc.ts';
+import type { LargeAnswer } from '../core/protocol/large-answer.ts';
 import { metaKeys, statelessRevision } from '../core/protocol/stateless.ts';
 import type { Target } from '../core/access/view.ts';
 import { type FindTarget, unknownTarget } from './address.ts';
@@ -19,8 +21,9 @@ import { abilitiesFor } from './asks/client-of.ts';
 import type { ParkableCall, Parking } from './asks/parking.ts';
 import { beginRound, type Round } from './asks/round.ts';
 import { elicitationsOf, urlElicitationRequired, urlsRequired } from './asks/url-required.ts';
-import { errorFor, resultFor } from './era-answers.ts';
+import { errorFor, largeResultFor, resultFor } from './era-answers.ts';
 import { toldToCaller } from './failure.ts';
+import { hasRoomFor } from './paced-writer.ts';
 import { refusalText } from './refusal.ts';
 import type { FinishedCall, RelayConnection, RelayExchange, RelayOptions } from './relay-options.ts';
 import { factsOf } from './facts.ts';
@@ -149,6 +152,18 @@ export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
     this.#tell(() => this.#deliver(message, text));
   }
 
+  answeredLarge(answer: LargeAnswer): void {
+    if (this.#over) return;
+    const told = !this.#request.stateless && !this.#isStateless ? answer.result : largeResultFor(this.#request, answer);
+    if (told === undefined) {
+      const { message, text } = answer.read();
+      return this.answered(message, text);
+    }
+    if (!hasRoomFor(told.bytes)) return this.#fail(noRoom());
+    this.#end();
+    this.#tell(() => this.#deliverLarge(answer, told));
+  }
+
   failed(error: HubError): void {
     this.#fail(toldToCaller(error, this.target.server, this.#connection.status.kind));
   }
@@ -268,6 +283,15 @@ export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
     );
   }
 
+  #deliverLarge(answer: LargeAnswer, told: LargeText): void {
+    const { id, reply } = this.#request;
+    const toolFailed = answer.resultMember('isError') === 'true';
+    if (toolFailed && this.#lacking) return this.#lacks(this.#lacking);
+    this.#report(toolFailed ? 'tool_error' : 'ok', undefined, told);
+    const [head, tail] = resultText(id, '\n').split('\n');
+    reply.answerLarge(head ?? '', told, tail ?? '');
+  }
+
   #refuse(error: HubError): void {
     this.#report(error.code === 'timeout' ? 'timeout' : 'error', error.message, undefined);
     const { reply } = this.#request;
@@ -334,10 +358,15 @@ export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
     return true;
   }
 
-  #report(outcome: FinishedCall['outcome'], error: string | undefined, answer: string | undefined): void {
+  #report(outcome: FinishedCall['outcome'], error: string | undefined, answer: FinishedCall['answer']): void {
     const ms = performance.now() - this.#startedAt;
     this.#options.finished({ request: this.#request, target: this.target, ms, outcome, error, answer });
   }
+}
+
+function noRoom(): HubError {
+  const text = 'Too many large answers wait for clients that do not read them. Try again in a moment.';
+  return new HubError('upstream_unavailable', text, { retryAfterMs: 5_000 });
 }
 
 function isInputRequired(result: unknown): boolean {

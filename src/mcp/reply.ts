@@ -1,6 +1,8 @@
+import { LargeText } from '../core/json/large-text.ts';
 import { limits } from '../core/limits.ts';
 import type { HttpResponse } from '../wire/http.ts';
 import type { EventLog, EventLogs } from './event-log.ts';
+import { PacedWriter } from './paced-writer.ts';
 
 /**
  * Where the answer to one request goes: an HTTP response, or the stream of a legacy SSE connection. `answer` ends it; later calls do nothing, and nothing
@@ -15,6 +17,8 @@ export interface Reply {
   answer(text: string, status?: number): void;
   /** Sends `head + body + tail` as the response: for long lists that are kept as bytes. */
   answerBytes(head: string, body: Buffer, tail: string): void;
+  /** Sends `head`, a result that is too large for a text, and `tail` as the response. */
+  answerLarge(head: string, result: LargeText, tail: string): void;
   /**
    * Hears why the hub itself refuses or fails a request, in place of an error response: for askers that do not speak JSON-RPC. Where it is missing the
    * response is sent.
@@ -123,6 +127,28 @@ export class PostReply implements Reply {
     if (this.#res.writableLength > 0) dropUnread(this.#res);
   }
 
+  answerLarge(head: string, result: LargeText, tail: string): void {
+    if (this.#done) return;
+    this.#done = true;
+    const whole = new LargeText([Buffer.from(head), ...result.pieces, Buffer.from(tail)]);
+    const id = this.#log?.add(whole);
+    if (!this.#attached) return this.#over();
+    const res = this.#res;
+    const writer = new PacedWriter(res);
+    if (this.#streaming) {
+      writeFrame(writer, whole, id);
+    } else {
+      res.writeHead(200, {
+        ...this.#headers,
+        'content-type': 'application/json',
+        'content-length': whole.bytes,
+      });
+      writer.writeLarge('', whole, '');
+    }
+    writer.end();
+    dropUnread(res);
+  }
+
   #startStream(): boolean {
     if (this.#done || !this.#mayStream) return false;
     if (this.#streaming) return true;
@@ -151,8 +177,9 @@ export class PostReply implements Reply {
     before.destroy();
     res.on('close', () => this.#left(res));
     res.writeHead(200, { ...headers, ...streamHeaders });
-    for (const { place, text } of log.after(after)) if (text !== '') res.write(frame(text, `${log.name}.${place}`));
-    if (this.#done) res.end();
+    const writer = new PacedWriter(res);
+    for (const { place, text } of log.after(after)) if (text !== '') writeFrame(writer, text, `${log.name}.${place}`);
+    if (this.#done) writer.end();
     else res.flushHeaders();
     dropUnread(res);
   }
@@ -187,6 +214,13 @@ export function dropUnread(res: HttpResponse): void {
 export function frame(text: string, id?: string): string {
   const data = /[\r\n]/.test(text) ? text.replace(/[\r\n]+/g, ' ') : text;
   return id === undefined ? `event: message\ndata: ${data}\n\n` : `event: message\nid: ${id}\ndata: ${data}\n\n`;
+}
+
+/** The same for a message that may be a large one, on a response of which it is not the first. */
+export function writeFrame(writer: PacedWriter, text: string | LargeText, id?: string): void {
+  if (typeof text === 'string') return writer.write(frame(text, id));
+  const head = id === undefined ? 'event: message\ndata: ' : `event: message\nid: ${id}\ndata: `;
+  writer.writeLarge(head, text, '\n\n');
 }
 
 /** What a stream begins with, so that a client can come back to it from the first moment on (2025-11-25, Sending Messages, 6). */

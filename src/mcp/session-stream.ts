@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { LargeText } from '../core/json/large-text.ts';
 import { limits } from '../core/limits.ts';
 import { rpcErrors } from '../core/protocol/rpc.ts';
 import type { View, ViewList, Views } from '../core/access/view.ts';
@@ -84,12 +85,12 @@ class ResumableStream implements Stream {
     return this.#stream.open;
   }
 
-  send(text: string): void {
+  send(text: string | LargeText): void {
     this.#stream.send(text, this.#id(this.#log.add(text)));
   }
 
   /** A message that was sent, or kept, at this place before. */
-  again(text: string, place: number): void {
+  again(text: string | LargeText, place: number): void {
     this.#stream.send(text, this.#id(`${this.#log.name}.${place}`));
   }
 

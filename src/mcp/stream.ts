@@ -1,13 +1,15 @@
 import { BusyMap } from '../core/busy-map.ts';
+import type { LargeText } from '../core/json/large-text.ts';
 import { limits } from '../core/limits.ts';
 import type { HttpRequest, HttpResponse } from '../wire/http.ts';
 import { type ChangedList, changedText } from './announcer.ts';
-import { dropUnread, frame, primingEvent, streamHeaders } from './reply.ts';
+import { PacedWriter } from './paced-writer.ts';
+import { dropUnread, frame, primingEvent, streamHeaders, writeFrame } from './reply.ts';
 
 /** A stream to one client that stays open: the GET stream of a session, a legacy SSE connection, a `subscriptions/listen`. */
 export interface Stream {
   /** Sends one message. A reader that has left `limits.streamBacklogBytes` unread is dropped: it can come back and list again. */
-  send(text: string, id?: string): void;
+  send(text: string | LargeText, id?: string): void;
   /** Says that a list changed. */
   news(list: ChangedList): void;
   /** Sends an id alone, to come back to; a stream that makes its own ids needs none given. */
@@ -90,6 +92,8 @@ class HttpStream implements Stream {
   readonly #res: HttpResponse;
   readonly #farewell: string | undefined;
   #open = true;
+  /** Made with the first large message. */
+  #paced: PacedWriter | undefined;
 
   constructor(res: HttpResponse, farewell: string | undefined) {
     this.#res = res;
@@ -104,8 +108,11 @@ class HttpStream implements Stream {
     return this.#res.req;
   }
 
-  send(text: string, id?: string): void {
-    this.#write(frame(text, id));
+  send(text: string | LargeText, id?: string): void {
+    if (typeof text === 'string') return this.#write(frame(text, id));
+    if (!this.#open) return;
+    this.#paced ??= new PacedWriter(this.#res);
+    writeFrame(this.#paced, text, id);
   }
 
   news(list: ChangedList): void {
@@ -127,7 +134,8 @@ class HttpStream implements Stream {
   end(): void {
     if (this.#open && this.#farewell !== undefined) this.#write(frame(this.#farewell));
     this.#open = false;
-    this.#res.end();
+    if (this.#paced) this.#paced.end();
+    else this.#res.end();
   }
 
   gone(): void {
@@ -137,7 +145,9 @@ class HttpStream implements Stream {
   #write(chunk: string): void {
     if (!this.#open) return;
     // Looked at before, not after: one message may be larger than what may pile up.
-    if (this.#res.writableLength > limits.streamBacklogBytes) this.#res.destroy();
+    const waiting = this.#res.writableLength + (this.#paced?.waitingChars ?? 0);
+    if (waiting > limits.streamBacklogBytes) this.#res.destroy();
+    else if (this.#paced && !this.#paced.isIdle) this.#paced.write(chunk);
     else this.#res.write(chunk);
   }
 }

@@ -75,7 +75,7 @@ export function createTasks({ views, life }: TasksOptions, now: () => number = D
 
   return {
     learn({ request, target, outcome, answer }) {
-      if (request.method !== 'tools/call' || outcome !== 'ok' || answer === undefined) return;
+      if (request.method !== 'tools/call' || outcome !== 'ok' || typeof answer !== 'string') return;
       // A handle is short; what is long is not looked through for one.
       if (answer.length > limits.taskHandleChars || !answer.includes('"taskId"')) return;
       const task = taskIn(JSON.parse(answer) as unknown);

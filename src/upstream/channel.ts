@@ -1,4 +1,5 @@
 import type { HubError } from '../core/errors.ts';
+import type { LargeAnswer } from '../core/protocol/large-answer.ts';
 import type { RpcMessage } from '../core/protocol/rpc.ts';
 
 /**
@@ -29,6 +30,8 @@ export interface ChannelEvents {
    * the only proof that a message without a progress token belongs to one call. False: it answers nothing that waits.
    */
   message(message: RpcMessage, text: string, relatedTo?: number): boolean;
+  /** The same for a response whose result is too large for a text. */
+  large(answer: LargeAnswer): boolean;
   /** This one request failed in transport; the channel lives on. `sessionLost`: the server refused it unread because it no longer knows our session. */
   failed(requestId: number, error: HubError, sessionLost: boolean): void;
   /** The channel is dead (process ended, stream refused). Every request without an answer has failed with it. */

@@ -1,5 +1,6 @@
 import type { HubError } from '../core/errors.ts';
 import type { ServerAsk } from '../core/protocol/asks.ts';
+import type { LargeAnswer } from '../core/protocol/large-answer.ts';
 import type { RpcMessage } from '../core/protocol/rpc.ts';
 
 /** One request and all that belongs to it, as its asker sees it. Exactly one of `answered` and `failed` is called, once. None of them may throw. */
@@ -8,6 +9,8 @@ export interface Exchange {
   notified(method: string, message: RpcMessage, text: string): void;
   /** The response, as sent: its id is the connection's, not the asker's. */
   answered(message: RpcMessage, text: string): void;
+  /** The response, when its result is too large for a text. Missing where only text will do: it comes as `answered` then. */
+  answeredLarge?(answer: LargeAnswer): void;
   failed(error: HubError): void;
   /** The server asks something of the client in the middle of this request. Missing where there is no client: the hub's own requests. */
   asked?(ask: ServerAsk): void;

@@ -5,7 +5,7 @@ import { answeredId } from './oversize.ts';
 
 function read(frame: string) {
   const texts: string[] = [];
-  const found = eachMessage(frame, { message: (_message, text) => void texts.push(text) });
+  const found = eachMessage(frame, { message: (_message, text) => void texts.push(text), large: () => undefined });
   return { found, texts };
 }
 

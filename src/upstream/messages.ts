@@ -1,11 +1,35 @@
 import { elements } from '../core/json/text.ts';
+import { LargeAnswer } from '../core/protocol/large-answer.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import type { RpcMessage } from '../core/protocol/rpc.ts';
+import type { LargeMessage } from './large-message.ts';
 
 /** Takes each message, as `ChannelEvents.message`. */
 export interface MessageSink {
   message(message: RpcMessage, text: string, relatedTo?: number): void;
+  /** Takes a result that is too large for a text, as `ChannelEvents.large`. */
+  large(answer: LargeAnswer): void;
 }
+
+/** What `eachMessage` does, for what one large frame carried. A result stays in pieces; whatever else is that large is text after all. */
+export function eachLargeMessage(frame: LargeMessage, sink: MessageSink, relatedTo?: number): boolean {
+  if (!frame.end()) return false;
+  const whole = frame.text;
+  const [id, result] = [frame.member('id'), frame.member('result')];
+  if (!id || !result || frame.member('method') || frame.member('error'))
+    return eachMessage(whole.toString(), sink, relatedTo);
+  const members = new Map<string, string>();
+  for (const key of ['isError', 'resultType', 'ttlMs', 'cacheScope']) {
+    const place = frame.resultMember(key);
+    if (place) members.set(key, whole.slice(place.start, Math.min(place.end, place.start + shortBytes)).toString());
+  }
+  const short = whole.slice(id.start, Math.min(id.end, id.start + shortBytes)).toString();
+  sink.large(new LargeAnswer({ id: Number(short), whole, result, members }));
+  return true;
+}
+
+/** No id that was given out is longer, and no other member that is looked at. */
+const shortBytes = 64;
 
 /**
  * Parses what one frame carried (a line, an HTTP body, an event) and hands each message on: one object, or an array of them (batches of

@@ -67,10 +67,11 @@ export class PlainResponse implements HttpResponse {
     this.#out('');
   }
 
-  write(chunk: string | Buffer): boolean {
+  write(chunk: string | Buffer, taken?: () => void): boolean {
     if (this.#ended) return false;
     const size = Buffer.byteLength(chunk);
     if (size === 0) return true;
+    if (taken) return this.#piece(chunk, size, taken);
     if (!this.#chunked) return this.#part(chunk);
     return typeof chunk === 'string'
       ? this.#out(`${size.toString(16)}\r\n${chunk}\r\n`)
@@ -121,6 +122,19 @@ export class PlainResponse implements HttpResponse {
     this.#ended = true;
     for (const listener of this.#listeners ?? []) listener();
     this.#listeners = undefined;
+  }
+
+  /** A piece of a body that takes many turns: it leaves as it is, and at once. */
+  #piece(chunk: string | Buffer, size: number, taken: () => void): boolean {
+    const { socket } = this.req;
+    if (socket.destroyed) return false;
+    socket.cork();
+    this.#out(this.#chunked ? `${size.toString(16)}\r\n` : '');
+    const drained = this.#chunked ? (socket.write(chunk), socket.write(lineBreak, taken)) : socket.write(chunk, taken);
+    socket.uncork();
+    if (this.#corked) socket.uncork();
+    this.#corked = false;
+    return drained;
   }
 
   /** A part of a body whose length is known: what is said in one go is sent in one go. */

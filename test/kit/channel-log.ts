@@ -36,6 +36,10 @@ export function channelLog(): ChannelLog {
       // All that tests ask has a number.
       return message.method !== undefined || typeof message.id === 'number';
     },
+    large(answer) {
+      heard.push({ ...answer.read(), relatedTo: undefined });
+      return true;
+    },
     failed: (id, error, sessionLost) => void failures.push({ id, error, sessionLost }),
     closed: (error) => void closings.push(error),
     answer: (id, timeoutMs) =>

@@ -154,6 +154,10 @@ export function openApi(openapi: Record<string, unknown>, { headers = {}, ...opt
         else take(relatedTo)?.done(message);
         return true;
       },
+      large: (answer) => {
+        take(answer.id)?.done(answer.read().message);
+        return true;
+      },
       failed: (id, error) => take(id)?.failed(error),
       closed: (error) => {
         for (const id of waiting.keys()) take(id)?.failed(error);

@@ -1,12 +1,14 @@
 import type { Dispatcher } from 'undici';
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
+import { largeWork } from '../../core/turn-budget.ts';
 import { CalmReader } from '../calm-reader.ts';
 import type { Credential } from '../credential.ts';
 import { connectionError, header } from '../http-errors.ts';
 import type { ResponseHeaders } from '../http-errors.ts';
+import { LargeMessage } from '../large-message.ts';
 import { Pieces } from '../pieces.ts';
-import type { TooLong } from '../pieces.ts';
+import type { Enlarger, TooLong } from '../pieces.ts';
 import { redirectPath } from './remote.ts';
 import type { Remote } from './remote.ts';
 import { SseParser } from './sse-parser.ts';
@@ -59,10 +61,11 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
   /** The response has begun. Throws HubError to end the exchange with it. */
   protected abstract started(status: number, headers: ResponseHeaders): BodyKind;
   /** The body, when it was asked for as text. */
-  protected abstract text(body: string | TooLong): void;
+  protected abstract text(body: string | TooLong | LargeMessage): void;
   /** The response is complete, or there is none or only a part because of `error`. */
   protected abstract ended(error: HubError | undefined): void;
   abstract event(type: string, data: string): void;
+  abstract largeEvent(type: string, data: LargeMessage): void;
   abstract retry(ms: number): void;
   abstract tooLong(event: TooLong): void;
 
@@ -132,6 +135,7 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#aborted) return;
+    if (this.#reading?.isLarge && largeWork.isSpent) this.#rest(controller);
     if (this.#reading instanceof Pieces) {
       this.#reading.add(chunk);
     } else if (this.#reading) {
@@ -143,6 +147,15 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
         else this.#finish(undefined, controller);
       }
     }
+  }
+
+  /** A large answer has had its share of this turn. */
+  #rest(controller: Dispatcher.DispatchController): void {
+    if (controller.paused) return;
+    controller.pause();
+    largeWork.later(() => {
+      if (!this.#aborted && this.#controller === controller) controller.resume();
+    });
   }
 
   #unasked(events: SseParser): number {
@@ -192,7 +205,7 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
 
   #read(kind: BodyKind): void {
     if (kind === 'events') this.#reading = new SseParser(this.#maxEventBytes, this);
-    else if (kind !== 'nothing') this.#reading = new Pieces(kind.textBytes);
+    else if (kind !== 'nothing') this.#reading = new Pieces(kind.textBytes, wholeBody);
   }
 
   #isRedirect(status: number): boolean {
@@ -240,6 +253,14 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
     this.#aborted = false;
   }
 }
+
+const wholeBody: Enlarger = {
+  enlarge(begin) {
+    const message = new LargeMessage();
+    message.add(begin);
+    return message;
+  },
+};
 
 /** 401, or 403 when the token is good but not for this (RFC 6750 §3.1). */
 function wantsCredential(status: number, headers: ResponseHeaders): boolean {

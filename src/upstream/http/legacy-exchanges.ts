@@ -4,6 +4,7 @@ import { header, notAnAnswer, statusError } from '../http-errors.ts';
 import type { ResponseHeaders } from '../http-errors.ts';
 import { HttpExchange } from './exchange.ts';
 import type { BodyKind } from './exchange.ts';
+import type { LargeMessage } from '../large-message.ts';
 import type { TooLong } from '../pieces.ts';
 import type { Remote } from './remote.ts';
 
@@ -12,6 +13,7 @@ export interface StreamSink {
   endpoint(path: string): void;
   /** True: it is an answer that was waited for. */
   data(text: string): boolean;
+  largeData(message: LargeMessage): boolean;
   tooLong(event: TooLong): void;
   ended(error: HubError): void;
 }
@@ -35,7 +37,7 @@ export class LegacyStream extends HttpExchange {
     return status < 300 && isStream ? 'events' : { textBytes: limits.errorBodyBytes };
   }
 
-  protected text(body: string | TooLong): void {
+  protected text(body: string | TooLong | LargeMessage): void {
     const fail = this.status < 300 ? notAnAnswer : statusError;
     this.#failure = fail(
       this.remote.where,
@@ -43,6 +45,10 @@ export class LegacyStream extends HttpExchange {
       this.responseHeaders,
       typeof body === 'string' ? body : body.head,
     );
+  }
+
+  largeEvent(type: string, data: LargeMessage): void {
+    if (type !== 'endpoint' && this.#sink.largeData(data)) this.answered();
   }
 
   event(type: string, data: string): void {
@@ -92,7 +98,7 @@ export class LegacyPost extends HttpExchange {
     return status < 300 ? 'nothing' : { textBytes: limits.errorBodyBytes };
   }
 
-  protected text(body: string | TooLong): void {
+  protected text(body: string | TooLong | LargeMessage): void {
     const said = typeof body === 'string' ? body : body.head;
     this.#failure = statusError(this.remote.where, this.status, this.responseHeaders, said);
   }
@@ -102,6 +108,7 @@ export class LegacyPost extends HttpExchange {
   }
 
   event(): void {}
+  largeEvent(): void {}
   retry(): void {}
   tooLong(): void {}
 }

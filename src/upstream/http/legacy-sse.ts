@@ -4,8 +4,8 @@ import type { Logger } from '../../core/logger.ts';
 import type { Channel, ChannelEvents } from '../channel.ts';
 import { deadChannel } from '../dead-channel.ts';
 import { connectionError } from '../http-errors.ts';
-import { LegacyPost, LegacyStream } from './legacy-exchanges.ts';
-import { eachMessage, type MessageSink } from '../messages.ts';
+import { LegacyPost, LegacyStream, type StreamSink } from './legacy-exchanges.ts';
+import { eachLargeMessage, eachMessage, type MessageSink } from '../messages.ts';
 import { answeredId, oversizeError } from '../oversize.ts';
 import { remote } from './remote.ts';
 import type { Remote, RemoteOptions } from './remote.ts';
@@ -67,7 +67,8 @@ export function openLegacySse(options: RemoteOptions, events: ChannelEvents): Ch
       clearTimeout(patience);
       outbox.open({ ...target, path });
     },
-    data: (text) => state === 'open' && read(text),
+    data: (text) => state === 'open' && read.data(text),
+    largeData: (message) => state === 'open' && read.largeData(message),
     tooLong(event) {
       const error = oversizeError(name, event, maxMessageBytes);
       const id = answeredId(event);
@@ -105,17 +106,27 @@ export function openLegacySse(options: RemoteOptions, events: ChannelEvents): Ch
 }
 
 /** Takes the data of an event; true when it was an answer that was waited for. */
-function dataReader(log: Logger, events: ChannelEvents): (text: string) => boolean {
+function dataReader(log: Logger, events: ChannelEvents): Pick<StreamSink, 'data' | 'largeData'> {
   let isAnswer = false;
   const sink: MessageSink = {
     message(message, text) {
       isAnswer = events.message(message, text) && message.method === undefined;
     },
+    large(answer) {
+      isAnswer = events.large(answer);
+    },
   };
-  return (text) => {
-    isAnswer = false;
-    if (!eachMessage(text, sink)) log.debug(`An event is not JSON: ${text.slice(0, 200)}`);
-    return isAnswer;
+  return {
+    data(text) {
+      isAnswer = false;
+      if (!eachMessage(text, sink)) log.debug(`An event is not JSON: ${text.slice(0, 200)}`);
+      return isAnswer;
+    },
+    largeData(message) {
+      isAnswer = false;
+      if (!eachLargeMessage(message, sink)) log.debug(`An event is not JSON: ${message.head.slice(0, 200)}`);
+      return isAnswer;
+    },
   };
 }
 

@@ -21,6 +21,7 @@ export function openRemote(options: RemoteOptions, events: ChannelEvents): Chann
       undecided = false;
       return events.message(message, text, relatedTo);
     },
+    large: (answer) => events.large(answer),
     failed(requestId, error, sessionLost) {
       if (undecided && first?.requestId === requestId && refusedAsSuch(error)) fallBack(first, error);
       else events.failed(requestId, error, sessionLost);
@@ -41,6 +42,7 @@ export function openRemote(options: RemoteOptions, events: ChannelEvents): Chann
         reached = true;
         return events.message(message, text);
       },
+      large: (answer) => events.large(answer),
       failed: (id, error, sessionLost) => events.failed(id, error, sessionLost),
       // When neither works, the first refusal says more about a wrong address than the second, unless somebody can do something about the second.
       closed: (error) =>

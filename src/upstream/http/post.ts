@@ -1,6 +1,7 @@
 import type { BusyMap } from '../../core/busy-map.ts';
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
+import type { LargeAnswer } from '../../core/protocol/large-answer.ts';
 import { isObject, rpcErrors } from '../../core/protocol/rpc.ts';
 import type { RpcMessage } from '../../core/protocol/rpc.ts';
 import { header, notAnAnswer, statusError } from '../http-errors.ts';
@@ -8,7 +9,8 @@ import type { ResponseHeaders } from '../http-errors.ts';
 import { HttpExchange } from './exchange.ts';
 import type { BodyKind } from './exchange.ts';
 import type { HttpSession } from './session.ts';
-import { eachMessage } from '../messages.ts';
+import { LargeMessage } from '../large-message.ts';
+import { eachLargeMessage, eachMessage } from '../messages.ts';
 import { oversizeError } from '../oversize.ts';
 import type { TooLong } from '../pieces.ts';
 
@@ -86,11 +88,31 @@ export class HttpPost extends HttpExchange {
     this.#session.events.message(message, text, this.#requestId);
   }
 
+  /** Takes a large answer of this response; called by `eachLargeMessage`. */
+  large(answer: LargeAnswer): void {
+    if (this.#session.closed) return;
+    if (answer.id === this.#requestId) {
+      this.#answered = true;
+      this.#settle();
+    }
+    this.#session.events.large(answer);
+  }
+
   event(_type: string, data: string): void {
     this.#triesLeft = limits.resumeTries;
     // The first event of a stream may be empty: it only gives an id to go on from (SEP-1699).
     if (data === '') return;
     if (!eachMessage(data, this)) this.#session.log.debug(`An event is not JSON: ${data.slice(0, 200)}`);
+    this.#linger();
+  }
+
+  largeEvent(_type: string, data: LargeMessage): void {
+    this.#triesLeft = limits.resumeTries;
+    if (!eachLargeMessage(data, this)) this.#session.log.debug(`An event is not JSON: ${data.head.slice(0, 200)}`);
+    this.#linger();
+  }
+
+  #linger(): void {
     // The server should end the stream with its answer; one that does not must not keep the connection.
     if (this.#answered) this.#timer ??= setTimeout(() => this.abort(), limits.lingerMs).unref();
   }
@@ -109,8 +131,10 @@ export class HttpPost extends HttpExchange {
     }
   }
 
-  protected text(body: string | TooLong): void {
-    if (this.status >= 300) this.#refused(typeof body === 'string' ? body : body.head);
+  protected text(body: string | TooLong | LargeMessage): void {
+    if (body instanceof LargeMessage) {
+      if (!eachLargeMessage(body, this)) this.#body = body.head;
+    } else if (this.status >= 300) this.#refused(typeof body === 'string' ? body : body.head);
     else if (typeof body !== 'string')
       this.#failure = oversizeError(this.#session.name, body, this.#session.maxMessageBytes);
     else if (!eachMessage(body, this)) this.#body = body.slice(0, 2_000);

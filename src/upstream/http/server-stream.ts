@@ -5,7 +5,8 @@ import type { ResponseHeaders } from '../http-errors.ts';
 import { HttpExchange } from './exchange.ts';
 import type { BodyKind } from './exchange.ts';
 import type { HttpSession } from './session.ts';
-import { eachMessage } from '../messages.ts';
+import type { LargeMessage } from '../large-message.ts';
+import { eachLargeMessage, eachMessage } from '../messages.ts';
 import type { TooLong } from '../pieces.ts';
 
 /** The stream for what a server says unasked (MCP, Transports, Listening for Messages). A server that has none says 405; one that was cut is opened again. */
@@ -41,6 +42,13 @@ export class ServerStream extends HttpExchange {
     if (data === '' || this.#session.closed) return;
     if (!eachMessage(data, this.#session.events))
       this.#session.log.debug(`An event is not JSON: ${data.slice(0, 200)}`);
+  }
+
+  largeEvent(_type: string, data: LargeMessage): void {
+    this.#failures = 0;
+    if (this.#session.closed) return;
+    if (!eachLargeMessage(data, this.#session.events))
+      this.#session.log.debug(`An event is not JSON: ${data.head.slice(0, 200)}`);
   }
 
   retry(ms: number): void {

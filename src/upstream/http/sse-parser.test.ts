@@ -9,6 +9,7 @@ function parse(chunks: readonly Buffer[], maxEventBytes = 1_000_000) {
   const seen: Seen[] = [];
   const parser = new SseParser(maxEventBytes, {
     event: (type, data) => seen.push(['event', type, data]),
+    largeEvent: (type, data) => seen.push(['event', type, data.begun]),
     retry: (ms) => seen.push(['retry', ms]),
     tooLong: (event) => seen.push(['too long', event]),
   });

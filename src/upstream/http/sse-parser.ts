@@ -1,10 +1,13 @@
+import { LargeMessage } from '../large-message.ts';
 import { Pieces } from '../pieces.ts';
-import type { TooLong } from '../pieces.ts';
+import type { Enlarger, TooLong } from '../pieces.ts';
 
 /** Told what a stream of server-sent events holds, in order. */
 export interface SseSink {
   /** An event with a `data` field (possibly empty). `type` is `message` unless the stream says otherwise. */
   event(type: string, data: string): void;
+  /** An event with one line of data that is longer than `limits.largeMessageBytes`. */
+  largeEvent(type: string, data: LargeMessage): void;
   /** The server wants this wait, in milliseconds, before the stream is asked for again. */
   retry(ms: number): void;
   /** An event larger than allowed; nothing of it was kept but the ends of its data. */
@@ -13,6 +16,8 @@ export interface SseSink {
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
+const mark = Buffer.from('\uFEFF');
+const dataField = 'data:';
 
 /**
  * Parses an event stream from bytes cut anywhere (WHATWG HTML §9.2.6): lines end in LF, CR or CRLF, a byte order mark is dropped, an event that was
@@ -20,7 +25,7 @@ const carriageReturn = 0x0d;
  *
  * Classes, since one is made for each call: an object with a getter of its own would keep what it knows until the next full collection (decisions/0029).
  */
-export class SseParser {
+export class SseParser implements Enlarger {
   readonly #maxEventBytes: number;
   readonly #pieces: Pieces;
   readonly #event: EventBuilder;
@@ -30,7 +35,7 @@ export class SseParser {
 
   constructor(maxEventBytes: number, sink: SseSink) {
     this.#maxEventBytes = maxEventBytes;
-    this.#pieces = new Pieces(maxEventBytes);
+    this.#pieces = new Pieces(maxEventBytes, this);
     this.#event = new EventBuilder(maxEventBytes, sink);
   }
 
@@ -42,6 +47,21 @@ export class SseParser {
   /** Lines so far, those of no event too. */
   get lines(): number {
     return this.#lines;
+  }
+
+  /** What was pushed last is in the middle of a large line. */
+  get isLarge(): boolean {
+    return this.#pieces.isLarge;
+  }
+
+  enlarge(begin: Buffer): LargeMessage | undefined {
+    const at = this.#first && begin.subarray(0, mark.length).equals(mark) ? mark.length : 0;
+    const isData = begin.toString('latin1', at, at + dataField.length) === dataField;
+    if (!isData || this.#event.hasData) return undefined;
+    const message = new LargeMessage();
+    const value = at + dataField.length;
+    message.add(begin.subarray(begin[value] === 0x20 ? value + 1 : value));
+    return message;
   }
 
   push(chunk: Buffer): void {
@@ -65,7 +85,7 @@ export class SseParser {
     if (start < chunk.length) this.#pieces.add(chunk, start);
   }
 
-  #emit(line: string | TooLong): void {
+  #emit(line: string | TooLong | LargeMessage): void {
     this.#lines++;
     const isMarked = this.#first && typeof line === 'string' && line.startsWith('\uFEFF');
     this.#first = false;
@@ -83,13 +103,23 @@ class EventBuilder {
   #id: string | undefined;
   #bytes = 0;
   #tooLong: TooLong | undefined;
+  #large: LargeMessage | undefined;
 
   constructor(maxEventBytes: number, sink: SseSink) {
     this.#maxEventBytes = maxEventBytes;
     this.#sink = sink;
   }
 
-  line(line: string | TooLong): void {
+  get hasData(): boolean {
+    return this.#data.length > 0 || this.#large !== undefined;
+  }
+
+  line(line: string | TooLong | LargeMessage): void {
+    if (line instanceof LargeMessage) {
+      this.#large = line;
+      this.#bytes += line.bytes;
+      return;
+    }
     if (line === '') {
       this.#dispatch();
       return;
@@ -104,37 +134,49 @@ class EventBuilder {
     const type = this.#type || 'message';
     const data = this.#data;
     const tooLong = this.#tooLong;
+    const large = this.#large;
+    this.#large = undefined;
     this.#type = '';
     this.#data = [];
     this.#bytes = 0;
     this.#tooLong = undefined;
     this.lastEventId = this.#id;
     if (tooLong) this.#sink.tooLong(tooLong);
+    else if (large) this.#sink.largeEvent(type, large);
     else if (data.length > 0) this.#sink.event(type, data.length === 1 ? (data[0] ?? '') : data.join('\n'));
   }
 
   #field(line: string): void {
-    if (line.startsWith('data:')) {
-      this.#data.push(valueFrom(line, 5));
+    if (line.startsWith(dataField)) {
+      this.#addData(valueFrom(line, dataField.length));
       return;
     }
     const colon = line.indexOf(':');
     const name = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? '' : valueFrom(line, colon + 1);
     if (name === 'event') this.#type = value;
-    else if (name === 'data') this.#data.push(value);
+    else if (name === 'data') this.#addData(value);
     else if (name === 'id' && !value.includes('\0')) this.#id = value;
     else if (name === 'retry' && /^\d{1,9}$/.test(value)) this.#sink.retry(Number(value));
+  }
+
+  /** Several lines make one text. */
+  #addData(value: string): void {
+    if (this.#large) this.#data.push(this.#large.begun);
+    this.#large = undefined;
+    this.#data.push(value);
   }
 
   #overflow(line: string | TooLong): void {
     const head =
       this.#tooLong?.head ??
       this.#data[0]?.slice(0, 300) ??
+      this.#large?.head ??
       (typeof line === 'string' ? line : line.head).replace(/^data: ?/, '');
     const tail = typeof line === 'string' ? line.slice(-300) : line.tail;
     this.#tooLong = { head, tail, bytes: this.#bytes };
     this.#data = [];
+    this.#large = undefined;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ItemKind } from '../../core/catalogue.ts';
 import { limits } from '../../core/limits.ts';
+import type { LargeAnswer } from '../../core/protocol/large-answer.ts';
 import { isObject, type RpcMessage, rpcErrors } from '../../core/protocol/rpc.ts';
 import { upstreamRevisions } from '../revisions.ts';
 import type { ChangeStreams } from './change-streams.ts';
@@ -54,6 +55,20 @@ export class Incoming {
       this.#asks.received(message, text, relatedTo);
     }
     return true;
+  }
+
+  /** The same for a large answer. */
+  large(answer: LargeAnswer): boolean {
+    const pending = this.#pending.get(answer.id);
+    if (pending?.exchange.answeredLarge) {
+      this.#pending.take(answer.id);
+      this.#asks.ended(answer.id);
+      pending.exchange.answeredLarge(answer);
+      return true;
+    }
+    if (!pending) return this.#answered({ id: answer.id, result: {} }, '{}');
+    const { message, text } = answer.read();
+    return this.#answered(message, text);
   }
 
   #answered(message: RpcMessage, text: string): boolean {

@@ -64,6 +64,14 @@ export class Link {
           return true;
         }
       },
+      large: (answer) => {
+        try {
+          return !this.#open || this.#incoming.large(answer);
+        } catch (error) {
+          this.#notHandled(error);
+          return true;
+        }
+      },
       failed: (id, error, sessionLost) => this.#safely(() => this.#requestFailed(id, this.#clean(error), sessionLost)),
       closed: (error) => this.#safely(() => this.#closed(this.#clean(error))),
     });

@@ -234,6 +234,7 @@ function transport(): Transport {
         adapter.onmessage?.(message as JSONRPCMessage);
         return true;
       },
+      large: () => false,
       failed: (_, error) => adapter.onerror?.(error),
       closed: () => adapter.onclose?.(),
     },

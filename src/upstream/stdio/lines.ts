@@ -1,27 +1,44 @@
+import { LargeMessage } from '../large-message.ts';
 import { Pieces } from '../pieces.ts';
 import type { TooLong } from '../pieces.ts';
 
 /** Told each line in order, without its line break. Empty lines are left out. */
 export interface LineSink {
   line(text: string): void;
+  /** A line longer than `limits.largeMessageBytes`. Without this it is given as text too. */
+  large?(message: LargeMessage): void;
   /** A line longer than allowed, reported when its end has come. */
   tooLong(line: TooLong): void;
 }
 
 export interface Lines {
   push(chunk: Buffer): void;
+  /** What was pushed last is in the middle of a large line. */
+  readonly isLarge: boolean;
   /** The stream has ended: what is left is a line too. */
   end(): void;
 }
 
 const lineFeed = 0x0a;
+const mark = Buffer.from('\uFEFF');
 
 /** Cuts a byte stream into lines at `\n` or `\r\n`. A UTF-8 sequence may be cut anywhere; a byte order mark at the start is dropped. */
 export function lineSplitter(maxBytes: number, sink: LineSink): Lines {
-  const pieces = new Pieces(maxBytes);
+  const pieces = new Pieces(maxBytes, sink.large && { enlarge });
   let first = true;
 
-  function emit(line: string | TooLong): void {
+  function enlarge(begin: Buffer): LargeMessage {
+    const message = new LargeMessage();
+    message.add(first && begin.subarray(0, mark.length).equals(mark) ? begin.subarray(mark.length) : begin);
+    return message;
+  }
+
+  function emit(line: string | TooLong | LargeMessage): void {
+    if (line instanceof LargeMessage) {
+      first = false;
+      sink.large?.(line);
+      return;
+    }
     if (typeof line !== 'string') {
       sink.tooLong(line);
       return;
@@ -51,6 +68,9 @@ export function lineSplitter(maxBytes: number, sink: LineSink): Lines {
 
   return {
     push,
+    get isLarge() {
+      return pieces.isLarge;
+    },
     end() {
       if (pieces.bytes > 0) emit(pieces.take());
     },

@@ -4,13 +4,14 @@ import type { Readable } from 'node:stream';
 import { HubError, errorText } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
+import { largeWork } from '../../core/turn-budget.ts';
 import { within } from '../../core/within.ts';
 import { CalmReader } from '../calm-reader.ts';
 import type { Channel, ChannelEvents } from '../channel.ts';
 import { childEnv } from './child-env.ts';
 import { deadChannel } from '../dead-channel.ts';
-import { lineSplitter } from './lines.ts';
-import { eachMessage, type MessageSink } from '../messages.ts';
+import { type Lines, lineSplitter } from './lines.ts';
+import { eachLargeMessage, eachMessage, type MessageSink } from '../messages.ts';
 import { LineBudget, noiseGate } from './noise.ts';
 import { answeredId, oversizeError } from '../oversize.ts';
 import { endGroup } from './process-group.ts';
@@ -77,6 +78,7 @@ function childChannel(
   const output = readOutput(child, options, {
     ...events,
     message: (message, text) => state !== 'open' || events.message(message, text),
+    large: (answer) => state !== 'open' || events.large(answer),
     failed(id, error) {
       if (state === 'open') events.failed(id, error, false);
     },
@@ -185,6 +187,9 @@ function readOutput(
       const isAwaited = events.message(message, text);
       if (message.method !== undefined || !isAwaited) unasked++;
     },
+    large(answer) {
+      if (!events.large(answer)) unasked++;
+    },
   };
   const budgets = budgetsOf(log);
   const stderrNoise = noiseGate((line) => log.info(line), budgets.stderr);
@@ -194,6 +199,11 @@ function readOutput(
       if (mayBeJson(text) && eachMessage(text, sink)) return;
       unasked++;
       stdoutNoise.add(text);
+    },
+    large(message) {
+      if (eachLargeMessage(message, sink)) return;
+      unasked++;
+      stdoutNoise.add(`${message.head}…`);
     },
     tooLong(line) {
       const error = oversizeError(name, line, maxMessageBytes);
@@ -212,16 +222,8 @@ function readOutput(
     tooLong: ({ head, bytes }) => heard(`${head}… (a line of ${bytes} bytes)`),
   });
   const readers = [
-    readCalmly(
-      child.stdout,
-      (chunk) => stdout.push(chunk),
-      () => unasked,
-    ),
-    readCalmly(
-      child.stderr,
-      (chunk) => stderr.push(chunk),
-      () => stderrLines,
-    ),
+    readCalmly(child.stdout, stdout, () => unasked),
+    readCalmly(child.stderr, stderr, () => stderrLines),
   ];
   child.stderr.on('error', (error) => log.debug(`stderr cannot be read: ${errorText(error)}`));
   return {
@@ -292,8 +294,18 @@ function batchWriter(stdin: ChildProcessWithoutNullStreams['stdin']) {
 }
 
 /** `unasked` counts what was read of it that answers nothing. */
-function readCalmly(stream: Readable, read: (chunk: Buffer) => void, unasked: () => number): CalmReader {
-  const reader = new CalmReader({ read, unasked, pause: () => stream.pause(), resume: () => stream.resume() });
-  stream.on('data', (chunk: Buffer) => reader.push(chunk));
+function readCalmly(stream: Readable, lines: Lines, unasked: () => number): CalmReader {
+  const reader = new CalmReader({
+    read: (chunk) => lines.push(chunk),
+    unasked,
+    pause: () => stream.pause(),
+    resume: () => stream.resume(),
+  });
+  stream.on('data', (chunk: Buffer) => {
+    reader.push(chunk);
+    if (!lines.isLarge || !largeWork.isSpent || stream.isPaused()) return;
+    stream.pause();
+    largeWork.later(() => stream.resume());
+  });
   return reader;
 }
