@@ -177,9 +177,15 @@ export class PostReply implements Reply {
     before.destroy();
     res.on('close', () => this.#left(res));
     res.writeHead(200, { ...headers, ...streamHeaders });
-    const writer = new PacedWriter(res);
-    for (const { place, text } of log.after(after)) if (text !== '') writeFrame(writer, text, `${log.name}.${place}`);
-    if (this.#done) writer.end();
+    let writer: PacedWriter | undefined;
+    for (const { place, text } of log.after(after)) {
+      const id = `${log.name}.${place}`;
+      // A large one is the answer, and nothing follows it.
+      if (typeof text !== 'string') writeFrame((writer ??= new PacedWriter(res)), text, id);
+      else if (text !== '') res.write(frame(text, id));
+    }
+    if (writer) writer.end();
+    else if (this.#done) res.end();
     else res.flushHeaders();
     dropUnread(res);
   }
