@@ -16,8 +16,8 @@ export interface StartReport {
 }
 
 /**
- * Plain text for people, log lines with `LOG_FORMAT=json`. Both go past the log's memory: the first password is shown here once and must not
- * be found in the logs of the hub afterwards.
+ * Plain text for people, log lines with `LOG_FORMAT=json`. Both go past the log's memory: the first password is shown on a terminal once and must not
+ * be found in the logs of the hub afterwards; a log only names the file that has it.
  */
 export function createStartReport(env: Pick<Env, 'database' | 'dataDir' | 'disableWeb' | 'logFormat'>): StartReport {
   const output = standardOutput();
@@ -38,11 +38,13 @@ function jsonReport(env: Pick<Env, 'database' | 'dataDir'>): StartReport {
   const log = createLog({ level: 'info', format: 'json' }).for('hub');
   return {
     ready(hub) {
-      const { url, mcpUrl, adminPassword, exposure = [] } = hub;
+      const { url, mcpUrl, adminPasswordFile, exposure = [] } = hub;
       const settings = settingsIn(hub, env);
       log.info(`Tool Hub ${version} is ready`, { url, mcpUrl, settings, data: resolve(env.dataDir) });
-      if (adminPassword !== undefined)
-        log.warn(`First admin made, shown only this once: username admin, password ${adminPassword}`);
+      if (adminPasswordFile !== undefined)
+        log.warn(
+          `First admin made: username admin, password in ${adminPasswordFile}. The file goes once it is changed`,
+        );
       for (const line of exposure) log.warn(line);
     },
     async followServers(hub, stop) {

@@ -34,6 +34,8 @@ export interface Hub {
   readonly firstStart: boolean;
   /** Present only when the first admin was made by this start; nobody can read it again later. */
   readonly adminPassword?: string;
+  /** The file that has it where a log is no place for it; it goes once the password is changed. */
+  readonly adminPasswordFile?: string;
   /** MCP clients need an access key. */
   readonly keyRequired: boolean;
   /** One line per thing an anonymous caller from elsewhere can do; present only when the hub listens beyond loopback. */

@@ -559,6 +559,12 @@ export const limits = {
   /** A password: longer ones are an attack on the hash function, not a sentence. */
   passwordChars: 1_024,
   passwordMinChars: 6,
+  /** A policy may ask for so many at most: more is no password that a person types. */
+  passwordMinCharsMost: 128,
+  /** Shorter ones are told to be weak: all of them can be tried in hours once their hash is known. */
+  passwordShortChars: 8,
+  /** What people add to a word to make another password of it. */
+  passwordAround: 4,
   /** Imported hashes dearer than this are refused: bcrypt doubles per step (14 takes over a second), argon2 memory is in KiB. */
   bcryptCost: 14,
   argon2MemoryKiB: 256 * 1024,

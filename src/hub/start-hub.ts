@@ -142,11 +142,11 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   await setImmediate(); // The first of them are being started.
   const { openManagement } = await import('./open-management.ts');
   // Not before the hub listens: a start that fails would leave an admin whose password nobody has seen.
-  const { answer, adminPassword } = await openManagement({ ...parts, log: log('api') });
+  const { answer, ...first } = await openManagement({ ...parts, log: log('api') });
   management.resolve(answer);
   // Seconds of computing, which nobody waits for: servers that start need the cores more.
   for (const part of [database, smart]) part.start(servers.settled(limits.startCalmMs));
-  return hubOf(env, { url: `${address}${env.basePath}`, settings, pool, servers, adminPassword, closers });
+  return hubOf(env, { url: `${address}${env.basePath}`, settings, pool, servers, closers, ...first });
 }
 
 /** The one loop that makes what is what should be. */
@@ -167,10 +167,11 @@ interface Built {
   readonly pool: Pool;
   readonly servers: Settling;
   readonly adminPassword: string | undefined;
+  readonly adminPasswordFile: string | undefined;
   readonly closers: Closers;
 }
 
-function hubOf(env: Env, { url, settings, pool, servers, adminPassword, closers }: Built): Hub {
+function hubOf(env: Env, { url, settings, pool, servers, adminPassword, adminPasswordFile, closers }: Built): Hub {
   return {
     url,
     mcpUrl: `${url}/mcp`,
@@ -178,6 +179,7 @@ function hubOf(env: Env, { url, settings, pool, servers, adminPassword, closers 
     firstStart: settings.firstStart,
     keyRequired: needsCredential(settings.current, isLoopbackName(env.host)),
     ...(adminPassword !== undefined && { adminPassword }),
+    ...(adminPasswordFile !== undefined && { adminPasswordFile }),
     ...(!isLoopbackName(env.host) && { exposure: exposure(settings.current) }),
     servers: () => pool.states(),
     settled: (timeoutMs) => servers.settled(timeoutMs),

@@ -3,16 +3,18 @@ import type { SettingsStore } from './store.ts';
 
 /**
  * Makes the user `admin` when there is no user at all, with `given` or a random password. Returns the random one: it is shown once and kept
- * nowhere (CONTRACT §1, `ADMIN_PASSWORD`).
+ * nowhere (CONTRACT §1, `ADMIN_PASSWORD`), unless `keep` does so, which is called before the user is made.
  */
 export async function firstAdmin(
   settings: SettingsStore,
   passwords: { hash(password: string): Promise<string> },
-  given: string | undefined,
+  given: { readonly password: string; readonly isWeak: boolean } | undefined,
+  keep: (password: string) => void = () => {},
 ): Promise<string | undefined> {
   if (settings.current.users.length > 0) return undefined;
-  const password = given ?? randomBytes(18).toString('base64url');
+  const password = given?.password ?? randomBytes(18).toString('base64url');
   const hash = await passwords.hash(password);
+  if (given === undefined) keep(password);
   const made = await settings.change((draft) => {
     // Somebody may have added one by hand meanwhile.
     if ((draft.users ?? []).length > 0) return false;
@@ -25,6 +27,7 @@ export async function firstAdmin(
         createdAt: new Date().toISOString(),
         // It stands in a terminal: the dashboard asks for another one.
         ...(given === undefined && { passwordIsInitial: true }),
+        ...(given?.isWeak === true && { passwordIsWeak: true }),
       },
     ];
     return true;

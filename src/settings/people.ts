@@ -40,6 +40,8 @@ export function readUsers(value: unknown, report: Report): UserSettings[] {
       servers: user.servers ?? [],
       groups: user.groups ?? [],
       createdAt: user.createdAt,
+      passwordIsInitial: user.passwordIsInitial,
+      passwordIsWeak: user.passwordIsWeak,
     });
   }
   if (users.length > 0 && !users.some((user) => user.role === 'admin')) {

@@ -3,7 +3,8 @@ import { parseCidr } from '../core/address.ts';
 import { systemOwner } from '../core/settings/document.ts';
 import type { Problem } from '../core/errors.ts';
 import { isObject } from '../core/protocol/rpc.ts';
-import type { ServerSettings, Settings, SystemSettings } from '../core/settings/types.ts';
+import { limits } from '../core/limits.ts';
+import type { PasswordPolicy, ServerSettings, Settings, SystemSettings } from '../core/settings/types.ts';
 import { readBodyLimit } from './body-limit.ts';
 import { readGroups } from './groups.ts';
 import { headerNameProblem } from './headers.ts';
@@ -120,7 +121,7 @@ function serverExists(servers: unknown): (name: string) => boolean {
 function readSystem(value: unknown, report: Report): { system: SystemSettings; legacyKey: string | undefined } {
   const part = readPart(systemShape, value ?? {}, ['systemConfig'], report);
   const { nameSeparator = '-', listPageSize = 0, smartRouting = {}, routing = {} } = part?.data ?? {};
-  const { activityLog = {}, network = {}, install = {} } = part?.data ?? {};
+  const { activityLog = {}, network = {}, install = {}, auth = {} } = part?.data ?? {};
   const { enableGlobalRoute = true, enableBearerAuth, openApiAccess = 'open' } = routing;
   checkSeparator(nameSeparator, ['systemConfig', 'nameSeparator'], report);
   const headerName = readHeaderName(
@@ -141,11 +142,17 @@ function readSystem(value: unknown, report: Report): { system: SystemSettings; l
       embedding: part?.data.smartRouting && embeddingSettings(smartRouting),
       storeSearchQueries: activityLog.storeSearchQueries,
       allowedCidrs: network.allowedCidrs,
+      passwordPolicy: auth.passwordPolicy && readPolicy(auth.passwordPolicy),
       storeToolPayload: activityLog.storeToolPayload ?? false,
       ...readBaseUrl(install.baseUrl, ['systemConfig', 'install', 'baseUrl'], report),
     },
     legacyKey: legacyKeyIn(routing),
   };
+}
+
+function readPolicy(given: { readonly [K in keyof PasswordPolicy]?: PasswordPolicy[K] | undefined }): PasswordPolicy {
+  const { minLength = limits.passwordMinChars, refuseCommon = false } = given;
+  return { minLength, refuseCommon };
 }
 
 /** The one key of old files, where it counts. */

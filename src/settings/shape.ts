@@ -95,6 +95,7 @@ export const serverShape = z.looseObject({
       authorizationEndpoint: text.optional(),
       tokenEndpoint: text.optional(),
       revocationEndpoint: text.optional(),
+      codeChallengeMethod: z.literal('S256').optional(),
       perUser: flag.optional(),
       dynamicRegistration: z
         .looseObject({
@@ -165,6 +166,8 @@ export const userShape = z.looseObject({
   servers: texts.optional(),
   groups: texts.optional(),
   createdAt: text.optional(),
+  passwordIsInitial: flag.optional(),
+  passwordIsWeak: flag.optional(),
 });
 
 /** One element of `bearerKeys`. */
@@ -199,6 +202,17 @@ export const systemShape = z.looseObject({
   network: z.looseObject({ allowedCidrs: texts.optional() }).optional(),
   activityLog: z.looseObject({ storeToolPayload: flag.optional(), storeSearchQueries: flag.optional() }).optional(),
   install: z.looseObject({ baseUrl: text.optional() }).optional(),
+  auth: z
+    .looseObject({
+      // Strict: what is mistyped here would leave passwords as they must not be.
+      passwordPolicy: z
+        .strictObject({
+          minLength: range(limits.passwordMinChars, limits.passwordMinCharsMost, 'characters').optional(),
+          refuseCommon: flag.optional(),
+        })
+        .optional(),
+    })
+    .optional(),
   smartRouting: smartRoutingShape.optional(),
 });
 

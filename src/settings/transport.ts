@@ -130,6 +130,7 @@ const oauthMembers = [
   'authorizationEndpoint',
   'tokenEndpoint',
   'revocationEndpoint',
+  'codeChallengeMethod',
   'issuer',
   'registrationEndpoint',
   'initialAccessToken',

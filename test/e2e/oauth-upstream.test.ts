@@ -91,6 +91,37 @@ test('a server that wants authorization is signed in to and used, with PKCE, res
   expect(fixture.registered).toHaveLength(1);
 });
 
+test.each<[what: string, methods: readonly string[] | null, vouched: object, why: string | undefined]>([
+  [
+    'does not say so',
+    null,
+    {},
+    'code_challenge_methods_supported). If you know that it does, set oauth.codeChallengeMethod',
+  ],
+  ['does not say so, which an admin vouches for', null, { oauth: { codeChallengeMethod: 'S256' } }, undefined],
+  ['has another method alone', ['plain'], {}, 'does not do PKCE with S256'],
+  ['has none, whatever an admin says', [], { oauth: { codeChallengeMethod: 'S256' } }, 'does not do PKCE with S256'],
+  ['has two', ['plain', 'S256'], {}, undefined],
+])(
+  'an authorization server whose PKCE is unknown is not signed in to: one that %s',
+  async (_, methods, vouched, why) => {
+    const fixture = await oauthFixture({ challengeMethods: methods });
+    const { hub, admin } = await guardedHub(fixture, {}, vouched);
+    if (why === undefined) {
+      const page = await browse(await shownUrl(hub, admin));
+      expect(page.status, page.text).toBe(200);
+      await status(hub, admin, 'connected');
+      expect(fixture.authorizations[0]?.get('code_challenge_method')).toBe('S256');
+      return;
+    }
+    await until('it was refused', async () => ((await serverAnswer(hub, admin)).error ?? '').includes(why));
+    const begun = await api(hub, 'POST', '/servers/mail/oauth/authorize', { token: admin });
+    expect([begun.status, begun.text]).toEqual([502, expect.stringContaining('PKCE')]);
+    expect(fixture.authorizations).toHaveLength(0);
+    expect(fixture.registered).toHaveLength(0);
+  },
+);
+
 test('only those who manage a server are shown where to sign in, and may begin or end it', async () => {
   const fixture = await oauthFixture();
   const { hub, admin } = await guardedHub(fixture);

@@ -6,6 +6,8 @@ import { atEnd } from './at-end.ts';
 
 /** What an authorization server or its MCP server does out of line; may be changed at any time. */
 export interface OAuthSwitches {
+  /** What it says of PKCE; null leaves it out. */
+  challengeMethods?: readonly string[] | null;
   /** The issuer its metadata name. */
   issuer?: string | undefined;
   /** The `resource` of the protected resource metadata. */
@@ -170,7 +172,9 @@ export async function oauthFixture(switches: OAuthSwitches = {}): Promise<OAuthF
         ...(!switches.noRegistration && { registration_endpoint: `${origin}/register` }),
         ...(switches.clientDocuments && { client_id_metadata_document_supported: true }),
         response_types_supported: ['code'],
-        code_challenge_methods_supported: ['S256'],
+        ...(switches.challengeMethods !== null && {
+          code_challenge_methods_supported: switches.challengeMethods ?? ['S256'],
+        }),
         token_endpoint_auth_methods_supported: ['none', 'client_secret_basic'],
         authorization_response_iss_parameter_supported: true,
         ...(switches.padding !== undefined && { padding: 'x'.repeat(switches.padding) }),

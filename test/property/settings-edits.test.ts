@@ -100,7 +100,7 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
         addUser(
           draft,
           { username, password: '', role: 'user', groups: [group] },
-          { passwordHash: '$argon2id$', at: '2026-11-20T10:00:00.000Z' },
+          { passwordHash: '$argon2id$', isWeak: false, at: '2026-11-20T10:00:00.000Z' },
         ),
   ),
   fc.tuple(user, fc.constantFrom('admin' as const, 'user' as const)).map(

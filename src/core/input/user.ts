@@ -69,6 +69,11 @@ const givenPassword = z.string().max(limits.passwordChars, `may have ${limits.pa
 
 export const changePasswordInput = z.object({ currentPassword: givenPassword, newPassword: passwordInput });
 
+export const passwordCheckInput = z.object({
+  password: givenPassword,
+  username: z.string().max(limits.nameChars).nullish(),
+});
+
 export const reauthenticateInput = z.object({ password: givenPassword });
 
 export const loginInput = z.object({ username: z.string().min(1).max(limits.textChars), password: givenPassword });

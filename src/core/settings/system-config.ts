@@ -44,7 +44,7 @@ export const systemConfigInput = z
  */
 const known: Readonly<Record<string, readonly string[]>> = {
   activityLog: ['storeToolPayload', 'storeSearchQueries'],
-  auth: ['betterAuth', 'forwardAuth'],
+  auth: ['betterAuth', 'forwardAuth', 'passwordPolicy'],
   discovery: ['enabled'],
   install: ['pythonIndexUrl', 'npmRegistry', 'baseUrl'],
   mcpRouter: ['apiKey', 'referer', 'title', 'baseUrl'],

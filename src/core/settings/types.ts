@@ -96,6 +96,8 @@ export interface OAuthSettings {
   readonly authorizationEndpoint?: string | undefined;
   readonly tokenEndpoint?: string | undefined;
   readonly revocationEndpoint?: string | undefined;
+  /** Vouches for an authorization server that does PKCE and does not say so. */
+  readonly codeChallengeMethod?: 'S256' | undefined;
   /** The authorization server to use. */
   readonly issuer?: string | undefined;
   readonly registrationEndpoint?: string | undefined;
@@ -141,6 +143,10 @@ export interface UserSettings {
   /** Group ids (names are accepted too). */
   readonly groups: readonly string[];
   readonly createdAt: string | undefined;
+  /** The random one that the hub made for its first admin. */
+  readonly passwordIsInitial?: boolean | undefined;
+  /** Programs that guess would find it soon. Known only of passwords that were set, or used for a login, since hubs look at them. */
+  readonly passwordIsWeak?: boolean | undefined;
 }
 
 /** An access key (CONTRACT §2). `token` is how MCPHub files keep it, `tokenHash` (SHA-256, hex) is how we do. */
@@ -159,6 +165,13 @@ export interface KeySettings {
 }
 
 export type ServerDescriptionMode = 'names' | 'full';
+
+/** What passwords may be set (`systemConfig.auth.passwordPolicy`). */
+export interface PasswordPolicy {
+  readonly minLength: number;
+  /** Refuses what is tried first: common passwords, the user's name, rows of keys. */
+  readonly refuseCommon: boolean;
+}
 
 export interface SystemSettings {
   readonly nameSeparator: string;
@@ -185,6 +198,8 @@ export interface SystemSettings {
   readonly embedding?: EmbeddingSettings | undefined;
   /** The address of the hub as browsers reach it (`install.baseUrl`), without a slash at the end. */
   readonly baseUrl?: string | undefined;
+  /** Undefined = `limits.passwordMinChars`, and common ones are accepted. */
+  readonly passwordPolicy?: PasswordPolicy | undefined;
   /** Whether arguments and results of calls are kept in the activity log. */
   readonly storeToolPayload: boolean;
 }

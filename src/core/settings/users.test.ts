@@ -6,9 +6,9 @@ import { keyUpdateInput, newKeyInput } from '../input/key.ts';
 import { addKey, deleteKey, keyAnswers, updateKey } from './keys.ts';
 import type { GroupSettings, UserSettings } from './types.ts';
 import { newUserInput, userUpdateInput, usernameInput } from '../input/user.ts';
-import { addUser, deleteUser, setPasswordHash, updateUser, userAnswer, usersStats } from './users.ts';
+import { addUser, deleteUser, changePassword, updateUser, userAnswer, usersStats } from './users.ts';
 
-const made = { passwordHash: '$argon2id$hash', at: '2026-11-20T10:00:00.000Z' };
+const made = { passwordHash: '$argon2id$hash', isWeak: false, at: '2026-11-20T10:00:00.000Z' };
 const document = (): Draft => ({
   users: [
     { username: 'admin', password: 'h', isAdmin: true, ssoUserId: 7 },
@@ -92,10 +92,11 @@ describe('changing and deleting users', () => {
       '654321',
     ]);
     expect(updateUser(draft, 'ann', update({ email: 'a@b.c' })).user).toMatchObject({ email: 'a@b.c', servers: ['a'] });
-    updateUser(draft, 'ann', update({ password: '123456', email: null }), 'new hash');
+    updateUser(draft, 'ann', update({ password: '123456', email: null }), { passwordHash: 'new hash', isWeak: true });
     expect(draft.users?.[1]).toEqual({
       username: 'ann',
       password: 'new hash',
+      passwordIsWeak: true,
       role: 'user',
       servers: ['a'],
       groups: ['g'],
@@ -109,9 +110,9 @@ describe('changing and deleting users', () => {
 
   test('an upgrade of a hash does not undo a password set meanwhile', () => {
     const draft = document();
-    expect(setPasswordHash(draft, 'ann', 'upgraded', 'another')).toBe(false);
+    expect(changePassword(draft, 'ann', { passwordHash: 'upgraded', isWeak: false }, 'another')).toBe(false);
     expect(draft.users?.[1]?.['password']).toBe('h');
-    expect(setPasswordHash(draft, 'ann', 'upgraded', 'h')).toBe(true);
+    expect(changePassword(draft, 'ann', { passwordHash: 'upgraded', isWeak: false }, 'h')).toBe(true);
     expect(draft.users?.[1]?.['password']).toBe('upgraded');
   });
 

@@ -44,14 +44,22 @@ export interface UserAnswer {
   readonly createdAt?: string;
 }
 
+/** What the settings keep of a password. */
+export interface NewPassword {
+  readonly passwordHash: string;
+  /** Programs that guess would find it soon (`auth/password-strength.ts`). */
+  readonly isWeak: boolean;
+}
+
 /** `at` is now, in ISO 8601; tokens issued before it are not this user's. */
-export function addUser(draft: Draft, input: NewUser, made: { passwordHash: string; at: string }): UserChange {
+export function addUser(draft: Draft, input: NewUser, made: NewPassword & { at: string }): UserChange {
   const users = listOf(draft, 'users');
   const key = nameKey(input.username);
   if (users.some((user) => nameKey(usernameOf(user)) === key)) {
     throw new HubError('conflict', `Cannot create user "${input.username}": the name is taken. Choose another.`);
   }
-  const user: Entry = { username: input.username, password: made.passwordHash };
+  const user: Entry = { username: input.username };
+  setPassword(user, made);
   setRole(user, input.role ?? 'user');
   user['servers'] = [...(input.servers ?? [])];
   user['groups'] = groupIds(draft, input.groups ?? []);
@@ -61,8 +69,8 @@ export function addUser(draft: Draft, input: NewUser, made: { passwordHash: stri
   return { user: readUser(user), endedKeys: [], notes: unknownNames(draft, input) };
 }
 
-/** `passwordHash` is the hash of `input.password`. The access keys of the user end with the old password, unless `input.keepKeys` (CONTRACT §8). */
-export function updateUser(draft: Draft, username: string, input: UserUpdate, passwordHash?: string): UserChange {
+/** `made` is of `input.password`. The access keys of the user end with the old password, unless `input.keepKeys` (CONTRACT §8). */
+export function updateUser(draft: Draft, username: string, input: UserUpdate, made?: NewPassword): UserChange {
   const user = findUser(draft, username);
   if (input.role === 'user' && isLastAdmin(draft, user)) {
     throw invalid(`Cannot change user "${username}"`, [
@@ -71,8 +79,8 @@ export function updateUser(draft: Draft, username: string, input: UserUpdate, pa
   }
   const isDemoted = input.role === 'user' && roleOf(user) === 'admin';
   if (input.role) setRole(user, input.role);
-  if (passwordHash !== undefined) user['password'] = passwordHash;
-  const endedKeys = passwordHash === undefined || input.keepKeys ? [] : endKeys(draft, username);
+  if (made) setPassword(user, made);
+  const endedKeys = made === undefined || input.keepKeys ? [] : endKeys(draft, username);
   if (input.servers) user['servers'] = [...input.servers];
   if (input.groups) user['groups'] = groupIds(draft, input.groups);
   if (input.email === null || input.email === '') delete user['email'];
@@ -81,16 +89,29 @@ export function updateUser(draft: Draft, username: string, input: UserUpdate, pa
   return { user: readUser(user), endedKeys, notes: [...unknownNames(draft, input), ...keysNote] };
 }
 
-/**
- * Sets a password hash: one's own new password, or the upgrade of an old hash at login. Only while `replaces` is still the one in force; false when it
- * is not.
- */
-export function setPasswordHash(draft: Draft, username: string, passwordHash: string, replaces: string): boolean {
+/** Sets one's own new password. Only while `replaces` is still the one in force; false when it is not. */
+export function changePassword(draft: Draft, username: string, made: NewPassword, replaces: string): boolean {
   const user = findUser(draft, username);
   if (user['password'] !== replaces) return false;
+  setPassword(user, made);
+  return true;
+}
+
+/** Notes what a login has shown of a password that stays: a newer hash of it, and whether it is weak. Only while `replaces` is still the one in force. */
+export function keepPassword(draft: Draft, username: string, shown: NewPassword, replaces: string): void {
+  const user = findUser(draft, username);
+  if (user['password'] !== replaces) return;
+  const isInitial = user['passwordIsInitial'];
+  setPassword(user, shown);
+  if (isInitial !== undefined) user['passwordIsInitial'] = isInitial;
+}
+
+/** A hash says nothing of its password: what is to be known later is noted beside it. */
+function setPassword(user: Entry, { passwordHash, isWeak }: NewPassword): void {
   user['password'] = passwordHash;
   delete user['passwordIsInitial'];
-  return true;
+  if (isWeak) user['passwordIsWeak'] = true;
+  else delete user['passwordIsWeak'];
 }
 
 /**
@@ -200,7 +221,7 @@ function setRole(user: Entry, role: 'admin' | 'user'): void {
   user['isAdmin'] = role === 'admin';
 }
 
-function usernameOf(user: Entry): string {
+function usernameOf(user: Readonly<Entry>): string {
   return textOf(user['username']) ?? '';
 }
 

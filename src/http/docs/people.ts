@@ -3,10 +3,11 @@ import {
   changePasswordInput,
   loginInput,
   newUserInput,
+  passwordCheckInput,
   reauthenticateInput,
   userUpdateInput,
 } from '../../core/input/user.ts';
-import { listOf, object, ref, type Subject, text } from './operation.ts';
+import { count, listOf, object, ref, type Subject, text } from './operation.ts';
 
 export const login: Subject = {
   name: 'Login',
@@ -22,6 +23,18 @@ export const login: Subject = {
         'Exports with secrets and changes to the accounts of admins are answered 403 with `error: "reauthenticate"` when the login is older than 10 minutes. The token that this request carries goes on working.',
       body: reauthenticateInput,
       answer: { bare: object({ success: { const: true }, message: text, token: text }) },
+    },
+    'POST /auth/password-check': {
+      summary: 'How strong a password would be, and whether it may be set',
+      description:
+        'Nothing of it is kept. `weakness`: `short`, `common`, `name` (of the user), `product`, `repeated` or `sequence`. `refusal` says why `systemConfig.auth.passwordPolicy` does not allow it.',
+      body: passwordCheckInput,
+      answer: {
+        data: object(
+          { strength: { enum: ['weak', 'fair', 'good', 'strong'] }, minLength: count },
+          { weakness: { enum: ['short', 'common', 'name', 'product', 'repeated', 'sequence'] }, refusal: text },
+        ),
+      },
     },
     'POST /auth/logout': { summary: 'End the access token' },
     'GET /auth/user': { summary: 'Who is logged in', answer: { bare: ref('LoggedIn') } },

@@ -54,5 +54,5 @@ export const harmless: Routes = [
   [['POST'], /^\/mcp\/[^/]+\/prompts\/[^/]+$/],
   [['POST'], /^\/resources\/read$/],
   [['POST'], /^\/smart-routing\/search$/],
-  [['POST'], /^\/auth\/(?:logout|reauthenticate)$/],
+  [['POST'], /^\/auth\/(?:logout|reauthenticate|password-check)$/],
 ];

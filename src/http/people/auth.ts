@@ -1,21 +1,23 @@
 import { Hono } from 'hono';
 import type { Identify } from '../../auth/identify.ts';
-import type { Login } from '../../auth/login.ts';
+import type { LoggedIn, Login } from '../../auth/login.ts';
+import { checkPassword, judgePassword } from '../../auth/password-strength.ts';
 import type { Passwords } from '../../auth/passwords.ts';
 import type { Tokens } from '../../auth/tokens.ts';
 import { HubError, errorText } from '../../core/errors.ts';
+import { limits } from '../../core/limits.ts';
 import { parseInput } from '../../core/input/read.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { UserSettings } from '../../core/settings/types.ts';
-import { changePasswordInput, loginInput, reauthenticateInput } from '../../core/input/user.ts';
-import { setPasswordHash, userAnswer } from '../../core/settings/users.ts';
+import { changePasswordInput, loginInput, passwordCheckInput, reauthenticateInput } from '../../core/input/user.ts';
+import { changePassword, keepPassword, userAnswer } from '../../core/settings/users.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody } from '../frame/body.ts';
 import type { ApiEnv, Caller } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
 
 export interface AuthOptions {
-  readonly settings: Pick<SettingsStore, 'change' | 'document'>;
+  readonly settings: Pick<SettingsStore, 'change' | 'current' | 'document'>;
   readonly login: Login;
   readonly passwords: Pick<Passwords, 'hash'>;
   readonly tokens: Pick<Tokens, 'issue' | 'revoke' | 'revokeUser'>;
@@ -28,19 +30,27 @@ export interface AuthOptions {
 export function authRoutes({ settings, login, passwords, tokens, claims, log }: AuthOptions): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
-  /** Nobody waits for it: should it fail, the old hash still fits and the next login tries again. */
-  function upgrade({ username, passwordHash }: UserSettings, rehash: () => Promise<string>): void {
-    rehash()
-      .then((newHash) => settings.change((draft) => setPasswordHash(draft, username, newHash, passwordHash)))
-      .catch((error: unknown) => log.warn('password hash not upgraded', { user: username, error: errorText(error) }));
+  /** What a login has shown of a password: a hash that should be newer, and whether it is weak. No login waits for it: should it fail, the next one tries again. */
+  async function keep({ user, rehash }: LoggedIn, password: string): Promise<void> {
+    const { username, passwordHash: old } = user;
+    const isWeak = judgePassword(password, username, settings.current.system.passwordPolicy).weakness !== undefined;
+    if (!rehash && isWeak === (user.passwordIsWeak === true)) return;
+    try {
+      const shown = { passwordHash: rehash ? await rehash() : old, isWeak };
+      await settings.change((draft) => keepPassword(draft, username, shown, old));
+      if (isWeak) log.warn('weak password', { user: username });
+    } catch (error) {
+      log.warn('what a login showed of a password was not kept', { user: username, error: errorText(error) });
+    }
   }
 
   routes.post('/auth/login', async (c) => {
     const { username, password } = parseInput(loginInput, await jsonBody(c.req.raw), 'Cannot log in');
     const { address } = c.var.caller;
-    const { user, rehash } = await login({ username, password, address });
+    const loggedIn = await login({ username, password, address });
+    const { user } = loggedIn;
     const token = await tokens.issue(user);
-    if (rehash) upgrade(user, rehash);
+    void keep(loggedIn, password);
     log.info('login', { user: user.username, address });
     const { role, isAdmin } = userAnswer(user);
     return c.json({
@@ -61,6 +71,14 @@ export function authRoutes({ settings, login, passwords, tokens, claims, log }: 
     return c.json({ success: true, message: 'Welcome back', token: await tokens.issue(user) });
   });
 
+  routes.post('/auth/password-check', async (c) => {
+    const own = userOf(c.var.caller);
+    const input = parseInput(passwordCheckInput, await jsonBody(c.req.raw), 'Cannot judge the password');
+    const { passwordPolicy } = settings.current.system;
+    const judged = judgePassword(input.password, input.username ?? own.username, passwordPolicy);
+    return ok(c, { ...judged, minLength: passwordPolicy?.minLength ?? limits.passwordMinChars });
+  });
+
   routes.post('/auth/logout', async (c) => {
     userOf(c.var.caller);
     const carried = await claims(c.req.header());
@@ -69,10 +87,9 @@ export function authRoutes({ settings, login, passwords, tokens, claims, log }: 
   });
 
   routes.get('/auth/user', (c) => {
-    const { username } = userOf(c.var.caller);
-    const entry = settings.document.users?.find((user) => user['username'] === username);
-    const isInitial = entry?.['passwordIsInitial'] === true;
-    const user = { ...userAnswer(userOf(c.var.caller)), ...(isInitial && { passwordIsInitial: true }) };
+    const own = userOf(c.var.caller);
+    const marks = (['passwordIsInitial', 'passwordIsWeak'] as const).filter((mark) => own[mark] === true);
+    const user = { ...userAnswer(own), ...Object.fromEntries(marks.map((mark) => [mark, true])) };
     return c.json({ success: true, user, data: user });
   });
 
@@ -83,8 +100,10 @@ export function authRoutes({ settings, login, passwords, tokens, claims, log }: 
     const { address } = c.var.caller;
     const refusal = `${attempt}: the current password is wrong.`;
     const { user } = await login({ username, password: currentPassword, address, refusal });
-    const newHash = await passwords.hash(newPassword);
-    if (!(await settings.change((draft) => setPasswordHash(draft, username, newHash, user.passwordHash)))) {
+    const whose = { username, policy: settings.current.system.passwordPolicy };
+    const { weakness } = checkPassword(newPassword, whose, { attempt, path: 'newPassword' });
+    const made = { passwordHash: await passwords.hash(newPassword), isWeak: weakness !== undefined };
+    if (!(await settings.change((draft) => changePassword(draft, username, made, user.passwordHash)))) {
       throw new HubError('conflict', `${attempt}: somebody else has just changed it. Log in again.`);
     }
     await tokens.revokeUser(username);

@@ -1,14 +1,22 @@
 import { Hono } from 'hono';
+import { checkPassword } from '../../auth/password-strength.ts';
 import type { Passwords } from '../../auth/passwords.ts';
 import type { Tokens } from '../../auth/tokens.ts';
 import { HubError } from '../../core/errors.ts';
 import { parseInput } from '../../core/input/read.ts';
 import type { Logger } from '../../core/logger.ts';
 import { newUserInput, userUpdateInput } from '../../core/input/user.ts';
-import { addUser, deleteUser, updateUser, userAnswer, usersStats } from '../../core/settings/users.ts';
+import {
+  addUser,
+  deleteUser,
+  type NewPassword,
+  updateUser,
+  userAnswer,
+  usersStats,
+} from '../../core/settings/users.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody } from '../frame/body.ts';
-import { type ApiEnv, adminOnly, changeAsAdmin, editorOf } from '../frame/caller.ts';
+import { type ApiEnv, adminOnly, type Caller, changeAsAdmin, editorOf } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
 
 export interface UsersOptions {
@@ -24,6 +32,18 @@ export function usersRoutes({ settings, passwords, tokens, log }: UsersOptions):
   routes.use('/users/*', adminOnly);
   routes.use('/users-stats', adminOnly);
 
+  /** Looked at before it is hashed, which takes its time. */
+  const newPassword = async (
+    caller: Caller,
+    username: string,
+    password: string,
+    attempt: string,
+  ): Promise<NewPassword> => {
+    const { passwordPolicy: policy } = caller.settings.system;
+    const { weakness } = checkPassword(password, { username, policy }, { attempt, path: 'password' });
+    return { passwordHash: await passwords.hash(password), isWeak: weakness !== undefined };
+  };
+
   routes.get('/users', (c) => ok(c, c.var.caller.settings.users.map(userAnswer)));
 
   routes.get('/users-stats', (c) => ok(c, usersStats(c.var.caller.settings)));
@@ -38,10 +58,10 @@ export function usersRoutes({ settings, passwords, tokens, log }: UsersOptions):
   routes.post('/users', async (c) => {
     const by = editorOf(c.var.caller).username;
     const input = parseInput(newUserInput, await jsonBody(c.req.raw), 'Cannot create the user');
-    const passwordHash = await passwords.hash(input.password);
+    const made = await newPassword(c.var.caller, input.username, input.password, 'Cannot create the user');
     const at = new Date().toISOString();
     const { user, notes } = await changeAsAdmin(settings, c.var.caller, (draft) =>
-      addUser(draft, input, { passwordHash, at }),
+      addUser(draft, input, { ...made, at }),
     );
     log.info('user created', { user: user.username, role: user.role, by });
     return ok(c, user, { message: sentences('User created successfully.', notes), status: 201 });
@@ -51,11 +71,14 @@ export function usersRoutes({ settings, passwords, tokens, log }: UsersOptions):
     const by = editorOf(c.var.caller).username;
     const username = c.req.param('username');
     const input = parseInput(userUpdateInput, await jsonBody(c.req.raw), 'Cannot change the user');
-    const passwordHash = input.password === undefined ? undefined : await passwords.hash(input.password);
+    const made =
+      input.password === undefined
+        ? undefined
+        : await newPassword(c.var.caller, username, input.password, `Cannot change user "${username}"`);
     const { user, endedKeys, notes } = await changeAsAdmin(settings, c.var.caller, (draft) =>
-      updateUser(draft, username, input, passwordHash),
+      updateUser(draft, username, input, made),
     );
-    if (passwordHash === undefined) {
+    if (made === undefined) {
       log.info('user changed', { user: username, role: user.role, by });
       return ok(c, user, { message: sentences('User updated successfully.', notes) });
     }

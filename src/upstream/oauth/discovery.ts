@@ -37,6 +37,7 @@ export async function discover(wanted: Wanted): Promise<Authority> {
     const issuer = wanted.oauth.issuer ?? about?.authorization_servers?.[0] ?? `${wanted.url.origin}/`;
     const metadata = await authorityMetadata(issuer, wanted.oauth, wanted.fetch);
     if (!metadata) throw noSignIn(wanted.url);
+    checkPkce(metadata, wanted.oauth);
     const named = wanted.oauth.scopes?.join(' ');
     const asked = named ?? challenge.scope ?? about?.scopes_supported?.join(' ');
     const scope = computeScopeUnion(
@@ -71,6 +72,23 @@ export async function authorityMetadata(
   } as AuthorizationServerMetadata;
   for (const member of ['authorization_endpoint', 'token_endpoint'] as const) checkEndpoint(member, metadata[member]);
   return metadata;
+}
+
+/**
+ * MCP (2025-11-25, Authorization Code Protection): an authorization server that does not announce S256 is taken for one without PKCE, and there is no sign-in. Whoever
+ * named the endpoints by hand, or vouches for the method, knows better.
+ */
+function checkPkce({ code_challenge_methods_supported: methods }: AuthorizationServerMetadata, oauth: OAuthSettings) {
+  const vouched =
+    oauth.codeChallengeMethod === 'S256' ||
+    (oauth.authorizationEndpoint !== undefined && oauth.tokenEndpoint !== undefined);
+  if (methods === undefined ? vouched : methods.includes('S256')) return;
+  throw new HubError(
+    'upstream_failed',
+    methods === undefined
+      ? 'its authorization server does not say that it protects sign-ins by PKCE (code_challenge_methods_supported). If you know that it does, set oauth.codeChallengeMethod to "S256".'
+      : 'its authorization server does not do PKCE with S256, which MCP requires.',
+  );
 }
 
 /** The authorization endpoint is shown to people as a link, the other gets secrets. */

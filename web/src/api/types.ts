@@ -8,6 +8,7 @@ export interface Me {
   readonly groups: readonly string[];
   /** The password is the one that the hub made up. */
   readonly passwordIsInitial?: boolean;
+  readonly passwordIsWeak?: boolean;
 }
 
 export type ServerStatus = 'connecting' | 'connected' | 'disconnected' | 'oauth_required' | 'disabled';

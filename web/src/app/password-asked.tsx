@@ -3,8 +3,8 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button, buttonClass } from '../ui/button.tsx';
 
-/** Asked after the first login, until it is done or put off. */
-export function PasswordAsked() {
+/** Asked after the first login, and after one with a weak password, until it is done or put off. */
+export function PasswordAsked({ weak }: { readonly weak: boolean }) {
   const { t } = useTranslation();
   const [later, setLater] = useState(false);
   if (later) return null;
@@ -15,9 +15,9 @@ export function PasswordAsked() {
     >
       <div className="min-w-0 flex-1 basis-64">
         <h2 id="password-asked" className="text-sm font-semibold">
-          {t('account.asked')}
+          {t(weak ? 'account.weak' : 'account.asked')}
         </h2>
-        <p className="text-soft text-sm">{t('account.askedHint')}</p>
+        <p className="text-soft text-sm">{t(weak ? 'account.weakHint' : 'account.askedHint')}</p>
       </div>
       <Link to="/account" className={buttonClass('primary')}>
         {t('account.change')}

@@ -36,7 +36,9 @@ export function Shell() {
         <ConnectionBanner />
         {me.data ? (
           <>
-            {me.data.passwordIsInitial === true && <PasswordAsked />}
+            {(me.data.passwordIsInitial === true || me.data.passwordIsWeak === true) && (
+              <PasswordAsked weak={me.data.passwordIsWeak === true} />
+            )}
             <Outlet />
           </>
         ) : (

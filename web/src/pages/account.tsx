@@ -9,6 +9,7 @@ import { Button } from '../ui/button.tsx';
 import { FormError } from '../ui/failure.tsx';
 import { TextField } from '../ui/field.tsx';
 import { Page, Panel } from '../ui/page.tsx';
+import { PasswordStrength } from '../ui/password-strength.tsx';
 import { toast } from '../ui/toast.tsx';
 
 export function Account() {
@@ -49,6 +50,7 @@ export function Account() {
 
 function ChangePassword() {
   const { t } = useTranslation();
+  const me = useMe();
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
   const [again, setAgain] = useState('');
@@ -94,6 +96,7 @@ function ChangePassword() {
         value={next}
         onChange={(event) => setNext(event.target.value)}
       />
+      <PasswordStrength password={next} username={me.username} />
       <TextField
         label={t('account.again')}
         error={different ? t('account.different') : undefined}

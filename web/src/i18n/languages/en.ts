@@ -101,6 +101,18 @@ export const texts = {
     text: 'You logged in more than 10 minutes ago. Exports with secrets and changes to admins need a login that is fresh.',
     go: 'Go on',
   },
+  strength: {
+    weak: 'Weak.',
+    fair: 'Fair: longer is better.',
+    good: 'Good.',
+    strong: 'Strong.',
+    short: 'It is short: all passwords of this length can be tried.',
+    common: 'It is among the most common passwords, or nearly one of them.',
+    name: 'It is the user name, or nearly.',
+    product: 'It is the name of this program, or nearly.',
+    repeated: 'It repeats the same few characters.',
+    sequence: 'It is a row of the alphabet, of digits or of the keyboard.',
+  },
   account: {
     title: 'Account',
     you: 'Who you are',
@@ -119,6 +131,8 @@ export const texts = {
     asked: 'Choose a password of your own',
     askedHint:
       'You logged in with the password that the hub made up at its first start. It stands in a terminal, and maybe in a log.',
+    weak: 'Choose a stronger password',
+    weakHint: 'Programs that guess passwords would soon find the one you logged in with.',
     later: 'Later',
   },
   servers: {

@@ -101,6 +101,18 @@ export const texts: Texts = {
     text: '您登录已超过 10 分钟。导出机密信息和更改管理员需要近期的登录。',
     go: '继续',
   },
+  strength: {
+    weak: '弱。',
+    fair: '一般：越长越好。',
+    good: '良好。',
+    strong: '强。',
+    short: '太短：该长度的所有密码都可以被逐一尝试。',
+    common: '它是最常见的密码之一，或与之接近。',
+    name: '它就是用户名，或与之接近。',
+    product: '它就是本程序的名称，或与之接近。',
+    repeated: '它重复同样的几个字符。',
+    sequence: '它是字母表、数字或键盘上的连续序列。',
+  },
   account: {
     title: '账户',
     you: '你的身份',
@@ -118,6 +130,8 @@ export const texts: Texts = {
     changed: '密码已修改。使用旧密码登录的其他会话均已退出。',
     asked: '请设置你自己的密码',
     askedHint: '你使用的是 Hub 首次启动时生成的密码，它显示在终端里，也可能出现在日志中。',
+    weak: '请选择更强的密码',
+    weakHint: '猜测密码的程序很快就会找到您登录所用的密码。',
     later: '以后再说',
   },
   servers: {

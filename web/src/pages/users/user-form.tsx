@@ -11,6 +11,7 @@ import { Button } from '../../ui/button.tsx';
 import { ChooseMany } from '../../ui/choose-many.tsx';
 import { Dialog, DialogBody, DialogFooter } from '../../ui/dialog.tsx';
 import { Check, TextField } from '../../ui/field.tsx';
+import { PasswordStrength } from '../../ui/password-strength.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Problems } from '../servers/configuration.tsx';
 
@@ -84,6 +85,7 @@ export function UserForm({ user, lastAdmin, onClose }: UserFormProps) {
             value={password}
             onChange={(event) => setPassword(event.target.value)}
           />
+          <PasswordStrength password={password} username={username} />
           {user && password !== '' && <KeepKeys keep={keepKeys} onChange={setKeepKeys} />}
           <Check
             label={t('users.admin')}
