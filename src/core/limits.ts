@@ -360,9 +360,17 @@ export const limits = {
   deadlineTickMs: 50,
   /** How long a call may go on whose server reports progress again and again: work that is real is done, one that only says so is ended. */
   callTotalMs: 60 * 60_000,
-  /** Calls that were given up and that the server may go on with, and for how long they count: twice what a call may take. */
+  /** Calls that were given up and that the server may go on with; and for how long they count where questions come on the streams of calls, and for log messages: twice what a call may take. */
   abandonedCalls: 1_000,
   abandonedMs: 2 * 60_000,
+  /** A server that answers a call which was given up does so within this time; after it other clients, which may be asked, do not share its connection. */
+  givenUpGraceMs: 2_000,
+  /** Connections made for that, all together: each may be a process; and when one that is not used ends. */
+  temporaryLeases: 32,
+  temporaryIdleMs: 2 * 60_000,
+  /** Tools of one server of which it is remembered whether they ask; and how many must have run without that, before one that never ran is taken for one that does not ask either. */
+  askingTools: 1_000,
+  quietTools: 10,
   /** Answers to no request are told once in this time, with their number. */
   strayAnswersMs: 60_000,
   /** Connections of their own that sessions hold to servers with `perSessionClient`: each may be a process with a browser in it. */

@@ -1,6 +1,7 @@
 import type { ActivitySink, NewActivity } from '../core/activity.ts';
 import type { Logger } from '../core/logger.ts';
 import type { CallCounts } from '../metrics/calls.ts';
+import { askableCall } from '../mcp/asks/client-of.ts';
 import { activityOf, refusedActivityOf, smartActivityOf } from '../mcp/activity.ts';
 import type { DispatchOptions } from '../mcp/dispatch.ts';
 import type { RefusedCall } from '../mcp/refused-call.ts';
@@ -33,10 +34,13 @@ export function openDispatch(options: OpenDispatch): DispatchOptions {
   const refused = (call: RefusedCall): void => keep(refusedActivityOf(call, settings.current), call.ms);
   return {
     ...clients.forRequests,
-    connection(server, request) {
-      const connection = leases.connection(server, { principal: request.principal, session: stateOwner(request) });
-      if (connection) clients.needed(connection, request);
-      return connection;
+    connection(target, request) {
+      const tenant = { principal: request.principal, session: stateOwner(request) };
+      const connection = leases.connection(target.server, tenant);
+      if (!connection) return undefined;
+      clients.needed(connection, request);
+      const asking = connection.hasGivenUp ? askableCall(request, target) : undefined;
+      return asking ? leases.forAsking(connection, tenant, asking) : connection;
     },
     finished(call) {
       clients.forRequests.tasks.learn(call);

@@ -29,14 +29,15 @@ export interface RelayExchange {
   asked(ask: ServerAsk): void;
   readonly asker: string | undefined;
   readonly task: string | undefined;
+  readonly tool: string | undefined;
 }
 
 /** What relaying is given. */
 export interface RelayOptions {
   /** What somebody sees now: a request may wait. */
   readonly views: Views;
-  /** The connection of a server that this request goes through; undefined when it is not there any more. May throw HubError. */
-  readonly connection: (server: string, request: ClientRequest) => RelayConnection | undefined;
+  /** The connection that this request goes through to the server of its target; undefined when that is not there any more. May throw HubError. */
+  readonly connection: (target: Target, request: ClientRequest) => RelayConnection | undefined;
   /** Called once for each request that went to a server, when it is over. Must be quick. */
   readonly finished: (call: FinishedCall) => void;
   /** What servers ask of clients in the middle of their calls. */

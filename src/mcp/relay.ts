@@ -17,7 +17,7 @@ export function relayBy(find: FindTarget, request: ClientRequest, options: Relay
   const { target, edits } = find(request);
   const state = stateIn(request, target, options.asks.states);
   if (state?.kind === 'parked') return options.asks.parkings.resume(state, request);
-  const connection = options.connection(target.server, request);
+  const connection = options.connection(target, request);
   if (!connection) throw unknownTarget(request);
   const exchange = new RelayedCall(request, { target, find }, connection, options);
   request.reply.gone = () => exchange.cancel('client disconnected');

@@ -91,6 +91,10 @@ export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
     return typeof id === 'string' ? id : undefined;
   }
 
+  get tool(): string | undefined {
+    return this.#request.method === 'tools/call' ? this.target.key : undefined;
+  }
+
   start(edits: Edits): void {
     if (this.#over) return;
     const id = this.#connection.takeId();

@@ -4,6 +4,7 @@ import type { Logger } from '../core/logger.ts';
 import type { ServerSettings } from '../core/settings/types.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import type { EraMemory } from './eras/era.ts';
+import type { AskHabits } from './link/ask-habits.ts';
 import type { Unasked } from './link/options.ts';
 import type { Home } from './link/server-asks.ts';
 import type { Slots } from './slots.ts';
@@ -34,6 +35,8 @@ export interface ConnectionOptions {
   readonly clean?: ((text: string) => string) | undefined;
   /** What the server may ask of clients; of all that share the connection unless it says otherwise. */
   readonly abilities?: Abilities | undefined;
+  /** In which tools the server asks, as another connection to it learned it. */
+  readonly habits?: AskHabits;
   /** Set where the connection is one client's alone. */
   readonly home?: Home | undefined;
   /** The end of an earlier connection to the same server: two at once would fight over its port, its profile folder or its lock. */

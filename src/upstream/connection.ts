@@ -9,6 +9,7 @@ import type { RequestFacts } from '../core/protocol/stateless.ts';
 import type { ConnectionOptions } from './connection-options.ts';
 import { type ConnectionStatus, Standing } from './connection-status.ts';
 import { SignInRequired } from './credential.ts';
+import { AskHabits } from './link/ask-habits.ts';
 import { createEnvelope } from './link/envelope.ts';
 import { Eras, shortMemory } from './eras/era.ts';
 import { EraWatch } from './eras/watch.ts';
@@ -23,12 +24,21 @@ import { createRelister, type Relister } from './offer/relister.ts';
 import { toolHeaders } from './offer/tool-headers.ts';
 import { cannotWatch, subscribing, Watches } from './offer/watches.ts';
 
+/** A call in which the server may ask its client something. */
+export interface AskableCall {
+  readonly tool: string;
+  /** As `Exchange.asker`. */
+  readonly asker: string | undefined;
+}
+
 /**
  * The connection to one server, supervised alone: connecting → connected → disconnected → (back-off) connecting … until `stop`. What goes wrong in
  * it stays in it. Every request sent through it is answered or failed exactly once.
  */
 export class Connection {
   readonly server: ServerSettings;
+  /** In which tools the server asks clients something. */
+  readonly habits: AskHabits;
   readonly #options: ConnectionOptions;
   readonly #log: Logger;
   readonly #patience: Patience;
@@ -57,6 +67,7 @@ export class Connection {
   constructor(options: ConnectionOptions) {
     const { server, log } = options;
     this.server = server;
+    this.habits = options.habits ?? new AskHabits();
     this.#options = options;
     this.#log = log;
     const timeoutMs = server.timeoutMs ?? options.requestTimeoutMs;
@@ -102,6 +113,16 @@ export class Connection {
   /** Requests that wait for their answer. */
   get inFlight(): number {
     return this.#link?.inFlight ?? 0;
+  }
+
+  /** Whether requests were given up that the server may still be at work on. */
+  get hasGivenUp(): boolean {
+    return this.#link?.hasGivenUp ?? false;
+  }
+
+  /** Whether a question in this call could not be told from one for a call that another client gave up, for as long as that counts (decisions/0035). */
+  isContested({ tool, asker }: AskableCall): boolean {
+    return this.#link?.isContested(asker) === true && this.habits.mayAsk(tool);
   }
 
   /** Somebody wants to hear of its resources. */
@@ -244,6 +265,7 @@ export class Connection {
       },
       unasked: (method, message, text) => this.#options.unasked?.(method, message, text),
       renewSession: () => this.#renewSession(link),
+      habits: this.habits,
       clean: this.#options.clean ?? ((text) => text),
       home: this.#options.home,
     });

@@ -16,6 +16,8 @@ export interface Exchange {
   asked?(ask: ServerAsk): void;
   /** Names the client among all; requests with the same one are the same client's. Undefined: it is not known to have made any other. */
   readonly asker?: string | undefined;
+  /** The tool that this request calls, as the server names it. */
+  readonly tool?: string | undefined;
   /** The task that this request is about, as the server calls it. */
   readonly task?: string | undefined;
 }

@@ -34,19 +34,20 @@ export function isOver(
   lease: Readonly<Record<'connection' | 'shared', Connection>> & {
     readonly tenant: Tenant;
     readonly user: string | undefined;
+    readonly isTemporary: boolean;
   },
   now: Pick<LeaseOptions, 'shared'> & {
     readonly settings: Settings;
     readonly refusal: LeaseOptions['refusal'] | undefined;
   },
 ): boolean {
-  const { user, tenant } = lease;
+  const { user, tenant, isTemporary } = lease;
   const { name } = lease.shared.server;
   const server = now.settings.servers.get(name);
   if (!server || now.shared(name) !== lease.shared || isPerUser(server) !== (user !== undefined)) return true;
   // Whoever gets the name of a deleted user must not find that user's sessions.
   if (isGone(now.settings, tenant.principal)) return true;
-  if (user === undefined) return !server.perSessionClient;
+  if (user === undefined) return server.perSessionClient === isTemporary;
   // Signed out is out, also of what was connected before. A call under way is about to hear it in better words, or was answered before.
   return now.refusal?.(server, user) !== undefined && lease.connection.inFlight === 0;
 }

@@ -7,12 +7,13 @@ import { userOf } from '../core/access/rules.ts';
 import { rpcErrors } from '../core/protocol/rpc.ts';
 import type { ServerSettings, Settings, UserSettings } from '../core/settings/types.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
-import { Connection } from './connection.ts';
+import { type AskableCall, Connection } from './connection.ts';
 import type { ConnectionOptions } from './connection-options.ts';
 import { isOver, type SignedInTenant, tenantOf } from './lease-tenant.ts';
 import type { Unasked } from './link/options.ts';
 import type { Home } from './link/server-asks.ts';
-import { createSlots } from './slots.ts';
+import { createSlots, type Slots } from './slots.ts';
+import { type RequestConnection, withFallback } from './with-fallback.ts';
 
 /** For whom a server keeps state: nobody else gets to see it, not even the same principal in another session. */
 export interface Tenant {
@@ -61,6 +62,11 @@ export interface Leases {
    * nothing idle to make some, and for a server that users sign in to alone `oauth_required` to a user who has to, `unauthenticated` or `forbidden` to who is none.
    */
   connection(server: string, tenant: Tenant): Connection | undefined;
+  /**
+   * The connection for one call in which the server may ask its client something, given the one that calls of this tenant go through. It is another one, for this tenant alone, while a question there
+   * could be for a call that another client gave up (decisions/0035).
+   */
+  forAsking(connection: Connection, tenant: Tenant, call: AskableCall): RequestConnection;
   /** Ends what no longer fits the settings. */
   reconcile(): void;
   /** Tries again at once to connect to a server: somebody has signed in to it, for everybody or as this user. */
@@ -85,6 +91,8 @@ interface Lease {
   readonly tenant: Tenant;
   /** Who it is signed in as, where users sign in alone. */
   readonly user: string | undefined;
+  /** Made by `forAsking`. */
+  readonly isTemporary: boolean;
   lastUsedAt: number;
 }
 
@@ -105,18 +113,13 @@ export function createLeases(options: LeaseOptions): Leases {
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
-  function open(key: string, base: Connection, { user, ...tenant }: SignedInTenant): Lease {
-    const oldest = pushedOut(leases, tenant.principal, bounds);
+  function open(key: string, base: Connection, { user, ...tenant }: SignedInTenant, isTemporary = false): Lease {
+    const oldest = isTemporary ? undefined : pushedOut(leases, tenant.principal, bounds);
     if (oldest) end(...oldest);
-    const { server } = base;
-    const openAs: ConnectionOptions['open'] = (wanted, events) => options.open(wanted, events, user);
-    const log = quieter(options.log(server));
-    const changed = (): void => options.changed?.(tenant, connection);
-    const own = { ...options, open: openAs, server, slots, log, ...ofTenant(options, base, tenant), changed };
-    const connection: Connection = new Connection(own);
+    const connection = connectionOf(options, base, { user, ...tenant }, slots);
     owners.set(connection, tenant);
     connection.start();
-    const lease = { connection, shared: base, tenant, user, lastUsedAt: Date.now() };
+    const lease = { connection, shared: base, tenant, user, isTemporary, lastUsedAt: Date.now() };
     leases.set(key, lease);
     timer ??= setInterval(sweep, bounds.sweepMs).unref();
     return lease;
@@ -135,7 +138,7 @@ export function createLeases(options: LeaseOptions): Leases {
     const now = Date.now();
     for (const [key, lease] of leases) {
       if (isBusy(lease.connection)) lease.lastUsedAt = now;
-      else if (now - lease.lastUsedAt >= bounds.idleMs) end(key, lease);
+      else if (now - lease.lastUsedAt >= (lease.isTemporary ? limits.temporaryIdleMs : bounds.idleMs)) end(key, lease);
     }
     // What was at work when its user signed out.
     endWhere(isOverNow);
@@ -167,6 +170,7 @@ export function createLeases(options: LeaseOptions): Leases {
       leases.set(key, lease);
       return lease.connection;
     },
+    forAsking: askingApart({ leases, options, bounds, open, end, isClosed: () => closed }),
     reconcile() {
       endWhere(isOverNow);
     },
@@ -188,6 +192,69 @@ export function createLeases(options: LeaseOptions): Leases {
       endWhere(() => true);
       await Promise.all(stopping);
     },
+  };
+}
+
+function connectionOf(
+  options: LeaseOptions,
+  base: Connection,
+  { user, ...tenant }: SignedInTenant,
+  slots: Slots,
+): Connection {
+  const { server } = base;
+  const openAs: ConnectionOptions['open'] = (wanted, events) => options.open(wanted, events, user);
+  const log = quieter(options.log(server));
+  const changed = (): void => options.changed?.(tenant, connection);
+  const own = { ...options, open: openAs, server, slots, log, ...ofTenant(options, base, tenant), changed };
+  const connection: Connection = new Connection(own);
+  return connection;
+}
+
+interface Apart {
+  readonly leases: ReadonlyMap<string, Lease>;
+  readonly options: LeaseOptions;
+  readonly bounds: { readonly total: number };
+  readonly open: (key: string, base: Connection, tenant: SignedInTenant, isTemporary: boolean) => Lease;
+  readonly end: (key: string, lease: Lease) => void;
+  readonly isClosed: () => boolean;
+}
+
+/** `Leases.forAsking`. */
+function askingApart({ leases, options, bounds, open, end, isClosed }: Apart): Leases['forAsking'] {
+  function make(key: string, base: Connection, tenant: Tenant): Lease | undefined {
+    const all = [...leases].filter(([, { isTemporary }]) => isTemporary);
+    if (all.length >= limits.temporaryLeases || leases.size >= bounds.total) {
+      const idle = all.find(([, { connection }]) => !isBusy(connection));
+      if (!idle) return undefined;
+      end(...idle);
+    }
+    const said = 'a call was given up unanswered; another client that may be asked gets a connection of its own';
+    options.log(base.server).info(said);
+    return open(key, base, { ...tenant, user: undefined }, true);
+  }
+
+  /** One of the tenant's in which a question is certainly for this call. */
+  function take(base: Connection, tenant: Tenant, call: AskableCall): Connection | undefined {
+    for (let n = 0; ; n++) {
+      const key = JSON.stringify([base.server.name, principalId(tenant.principal), tenant.session, 'temporary', n]);
+      let lease = leases.get(key);
+      if (lease && lease.shared !== base) {
+        end(key, lease);
+        lease = undefined;
+      }
+      lease ??= make(key, base, tenant);
+      if (lease?.connection.isContested(call)) continue;
+      if (lease) lease.lastUsedAt = Date.now();
+      return lease?.connection;
+    }
+  }
+
+  return (connection, tenant, call) => {
+    // Not one that is a tenant's own already.
+    const isShared = connection === options.shared(connection.server.name);
+    if (isClosed() || !isShared || !connection.isContested(call)) return connection;
+    const own = take(connection, tenant, call);
+    return own ? withFallback(own, connection) : connection;
   };
 }
 
@@ -239,6 +306,7 @@ function ofTenant(options: LeaseOptions, base: Connection, tenant: Tenant) {
     ...ofOneClient(tenant, options),
     lists: false,
     knownTools: () => base.offer?.tools ?? [],
+    habits: base.habits,
   };
 }
 

@@ -20,7 +20,7 @@ import { until } from '../kit/until.ts';
 
 let hub: TestHub;
 beforeAll(async () => {
-  const pipes = ['alone', 'crowd', 'deaf', 'foreign', 'background', 'storm', 'log'];
+  const pipes = ['alone', 'crowd', 'stubborn', 'foreign', 'background', 'storm', 'log'];
   hub = await testHub({
     mcpServers: {
       ...Object.fromEntries(pipes.map((name) => [name, askingStdio()])),
@@ -32,9 +32,9 @@ beforeAll(async () => {
 });
 
 /** Makes a call that never ends, and gives it up. */
-async function giveUp(own: Session): Promise<void> {
+async function giveUp(own: Session, tool = 'deaf', args = {}): Promise<void> {
   let given = false;
-  void own.call('deaf', {}, { id: 'given up' }).then(() => (given = true));
+  void own.call(tool, args, { id: 'given up' }).then(() => (given = true));
   await until('the call is given up', async () => {
     await own.notify('notifications/cancelled', { requestId: 'given up' });
     return given;
@@ -138,16 +138,37 @@ test('two calls of one client are no riddle: that client is asked', async () => 
   await holding;
 });
 
-test('a call that was given up and may still be worked on counts: nobody else is asked for it', async () => {
-  const [a, b] = await Promise.all([client('deaf'), client('deaf')]);
-  await giveUp(a);
-  const refused = await b.call('form', { label: 'for a?' });
-  expect(refused.messages).toHaveLength(1);
-  expect((toldBy(refused.result) as Told).error?.message).toContain('several calls');
-  // The one who gave up is the only one it can be for when nobody else calls.
-  const call = await begin(a, 'form', { label: 'a again' });
-  await reply(hub.mcp('deaf'), a, (await call.asked()).id, filled('yes'));
-  expect((await call.told()).result).toEqual(filled('yes').result);
+test('a call that was given up and goes on is never taken for another client’s, which can be asked within five seconds', async () => {
+  const [a, b, other] = await Promise.all([client('stubborn'), client('stubborn'), bystander('stubborn')]);
+  await giveUp(a, 'stubborn', { label: 'of a' });
+  // Until it is known whether the server answers what was given up, questions are refused, and the answer is plain JSON.
+  const events = await until('b is asked', async () => {
+    const trial = await b.begin('tools/call', { name: 'form', arguments: { label: 'of b' } }, { id: 'of b' });
+    if (String(trial.headers['content-type']).includes('event-stream')) return trial;
+    await trial.json();
+    return undefined;
+  });
+  const asked = await until('the question is there', () => questionsIn(events)[0]);
+  // Now the server asks for what was given up, while b waits.
+  const plain = await session(hub.mcp('stubborn'));
+  await until(
+    'a’s call goes on',
+    async () => toldBy((await plain.call('release', { label: 'of a' })).result) === 'released',
+  );
+  const memory = await until(
+    'the server heard',
+    async () => (toldBy((await plain.call('remembered')).result) as Told[])[0],
+  );
+  expect(memory.error).toMatchObject({ code: -32603 });
+  await reply(hub.mcp('stubborn'), b, asked.id, filled('b'));
+  const { result } = await events.message('the answer', ({ id, method }) => id === 'of b' && method === undefined);
+  expect((toldBy(result) as Told).result).toEqual(filled('b').result);
+  expect(questionsIn(events).map(({ params }) => params?.['message'])).toEqual(['of b']);
+  expect(other.heard()).toEqual([]);
+  // The one who gave up is asked at once.
+  const again = await begin(a, 'form', { label: 'a again' });
+  await reply(hub.mcp('stubborn'), a, (await again.asked()).id, filled('yes'));
+  expect((await again.told()).result).toEqual(filled('yes').result);
 });
 
 test('nor does anybody hear in the log of what may be about such a call', async () => {

@@ -76,6 +76,7 @@ export class Incoming {
     const pending = this.#pending.take(message.id);
     if (pending) {
       this.#asks.ended(message.id as number);
+      this.#options.habits.answered(pending.exchange.tool);
       pending.exchange.answered(message, text);
       return true;
     }
@@ -145,7 +146,8 @@ export class Incoming {
     if (method !== 'notifications/message') return this.#options.unasked(method, message, text);
     if (!isObject(message.params)) return;
     const only = this.#options.server.transport.type === 'streamable-http' ? undefined : this.#pending.only;
-    if (only && this.#givenUp.areAllOf(only.exchange)) return only.exchange.notified(method, message, text);
+    if (only && this.#givenUp.areAllOf(only.exchange.asker, limits.abandonedMs))
+      return only.exchange.notified(method, message, text);
     this.#options.unasked(method, message, text);
     const { data, level } = message.params;
     const words = typeof data === 'string' ? data : JSON.stringify(data);

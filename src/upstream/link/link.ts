@@ -24,7 +24,9 @@ export class Link {
   readonly #channel: Channel;
   readonly #asks: ServerAsks;
   readonly #streams = new ChangeStreams();
-  readonly #givenUp = new GivenUp();
+  readonly #givenUp: GivenUp;
+  /** Nothing says for which request the server asks. */
+  readonly #isPipe: boolean;
   readonly #incoming: Incoming;
   readonly #writer: RequestWriter;
   #renewing: Promise<void> | undefined;
@@ -37,11 +39,14 @@ export class Link {
     this.#options = options;
     const { server, log, home } = options;
     const hasHeaders = server.transport.type === 'streamable-http' || server.transport.type === 'auto';
+    this.#isPipe = server.transport.type === 'stdio' || server.transport.type === 'sse';
+    this.#givenUp = new GivenUp(this.#isPipe ? Infinity : limits.abandonedMs);
     this.#writer = new RequestWriter(options.envelope, hasHeaders);
     this.#asks = new ServerAsks({
       server: server.name,
       pending: this.#pending,
       givenUp: this.#givenUp,
+      habits: options.habits,
       log,
       write: (text) => this.#write(text),
       home,
@@ -84,6 +89,16 @@ export class Link {
   /** Whether an answer with this id would be taken for that of a request made before. */
   isTaken(id: number): boolean {
     return this.#pending.get(id) !== undefined || this.#givenUp.has(id) || this.#streams.has(id);
+  }
+
+  /** Whether requests were given up that the server may still be at work on. */
+  get hasGivenUp(): boolean {
+    return !this.#givenUp.isEmpty;
+  }
+
+  /** Whether what the server asks could be for a call that another client gave up, and will stay so. */
+  isContested(asker: string | undefined): boolean {
+    return this.#isPipe && !this.isStateless && this.#givenUp.hasOthers(asker);
   }
 
   /** True once the server was met as one without sessions. */

@@ -4,6 +4,7 @@ import type { Logger } from '../../core/logger.ts';
 import type { RpcMessage } from '../../core/protocol/rpc.ts';
 import type { ServerSettings } from '../../core/settings/types.ts';
 import type { Channel, ChannelEvents } from '../channel.ts';
+import type { AskHabits } from './ask-habits.ts';
 import type { Envelope } from './envelope.ts';
 import type { Home } from './server-asks.ts';
 
@@ -31,6 +32,8 @@ export interface LinkOptions {
   readonly refreshTools: () => Promise<void>;
   /** Introduces us to a server that forgot us; requests wait for it and are then repeated. */
   readonly renewSession: () => Promise<void>;
+  /** Hears in which tools the server asks. */
+  readonly habits: AskHabits;
   /** Takes out of a server's last words what clients must not see. */
   readonly clean: (text: string) => string;
   /** Set where all requests are one client's: takes what the server asks while none of them is on its way. */

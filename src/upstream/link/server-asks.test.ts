@@ -4,6 +4,7 @@ import type { ServerAsk } from '../../core/protocol/asks.ts';
 import { limits } from '../../core/limits.ts';
 import type { RpcMessage } from '../../core/protocol/rpc.ts';
 import type { Exchange } from '../exchange.ts';
+import { AskHabits } from './ask-habits.ts';
 import { GivenUp } from './given-up.ts';
 import { PendingTable } from './pending.ts';
 import { type Home, ServerAsks } from './server-asks.ts';
@@ -13,13 +14,14 @@ const patience = { timeoutMs: 60_000, resetOnProgress: false, maxTotalMs: undefi
 /** The asks of one connection, with calls on their way: `call(1, 'a')` is one of client `a`. */
 function connection(options: { home?: Home; ownStream?: boolean } = {}) {
   const pending = new PendingTable(() => undefined);
-  const givenUp = new GivenUp();
+  const givenUp = new GivenUp(Infinity);
   const log = logLines();
   const written: { id?: unknown; result?: unknown; error?: { code: number; message: string }; method?: string }[] = [];
   const asks = new ServerAsks({
     server: 'one',
     pending,
     givenUp,
+    habits: new AskHabits(),
     log,
     write: (text) => written.push(JSON.parse(text) as object),
     home: options.home,

@@ -3,6 +3,7 @@ import { memberText } from '../../core/json/text.ts';
 import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors } from '../../core/protocol/rpc.ts';
+import type { AskHabits } from './ask-habits.ts';
 import type { GivenUp } from './given-up.ts';
 import type { Pending, PendingTable } from './pending.ts';
 import { oneLine } from '../messages.ts';
@@ -14,6 +15,7 @@ export interface ServerAsksOptions {
   readonly server: string;
   readonly pending: PendingTable;
   readonly givenUp: GivenUp;
+  readonly habits: AskHabits;
   readonly log: Logger;
   /** Sends a message to the server, given as JSON text. */
   readonly write: (text: string) => void;
@@ -56,6 +58,8 @@ export class ServerAsks {
       const words = `Method not found: ${String(method).slice(0, 100)}`;
       return this.#options.write(errorResponseText(id, rpcErrors.methodNotFound, words));
     }
+    // Most servers ask for roots at any time, and do without.
+    if (method !== 'roots/list') this.#options.habits.asked(this.#calls().map(({ pending }) => pending.exchange.tool));
     const refuse = ({ code, message }: AskRefusal): void => this.#options.write(errorResponseText(id, code, message));
     // Of two with the same id the answer to one would be taken for the other's.
     if (this.#open.has(keyOf(message.id))) return refuse(unknown('The id of this request is in use.'));
@@ -137,7 +141,7 @@ export class ServerAsks {
 
   /** True when all that the server may be at work on is one call, or one client's. */
   #oneAsker([first, ...others]: readonly Candidate[]): boolean {
-    if (!first || !this.#options.givenUp.areAllOf(first.pending.exchange)) return false;
+    if (!first || !this.#options.givenUp.areAllOf(first.pending.exchange.asker)) return false;
     const { asker } = first.pending.exchange;
     return others.every(({ pending }) => asker !== undefined && pending.exchange.asker === asker);
   }
