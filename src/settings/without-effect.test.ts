@@ -21,16 +21,49 @@ test('what MCPHub did and this hub does not do is named where it was in use', ()
   ]);
 });
 
+test('a switch that would open the hub is not followed and is named, as are the others of systemConfig', () => {
+  const systemConfig = {
+    routing: { skipAuth: true, enableGroupNameRoute: false },
+    oauthServer: { enabled: true },
+    discovery: { enabled: true },
+    mcpRouter: { apiKey: 'k' },
+    install: { npmRegistry: 'https://npm.example', pythonIndexUrl: 'https://pypi.example' },
+  };
+  expect(warnedOf({ systemConfig })).toEqual([
+    'systemConfig.routing.skipAuth',
+    'systemConfig.routing.enableGroupNameRoute',
+    'systemConfig.oauthServer',
+    'systemConfig.discovery',
+    'systemConfig.mcpRouter',
+    'systemConfig.install.npmRegistry',
+    'systemConfig.install.pythonIndexUrl',
+  ]);
+  const [first] = parseSettings({ systemConfig }).warnings;
+  expect(first?.message).toContain('everyone who reaches the hub would be an admin');
+  const off = {
+    routing: { skipAuth: false, enableGroupNameRoute: true },
+    oauthServer: { enabled: false },
+    discovery: {},
+    mcpRouter: { apiKey: '' },
+    install: { npmRegistry: '', pythonIndexUrl: '' },
+  };
+  expect(warnedOf({ systemConfig: off })).toEqual([]);
+});
+
 test('what it did for a server is named at the server', () => {
   const mcpServers = {
     a: { url: 'https://x', proxy: { enabled: true }, passthroughHeaders: ['X-Tenant'] },
     b: { openapi: { url: 'https://x', passthroughHeaders: ['X-Tenant'] } },
+    d: { openapi: { url: 'https://x', cookieSession: true } },
+    e: { command: 'x', startOnDemand: true },
     c: { command: 'x', credentialTemplate: [{ target: 'env', name: 'TOKEN' }] },
   };
   expect(warnedOf({ mcpServers })).toEqual([
     'mcpServers.a.proxy',
     'mcpServers.a.passthroughHeaders',
     'mcpServers.b.openapi.passthroughHeaders',
+    'mcpServers.d.openapi.cookieSession',
+    'mcpServers.e.startOnDemand',
     'mcpServers.c.credentialTemplate',
   ]);
 });

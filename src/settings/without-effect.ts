@@ -22,6 +22,34 @@ export function warnOfMissingFeatures(document: Record<string, unknown>, report:
   }
   if (memberOf(system, 'toolResultCompression')['enabled'] === true)
     report.warn(['systemConfig', 'toolResultCompression'], 'is not supported; results reach clients as they are');
+  warnOfMissingSystemFeatures(system, report);
+}
+
+/** Members of `systemConfig` that are of use to one person or another: each with what to do in its place. */
+function warnOfMissingSystemFeatures(system: Record<string, unknown>, report: Report): void {
+  const warn = (path: Path, text: string): void => report.warn(['systemConfig', ...path], text);
+  const routing = memberOf(system, 'routing');
+  if (routing['skipAuth'] === true)
+    warn(
+      ['routing', 'skipAuth'],
+      'is not followed: with it everyone who reaches the hub would be an admin and could start programs on this machine; log in as admin',
+    );
+  if (routing['enableGroupNameRoute'] === false)
+    warn(['routing', 'enableGroupNameRoute'], 'is not supported; groups are reached by name and by id');
+  for (const [member, text] of [
+    ['oauthServer', 'is not supported; clients bring an access key'],
+    ['discovery', 'is not supported; the servers of this hub are published nowhere'],
+  ] as const)
+    if (memberOf(system, member)['enabled'] === true) warn([member], text);
+  if (isText(memberOf(system, 'mcpRouter')['apiKey']))
+    warn(['mcpRouter'], 'is not supported; the dashboard adds servers from the MCP registry');
+  const install = memberOf(system, 'install');
+  for (const [member, variables] of [
+    ['npmRegistry', 'npm_config_registry'],
+    ['pythonIndexUrl', 'UV_INDEX_URL and PIP_INDEX_URL'],
+  ] as const)
+    if (isText(install[member]))
+      warn(['install', member], `has no effect; set ${variables} in the environment of the hub, which servers inherit`);
 }
 
 /** The same of one server. */
@@ -32,6 +60,10 @@ export function warnOfMissingServerFeatures(config: Record<string, unknown>, pat
   if (isFilled(config['passthroughHeaders'])) report.warn([...path, 'passthroughHeaders'], headers);
   if (isFilled(memberOf(config, 'openapi')['passthroughHeaders']))
     report.warn([...path, 'openapi', 'passthroughHeaders'], headers);
+  if (config['startOnDemand'] === true)
+    report.warn([...path, 'startOnDemand'], 'is not supported; the server starts with the hub and goes on running');
+  if (memberOf(config, 'openapi')['cookieSession'] === true)
+    report.warn([...path, 'openapi', 'cookieSession'], 'is not supported; cookies that the API sets are not kept');
   if (isFilled(config['credentialTemplate']))
     report.warn(
       [...path, 'credentialTemplate'],
@@ -42,6 +74,10 @@ export function warnOfMissingServerFeatures(config: Record<string, unknown>, pat
 function memberOf(value: Record<string, unknown>, member: string): Record<string, unknown> {
   const inner = value[member];
   return isObject(inner) ? inner : {};
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
 }
 
 function isFilled(value: unknown): boolean {
