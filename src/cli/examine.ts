@@ -7,6 +7,7 @@ import type { Check } from './checks/check.ts';
 import { checkCommands } from './checks/commands.ts';
 import { checkDataFolder, checkDiskSpace, checkPermissions } from './checks/data-folder.ts';
 import { checkEmbeddingService } from './checks/embedding-service.ts';
+import { checkExposure, isExposed } from './checks/exposure.ts';
 import { checkNodeVersion } from './checks/node-version.ts';
 import { checkPasswords } from './checks/passwords.ts';
 import { checkPort } from './checks/port.ts';
@@ -14,7 +15,6 @@ import { checkSecrets } from './checks/secrets.ts';
 import { checkServers } from './checks/servers.ts';
 import { checkSettings, type PreparedServer, settingsPlace } from './checks/settings.ts';
 import { checkVariables } from './checks/variables.ts';
-import { isLoopbackName } from '../mcp/guard.ts';
 import { noLog, openProbes } from './probe.ts';
 import { readStoredSignIns, type StoredSignIns } from './stored-sign-ins.ts';
 
@@ -62,7 +62,8 @@ export async function examine(overrides: Record<string, string>): Promise<Findin
     ...machine,
     ...checkPermissions(env.dataDir, env.settingsPath),
     ...settings.checks,
-    ...checkPasswords(settings.settings, env.adminPassword, !isLoopbackName(env.host)),
+    ...checkPasswords(settings.settings, env.adminPassword, isExposed(env, settings.settings)),
+    ...checkExposure(env, settings.settings),
     ...checkVariables(settings.servers),
     ...checkSecrets(env.readable, settings.servers),
     ...commands,

@@ -8,6 +8,7 @@ import type { Passwords } from '../auth/passwords.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import type { ByteBudget } from '../core/byte-budget.ts';
 import type { Logger } from '../core/logger.ts';
+import type { Outside } from '../core/access/outside.ts';
 import type { Views } from '../core/access/view.ts';
 
 import type { DatabaseHandle } from '../database/supervise.ts';
@@ -39,6 +40,7 @@ import { serverOAuthRoutes } from '../http/sign-in/server-oauth.ts';
 import type { Records } from '../logs/records.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { DispatchOptions } from '../mcp/dispatch.ts';
+import type { Guard } from '../mcp/guard.ts';
 import type { DataDir } from '../settings/data-dir.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import type { Embeddings } from '../smart/embeddings.ts';
@@ -57,6 +59,8 @@ export interface AppParts {
   readonly database: DatabaseHandle;
   readonly records: Records;
   readonly publicUrl: PublicUrl;
+  readonly outside: Outside;
+  readonly guard: Guard;
   readonly pool: Pool;
   readonly signIns: SignIns;
   readonly dataDir: DataDir;
@@ -119,11 +123,12 @@ function buildApi(parts: AppParts & { readonly login: Login; readonly cookies: S
 }
 
 /** What finding out takes who makes a request. */
-function whoAsks({ settings, identity, addressOf }: AppParts): CallerOptions {
+function whoAsks({ settings, identity, addressOf, outside }: AppParts): CallerOptions {
   return {
     settings: () => settings.current,
     identify: identity.identify,
     loggedInAt: identity.loggedInAt,
     address: (c) => addressOf((c.env as HttpBindings).incoming),
+    outside: (c) => outside.reaches((c.env as HttpBindings).incoming),
   };
 }

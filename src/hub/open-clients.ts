@@ -1,5 +1,6 @@
 import type { Identify } from '../auth/identify.ts';
 import type { ServerAsk } from '../core/protocol/asks.ts';
+import type { Outside, Sent } from '../core/access/outside.ts';
 import { isGone, needsCredential } from '../core/access/rules.ts';
 import type { Closers } from '../core/closers.ts';
 import { limits } from '../core/limits.ts';
@@ -14,7 +15,6 @@ import type { DispatchOptions } from '../mcp/dispatch.ts';
 import { type DoorOptions, type Identified, isClosed } from '../mcp/door.ts';
 import { askBetweenCalls, createAsks } from '../mcp/asks/asks.ts';
 import { createEventLogs } from '../mcp/event-log.ts';
-import { isLoopbackName } from '../mcp/guard.ts';
 import { createHints } from '../mcp/hints.ts';
 import { isAtLeast, wantedLevel } from '../mcp/log-level.ts';
 import { createLogLevels, type LogLevels } from '../mcp/log-levels.ts';
@@ -38,6 +38,7 @@ export interface OpenClients {
   readonly pool: Pool;
   readonly leases: Leases;
   readonly env: Env;
+  readonly outside: Outside;
   /** Who the credential of a request is. */
   readonly who: () => Identify;
   readonly log: LoggerFor;
@@ -53,7 +54,7 @@ export type Clients = ReturnType<typeof openClients>;
 
 /** Everything on the side of the clients that outlives a request: sessions, streams and what they are told. */
 export function openClients(options: OpenClients, closers: Closers) {
-  const { views, dataDir, settings, pool, env, leases, who, log } = options;
+  const { views, dataDir, settings, pool, env, outside, leases, who, log } = options;
   const announcer = createAnnouncer(views);
   const streams = createStreams();
   closers.add(() => streams.close());
@@ -79,8 +80,9 @@ export function openClients(options: OpenClients, closers: Closers) {
   });
   closers.add(() => logLevels.close());
   const tasks = createTasks({ views, life: (server) => lifeOf(shared(server)) });
-  const loopback = isLoopbackName(env.host);
-  const asksCredential = (): boolean => needsCredential(settings.current, loopback);
+  /** Of one request, or of those that may come from anywhere the hub can be reached. */
+  const asksCredential = (req?: Sent): boolean =>
+    needsCredential(settings.current, req ? outside.reaches(req) : outside.exposed());
   const hints = createHints({
     settings: () => settings.current,
     hints: (server) => pool.catalogue.offers.get(server)?.hints,
@@ -170,12 +172,12 @@ interface Withdrawing {
   readonly streams: Streams;
   readonly endpoints: Pick<DoorOptions, 'basePath' | 'taken' | 'settings'>;
   readonly identify: DoorOptions['identify'];
-  readonly asksCredential: () => boolean;
+  readonly asksCredential: (req?: Sent) => boolean;
 }
 
 /** Whoever is not let in any more hears nothing more either, nor does anybody at an endpoint that was switched off. */
 function withdrawing({ sessions, sessionEnded, streams, endpoints, identify, asksCredential }: Withdrawing) {
-  const isOver = (who: Identified): boolean => who === 'bad' || (who === 'none' && asksCredential());
+  const isOver = (who: Identified, req: Sent): boolean => who === 'bad' || (who === 'none' && asksCredential(req));
   return {
     endSessions(): void {
       const isWithdrawn = (principal: Principal): boolean =>
@@ -186,7 +188,7 @@ function withdrawing({ sessions, sessionEnded, streams, endpoints, identify, ask
       streams.endWhere((req) => {
         if (isClosed(req.url ?? '', endpoints)) return true;
         const who = identify(req.headers);
-        return who instanceof Promise ? who.then(isOver) : isOver(who);
+        return who instanceof Promise ? who.then((late) => isOver(late, req)) : isOver(who, req);
       });
     },
   };

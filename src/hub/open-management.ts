@@ -7,7 +7,6 @@ import { limits } from '../core/limits.ts';
 import { keepPassword } from '../core/settings/users.ts';
 import { isDiskFull } from '../disk/disk-error.ts';
 import { usualFormat } from '../logs/output.ts';
-import { isLoopbackName } from '../mcp/guard.ts';
 import { firstAdmin } from '../settings/first-admin.ts';
 import { type FirstPassword, firstPasswordFile } from '../settings/first-password.ts';
 import { type AppParts, buildApp } from './build-app.ts';
@@ -29,7 +28,7 @@ export async function openManagement(parts: Omit<AppParts, 'passwords'>): Promis
   const file = isLogged(parts) ? firstPasswordFile(parts.dataDir.path, parts.settings, parts.log) : undefined;
   const adminPassword = await firstAdminOnDisk(parts, passwords, file);
   await noteWeakPassword(parts, passwords);
-  if (!isLoopbackName(parts.env.host)) warnOfWeakPasswords(parts);
+  if (parts.outside.exposed()) warnOfWeakPasswords(parts);
   return { answer, adminPassword, adminPasswordFile: adminPassword === undefined ? undefined : file?.path };
 }
 

@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { type Closers, newClosers } from '../core/closers.ts';
@@ -9,6 +10,7 @@ import type { Hub } from '../core/hub.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import { createLoop, type Loop } from '../core/loop.ts';
+import { createOutside, type Outside } from '../core/access/outside.ts';
 import { needsCredential } from '../core/access/rules.ts';
 import { createViews } from '../core/access/view.ts';
 import type { Env } from '../env/env.ts';
@@ -21,7 +23,7 @@ import { closeServer, listen } from '../http/frame/server.ts';
 import { takenPaths } from '../http/frame/taken-paths.ts';
 import { metadataUrl } from '../http/open/metadata-url.ts';
 import { createDoor } from '../mcp/door.ts';
-import { isLoopbackName } from '../mcp/guard.ts';
+import { createGuard } from '../mcp/guard.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import { catalogueSaver } from '../upstream/catalogue-saver.ts';
 import type { Pool } from '../upstream/pool.ts';
@@ -75,7 +77,11 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   hideSecrets();
   const seen = environmentWins(env);
   const views = createViews(() => ({ settings: seen(settings.current), catalogue: pool.catalogue }));
-  const clients = openClients({ env, views, dataDir, settings, pool, leases, log, who: () => identity }, closers);
+  const settingsBaseUrl = () => settings.current.system.baseUrl;
+  const outside = createOutside(env, settingsBaseUrl);
+  const guard = createGuard({ ...env, settingsBaseUrl, machineName: hostname(), exposed: outside.exposed });
+  const whom = { env, outside, who: () => identity };
+  const clients = openClients({ ...whom, views, dataDir, settings, pool, leases, log }, closers);
   const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedText, pool, log('hub'));
   closers.add(() => saveCatalogue.close());
   const changes = createChanges();
@@ -100,7 +106,6 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
 
   if ([...settings.current.servers.values()].some(({ transport }) => transport.type === 'stdio'))
     for (const secrets of env.readable) log('hub').warn(readableText(secrets));
-  const loopback = isLoopbackName(env.host);
   const { tokens, identity } = await openAccess(env, storage, closers);
   const addressOf = clientAddress(env.trustProxy, log('hub'));
   const smart = openSmart({ env, settings, database, pool, files, log: log('search') }, closers);
@@ -108,15 +113,17 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const served: { front?: Front } = {};
   const { counts, metrics } = openMetrics({ ...storage, clients, pool, bodies, front: () => served.front }, closers);
   const dispatch = openDispatch({ ...storage, leases, clients, counts, smart: smart.options, log: log('gateway') });
-  const publicUrl = createPublicUrl({ ...env, settingsBaseUrl: () => settings.current.system.baseUrl });
+  const publicUrl = createPublicUrl({ ...env, settingsBaseUrl });
   const { embeddings } = smart;
   const asked = { pool, signIns, views, dispatch, changes, embeddings, metrics };
-  const parts = { ...storage, ...asked, publicUrl, env, tokens, identity, addressOf, bodies };
+  const parts = { ...storage, ...asked, publicUrl, env, tokens, identity, addressOf, bodies, outside, guard };
   const management = deferred<RequestListener>();
   const door = createDoor({
     ...dispatch,
     basePath: env.basePath,
-    guard: { loopback, allowedHosts: env.allowedHosts, allowedOrigins: env.allowedOrigins },
+    guard,
+    outside,
+    allowedOrigins: env.allowedOrigins,
     settings: () => settings.current,
     taken: takenPaths,
     other: (req, res) => void management.promise.then((answer) => answer(req, res)),
@@ -146,7 +153,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   management.resolve(answer);
   // Seconds of computing, which nobody waits for: servers that start need the cores more.
   for (const part of [database, smart]) part.start(servers.settled(limits.startCalmMs));
-  return hubOf(env, { url: `${address}${env.basePath}`, settings, pool, servers, closers, ...first });
+  return hubOf(env, { url: `${address}${env.basePath}`, outside, settings, pool, servers, closers, ...first });
 }
 
 /** The one loop that makes what is what should be. */
@@ -163,6 +170,7 @@ function reconciling(log: Logger, closers: Closers, run: () => void): Loop {
 
 interface Built {
   readonly url: string;
+  readonly outside: Outside;
   readonly settings: SettingsStore;
   readonly pool: Pool;
   readonly servers: Settling;
@@ -171,16 +179,18 @@ interface Built {
   readonly closers: Closers;
 }
 
-function hubOf(env: Env, { url, settings, pool, servers, adminPassword, adminPasswordFile, closers }: Built): Hub {
+function hubOf(env: Env, built: Built): Hub {
+  const { url, outside, settings, pool, servers, adminPassword, adminPasswordFile, closers } = built;
+  const exposed = outside.exposed();
   return {
     url,
     mcpUrl: `${url}/mcp`,
     settingsPath: resolve(env.settingsPath),
     firstStart: settings.firstStart,
-    keyRequired: needsCredential(settings.current, isLoopbackName(env.host)),
+    keyRequired: needsCredential(settings.current, exposed),
     ...(adminPassword !== undefined && { adminPassword }),
     ...(adminPasswordFile !== undefined && { adminPasswordFile }),
-    ...(!isLoopbackName(env.host) && { exposure: exposure(settings.current) }),
+    ...(exposed && { exposure: exposure(settings.current) }),
     servers: () => pool.states(),
     settled: (timeoutMs) => servers.settled(timeoutMs),
     close: () => closers.close(),

@@ -39,7 +39,9 @@ async function door(options: Partial<DoorOptions> = {}) {
   const server = createServer(
     createDoor({
       basePath: '',
-      guard: { loopback: true, allowedHosts: [], allowedOrigins: [] },
+      guard: { refused: () => undefined, isOwn: () => false },
+      allowedOrigins: [],
+      outside: { reaches: () => false },
       settings: () => settings,
       identify: () => 'none',
       other: (_, res) => void res.writeHead(404).end(),

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ByteBudget } from '../core/byte-budget.ts';
+import type { Outside } from '../core/access/outside.ts';
 import { needsCredential, userOf } from '../core/access/rules.ts';
 import { errorTable, errorText, HubError } from '../core/errors.ts';
 import { goOn } from '../core/go-on.ts';
@@ -12,7 +13,7 @@ import type { Settings } from '../core/settings/types.ts';
 import type { HttpRequest, HttpResponse } from '../wire/http.ts';
 import type { BodyLimit } from './body.ts';
 import { type EndpointOptions, refuseUnexpected, serveMcp } from './endpoint.ts';
-import { corsHeaders, type GuardOptions, preflightHeaders, refusedByGuard } from './guard.ts';
+import { corsHeaders, type Guard, preflightHeaders } from './guard.ts';
 import { createLegacySse } from './legacy-sse.ts';
 import { refuse, type Visit } from './visit.ts';
 
@@ -22,7 +23,11 @@ export type Identified = Principal | 'none' | 'bad';
 export interface DoorOptions extends EndpointOptions {
   /** `''` or `/prefix`. */
   readonly basePath: string;
-  readonly guard: GuardOptions;
+  readonly guard: Guard;
+  /** `ALLOWED_ORIGINS`: what is told to browsers of other pages. */
+  readonly allowedOrigins: readonly string[];
+  /** Whether a request may come from others than this machine. */
+  readonly outside: Pick<Outside, 'reaches'>;
   readonly settings: () => Settings;
   readonly identify: (headers: HttpRequest['headers']) => Identified | Promise<Identified>;
   /** The client's address, behind whatever proxies are trusted. */
@@ -73,19 +78,19 @@ export function createDoor(options: DoorOptions): Door {
     const route = routeOf(path, options);
     if (hostsOf(req) > 1) return refuseHosts(res, route !== undefined);
     if (route) return enterMcp(req, res, route);
-    const refused = refusedByGuard(req, options.guard);
+    const refused = options.guard.refused(req, false);
     if (refused !== undefined)
       return refuseForeign(res, options.foreign({ method: req.method ?? 'GET', path }, refused));
-    const headers = corsHeaders(req, options.guard.allowedOrigins);
+    const headers = corsHeaders(req, options.allowedOrigins);
     if (isPreflight(req)) return answerPreflight(req, res, headers);
     for (const name of Object.keys(headers)) res.setHeader(name, headers[name] ?? '');
     return options.other(req, res);
   }
 
   function enterMcp(req: HttpRequest, res: HttpResponse, route: Route): void | Promise<void> {
-    const refused = refusedByGuard(req, options.guard);
+    const refused = options.guard.refused(req, true);
     if (refused !== undefined) return refuseForeign(res, errorResponseText('null', rpcErrors.invalidRequest, refused));
-    const headers = corsHeaders(req, options.guard.allowedOrigins);
+    const headers = corsHeaders(req, options.allowedOrigins);
     if (isPreflight(req)) return answerPreflight(req, res, headers);
     const { url = '/' } = req;
     const queryAt = url.indexOf('?');
@@ -114,7 +119,7 @@ export function createDoor(options: DoorOptions): Door {
     route: Route,
     { req, res, headers, scope }: Pick<Visit, 'req' | 'res' | 'headers' | 'scope'>,
   ): Principal | undefined {
-    const principal = admitted(who, options.settings(), options.guard.loopback);
+    const principal = admitted(who, req, options);
     const owned = route.user !== undefined;
     if (!principal || (owned && principal.kind === 'anonymous')) {
       unauthorized({ res, headers }, options.metadataUrl(req), whyNot(who, owned));
@@ -211,10 +216,14 @@ function userRoute(path: string, taken: DoorOptions['taken']): Route | undefined
 }
 
 /** Who may come in (CONTRACT §2): a bad credential never, none only where anonymous is welcome. */
-function admitted(who: Identified, settings: Settings, loopback: boolean): Principal | undefined {
+function admitted(
+  who: Identified,
+  req: HttpRequest,
+  { settings, outside }: Pick<DoorOptions, 'settings' | 'outside'>,
+): Principal | undefined {
   if (who === 'bad') return undefined;
   if (who !== 'none') return who;
-  return needsCredential(settings, loopback) ? undefined : anonymous;
+  return needsCredential(settings(), outside.reaches(req)) ? undefined : anonymous;
 }
 
 function bodyLimitOf(principal: Principal, { settings, bodies }: Pick<DoorOptions, 'settings' | 'bodies'>): BodyLimit {

@@ -1,37 +1,101 @@
+import { isIP } from 'node:net';
+import { hostName, isLoopbackUrl } from '../core/access/outside.ts';
 import { remembering } from '../core/remembering.ts';
 import type { HttpRequest } from '../wire/http.ts';
 
 export interface GuardOptions {
-  /** True when the hub listens on loopback only: then a foreign `Host` is DNS rebinding. */
-  readonly loopback: boolean;
-  /** Host names (without port) accepted besides; when given, no other is accepted even beyond loopback. */
+  /** `ALLOWED_HOSTS`: names, with a port where only that one is meant. */
   readonly allowedHosts: readonly string[];
-  /** Origins accepted besides the hub's own. */
+  /** `ALLOWED_ORIGINS`: origins accepted besides the hub's own. */
   readonly allowedOrigins: readonly string[];
+  /** `INSTALL_BASE_URL`. */
+  readonly installBaseUrl: string | undefined;
+  /** `install.baseUrl` of the settings in force. */
+  readonly settingsBaseUrl: () => string | undefined;
+  /** What the machine is called. */
+  readonly machineName: string;
+  /** Whether others than this machine can reach the hub. */
+  readonly exposed: () => boolean;
+}
+
+/** Keeps web pages out that are not the hub's own (CONTRACT §7; MCP, Transports, security warning). */
+export interface Guard {
+  /** Why a request must be refused with 403 for its `Host` or `Origin`; undefined when it may go on. `mcp`: it is for an MCP endpoint. */
+  readonly refused: (req: HttpRequest, mcp: boolean) => string | undefined;
+  /** True for the origin of the hub's own pages, as a browser writes it that knows the hub as `host`. */
+  readonly isOwn: (origin: string, host: string) => boolean;
+}
+
+export function createGuard(options: GuardOptions): Guard {
+  const { allowedOrigins, exposed, installBaseUrl } = options;
+  const names = new Set([
+    ...options.allowedHosts.map((allowed) => allowed.toLowerCase()),
+    ...namesOf(options.machineName),
+  ]);
+  if (installBaseUrl !== undefined) names.add(hostName(new URL(installBaseUrl).hostname));
+  const originOf = remembering((url) => new URL(url).origin);
+  const nameOf = remembering((url) => hostName(new URL(url).hostname));
+  const isKnown = remembering(
+    (host) => isForAnyHub(host) || names.has(hostName(host)) || names.has(host.toLowerCase()),
+  );
+
+  function isAllowedHost(host: string): boolean {
+    if (isKnown(host)) return true;
+    const url = options.settingsBaseUrl();
+    return url !== undefined && nameOf(url) === hostName(host);
+  }
+
+  function isOwn(origin: string, host: string): boolean {
+    if (isOriginOf(origin, host)) return true;
+    if (installBaseUrl !== undefined && new URL(installBaseUrl).origin === origin) return true;
+    const url = options.settingsBaseUrl();
+    // Every file of MCPHub has http://localhost:3000 there, which nobody chose.
+    return url !== undefined && originOf(url) === origin && !isLoopbackUrl(url);
+  }
+
+  return {
+    isOwn,
+    refused({ headers: { host = '', origin } }, mcp) {
+      if (!isAllowedHost(host))
+        return `Host "${host.slice(0, 100)}" is not allowed. Add it to ALLOWED_HOSTS if it is yours.`;
+      // Programs send no `Origin`; a browser does, and then it has to be our own page or one the operator named.
+      if (origin === undefined || allowedOrigins.includes(origin) || isOwn(origin, host)) return undefined;
+      if (mcp && isLoopbackOrigin(origin) && !exposed()) return undefined;
+      return `Origin "${origin.slice(0, 100)}" is not allowed. Add it to ALLOWED_ORIGINS if it is yours.`;
+    },
+  };
 }
 
 /**
- * Says why a request must be refused with 403 for its `Host` or `Origin` (CONTRACT §2; MCP, Transports, security warning), or undefined. Programs send no
- * `Origin`; a browser does, and then it has to be our own page or one the operator named.
+ * True for a `Host` that no page of somebody else's can have: an address, `localhost`, a name without a dot as networks of containers have them, and the longer names
+ * that Kubernetes gives its services. Public DNS has none of these, so none can be pointed at this machine by a stranger.
  */
-export function refusedByGuard(req: HttpRequest, options: GuardOptions): string | undefined {
-  const host = req.headers.host ?? '';
-  const name = nameOf(host);
-  const named = options.allowedHosts.some(
-    (allowed) => allowed.toLowerCase() === name || allowed.toLowerCase() === host.toLowerCase(),
-  );
-  // Whatever keeps a container alive asks under the address it has there, and `/health` tells nobody's secrets.
-  const isProbe = req.url === '/health' && !options.loopback;
-  if (!named && !isProbe && (options.loopback ? !isLoopbackName(name) : options.allowedHosts.length > 0)) {
-    return `Host "${host.slice(0, 100)}" is not allowed. Add it to ALLOWED_HOSTS if it is yours.`;
-  }
-  const { origin } = req.headers;
-  if (origin === undefined || options.allowedOrigins.includes(origin)) return undefined;
-  const originHost = hostOfOrigin(origin);
-  const own =
-    originHost !== undefined &&
-    (originHost === host.toLowerCase() || (options.loopback && isLoopbackName(hostName(originHost))));
-  return own ? undefined : `Origin "${origin.slice(0, 100)}" is not allowed. Add it to ALLOWED_ORIGINS if it is yours.`;
+function isForAnyHub(host: string): boolean {
+  const [, bracketed, name = ''] = /^(?:\[([\da-f:.]+(?:%[\w.~-]+)?)\]|([\w.-]+))(?::\d{1,5})?$/i.exec(host) ?? [];
+  if (bracketed !== undefined) return isIP(bracketed) === 6;
+  return isIP(name) === 4 || /^[\w-]+$/.test(name) || serviceName.test(name);
+}
+
+/** `<name>.<namespace>.svc`, alone or below `cluster.local` or another domain that is not in public DNS (RFC 6762, and `internal` of ICANN). */
+const serviceName = /^[a-z\d-]+\.[a-z\d-]+\.svc(?:\.(?:[a-z\d-]+\.)*(?:local|internal))?$/i;
+
+/** What a machine is called, and that name as it is announced in a local network (mDNS). */
+function namesOf(machine: string): string[] {
+  const name = machine.toLowerCase();
+  return name === '' ? [] : [name, `${name.split('.')[0] ?? name}.local`];
+}
+
+/** Whether a page at this origin was got from this `Host`. Both leave the port out where it is the one of the scheme, or do not. */
+function isOriginOf(origin: string, host: string): boolean {
+  const [, scheme, rest] = /^(https?):\/\/([^/?#@\s]+)$/i.exec(origin) ?? [];
+  if (scheme === undefined || rest === undefined) return false;
+  if (rest === host) return true;
+  const [own, asked] = [`${scheme}://${rest}`, `${scheme}://${host}`];
+  return URL.canParse(own) && URL.canParse(asked) && new URL(own).host === new URL(asked).host;
+}
+
+function isLoopbackOrigin(origin: string): boolean {
+  return /^https?:\/\/[^/?#@\s]+$/i.test(origin) && URL.canParse(origin) && isLoopbackUrl(origin);
 }
 
 /** The CORS headers for a request of an origin the operator named; none for others. */
@@ -58,24 +122,4 @@ export function preflightHeaders(req: HttpRequest): Record<string, string> {
     'access-control-max-age': '600',
     vary: 'Origin, Access-Control-Request-Headers',
   };
-}
-
-/** True for addresses that only this machine can reach. */
-export function isLoopbackName(name: string): boolean {
-  return name === 'localhost' || name === '::1' || name.endsWith('.localhost') || /^127(\.\d{1,3}){3}$/.test(name);
-}
-
-const nameOf = remembering(hostName);
-
-function hostName(host: string): string {
-  const bracketed = /^\[([^\]]*)\](:\d+)?$/.exec(host);
-  return (bracketed?.[1] ?? host.replace(/:\d+$/, '')).toLowerCase();
-}
-
-function hostOfOrigin(origin: string): string | undefined {
-  try {
-    return new URL(origin).host.toLowerCase();
-  } catch {
-    return undefined;
-  }
 }

@@ -1,21 +1,34 @@
 import { expect, test } from 'vitest';
+import { entry, group, server, settings } from '../../test/kit/snapshots.ts';
 import type { CacheHints } from '../core/catalogue.ts';
 import { limits } from '../core/limits.ts';
 import { anonymous, type Principal } from '../core/access/principal.ts';
-import type { Settings } from '../core/settings/types.ts';
 import type { View } from '../core/access/view.ts';
 import { createHints } from './hints.ts';
 
 type Visibility = 'public' | 'private' | 'group' | undefined;
 
-function hintsFor(options: { hints: (CacheHints | undefined)[]; visibility?: Visibility; credential?: boolean }) {
+interface World {
+  hints: (CacheHints | undefined)[];
+  visibility?: Visibility;
+  owner?: string;
+  credential?: boolean;
+}
+
+function hintsFor(options: World) {
   const names = options.hints.map((_, i) => `s${i}`);
-  const settings = {
-    servers: new Map(names.map((name) => [name, { name, visibility: options.visibility }])),
-    groups: [{ id: 'g', name: 'g', visibility: undefined, servers: names.map((name) => ({ name })) }],
-  } as unknown as Settings;
+  const { visibility, owner = 'admin' } = options;
+  const all = settings({
+    servers: names.map((name) => server(name, { visibility, owner })),
+    groups: [
+      group(
+        'g',
+        names.map((name) => entry(name)),
+      ),
+    ],
+  });
   const hints = createHints({
-    settings: () => settings,
+    settings: () => all,
     hints: (server) => options.hints[names.indexOf(server)],
     needsCredential: () => options.credential ?? false,
   });
@@ -44,6 +57,7 @@ test('a list is public only where it is the same for all who could ask', () => {
     'a credential is needed': hintsFor({ hints: [open], credential: true }).of(),
     'a server is private': hintsFor({ hints: [open], visibility: 'private' }).of(),
     'a server is for a group': hintsFor({ hints: [open], visibility: 'group' }).of(),
+    'a server is a user’s': hintsFor({ hints: [open], owner: 'ann' }).of(),
     'somebody asks by name': hintsFor({ hints: [open] }).of({ kind: 'user', username: 'ann' }),
   };
   expect(Object.entries(limited).filter(([, text]) => !text.includes('"cacheScope":"private"'))).toEqual([]);

@@ -1,6 +1,7 @@
 import type { CacheHints, ItemKind } from '../core/catalogue.ts';
 import { limits } from '../core/limits.ts';
 import type { Principal } from '../core/access/principal.ts';
+import { showsMoreToSome } from '../core/access/rules.ts';
 import type { Scope } from '../core/access/scope.ts';
 import type { Settings } from '../core/settings/types.ts';
 import type { View } from '../core/access/view.ts';
@@ -48,7 +49,7 @@ export function createHints({ settings, hints, needsCredential }: HintOptions): 
   }
 
   function isForAll(principal: Principal, scope: Scope): boolean {
-    return principal.kind === 'anonymous' && !needsCredential() && !somebodySeesMore(settings(), scope);
+    return principal.kind === 'anonymous' && !needsCredential() && !showsMoreToSome(settings(), scope);
   }
 
   return {
@@ -62,15 +63,4 @@ export function createHints({ settings, hints, needsCredential }: HintOptions): 
 
 function membersText(ttlMs: number, isPublic: boolean): string {
   return `"ttlMs":${ttlMs},"cacheScope":"${isPublic ? 'public' : 'private'}"`;
-}
-
-/** True when the endpoint shows something to some that it does not show to a caller without a credential. */
-function somebodySeesMore(settings: Settings, scope: Scope): boolean {
-  const limited = ({ visibility }: { visibility: string | undefined }): boolean =>
-    visibility === 'private' || visibility === 'group';
-  const name = scope.kind === 'named' || scope.kind === 'server' ? scope.name : undefined;
-  const group = settings.groups.find(({ id, name: own }) => id === name || own === name);
-  const names = group?.servers.map((entry) => entry.name) ?? (name === undefined ? undefined : [name]);
-  const servers = [...settings.servers.values()].filter((server) => names?.includes(server.name) ?? true);
-  return (group !== undefined && limited(group)) || servers.some(limited);
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseCidr } from '../core/address.ts';
+import { isPublic } from '../core/access/rules.ts';
 import { systemOwner } from '../core/settings/document.ts';
 import type { Problem } from '../core/errors.ts';
 import { isObject } from '../core/protocol/rpc.ts';
@@ -53,6 +54,7 @@ export function parseSettings(document: unknown): ParsedSettings {
   const usernames = new Set(settings.users.map((user) => user.username));
   const groups = new Set(settings.groups.flatMap(({ id, name }) => [id, name]));
   warnOfMissingFeatures(clean, report);
+  warnOfUnpublished(settings, report);
   const keys = readKeys(clean['bearerKeys'], legacyKey, { usernames, groups, isServer }, report);
   // Whoever corrects the document wants to know all of it.
   if (report.problems.length > 0) throw notAccepted([...report.problems, ...[...faults.values()].flat()]);
@@ -111,6 +113,15 @@ function readServers(document: Record<string, unknown>, context: ServerContext, 
       report.warn([other], 'is not read; servers are listed in "mcpServers"');
   }
   return { servers, faults, warnings };
+}
+
+/** Of servers that their owners called public before that was for admins to say. */
+function warnOfUnpublished(settings: Pick<Settings, 'servers' | 'users'>, report: Report): void {
+  for (const server of settings.servers.values()) {
+    if (server.visibility !== 'public' || isPublic(settings, server)) continue;
+    const message = `counts as "group": no admin made this server of ${server.owner} public. An admin does so in the dashboard, or with PUT /api/servers/${server.name}`;
+    report.warn(['mcpServers', server.name, 'visibility'], message);
+  }
 }
 
 function serverExists(servers: unknown): (name: string) => boolean {

@@ -66,6 +66,7 @@ export const serverShape = z.looseObject({
   disabled: flag.optional(),
   owner: text.optional(),
   visibility: visibility.optional(),
+  publishedBy: text.optional(),
   sharedWithUsers: texts.optional(),
   credentialTemplate: z
     .array(

@@ -223,7 +223,8 @@ test('a group of a user is theirs until they share it, one of an admin everybody
     return [...statuses, (await rpc(hub.mcp(name), 'tools/list')).result?.tools?.length];
   };
   expect(await own(ann)).toEqual([200, 200, 404, 0]);
-  for (const visibility of ['public', null]) expect(await own(ann, { visibility })).toEqual([200, 200, 200, 2]);
+  expect(await own(ann, { visibility: null })).toEqual([200, 200, 404, 0]);
+  expect(await own(ann, { visibility: 'group', sharedWithUsers: ['bob'] })).toEqual([200, 200, 200, 0]);
   expect(await own(admin)).toEqual([200, 200, 200, 2]);
 });
 

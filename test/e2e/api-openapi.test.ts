@@ -439,7 +439,7 @@ describe('documents', () => {
 
   test('name the address by which the hub is reached', async () => {
     const own = await testHub({
-      mcpServers: { open: open.config },
+      mcpServers: { open: { ...open.config, visibility: 'public' } },
       env: { BASE_PATH: '/hub', INSTALL_BASE_URL: 'https://hub.example.com/tools' },
     });
     const { body } = await api(own, 'GET', '/open/openapi.json');
@@ -561,19 +561,14 @@ describe('what one may not see is absent from every surface and runs on none', (
 });
 
 test('the start says what anonymous callers can run, when others can reach the hub', async () => {
+  const open = { ...servers['open'], visibility: 'public' };
   const start = (systemConfig: Record<string, unknown>, host = '0.0.0.0') =>
-    testHub({ mcpServers: servers, systemConfig, env: { HOST: host } });
+    testHub({ mcpServers: { ...servers, open }, systemConfig, env: { HOST: host } });
   const lines = async (systemConfig: Record<string, unknown>, host?: string) =>
     (await start(systemConfig, host)).hub.exposure;
   expect(await lines({}, '127.0.0.1')).toBeUndefined();
-  const open = await lines({});
-  expect(open?.slice(0, 3)).toEqual([
-    'call the tools of open (/api/tools/open/…)',
-    'call the tools of call (/api/tools/call/…)',
-    'call the tools of dead (/api/tools/dead/…)',
-  ]);
-  expect(open?.join()).toContain('openApiAccess');
-  expect(open?.join()).not.toContain('closed (');
+  const http = await lines({});
+  expect(http).toEqual(['call the tools of open (/api/tools/open/…)', expect.stringContaining('openApiAccess')]);
   expect(await lines({ routing: { openApiAccess: 'authenticated' } })).toEqual([]);
   const mcp = await lines({ routing: { openApiAccess: 'off', enableBearerAuth: false } });
   expect(mcp?.[0]).toBe('use everything of open, call, dead over MCP (/mcp, /sse)');

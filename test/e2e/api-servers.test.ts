@@ -52,7 +52,7 @@ beforeAll(async () => {
   hub = await testHub({
     mcpServers: {
       alpha: { ...alpha.config, env: { TOKEN: 'canary-env' }, visibility: 'public' },
-      anns: { ...remote, owner: 'ann', visibility: 'public' },
+      anns: { ...remote, owner: 'ann', visibility: 'public', publishedBy: 'admin' },
       secret: { command: 'x', enabled: false, visibility: 'private' },
     },
     env,

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { hostname } from 'node:os';
 import { beforeAll, expect, test } from 'vitest';
 import { hostileStdio } from '../kit/hostile.ts';
 import { raw } from '../kit/raw.ts';
@@ -7,7 +8,7 @@ import { testHub } from '../kit/test-hub.ts';
 import type { TestHub } from '../kit/test-hub.ts';
 import { within } from '../kit/until.ts';
 
-// A web page must not be able to talk to a hub on the visitor's machine (CONTRACT §2, last paragraph but one).
+// A web page must not be able to talk to a hub that the visitor can reach (CONTRACT §7, `Host` and `Origin`).
 
 const server = hostileStdio({ name: 'alpha' });
 let hub: TestHub;
@@ -61,12 +62,12 @@ const foreignHosts = [
   'evil.example:3000',
   '127.0.0.1.evil.example',
   'localhost.evil.example',
-  'evil-localhost',
+  'evil-localhost.example',
   '127.0.0.1@evil.example',
   'evil.example#127.0.0.1',
   '127.0.0.2.nip.io',
-  '169.254.169.254',
-  '[::2]',
+  'localhost.',
+  'hub.evil.svc.example',
   '0x7f000001.evil.example',
   'xn--localhost-.example',
 ];
@@ -162,23 +163,43 @@ test('a session does not excuse a foreign Origin', async () => {
   expect((await own.request('ping')).result).toEqual({});
 });
 
-test('beyond loopback, what keeps a container alive may ask for the health under any name, and for nothing else', async () => {
-  const own = await testHub({ mcpServers: {}, env: { HOST: '0.0.0.0', ALLOWED_HOSTS: 'hub.example' } });
-  const ask = async (path: string, host: string) =>
-    (await raw(new URL(path, own.url).href, { method: 'GET', headers: { host } })).status;
-  expect(await ask('/health', '10.1.2.3:3000')).toBe(200);
-  expect(await ask('/health', 'hub.example')).toBe(200);
-  for (const path of ['/api/docs', '/', '/healthy', '/config'])
-    expect(await ask(path, '10.1.2.3:3000'), path).toBe(403);
-  // On loopback a foreign name is a page that wants in.
-  const local = await testHub({ mcpServers: {} });
-  const url = new URL('/health', local.url).href;
-  expect((await raw(url, { method: 'GET', headers: { host: 'evil.example' } })).status).toBe(403);
+test('addresses and names that no stranger can have are let in, exposed or not; all others are refused on every route', async () => {
+  const hubs = [await testHub({ mcpServers: {} }), await testHub({ mcpServers: {}, env: { HOST: '0.0.0.0' } })];
+  for (const own of hubs) {
+    const { port: at } = new URL(own.url);
+    const ask = async (path: string, host: string) =>
+      (await raw(`http://127.0.0.1:${at}${path}`, { method: 'GET', headers: { host } })).status;
+    // What keeps a container alive asks under the address or the name that it has there.
+    for (const host of [
+      '10.1.2.3:3000',
+      '[fd00::7]:3000',
+      'toolhub:3000',
+      'toolhub.default.svc.cluster.local',
+      hostname(),
+    ])
+      expect(await ask('/health', host), host).toBe(200);
+    for (const path of ['/health', '/api/docs', '/', '/config', '/metrics', '/nowhere'])
+      for (const host of ['hub.example', 'evil.example:3000']) expect(await ask(path, host), path).toBe(403);
+  }
+  const named = await testHub({ mcpServers: {}, env: { ALLOWED_HOSTS: 'hub.example' } });
+  expect(
+    (await raw(new URL('/health', named.url).href, { method: 'GET', headers: { host: 'hub.example' } })).status,
+  ).toBe(200);
+});
+
+test('without a Host, as HTTP/1.0 allows, nothing is answered', async () => {
+  for (const path of ['/health', '/', '/mcp', '/api/tools/alpha/echo'])
+    expect(await firstLine(`GET ${path} HTTP/1.0\r\n\r\n`), path).toContain(' 403 ');
+  for (const host of ['127.0.0.1', 'localhost'])
+    expect(await firstLine(`GET /health HTTP/1.0\r\nHost: ${host}\r\n\r\n`)).toContain(' 200 ');
+  for (const host of ['', 'localhost:', 'user@localhost', '127.0.0.1 evil.example', 'localhost,evil.example'])
+    expect(await firstLine(`GET /health HTTP/1.1\r\nHost: ${host}\r\n\r\n`), host).toMatch(/ (?:400|403) /);
 });
 
 test('a browser is told what a permitted origin may do, and nothing else is opened', async () => {
   const own = await testHub({
     mcpServers: {},
+    systemConfig: { routing: { enableBearerAuth: false } },
     env: { ALLOWED_ORIGINS: 'https://app.example,http://localhost:5173', ALLOWED_HOSTS: 'hub.example' },
   });
   for (const origin of ['https://app.example', 'http://localhost:5173']) {

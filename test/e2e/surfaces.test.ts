@@ -8,6 +8,7 @@ import { type TestHub, testHub } from '../kit/test-hub.ts';
 import {
   grant,
   groups,
+  knows,
   seesGroup,
   seesNone,
   servers,
@@ -316,7 +317,7 @@ describe('the management API', () => {
   test.each(known)('%s: lists hold nothing that is hidden', async (_label, who, token) => {
     const get = (path: string) => api(hub, 'GET', path, { token: token() });
     const names = ({ body }: ApiAnswer) => (body.data as { name: string }[]).map(({ name }) => name).sort();
-    const reached = Object.keys(servers).filter((server) => grant(who, server) !== 'none');
+    const reached = Object.keys(servers).filter((server) => knows(who, server));
     const [ofServers, ofGroups] = [await get('/servers'), await get('/groups')];
     expect(names(ofServers)).toEqual([...reached].sort());
     expect(names(ofGroups)).toEqual(
@@ -340,8 +341,8 @@ describe('the management API', () => {
       '/mcp-settings/export',
       '/mcp-settings/export?secrets=include',
     ];
-    for (const path of paths) seesNone((await get(path)).text, who, path);
-    for (const { text } of [ofServers, ofGroups]) seesNone(text, who, 'a list');
+    for (const path of paths) seesNone((await get(path)).text, who, path, 'to managers');
+    for (const { text } of [ofServers, ofGroups]) seesNone(text, who, 'a list', 'to managers');
   });
 
   test.each(known)('%s: what is hidden cannot be read one by one', async (_label, who, token) => {
@@ -351,10 +352,10 @@ describe('the management API', () => {
       const plain = ({ status, text }: ApiAnswer) => `${status} ${without(text, [name, 'nowherezq'])}`;
       expect(plain(hidden), `${method} ${path(name)}`).toBe(plain(none));
       // Names somebody typed are theirs to see again; no others are told.
-      seesNone(without(hidden.text, [name]), who, path(name));
+      seesNone(without(hidden.text, [name]), who, path(name), 'to managers');
     };
     for (const server of Object.keys(servers)) {
-      if (grant(who, server) === 'none') {
+      if (!knows(who, server)) {
         await same('GET', (name) => `/servers/${name}`, server);
         await same('PUT', (name) => `/servers/${name}`, server, { config: { url: 'https://example.org/mcp' } });
         await same('PUT', (name) => `/servers/${name}`, server, { description: 'mine' });
@@ -373,7 +374,7 @@ describe('the management API', () => {
       } else {
         const { status, text } = await ask('GET', `/servers/${server}`);
         expect(status, text).toBe(200);
-        seesNone(text, who, `/servers/${server}`);
+        seesNone(text, who, `/servers/${server}`, 'to managers');
       }
     }
     for (const group of groups) {
@@ -382,7 +383,7 @@ describe('the management API', () => {
           for (const more of ['', '/servers', '/server-configs']) {
             const { status, text } = await ask('GET', `/groups/${name}${more}`);
             expect(status, text).toBe(200);
-            seesNone(text, who, `/groups/${name}${more}`);
+            seesNone(text, who, `/groups/${name}${more}`, 'to managers');
           }
           continue;
         }
@@ -432,9 +433,9 @@ describe('the management API', () => {
 describe('records', () => {
   test.each(known)('%s: logs tell of servers within reach', async (_label, who, token) => {
     const get = (query: string) => api(hub, 'GET', `/logs${query}`, { token: token() });
-    seesNone((await get('?limit=10000')).text, who, '/logs');
+    seesNone((await get('?limit=10000')).text, who, '/logs', 'to managers');
     for (const server of Object.keys(servers)) {
-      if (grant(who, server) !== 'none') continue;
+      if (knows(who, server)) continue;
       for (const query of [`?service=server:${server}`, `?q=${server}`, `?q=${server.toUpperCase()}&level=debug`]) {
         const { status, body } = await get(query);
         expect([status, body.data], query).toEqual([200, []]);
@@ -442,7 +443,7 @@ describe('records', () => {
     }
     const events = await stream(`${hub.url}/api/logs/stream`, { headers: bearer(token()) });
     await until('the first event', () => events.events.length > 0);
-    seesNone(JSON.stringify(events.events), who, '/logs/stream');
+    seesNone(JSON.stringify(events.events), who, '/logs/stream', 'to managers');
     events.close();
   });
 

@@ -2,16 +2,26 @@ import { expect } from 'vitest';
 import { type Hostile, hostileStdio } from './hostile.ts';
 import type { HubOptions } from './test-hub.ts';
 
+interface Entry {
+  readonly visibility?: string;
+  readonly owner?: string;
+  readonly publishedBy?: string;
+  readonly sharedWithUsers?: string[];
+}
+
 /**
- * A small world for tests of who sees what, and what CONTRACT §2 says about it, written down a second time in the plainest words. Every server has the
+ * A small world for tests of who sees what, and what CONTRACT §2 and §7 say about it, written down a second time in the plainest words. Every server has the
  * tools `<name>_open`, `<name>_picked` (the one that groups pick) and `<name>_off` (switched off), a prompt, a resource and a template.
  */
-export const servers: Record<string, { visibility?: string; owner?: string; sharedWithUsers?: string[] }> = {
+export const servers: Record<string, Entry> = {
   commonszq: { visibility: 'public' },
   plainzq: {},
   vaultzq: { visibility: 'private', owner: 'admin' },
   annszq: { visibility: 'private', owner: 'ann' },
   bobszq: { visibility: 'private', owner: 'bob' },
+  loudzq: { visibility: 'public', owner: 'bob' },
+  saidzq: { visibility: 'public', owner: 'bob', publishedBy: 'admin' },
+  toldzq: { visibility: 'group', owner: 'bob', sharedWithUsers: ['admin', 'ann'] },
   lentzq: { visibility: 'group', sharedWithUsers: ['ann'] },
   listedzq: { visibility: 'private' },
   groupedzq: { visibility: 'private' },
@@ -54,6 +64,8 @@ export const groups: readonly World[] = [
       vaultzq: 'all',
       annszq: 'all',
       bobszq: 'all',
+      loudzq: 'all',
+      saidzq: 'picked',
       groupedzq: 'all',
       plainzq: 'picked',
     },
@@ -81,15 +93,28 @@ const memberships: Record<string, string[]> = { ann: ['crewgq'] };
 
 export const toolsOf = (server: string) => [`${server}_open`, `${server}_picked`, `${server}_off`];
 
-/** What of a server somebody is granted: everything, what the groups pick, or nothing. */
+/** What of a server somebody is shown to call: everything, what the groups pick, or nothing. */
 export function grant(who: Who, server: string): 'all' | 'picked' | 'none' {
-  const { visibility, owner, sharedWithUsers = [] } = servers[server] ?? { visibility: 'private' };
-  if (who === 'admin') return 'all';
-  if (who === 'nobody') return visibility === 'private' || visibility === 'group' ? 'none' : 'all';
-  if (visibility === 'public' || owner === who || lists[who]?.includes(server)) return 'all';
-  if (visibility === 'group' && sharedWithUsers.includes(who)) return 'all';
+  const {
+    visibility,
+    owner = 'admin',
+    publishedBy,
+    sharedWithUsers = [],
+  } = servers[server] ?? { visibility: 'private' };
+  const isOfUser = owner !== 'admin';
+  // A user's word does not make anything public (CONTRACT §7).
+  const isPublic = visibility === 'public' && (!isOfUser || publishedBy !== undefined);
+  if (isPublic || (who === 'admin' && !isOfUser)) return 'all';
+  if (who === 'nobody') return visibility === undefined && !isOfUser ? 'all' : 'none';
+  if (owner === who || lists[who]?.includes(server)) return 'all';
+  if ((visibility === 'group' || visibility === 'public') && sharedWithUsers.includes(who)) return 'all';
   const through = groups.filter(({ name }) => memberships[who]?.includes(name)).map(({ members }) => members[server]);
   return through.includes('all') ? 'all' : through.includes('picked') ? 'picked' : 'none';
+}
+
+/** Whether somebody is told of a server where servers are managed: admins manage what they are not shown to call, too. */
+export function knows(who: Who, server: string): boolean {
+  return who === 'admin' || grant(who, server) !== 'none';
 }
 
 export function seesGroup(who: Who, { name, visibility, owner, sharedWithUsers }: World): boolean {
@@ -116,10 +141,14 @@ export function shownTools(who: Who, scope: string): string[] {
     .sort();
 }
 
+/** Where something is said: to somebody who calls tools, or who manages servers. */
+type Place = 'to callers' | 'to managers';
+
 /** Every name that must not reach somebody's eyes. What is switched off is told to those who may switch it on. */
-export function hiddenNames(who: Who): string[] {
+export function hiddenNames(who: Who, place: Place = 'to callers'): string[] {
   const ofServers = Object.keys(servers).flatMap((server) => {
     const granted = grant(who, server);
+    if (who === 'admin' && place === 'to managers') return [];
     if (granted === 'none') return [server];
     if (who === 'admin' || servers[server]?.owner === who) return [];
     return [`${server}_off`, ...(granted === 'picked' ? [`${server}_open`, `${server}_ask`, `${server}/doc`] : [])];
@@ -133,8 +162,8 @@ export function without(text: string, names: readonly string[]): string {
 }
 
 /** Fails when a text tells of anything that is hidden from somebody. */
-export function seesNone(text: string, who: Who, where: string): void {
-  for (const name of hiddenNames(who))
+export function seesNone(text: string, who: Who, where: string, place?: Place): void {
+  for (const name of hiddenNames(who, place))
     expect(text.includes(name), `${where} tells of ${name}: ${text.slice(0, 300)}`).toBe(false);
 }
 

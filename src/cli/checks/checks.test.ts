@@ -5,12 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { silent } from '../../../test/kit/databases.ts';
+import { server, settings } from '../../../test/kit/snapshots.ts';
 import { HubError } from '../../core/errors.ts';
 import { createRoom } from '../../disk/room.ts';
 import { openDataDir } from '../../settings/data-dir.ts';
 import type { Check } from './check.ts';
 import { checkCommands, type ReadyServer } from './commands.ts';
 import { checkDataFolder, checkDiskSpace } from './data-folder.ts';
+import { checkExposure } from './exposure.ts';
 import { checkNodeVersion } from './node-version.ts';
 import { checkPort } from './port.ts';
 import { checkServers } from './servers.ts';
@@ -255,5 +257,36 @@ describe('servers', () => {
       { name: 'server b', status: 'fail', detail: 'Cannot start server "b": try this.' },
       { name: 'server c', status: 'ok', detail: '9 tools (0.4 s)' },
     ]);
+  });
+});
+
+describe('what others can do', () => {
+  const shown = server('shown', { visibility: 'public' });
+  const plain = settings({ servers: [shown, server('plain')] });
+  const local = { host: '127.0.0.1', installBaseUrl: undefined, allowedHosts: [] };
+  const place = { ...local, installBaseUrl: 'https://hub.example.com' };
+
+  test('is warned of, each with how to close it, on a hub that they can reach', () => {
+    const open = {
+      ...plain,
+      system: { ...plain.system, routing: { ...plain.system.routing, enableBearerAuth: false } },
+    };
+    const found = checkExposure(place, open);
+    expect(found.map(({ status, detail }) => [status, detail])).toEqual([
+      ['warn', expect.stringContaining('call the tools of shown')],
+      ['warn', expect.stringContaining('use everything of shown, plain over MCP')],
+    ]);
+    for (const { fix } of found) expect(fix).toMatch(/openApiAccess.*enableBearerAuth/);
+  });
+
+  test('is fine where it is nothing, and not spoken of where nobody reaches the hub', () => {
+    expect(checkExposure(place, settings({ servers: [server('plain')] }))).toMatchObject([{ status: 'ok' }]);
+    expect(checkExposure(local, plain)).toEqual([]);
+    expect(checkExposure(place, undefined)).toEqual([]);
+  });
+
+  test('is what the settings say of the address, too', () => {
+    const named = { ...plain, system: { ...plain.system, baseUrl: 'https://hub.example.com' } };
+    expect(checkExposure(local, named)).toHaveLength(1);
   });
 });

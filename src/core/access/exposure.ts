@@ -1,27 +1,24 @@
 import { needsCredential, resolve } from './rules.ts';
 import { listed } from '../settings/document.ts';
 import { limits } from '../limits.ts';
-import { anonymous } from './principal.ts';
+import { anonymous, anonymousOutside, type Principal } from './principal.ts';
 import type { Settings } from '../settings/types.ts';
 
 /**
- * What somebody without a credential can do on a hub that listens beyond its own machine, a line each (CONTRACT §2); none when that is nothing. The last
- * line says how to close it.
+ * What a caller without a credential can do on an exposed hub, a line each (CONTRACT §7); none when that is nothing. The last line says how to close it.
  */
 export function exposure(settings: Settings): string[] {
-  const { openApiAccess } = settings.system.routing;
-  const names = resolve(settings, anonymous, { kind: 'all' }).members.map(({ server }) => server.name);
-  if (names.length === 0) return [];
-  const open = openApiAccess === 'open';
-  const mcp = !needsCredential(settings, false);
-  const more = names.length - limits.exposedServers;
+  const seen = (principal: Principal) =>
+    resolve(settings, principal, { kind: 'all' }).members.map(({ server }) => server.name);
+  const http = settings.system.routing.openApiAccess === 'open' ? seen(anonymousOutside) : [];
+  const mcp = needsCredential(settings, true) ? [] : seen(anonymous);
+  if (http.length + mcp.length === 0) return [];
+  const more = http.length - limits.exposedServers;
   return [
-    ...(open
-      ? names.slice(0, limits.exposedServers).map((name) => `call the tools of ${name} (/api/tools/${name}/…)`)
-      : []),
-    ...(open && more > 0 ? [`call the tools of ${more} more servers`] : []),
-    ...(mcp ? [`use everything of ${listed(names)} over MCP (/mcp, /sse)`] : []),
-    ...(open || mcp ? [`${closing(open, mcp)}; or keep a server to some users with "visibility": "private"`] : []),
+    ...http.slice(0, limits.exposedServers).map((name) => `call the tools of ${name} (/api/tools/${name}/…)`),
+    ...(more > 0 ? [`call the tools of ${more} more servers`] : []),
+    ...(mcp.length > 0 ? [`use everything of ${listed(mcp)} over MCP (/mcp, /sse)`] : []),
+    `${closing(http.length > 0, mcp.length > 0)}; or keep a server to some users with "visibility": "private"`,
   ];
 }
 

@@ -5,12 +5,16 @@ import type { UserSettings } from '../settings/types.ts';
  * or deleted user loses access at once.
  */
 export type Principal =
-  | { readonly kind: 'anonymous' }
+  /** `only`: reaches nothing but what the settings call public in so many words (CONTRACT §7). */
+  | { readonly kind: 'anonymous'; readonly only?: 'public' }
   /** `since`: when the account was made, as the settings say it. Another one of that name is somebody else, whatever is still known of the first. */
   | { readonly kind: 'user'; readonly username: string; readonly since?: string | undefined }
   | { readonly kind: 'key'; readonly id: string };
 
 export const anonymous: Principal = { kind: 'anonymous' };
+
+/** Without a credential, over plain HTTP, from beyond this machine. */
+export const anonymousOutside: Principal = { kind: 'anonymous', only: 'public' };
 
 /** The principal that a user is. */
 export function principalOf({ username, createdAt }: Pick<UserSettings, 'username' | 'createdAt'>): Principal {
@@ -21,7 +25,7 @@ export function principalOf({ username, createdAt }: Pick<UserSettings, 'usernam
 export function principalId(principal: Principal): string {
   switch (principal.kind) {
     case 'anonymous':
-      return '-';
+      return principal.only === undefined ? '-' : '-public';
     case 'user':
       return `u:${principal.since ?? ''}\n${principal.username}`;
     case 'key':
@@ -32,6 +36,7 @@ export function principalId(principal: Principal): string {
 /** The principal that `principalId` named; undefined for any other text. */
 export function principalFromId(id: string): Principal | undefined {
   if (id === '-') return anonymous;
+  if (id === '-public') return anonymousOutside;
   const [, since = '', username] = /^u:(.*)\n(.*)$/s.exec(id) ?? [];
   if (username !== undefined) return { kind: 'user', username, since: since === '' ? undefined : since };
   return id.startsWith('k:') ? { kind: 'key', id: id.slice(2) } : undefined;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { entry, group, key, type Parts, server, settings, user } from '../../../test/kit/snapshots.ts';
 import { isAdmin, isGone, reaches, resolve } from './rules.ts';
-import type { Principal } from './principal.ts';
+import { anonymousOutside, type Principal, principalFromId, principalId } from './principal.ts';
 import type { Scope } from './scope.ts';
 import type { KeySettings } from '../settings/types.ts';
 
@@ -110,6 +110,183 @@ describe('anonymous', () => {
     expect(names(parts, anonymous, named('x'))).toEqual(['x']);
     expect(names(parts, asUser('nobody'), named('x'))).toEqual([]);
   });
+});
+
+describe('anonymous over plain HTTP from outside', () => {
+  test('sees what is public in so many words, and nothing else', () => {
+    const servers = [
+      server('unset'),
+      server('public', { visibility: 'public' }),
+      server('private', { visibility: 'private' }),
+      server('group', { visibility: 'group' }),
+      server('off', { visibility: 'public', enabled: false }),
+      server('bobs', { visibility: 'public', owner: 'bob' }),
+    ];
+    const parts = {
+      servers,
+      groups: [
+        group(
+          'g',
+          servers.map(({ name }) => entry(name)),
+        ),
+      ],
+      users: [user('bob')],
+    };
+    expect(names(parts, anonymousOutside, all)).toEqual(['public']);
+    expect(names(parts, anonymousOutside, named('g'))).toEqual(['public']);
+    expect(names(parts, anonymousOutside, { kind: 'smart', group: undefined })).toEqual(['public']);
+    for (const { name } of servers) {
+      expect(names(parts, anonymousOutside, { kind: 'server', name })).toEqual(name === 'public' ? [name] : []);
+    }
+  });
+
+  test('is not who anonymous on this machine is', () => {
+    expect(principalId(anonymousOutside)).not.toBe(principalId(anonymous));
+    expect(principalFromId(principalId(anonymousOutside))).toEqual(anonymousOutside);
+  });
+});
+
+describe('a server of a user', () => {
+  const whole = { kind: 'user', owner: undefined, accessType: 'all' } as const;
+  const world = (more: Parameters<typeof server>[1], adminMore: Parameters<typeof user>[1] = {}) => ({
+    servers: [server('s', { owner: 'bob', ...more })],
+    groups: [group('g', [entry('s')])],
+    users: [user('bob'), user('ann'), user('cid'), user('root', { role: 'admin', ...adminMore })],
+    keys: [
+      key('all'),
+      key('named', { accessType: 'servers', allowedServers: ['s'] }),
+      key('group', { accessType: 'groups', allowedGroups: ['g'] }),
+      key('roots', { ...whole, owner: 'root' }),
+      key('bobs', { ...whole, owner: 'bob' }),
+    ],
+  });
+  /** Who is shown it to call, at the endpoint of all servers, of the group or of the server itself. */
+  const seenBy = (parts: Parts) =>
+    [
+      anonymous,
+      anonymousOutside,
+      ...['bob', 'ann', 'cid', 'root'].map(asUser),
+      ...['all', 'named', 'group', 'roots', 'bobs'].map(asKey),
+    ]
+      .filter((who) => [all, named('g'), named('s')].some((scope) => names(parts, who, scope).length > 0))
+      .map((who) =>
+        who.kind === 'anonymous' ? (who.only ?? 'anonymous') : who.kind === 'user' ? who.username : who.id,
+      );
+  const own = ['bob', 'named', 'group', 'bobs'];
+  const everybody = ['anonymous', 'public', 'bob', 'ann', 'cid', 'root', 'all', 'named', 'group', 'roots', 'bobs'];
+
+  test.each<[string, Parameters<typeof server>[1], string[]]>([
+    ['that says nothing', {}, own],
+    ['that is private', { visibility: 'private' }, own],
+    ['that is shared', { visibility: 'group', sharedWithUsers: ['ann'] }, ['bob', 'ann', 'named', 'group', 'bobs']],
+    ['that its owner calls public', { visibility: 'public' }, own],
+    [
+      'that its owner calls public and shares',
+      { visibility: 'public', sharedWithUsers: ['ann'] },
+      ['bob', 'ann', 'named', 'group', 'bobs'],
+    ],
+    ['that an admin made public', { visibility: 'public', publishedBy: 'root' }, everybody],
+    ['that an admin made public before it was private', { visibility: 'private', publishedBy: 'root' }, own],
+    [
+      'that is shared with an admin',
+      { visibility: 'group', sharedWithUsers: ['root'] },
+      ['bob', 'root', 'named', 'group', 'roots', 'bobs'],
+    ],
+  ])('%s is seen by its owner, those it is shared with and keys that name it: %#', (_, more, expected) => {
+    expect(seenBy(world(more)).toSorted()).toEqual(expected.toSorted());
+  });
+
+  test('is before an admin who has it on their list', () => {
+    expect(seenBy(world({}, { servers: ['s'] }))).toEqual(expect.arrayContaining(['root', 'roots']));
+  });
+
+  test('is known to every admin, who manages it', () => {
+    const parts = world({ visibility: 'private' });
+    const [one] = parts.servers;
+    expect(one && reaches(settings(parts), asUser('root'), one)).toBe(true);
+    for (const who of [anonymous, asUser('ann'), asKey('all'), asKey('roots')])
+      expect(one && reaches(settings(parts), who, one)).toBe(false);
+  });
+
+  test('of a former admin is one too', () => {
+    const parts = { servers: [server('s', { owner: 'eve', visibility: 'public' })] };
+    expect(names({ ...parts, users: [user('eve', { role: 'admin' })] }, anonymous, all)).toEqual(['s']);
+    expect(names({ ...parts, users: [user('eve')] }, anonymous, all)).toEqual([]);
+  });
+});
+
+test('whatever the settings, a user’s server is seen without an admin’s word by nobody it was not given to', () => {
+  const visibility = fc.constantFrom(undefined, 'private' as const, 'group' as const, 'public' as const);
+  const world = fc.record({
+    visibility,
+    sharedWithUsers: fc.subarray(['ann', 'root']),
+    members: fc.subarray(['ann', 'root']),
+    onList: fc.subarray(['ann', 'root']),
+    groupVisibility: visibility,
+    stdio: fc.boolean(),
+    scope: fc.constantFrom<Scope>(
+      all,
+      named('s'),
+      named('g'),
+      { kind: 'server', name: 's' },
+      { kind: 'smart', group: undefined },
+      { kind: 'smart', group: 'g' },
+    ),
+  });
+  fc.assert(
+    fc.property(world, ({ visibility, sharedWithUsers, members, onList, groupVisibility, stdio, scope }) => {
+      const remote = { type: 'streamable-http', url: 'https://x.example', headers: {} } as never;
+      const lists = (name: string) => ({
+        groups: members.includes(name) ? ['g'] : [],
+        servers: onList.includes(name) ? ['s'] : [],
+      });
+      const parts = {
+        servers: [server('s', { owner: 'bob', visibility, sharedWithUsers, ...(!stdio && { transport: remote }) })],
+        groups: [group('g', [entry('s')], { visibility: groupVisibility })],
+        users: [user('bob'), user('ann', lists('ann')), user('root', { role: 'admin', ...lists('root') })],
+        keys: [key('all'), key('roots', { kind: 'user', owner: 'root' })],
+      };
+      for (const who of [anonymous, anonymousOutside, asKey('all')]) expect(names(parts, who, scope)).toEqual([]);
+      for (const name of ['ann', 'root']) {
+        const isShared = (visibility === 'group' || visibility === 'public') && sharedWithUsers.includes(name);
+        const isGiven = isShared || members.includes(name) || onList.includes(name);
+        if (!isGiven) expect(names(parts, asUser(name), scope)).toEqual([]);
+      }
+      // A key of an admin's own shows what the admin is shown.
+      expect(names(parts, asKey('roots'), scope)).toEqual(names(parts, asUser('root'), scope));
+    }),
+  );
+});
+
+test('whatever the settings, from outside anonymous sees no more than on this machine', () => {
+  const visibility = fc.constantFrom(undefined, 'private' as const, 'group' as const, 'public' as const);
+  const one = fc.record({
+    visibility,
+    owner: fc.constantFrom('admin', 'bob', 'gone'),
+    publishedBy: fc.constantFrom(undefined, 'root'),
+    enabled: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(one, { maxLength: 6 }), visibility, (given, groupVisibility) => {
+      const servers = given.map((more, i) => server(`s${i}`, more));
+      const parts = {
+        servers,
+        groups: [
+          group(
+            'g',
+            servers.map(({ name }) => entry(name)),
+            { visibility: groupVisibility },
+          ),
+        ],
+        users: [user('bob'), user('root', { role: 'admin' })],
+      };
+      for (const scope of [all, named('g'), named('s0')]) {
+        const seen = names(parts, anonymousOutside, scope);
+        expect(names(parts, anonymous, scope)).toEqual(expect.arrayContaining(seen));
+        for (const name of seen) expect(servers.find((s) => s.name === name)?.visibility).toBe('public');
+      }
+    }),
+  );
 });
 
 describe('an access key', () => {

@@ -56,29 +56,34 @@ function resolveServer(settings: Settings, name: string, who: Identity): Resolve
   return { kind: 'server', group: undefined, members: [whole(server, grant)] };
 }
 
-/** True when the principal may see and call this server at all, whether or not it is enabled. */
+/** True when the principal may know of this server, whether or not it is enabled: who may call it, and every admin, who manages it. */
 export function reaches(settings: Settings, principal: Principal, server: ServerSettings): boolean {
   return granted(settings, principal, server) !== undefined;
 }
 
-/** What of this server the principal may see and call, the server's own switches aside; undefined when it is out of reach. */
+/**
+ * What of this server the principal may know, the server's own switches aside; undefined when it is out of reach. Admins know of everything, since they manage it; what
+ * they are shown to call (`resolve`) is less.
+ */
 export function granted(settings: Settings, principal: Principal, server: ServerSettings): Grant | undefined {
+  if (isAdmin(settings, principal)) return everything;
   const who = identity(settings, principal);
   if (who === undefined) return undefined;
   if (who.kind === 'key' && !keyOpensServer(who.key, server.name)) return undefined;
   return grantOf(settings, who, server);
 }
 
-/** True when the principal sees this server in this group: a key that opens a group opens everything in it. */
+/** True when the principal knows of this server in this group: a key that opens a group opens everything in it, but what is for its owner only. */
 export function reachesMember(
   settings: Settings,
   principal: Principal,
   group: GroupSettings,
   server: ServerSettings,
 ): boolean {
+  if (isAdmin(settings, principal)) return true;
   const who = identity(settings, principal);
-  if (who?.kind === 'key') return keyOpensGroup(who.key, group);
-  return who !== undefined && grantOf(settings, who, server) !== undefined;
+  if (who === undefined || (who.kind === 'key' && !keyOpensGroup(who.key, group))) return false;
+  return grantOf(settings, who, server) !== undefined;
 }
 
 /**
@@ -86,10 +91,35 @@ export function reachesMember(
  * environment nor reach private addresses.
  */
 export function isTrusted(settings: Settings, server: ServerSettings): boolean {
-  if (server.transport.type === 'stdio') return true;
-  const owner = settings.users.find((user) => user.username === server.owner);
-  // What nobody owns is `admin`'s, also in a file whose users have other names.
-  return owner ? owner.role === 'admin' : server.owner === 'admin';
+  return server.transport.type === 'stdio' || isOfAdmin(settings, server);
+}
+
+/** True for a server that an admin owns now. What nobody owns is `admin`'s, also in a file whose users have other names. */
+function isOfAdmin({ users }: Pick<Settings, 'users'>, { owner }: ServerSettings): boolean {
+  let roles = rolesOf.get(users);
+  if (!roles) {
+    roles = new Map(users.map(({ username, role }) => [username, role]));
+    rolesOf.set(users, roles);
+  }
+  return (roles.get(owner) ?? (owner === 'admin' ? 'admin' : 'user')) === 'admin';
+}
+
+/** Made once per snapshot: views ask it of each server. */
+const rolesOf = new WeakMap<Settings['users'], ReadonlyMap<string, UserSettings['role']>>();
+
+/** True for a server that is everybody's: called public in so many words, and by an admin (CONTRACT §7). Its owner's word is not enough. */
+export function isPublic(settings: Pick<Settings, 'users'>, server: ServerSettings): boolean {
+  return server.visibility === 'public' && (server.publishedBy !== undefined || isOfAdmin(settings, server));
+}
+
+/** True when an endpoint shows something to some principals that it does not show to one without a credential. */
+export function showsMoreToSome(settings: Settings, scope: Scope): boolean {
+  const name = scope.kind === 'named' || scope.kind === 'server' ? scope.name : undefined;
+  const group = settings.groups.find(({ id, name: own }) => id === name || own === name);
+  const names = group?.servers.map((entry) => entry.name) ?? (name === undefined ? undefined : [name]);
+  const servers = [...settings.servers.values()].filter((server) => names?.includes(server.name) ?? true);
+  const hidden = (server: ServerSettings): boolean => !anonymousGrant(settings, server, undefined);
+  return (group !== undefined && !seesGroup({ kind: 'anonymous', only: undefined }, group)) || servers.some(hidden);
 }
 
 /** True when the principal may see this group. */
@@ -98,9 +128,9 @@ export function reachesGroup(settings: Settings, principal: Principal, group: Gr
   return who !== undefined && seesGroup(who, group) && (who.kind !== 'key' || keyOpensGroup(who.key, group));
 }
 
-/** True when MCP endpoints ask for a credential: as the settings say, and where they are silent beyond loopback (CONTRACT §2). */
-export function needsCredential({ system }: Pick<Settings, 'system'>, loopback: boolean): boolean {
-  return system.routing.enableBearerAuth ?? !loopback;
+/** True when MCP endpoints ask for a credential: as the settings say, and where they are silent for what may come from others (`outside.ts`; CONTRACT §7). */
+export function needsCredential({ system }: Pick<Settings, 'system'>, outside: boolean): boolean {
+  return system.routing.enableBearerAuth ?? outside;
 }
 
 /** The user or key behind a principal, live; undefined when it is gone or disabled. */
@@ -129,7 +159,7 @@ export function isAdmin(settings: Settings, principal: Principal): boolean {
   return principal.kind === 'user' && userOf(settings, principal)?.role === 'admin';
 }
 
-/** True for whoever sees all there is on every server: admins, their own access keys, and keys that open everything. */
+/** True for those who may know of every server: admins, their own access keys, and keys that open everything. */
 export function seesEverything(settings: Settings, principal: Principal): boolean {
   const who = identity(settings, principal);
   if (who?.kind === 'key') return who.key.accessType === 'all';
@@ -137,12 +167,12 @@ export function seesEverything(settings: Settings, principal: Principal): boolea
 }
 
 type Identity =
-  | { readonly kind: 'anonymous' }
+  | { readonly kind: 'anonymous'; readonly only: 'public' | undefined }
   | { readonly kind: 'user'; readonly user: UserSettings }
   | { readonly kind: 'key'; readonly key: KeySettings };
 
 function identity(settings: Settings, principal: Principal): Identity | undefined {
-  if (principal.kind === 'anonymous') return { kind: 'anonymous' };
+  if (principal.kind === 'anonymous') return { kind: 'anonymous', only: principal.only };
   const user = userOf(settings, principal);
   if (principal.kind === 'user') return user && { kind: 'user', user };
   const key = settings.keys.find((key) => key.id === principal.id && isInForce(key));
@@ -201,22 +231,39 @@ export interface Grant {
 
 const everything: Grant = { tools: 'all', prompts: 'all', resources: 'all' };
 
-/** What of this server is granted; undefined when the server is out of reach. */
+/** What of this server may be called; undefined when the server is out of reach. */
 function grantOf(settings: Settings, who: Identity, server: ServerSettings): Grant | undefined {
   switch (who.kind) {
     case 'key':
-      return everything;
+      return keyGrant(settings, who.key, server);
     case 'anonymous':
-      return server.visibility === 'private' || server.visibility === 'group' ? undefined : everything;
+      return anonymousGrant(settings, server, who.only);
     case 'user':
       return userGrant(settings, who.user, server);
   }
 }
 
+/** Where nothing is said of a server, it is open to callers without a credential on this machine, unless a user brought it. */
+function anonymousGrant(settings: Settings, server: ServerSettings, only: 'public' | undefined): Grant | undefined {
+  if (isPublic(settings, server)) return everything;
+  const isPlain = server.visibility === undefined && isOfAdmin(settings, server);
+  return only === undefined && isPlain ? everything : undefined;
+}
+
+/** A key opens what it names. Naming nothing in particular, it does not open what users brought for themselves. */
+function keyGrant(settings: Settings, { accessType }: KeySettings, server: ServerSettings): Grant | undefined {
+  const isForAll = isOfAdmin(settings, server) || isPublic(settings, server);
+  return accessType !== 'all' || isForAll ? everything : undefined;
+}
+
 function userGrant(settings: Settings, user: UserSettings, server: ServerSettings): Grant | undefined {
-  if (user.role === 'admin' || server.owner === user.username || user.servers.includes(server.name)) return everything;
-  if (server.visibility === 'public') return everything;
-  if (server.visibility === 'group' && server.sharedWithUsers.includes(user.username)) return everything;
+  // A user's server is not before every admin's model: its words are the user's, and would be read with the rights of an admin.
+  if (user.role === 'admin' && isOfAdmin(settings, server)) return everything;
+  if (server.owner === user.username || user.servers.includes(server.name)) return everything;
+  if (isPublic(settings, server)) return everything;
+  // A user's server that says public, and that no admin made so, is as good as shared.
+  const isShared = server.visibility === 'group' || server.visibility === 'public';
+  if (isShared && server.sharedWithUsers.includes(user.username)) return everything;
   // Whoever comes by a group only gets what the groups select, on every endpoint: the selection would be worth nothing otherwise.
   const entries = settings.groups
     .filter((group) => isMember(user, group))

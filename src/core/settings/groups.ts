@@ -49,7 +49,7 @@ export function addGroup(draft: Draft, by: GroupEditor, input: NewGroup): GroupC
   group['servers'] = groupServers(draft, by, { attempt, old: [], wanted: input.servers ?? [], plain: 'all' });
   group['owner'] = newOwner(draft, by, input.owner ?? by.username, attempt);
   // What users make for themselves is theirs until they say otherwise, as their servers are (reference: MCPHub §1.4).
-  setText(group, 'visibility', input.visibility === undefined && !by.isAdmin ? 'private' : input.visibility);
+  setVisibility(group, by, by.isAdmin ? input.visibility : (input.visibility ?? 'private'), attempt);
   if (input.sharedWithUsers) group['sharedWithUsers'] = checkUsers(draft, input.sharedWithUsers, attempt);
   groups.push(group);
   return changed(
@@ -73,7 +73,8 @@ export function updateGroup(draft: Draft, by: GroupEditor, idOrName: string, inp
   if (description !== undefined) setText(group, 'description', description);
   if (servers)
     group['servers'] = groupServers(draft, by, { attempt, old: group['servers'], wanted: servers, plain: 'keep' });
-  if (visibility !== undefined) setText(group, 'visibility', visibility);
+  const isSentBack = !by.isAdmin && isOpen(visibility) && isOpen(group['visibility']);
+  if (visibility !== undefined && !isSentBack) setVisibility(group, by, visibility, attempt);
   if (sharedWithUsers) group['sharedWithUsers'] = checkUsers(draft, sharedWithUsers, attempt);
   if (owner !== undefined && owner !== ownerOf(draft, group)) group['owner'] = newOwner(draft, by, owner, attempt);
   return changed(
@@ -245,6 +246,19 @@ function newOwner(draft: Draft, by: Editor, owner: string, attempt: string): str
     throw invalid(attempt, [{ path: 'owner', message: `names an unknown user "${owner}"` }]);
   }
   return owner;
+}
+
+/** A group that says nothing is open to everybody, as a public one is. Throws HubError `forbidden` when a user who is no admin asks for either (CONTRACT §7). */
+function setVisibility(group: Entry, by: Editor, visibility: Visibility | null | undefined, attempt: string): void {
+  if (!by.isAdmin && isOpen(visibility)) {
+    const message = `${attempt}: only admins make groups public. Share it with "visibility": "group" and "sharedWithUsers", or ask an admin.`;
+    throw new HubError('forbidden', message);
+  }
+  setText(group, 'visibility', visibility);
+}
+
+function isOpen(visibility: unknown): boolean {
+  return visibility === 'public' || visibility === undefined || visibility === null;
 }
 
 function setText(entry: Entry, member: string, value: string | null | undefined): void {

@@ -8,6 +8,7 @@ import {
   memberName,
   ownerOf,
   renameIn,
+  roleOf,
   serversOf,
   textOf,
   textsOf,
@@ -32,7 +33,8 @@ export function addServer(draft: Draft, by: Editor, { name, config }: NewServer)
   checkRights(draft, by, attempt, { before: { owner: by.username }, after: { ...entry, owner } });
   checkOwner(draft, by, owner, attempt);
   // What users bring for themselves is theirs until they share it; anonymous callers would see it otherwise.
-  serversOf(draft)[name] = { ...(!by.isAdmin && { visibility: 'private' }), ...entry, owner };
+  const after = { ...(!by.isAdmin && { visibility: 'private' }), ...entry, owner };
+  serversOf(draft)[name] = withPublisher(draft, by, { before: {}, after, asked: true });
 }
 
 /** Members that `config` does not have stay as they are, except that a new transport replaces the old one as a whole; `null` takes a member out. */
@@ -52,7 +54,10 @@ export function updateServer(draft: Draft, by: Editor, name: string, { config, n
       throw invalid(attempt, [{ path: 'config', message }]);
     }
     if (after['oauth'] === undefined) delete after['oauth'];
-    serversOf(draft)[name] = after;
+    // Of a user's server it means the same, and goes on meaning it should the user become an admin.
+    if (!by.isAdmin && before['visibility'] !== undefined) after['visibility'] ??= 'private';
+    const asked = config['visibility'] === 'public' || after['owner'] !== before['owner'];
+    serversOf(draft)[name] = withPublisher(draft, by, { before, after, asked });
   }
   if (newName !== undefined && newName !== name) renameServer(draft, name, newName);
 }
@@ -148,7 +153,30 @@ function checkAdmin(by: Editor, attempt: string): void {
   throw new HubError('forbidden', `${attempt}: only admins manage servers that start a program on the hub's machine.`);
 }
 
-/** What only admins may decide: programs, whose a server is, which headers of other users' requests it gets to see, addresses inside the network. */
+/**
+ * Keeps in the entry which admin made a user's server public, which is what makes it so (`isPublic`). It ends when the user has it lead elsewhere: that is not what the
+ * admin looked at.
+ */
+function withPublisher(
+  draft: Draft,
+  by: Editor,
+  { before, after, asked }: { before: Entry; after: Entry; asked: boolean },
+): Entry {
+  const { publishedBy: _given, ...entry } = after;
+  if (after['visibility'] !== 'public' || isOfAdmin(draft, after)) return entry;
+  if (by.isAdmin && asked) return { ...entry, publishedBy: by.username };
+  const { publishedBy } = before;
+  const stays = publishedBy !== undefined && (by.isAdmin || !leadsElsewhere(before, after));
+  return stays ? { ...entry, publishedBy } : entry;
+}
+
+function isOfAdmin(draft: Draft, entry: Entry): boolean {
+  const owner = ownerOf(draft, entry);
+  const user = listOf(draft, 'users').find(({ username }) => username === owner);
+  return user ? roleOf(user) === 'admin' : owner === 'admin';
+}
+
+/** What only admins may decide: programs, who but its owner sees a server, whose it is, which headers of other users' requests it gets to see, addresses inside the network. */
 function checkRights(
   draft: Draft,
   by: Editor,
@@ -159,6 +187,15 @@ function checkRights(
   if (startsProcess(after)) checkAdmin(by, attempt);
   if (ownerOf(draft, after) !== ownerOf(draft, before)) {
     throw new HubError('forbidden', `${attempt}: only admins give servers to somebody else.`);
+  }
+  if (
+    (after['visibility'] === 'public' && before['visibility'] !== 'public') ||
+    after['publishedBy'] !== before['publishedBy']
+  ) {
+    throw new HubError(
+      'forbidden',
+      `${attempt}: only admins make servers public. Share it with "visibility": "group" and "sharedWithUsers", or ask an admin.`,
+    );
   }
   if (JSON.stringify(passedHeaders(after)) !== JSON.stringify(passedHeaders(before))) {
     throw new HubError('forbidden', `${attempt}: only admins decide which headers of requests are passed on.`);

@@ -26,6 +26,8 @@ export interface ServerSettings {
   readonly owner: string;
   /** Undefined when the file does not say: reached by the lists of users and groups, and by anonymous where that is welcome. */
   readonly visibility: Visibility | undefined;
+  /** The admin who made the server of a user public; undefined for one that no admin did. */
+  readonly publishedBy?: string | undefined;
   readonly sharedWithUsers: readonly string[];
   readonly transport: TransportSettings;
   /** Per item, keyed by the upstream's own name (URI for resources). */

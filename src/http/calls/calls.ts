@@ -49,6 +49,13 @@ export interface GivenArguments {
   readonly path: string;
 }
 
+/** What is known of a tool before it is called. */
+export interface CalledTool {
+  readonly inputSchema: unknown;
+  /** Its server says that it changes nothing. */
+  readonly readOnly: boolean;
+}
+
 /** Both as JSON text, so that no number loses digits: the server's result, and the arguments as the server got them. */
 export interface ToolAnswer {
   readonly result: string;
@@ -58,12 +65,12 @@ export interface ToolAnswer {
 /** Calls tools, prompts and resources for the REST API, through the same door as every MCP client: the same view, relay and activity record. */
 export interface Calls {
   /**
-   * `given` gets the input schema of the tool. Throws HubError `not_found` alike for what is not there and what may not be seen, `invalid_input` for
-   * arguments that do not fit, and whatever `ask` throws.
+   * Throws HubError `not_found` alike for what is not there and what may not be seen, `invalid_input` for arguments that do not fit, and whatever `given` and `ask`
+   * throw.
    */
   tool(
     at: { server: string; tool: string },
-    given: (inputSchema: unknown) => GivenArguments,
+    given: (tool: CalledTool) => GivenArguments,
     context: CallContext,
   ): Promise<ToolAnswer>;
   /** The result of `prompts/get` as JSON text; `args` is JSON text. */
@@ -109,7 +116,10 @@ export function createCalls({ views, toolArguments, states, dispatch }: CallsOpt
     async tool({ server, tool }, given, context) {
       const { view, name, text } = find('tools', { server, name: tool }, context);
       const schemaText = memberText(text, 'inputSchema');
-      const args = given(schemaText === undefined ? undefined : JSON.parse(schemaText));
+      const args = given({
+        inputSchema: schemaText === undefined ? undefined : JSON.parse(schemaText),
+        readOnly: memberText(memberText(text, 'annotations') ?? '{}', 'readOnlyHint') === 'true',
+      });
       const prepared = toolArguments.prepare(text, args.value, { wrapSingles: args.wrapSingles ?? false });
       const problems = [...(args.problems ?? []), ...prepared.problems.map((problem) => below(args.path, problem))];
       if (problems.length > 0) throw invalid(`Cannot call tool "${shown(tool)}"`, problems);

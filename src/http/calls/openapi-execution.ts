@@ -5,17 +5,19 @@ import { queryArguments } from '../../core/arguments/query.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { Scope } from '../../core/access/scope.ts';
 import type { DispatchOptions } from '../../mcp/dispatch.ts';
+import type { Guard } from '../../mcp/guard.ts';
 import { jsonBodyText } from '../frame/body.ts';
 import type { ApiEnv } from '../frame/caller.ts';
 import { recordRefusedCalls } from '../frame/refused-calls.ts';
 import { jsonText } from '../frame/reply.ts';
-import { type Calls, completeResult, type GivenArguments } from './calls.ts';
-import { openApiGuard } from './openapi-guard.ts';
+import { type CalledTool, type Calls, completeResult, type GivenArguments } from './calls.ts';
+import { noBrowserGet, openApiGuard } from './openapi-guard.ts';
 import { sessionIdOf } from './tools.ts';
 
 export interface ExecutionOptions {
   readonly calls: Calls;
   readonly allowedOrigins: readonly string[];
+  readonly isOwn: Guard['isOwn'];
   readonly refused: DispatchOptions['refused'];
 }
 
@@ -23,13 +25,13 @@ export interface ExecutionOptions {
  * `GET` and `POST /tools/:serverName/:toolName`, and the same below the name of a group or server, which limits what is there (SPEC, Tool execution
  * without authentication; CONTRACT §4, OpenAPI-style). The answer is the tool result itself; failures are `{error, message}` (`api.ts`).
  */
-export function executionRoutes({ calls, allowedOrigins, refused }: ExecutionOptions): Hono<ApiEnv> {
+export function executionRoutes({ calls, allowedOrigins, isOwn, refused }: ExecutionOptions): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
   const guard = openApiGuard(allowedOrigins);
 
   async function execute(c: Context<ApiEnv>): Promise<Response> {
     const { server, tool, scope } = c.var.asked ?? unasked();
-    const given = c.req.method === 'GET' ? fromQuery(new URL(c.req.url).searchParams) : await fromBody(c.req.raw);
+    const given = c.req.method === 'GET' ? fromQuery(c, isOwn) : await fromBody(c.req.raw);
     const answer = await calls.tool({ server, tool }, given, {
       caller: c.var.caller,
       scope,
@@ -61,9 +63,11 @@ function unasked(): never {
   throw new TypeError('The route has not said what it is asked for.');
 }
 
-function fromQuery(query: URLSearchParams): (inputSchema: unknown) => GivenArguments {
-  return (inputSchema) => {
-    const { value, problems } = queryArguments(query, inputSchema);
+function fromQuery(c: Context<ApiEnv>, isOwn: Guard['isOwn']): (tool: CalledTool) => GivenArguments {
+  const query = new URL(c.req.url).searchParams;
+  return (tool) => {
+    noBrowserGet(c, tool, isOwn);
+    const { value, problems } = queryArguments(query, tool.inputSchema);
     return { value, text: JSON.stringify(value), problems, wrapSingles: true, path: '' };
   };
 }

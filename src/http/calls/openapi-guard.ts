@@ -1,7 +1,9 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { HubError } from '../../core/errors.ts';
+import type { Guard } from '../../mcp/guard.ts';
 import { type ApiEnv, requires } from '../frame/caller.ts';
+import type { CalledTool } from './calls.ts';
 
 /**
  * Lets in whom `routing.openApiAccess` lets in, and no web page but our own and those the operator named (CONTRACT §2): a page needs no `Origin` to make
@@ -12,6 +14,25 @@ export function openApiGuard(allowedOrigins: readonly string[]) {
     await requires(c, () => letIn(c, allowedOrigins));
     await next();
   });
+}
+
+/**
+ * Throws HubError `forbidden` for a GET that a browser sends, unless the tool's own server says that it only reads (CONTRACT §7): any page, picture or link makes a browser
+ * send one.
+ */
+export function noBrowserGet(c: Context<ApiEnv>, tool: CalledTool, isOwn: Guard['isOwn']): void {
+  const referer = c.req.header('referer');
+  const isOther = referer !== undefined && !isOwn(originOf(referer), c.req.header('host') ?? '');
+  if (!isOther && c.req.header('sec-fetch-mode') === undefined) return;
+  if (tool.readOnly) return;
+  throw new HubError(
+    'forbidden',
+    'A browser may not run this tool by GET, for its server does not say that it only reads (readOnlyHint). Use POST.',
+  );
+}
+
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : 'null';
 }
 
 function letIn(c: Context<ApiEnv>, allowedOrigins: readonly string[]): void {

@@ -2,6 +2,7 @@ import type { Context, Hono } from 'hono';
 import { createToolArguments } from '../../core/arguments/tool.ts';
 import type { Views } from '../../core/access/view.ts';
 import type { DispatchOptions } from '../../mcp/dispatch.ts';
+import type { Guard } from '../../mcp/guard.ts';
 import type { ApiEnv } from '../frame/caller.ts';
 import { createCalls } from './calls.ts';
 import { documentsRoutes } from './openapi-documents.ts';
@@ -15,6 +16,7 @@ export interface CallResourcesOptions extends SmartRoutingOptions {
   readonly views: Views;
   readonly dispatch: DispatchOptions;
   readonly allowedOrigins: readonly string[];
+  readonly guard: Pick<Guard, 'isOwn'>;
   /** The address by which the one who asks reaches the hub, `BASE_PATH` included. */
   readonly hubUrl: (c: Context) => string;
 }
@@ -29,6 +31,6 @@ export function callResources(options: CallResourcesOptions): Hono<ApiEnv>[] {
     promptsResourcesRoutes(calls),
     ...(dispatch.smart ? [smartSearchRoutes({ views, smart: dispatch.smart })] : []),
     documentsRoutes({ views, states, allowedOrigins, hubUrl, version: dispatch.version }),
-    executionRoutes({ calls, allowedOrigins, refused: dispatch.refused }),
+    executionRoutes({ calls, allowedOrigins, isOwn: options.guard.isOwn, refused: dispatch.refused }),
   ];
 }

@@ -4,7 +4,6 @@ import { parseInput } from '../../core/input/read.ts';
 import { isPerUser } from '../../core/access/per-user.ts';
 import { anonymous } from '../../core/access/principal.ts';
 import type { Scope } from '../../core/access/scope.ts';
-import type { Settings } from '../../core/settings/types.ts';
 import { tokensOf } from '../../core/tokens.ts';
 import type { Views } from '../../core/access/view.ts';
 import { allSnippets } from '../../snippets/all.ts';
@@ -17,8 +16,8 @@ import { ok } from '../frame/reply.ts';
 export interface ConnectRoutes {
   readonly views: Views;
   readonly hubUrl: (c: Context) => string;
-  /** Whether MCP endpoints ask for an access key. */
-  readonly keyRequired: (settings: Settings) => boolean;
+  /** Whether MCP endpoints ask for an access key where the one who asks is. */
+  readonly keyRequired: (c: Context<ApiEnv>) => boolean;
 }
 
 const connectInput = z.object({ group: z.string().optional(), server: z.string().optional() });
@@ -40,7 +39,7 @@ export function connectRoutes({ views, hubUrl, keyRequired }: ConnectRoutes): Ho
     const url = endpointUrl(`${hubUrl(c)}/mcp`, ...(smart ? ['$smart'] : []), ...(name === undefined ? [] : [name]));
     const whole: Scope =
       name === undefined ? { kind: 'all' } : server === undefined ? { kind: 'named', name } : { kind: 'server', name };
-    const needsKey = keyRequired(caller.settings) || isClosed(views, caller, whole);
+    const needsKey = keyRequired(c) || isClosed(views, caller, whole);
     const clients = allSnippets({
       name: smart ? clientName(name === undefined ? 'smart' : `smart-${name}`) : clientName(name),
       url,

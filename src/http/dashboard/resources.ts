@@ -1,8 +1,8 @@
 import type { Context, Hono } from 'hono';
-import type { Settings } from '../../core/settings/types.ts';
+import type { HttpBindings } from '@hono/node-server';
+import type { Outside } from '../../core/access/outside.ts';
 import { needsCredential } from '../../core/access/rules.ts';
 import type { Views } from '../../core/access/view.ts';
-import { isLoopbackName } from '../../mcp/guard.ts';
 import type { ApiEnv, CallerOptions } from '../frame/caller.ts';
 import type { Changes } from './changes.ts';
 import { connectRoutes } from './connect.ts';
@@ -14,8 +14,7 @@ export interface DashboardResources {
   readonly changes: Pick<Changes, 'follow'>;
   readonly identify: CallerOptions['identify'];
   readonly views: Views;
-  /** Where the hub listens. */
-  readonly host: string;
+  readonly outside: Outside;
   /** The MCP registry, without a slash at the end. */
   readonly registryUrl: string;
   readonly hubUrl: (c: Context) => string;
@@ -23,13 +22,13 @@ export interface DashboardResources {
 
 /** What pages ask besides what everybody asks. */
 export function dashboardResources(options: DashboardResources): Hono<ApiEnv>[] {
-  const { changes, identify, views, host, registryUrl, hubUrl } = options;
-  const loopback = isLoopbackName(host);
-  const keyRequired = (settings: Settings) => needsCredential(settings, loopback);
+  const { changes, identify, views, outside, registryUrl, hubUrl } = options;
+  const keyRequired = (c: Context<ApiEnv>) =>
+    needsCredential(c.var.caller.settings, outside.reaches((c.env as HttpBindings).incoming));
   return [
     eventsRoutes({ changes, identify }),
     connectRoutes({ views, hubUrl, keyRequired }),
-    exposureRoutes({ views, loopback, keyRequired }),
+    exposureRoutes({ views, outside }),
     registryRoutes({ registryUrl }),
   ];
 }

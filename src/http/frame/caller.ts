@@ -5,13 +5,14 @@ import type { Draft, Editor } from '../../core/settings/document.ts';
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import { adminAccounts } from '../../core/settings/users.ts';
-import { anonymous, type Principal } from '../../core/access/principal.ts';
+import { anonymous, anonymousOutside, type Principal } from '../../core/access/principal.ts';
 import type { Settings, UserSettings } from '../../core/settings/types.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import type { AskedCall } from './refused-calls.ts';
 
 /** Who makes a management request, and what they may now: what is taken away while a request waits for its body, or for its turn, it has no more. */
 export interface Caller {
+  /** Without a credential it depends on where the request came from (CONTRACT §7). */
   readonly principal: Principal;
   /** The user who asks, or whose access key it is; undefined for anonymous and for keys of the system. */
   readonly user: UserSettings | undefined;
@@ -44,6 +45,8 @@ export interface CallerOptions {
   ) => Promise<Principal | 'none' | 'bad'>;
   readonly loggedInAt: (headers: Readonly<Record<string, string | undefined>>) => number | undefined;
   readonly address: (c: Context) => string;
+  /** Whether a request may come from others than this machine. */
+  readonly outside: (c: Context) => boolean;
 }
 
 /**
@@ -64,40 +67,46 @@ export function callerOf(
         'Log in first: POST /api/auth/login, then send "Authorization: Bearer <token>".',
       );
     }
-    return who === 'none' ? anonymous : who;
+    if (who !== 'none') return who;
+    return options.outside(c) ? anonymousOutside : anonymous;
   };
   return createMiddleware<ApiEnv>(async (c, next) => {
-    let principal: Principal = anonymous;
+    let principal: Principal = anonymousOutside;
     await requires(c, async () => {
       principal = await identified(c);
     });
     const loggedInAt = () => options.loggedInAt(c.req.header());
-    c.set('caller', callerNow(principal, options.settings, options.address(c), loggedInAt));
+    c.set(
+      'caller',
+      callerNow(() => principal, options.settings, options.address(c), loggedInAt),
+    );
     await next();
   });
 }
 
 /** The caller that somebody is whose credential was looked at. */
 export function callerNow(
-  principal: Principal,
+  principal: () => Principal,
   settings: () => Settings,
   address: string,
   loggedInAt: () => number | undefined = () => undefined,
 ): Caller {
   return {
-    principal,
     address,
     get loggedInAt() {
-      return principal.kind === 'user' ? loggedInAt() : undefined;
+      return principal().kind === 'user' ? loggedInAt() : undefined;
+    },
+    get principal() {
+      return principal();
     },
     get settings() {
       return settings();
     },
     get user() {
-      return userOf(settings(), principal);
+      return userOf(settings(), principal());
     },
     get admin() {
-      return isAdmin(settings(), principal);
+      return isAdmin(settings(), principal());
     },
   };
 }

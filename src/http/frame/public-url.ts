@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { TrustProxy } from '../../env/values.ts';
-import { isLoopbackName } from '../../mcp/guard.ts';
+import { isLoopbackUrl } from '../../core/access/outside.ts';
 import { type Arrived, fromTrustedProxy } from './client-address.ts';
 
 /** How a client reaches the hub. */
@@ -47,14 +47,10 @@ export function createPublicUrl(options: PublicUrlOptions): PublicUrl {
     isHttps,
     hub(req) {
       const chosen = install ? undefined : settingsBaseUrl();
-      return chosen !== undefined && leadsElsewhere(chosen) ? `${chosen}${basePath}` : `${origin(req)}${prefix}`;
+      // Every file of MCPHub has `http://localhost:3000` there, which nobody chose and which is this hub for nobody but itself.
+      return chosen !== undefined && !isLoopbackUrl(chosen) ? `${chosen}${basePath}` : `${origin(req)}${prefix}`;
     },
   };
-}
-
-/** Every file of MCPHub has `http://localhost:3000` there, which nobody chose and which is this hub for nobody but itself. */
-function leadsElsewhere(url: string): boolean {
-  return !isLoopbackName(new URL(url).hostname.replace(/^\[|\]$/g, ''));
 }
 
 /** The address to write down for the one who asks. */

@@ -28,6 +28,7 @@ async function start(settings: Settings) {
     identify,
     loggedInAt: () => undefined,
     address: () => '127.0.0.1',
+    outside: () => false,
     readonly: false,
     membersOf: () => undefined,
     bodies: createByteBudget(() => 1_000_000),

@@ -41,7 +41,8 @@ export function signInPageRoutes({ settings, login, addressOf, begin, cookies, b
     const address = addressOf((c.env as HttpBindings).incoming);
     const [username, password] = [form.get('username') ?? '', form.get('password') ?? ''];
     const { user } = await login({ username, password, address });
-    return callerNow(principalOf(user), settings, address);
+    const principal = principalOf(user);
+    return callerNow(() => principal, settings, address);
   }
 
   routes.get('/oauth/sign-in/:server', (c) => form(c, 200));

@@ -24,6 +24,11 @@ export function GroupForm({ group, onClose }: { readonly group?: Group; readonly
   const { isAdmin } = useMe();
   // As the hub has it: what users make for themselves is theirs until they say otherwise.
   const [visibility, setVisibility] = useState<string>(group?.visibility ?? (group || isAdmin ? '' : 'private'));
+  const [chosen] = useState(visibility);
+  // Making a group everybody's is for admins; saying nothing does so too.
+  const choices = (['', 'private', 'group', 'public'] as const).filter(
+    (value) => isAdmin || value === 'private' || value === 'group' || value === chosen,
+  );
   const [shared, setShared] = useState((group?.sharedWithUsers ?? []).join('\n'));
   const [before] = useState(group);
   const save = useAction<void, { data: Group } | undefined>({
@@ -79,10 +84,7 @@ export function GroupForm({ group, onClose }: { readonly group?: Group; readonly
             error={problemAt(error, 'visibility')}
             value={visibility}
             onChange={(event) => setVisibility(event.target.value)}
-            options={[
-              { value: '', label: t('groups.vis.default') },
-              ...(['private', 'group', 'public'] as const).map((value) => ({ value, label: t(`groups.vis.${value}`) })),
-            ]}
+            options={choices.map((value) => ({ value, label: t(`groups.vis.${value === '' ? 'default' : value}`) }))}
           />
           {visibility === 'group' && (
             <TextAreaField

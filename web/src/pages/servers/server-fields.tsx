@@ -1,4 +1,6 @@
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useMe } from '../../api/queries.ts';
 import { problemAt } from '../../lib/problems.ts';
 import { Check, SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
 import { KeyValues } from '../../ui/key-values.tsx';
@@ -144,10 +146,15 @@ function Reach({ draft, set, at }: PartProps) {
 
 function More({ draft, set, at }: PartProps) {
   const { t } = useTranslation();
-  const visibilities = [
-    { value: '', label: t('servers.form.vis.default') },
-    ...(['private', 'group', 'public'] as const).map((value) => ({ value, label: t(`servers.form.vis.${value}`) })),
-  ];
+  const { isAdmin } = useMe();
+  const [before] = useState(draft.visibility);
+  const choices = (['', 'private', 'group', 'public'] as const).filter(
+    (value) => isAdmin || value !== 'public' || value === before,
+  );
+  const visibilities = choices.map((value) => ({
+    value,
+    label: t(`servers.form.vis.${value === '' ? 'default' : value}`),
+  }));
   return (
     <>
       <SelectField

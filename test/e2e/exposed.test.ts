@@ -1,0 +1,366 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { api, keyToken, login } from '../kit/api.ts';
+import { hostileStdio } from '../kit/hostile.ts';
+import { raw, type RawAnswer, rpc, stream } from '../kit/raw.ts';
+import { modern, session } from '../kit/sessions.ts';
+import { type SettingsDocument, type TestHub, testHub } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
+
+// Who counts as being on this machine (CONTRACT §7): a hub that others can reach, behind a proxy as well, is open to nobody who was not let in.
+
+const reading = { inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } };
+const plain = hostileStdio({ name: 'plain', tools: ['echo', 'poke'] });
+const shown = hostileStdio({
+  name: 'shown',
+  tools: ['echo', { name: 'look', ...reading }, { name: 'liar', ...reading, annotations: { readOnlyHint: 'true' } }],
+});
+const settings: SettingsDocument = {
+  mcpServers: { plain: plain.config, shown: { ...shown.config, visibility: 'public' } },
+  groups: [{ id: 'g', name: 'both', servers: ['plain', 'shown'] }],
+};
+const calls = () => plain.received('tools/call').length + shown.received('tools/call').length;
+const methods = () => [...plain.journal(), ...shown.journal()].filter(({ method }) => method !== undefined).length;
+
+async function started(options: SettingsDocument & { env?: Record<string, string> } = {}): Promise<TestHub> {
+  const hub = await testHub({ ...settings, ...options });
+  await hub.connected(2);
+  return hub;
+}
+
+type Headers = Record<string, string | undefined>;
+
+/** Every way to an MCP endpoint. */
+async function overMcp(hub: TestHub, headers: Headers): Promise<RawAnswer[]> {
+  const answers: RawAnswer[] = [];
+  for (const scope of ['', 'plain', 'both', '$smart', '$smart/both']) {
+    const name = scope === 'plain' ? 'echo' : 'plain-echo';
+    answers.push(
+      await rpc(hub.mcp(scope), 'tools/call', { name, arguments: {} }, { headers }),
+      await modern(hub.mcp(scope), 'tools/list', {}, { headers }),
+      await raw(hub.mcp(scope), { method: 'DELETE', headers }),
+      await raw(hub.mcp(scope), { method: 'GET', headers }),
+      await raw(hub.sse(scope), { method: 'GET', headers }),
+    );
+  }
+  answers.push(await raw(`${hub.url}/messages?sessionId=x`, { body: {}, headers }));
+  return answers;
+}
+
+async function isClosed(hub: TestHub, headers: Headers): Promise<void> {
+  const before = methods();
+  for (const answer of await overMcp(hub, headers)) {
+    expect(answer.status, answer.text).toBe(401);
+    expect(answer.headers['www-authenticate']).toMatch(/^Bearer .*resource_metadata="http/);
+    expect(answer.error, answer.text).toMatchObject({ code: expect.any(Number) as number });
+    expect(answer.headers['mcp-session-id']).toBeUndefined();
+  }
+  expect(methods()).toBe(before);
+}
+
+/** What an anonymous caller gets of a server over the OpenAPI-style routes, at each address it has there. */
+async function overHttp(hub: TestHub, server: string, headers: Headers): Promise<number[]> {
+  const at = (method: string, path: string) =>
+    api(hub, method, path, { headers, ...(method === 'POST' && { body: {} }) });
+  const answers = [
+    await at('GET', `/tools/${server}/echo`),
+    await at('POST', `/tools/${server}/echo`),
+    await at('GET', `/${server}/tools/${server}/echo`),
+    await at('POST', `/both/tools/${server}/echo`),
+    await at('GET', `/${server}/openapi.json`),
+  ];
+  for (const { status, body } of answers)
+    if (status !== 200) expect(body).toMatchObject({ error: 'not_found', message: expect.any(String) as string });
+  return answers.map(({ status }) => status);
+}
+
+async function documented(hub: TestHub, headers: Headers): Promise<string[][]> {
+  const paths = ['/openapi.json', '/openapi.yaml', '/both/openapi.json', '/openapi.json?group=both'];
+  const documents = await Promise.all(paths.map((path) => api(hub, 'GET', path, { headers })));
+  return documents.map(({ body }) => (body['tags'] as { name: string }[]).map(({ name }) => name));
+}
+
+async function showsPublicOnly(hub: TestHub, headers: Headers): Promise<void> {
+  const before = plain.received('tools/call').length;
+  expect(await overHttp(hub, 'plain', headers)).toEqual([404, 404, 404, 404, 404]);
+  expect(await overHttp(hub, 'shown', headers)).toEqual([200, 200, 200, 200, 200]);
+  expect(await documented(hub, headers)).toEqual(Array.from({ length: 4 }, () => ['shown']));
+  const [hidden, unknown] = await Promise.all(
+    ['plain', 'nowhere'].map((name) => api(hub, 'GET', `/tools/${name}/echo`, { headers })),
+  );
+  expect(hidden?.text.replaceAll('plain', 'nowhere')).toBe(unknown?.text);
+  expect(plain.received('tools/call')).toHaveLength(before);
+}
+
+const proxied = { host: 'hub.example.com', 'x-forwarded-for': '203.0.113.9' };
+
+describe('behind a proxy on the same machine, as docs/operations.md has it', () => {
+  let hub: TestHub;
+  let key: string;
+  beforeAll(async () => {
+    hub = await started({ env: { ALLOWED_HOSTS: 'hub.example.com', INSTALL_BASE_URL: 'https://hub.example.com' } });
+    key = await keyToken(hub, await login(hub), { accessType: 'all' });
+  });
+
+  test.each<[string, Headers]>([
+    ['through the proxy', proxied],
+    ['through a proxy that says nothing', { host: 'hub.example.com' }],
+    ['from the machine itself', {}],
+  ])('MCP asks for a credential %s, and no server hears of the attempt', async (_, headers) => {
+    await isClosed(hub, headers);
+  });
+
+  test.each<[string, Headers]>([
+    ['through the proxy', proxied],
+    ['from the machine itself', {}],
+  ])('OpenAPI-style routes and their documents show %s what is public in so many words', async (_, headers) => {
+    await showsPublicOnly(hub, headers);
+  });
+
+  test('a credential opens what it opens', async () => {
+    const headers = { ...proxied, authorization: `Bearer ${key}` };
+    expect((await rpc(hub.mcp(), 'tools/call', { name: 'plain-echo' }, { headers })).result).toBeDefined();
+    expect(await overHttp(hub, 'plain', headers)).toEqual([200, 200, 200, 200, 200]);
+  });
+
+  test('the dashboard and the login go on working, with the origin that the browser has', async () => {
+    for (const host of ['hub.example.com', '127.0.0.1:3000', 'toolhub:3000']) {
+      const headers = { ...proxied, host, origin: 'https://hub.example.com', 'sec-fetch-site': 'same-origin' };
+      const body = { username: 'admin', password: 'correct horse' };
+      const { status, body: answer } = await api(hub, 'POST', '/auth/login', { body, headers });
+      expect(status, host).toBe(200);
+      const token = String(answer['token']);
+      const call = { body: { toolName: 'echo' }, headers };
+      expect((await api(hub, 'POST', '/tools/call/plain', { token, ...call })).status).toBe(200);
+      expect((await api(hub, 'POST', '/tools/call/plain', call)).status).toBe(401);
+      expect((await raw(`${hub.url}/`, { method: 'GET', headers: { ...headers, accept: 'text/html' } })).status).toBe(
+        200,
+      );
+    }
+  });
+
+  test('the start and the dashboard name what is open', async () => {
+    expect(hub.hub.keyRequired).toBe(true);
+    expect(hub.hub.exposure?.[0]).toBe('call the tools of shown (/api/tools/shown/…)');
+    expect(hub.hub.exposure?.join()).not.toContain('plain');
+    const { body } = await api(hub, 'GET', '/exposure', { token: await login(hub) });
+    expect(body.data).toEqual({ loopback: false, http: { servers: ['shown'], tools: 3 }, mcp: null });
+  });
+
+  test('no log of what was asked is open either, nor numbers', async () => {
+    for (const path of ['/api/logs/stream', '/api/logs', '/metrics', '/api/servers', '/api/activities'])
+      expect((await raw(hub.url + path, { method: 'GET', headers: proxied })).status, path).toBe(401);
+  });
+});
+
+describe('on a hub of this machine alone', () => {
+  let hub: TestHub;
+  beforeAll(async () => {
+    hub = await started({ env: { TRUST_PROXY: 'true' } });
+  });
+
+  test('all stays open to programs here', async () => {
+    expect((await rpc(hub.mcp(), 'tools/call', { name: 'plain-echo' })).result).toBeDefined();
+    expect(await overHttp(hub, 'plain', {})).toEqual([200, 200, 200, 200, 200]);
+    expect(await documented(hub, {})).toEqual(Array.from({ length: 4 }, () => ['plain', 'shown']));
+    expect(hub.hub.exposure).toBeUndefined();
+  });
+
+  test.each<[string, string]>([
+    ['x-forwarded-for', '203.0.113.9'],
+    ['x-forwarded-for', '127.0.0.1'],
+    ['X-Forwarded-For', ''],
+    ['forwarded', 'for=127.0.0.1'],
+    ['x-real-ip', '::1'],
+    ['via', '1.1 proxy'],
+  ])('a request with %s: %j is from outside, whatever TRUST_PROXY says', async (name, value) => {
+    await isClosed(hub, { [name]: value });
+    await showsPublicOnly(hub, { [name]: value });
+  });
+
+  test('a session that was opened here is of no use from outside', async () => {
+    const own = await session(hub.mcp());
+    const before = calls();
+    const answer = await own.call('plain-echo', {}, { headers: { via: '1.1 proxy' } });
+    expect(answer.status).toBe(401);
+    expect(calls()).toBe(before);
+    expect((await own.call('plain-echo')).result).toBeDefined();
+  });
+});
+
+test('settings that give the hub an address elsewhere close it at once, for sessions and streams too', async () => {
+  const hub = await started();
+  const own = await session(hub.mcp());
+  const events = await own.listen();
+  const sse = await stream(hub.sse());
+  const token = await login(hub);
+  const say = (baseUrl: string) => api(hub, 'PUT', '/system-config', { token, body: { install: { baseUrl } } });
+  expect((await say('https://hub.example.com')).status).toBe(200);
+  await until('its streams are ended', () => events.ended() && sse.ended());
+  expect((await own.call('plain-echo')).status).toBe(401);
+  await isClosed(hub, {});
+  await showsPublicOnly(hub, {});
+  // What every file of MCPHub says is no address elsewhere.
+  expect((await say('http://localhost:3000')).status).toBe(200);
+  expect((await rpc(hub.mcp(), 'tools/call', { name: 'plain-echo' })).result).toBeDefined();
+  expect(await overHttp(hub, 'plain', {})).toEqual([200, 200, 200, 200, 200]);
+});
+
+test('a request whose body is still on its way when the hub gets an address elsewhere is judged anew', async () => {
+  const hub = await started();
+  const token = await login(hub);
+  const { port } = new URL(hub.url);
+  const { request } = await import('node:http');
+  const before = plain.received('tools/call').length;
+  const answered = new Promise<number>((resolve, reject) => {
+    const asking = request(
+      {
+        port,
+        host: '127.0.0.1',
+        method: 'POST',
+        path: '/api/tools/plain/poke',
+        headers: { 'content-type': 'application/json', 'content-length': 2 },
+      },
+      (answer) => resolve(answer.resume().statusCode ?? 0),
+    );
+    asking.on('error', reject).write('{');
+    void api(hub, 'PUT', '/system-config', { token, body: { install: { baseUrl: 'https://hub.example.com' } } }).then(
+      () => asking.end('}'),
+      reject,
+    );
+  });
+  expect(await answered).toBe(404);
+  expect(plain.received('tools/call')).toHaveLength(before);
+});
+
+describe('what the settings say of it holds on an exposed hub', () => {
+  const env = { INSTALL_BASE_URL: 'https://hub.example.com' };
+
+  test('enableBearerAuth: false opens MCP as it does here, and OpenAPI-style routes no further', async () => {
+    const hub = await started({ env, systemConfig: { routing: { enableBearerAuth: false } } });
+    expect((await rpc(hub.mcp(), 'tools/call', { name: 'plain-echo' }, { headers: proxied })).result).toBeDefined();
+    await showsPublicOnly(hub, proxied);
+    expect(hub.hub.exposure?.slice(0, 2)).toEqual([
+      'call the tools of shown (/api/tools/shown/…)',
+      'use everything of plain, shown over MCP (/mcp, /sse)',
+    ]);
+  });
+
+  test.each([
+    ['authenticated', 401],
+    ['off', 403],
+  ])('openApiAccess: "%s" narrows it further', async (openApiAccess, status) => {
+    const hub = await started({ env, systemConfig: { routing: { openApiAccess } } });
+    const before = calls();
+    for (const server of ['plain', 'shown'])
+      expect((await api(hub, 'GET', `/tools/${server}/echo`, { headers: proxied })).status).toBe(status);
+    expect((await api(hub, 'GET', '/openapi.json', { headers: proxied })).status).toBe(status);
+    expect(calls()).toBe(before);
+  });
+
+  test('listening beyond loopback is being exposed, for callers on the machine as well', async () => {
+    const own = await started({ env: { HOST: '0.0.0.0' } });
+    const hub = { ...own, url: own.url.replace('0.0.0.0', '127.0.0.1') };
+    await isClosed({ ...hub, mcp: (s = '') => `${hub.url}/mcp/${s}`, sse: (s = '') => `${hub.url}/sse/${s}` }, {});
+    await showsPublicOnly(hub, {});
+  });
+});
+
+describe('a web page runs no tool', () => {
+  let hub: TestHub;
+  let port: string;
+  let lan: { url: string };
+  let lanPort: string;
+  beforeAll(async () => {
+    hub = await started();
+    ({ port } = new URL(hub.url));
+    const own = await started({ env: { HOST: '0.0.0.0' } });
+    ({ port: lanPort } = new URL(own.url));
+    lan = { url: `http://127.0.0.1:${lanPort}` };
+  });
+
+  /** Refused as foreign, without a server having heard of it. */
+  async function refused(on: { url: string }, method: string, path: string, headers: Headers): Promise<void> {
+    const before = methods();
+    const answer = await raw(on.url + path, { method, headers, ...(method === 'POST' && { body: {} }) });
+    expect(answer.status, `${method} ${path} ${JSON.stringify(headers)}: ${answer.text}`).toBe(403);
+    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+    expect(methods()).toBe(before);
+  }
+
+  test.each(['/api/tools/shown/echo', '/api/shown/tools/shown/echo', '/api/both/tools/shown/echo'])(
+    'by a picture, a link or a script that gets %s',
+    async (path) => {
+      for (const on of [hub, lan]) {
+        const own = on === hub ? port : lanPort;
+        for (const headers of [
+          { referer: 'http://evil.com/' },
+          { referer: 'http://evil.com/x?y' },
+          { referer: `http://127.0.0.1:${own}@evil.com/` },
+          { referer: 'http://localhost:9999/' },
+          { referer: `https://localhost:9999` },
+          { referer: 'not an address' },
+          { referer: '' },
+          { 'sec-fetch-mode': 'no-cors' },
+          { 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'none' },
+          { 'sec-fetch-mode': 'cors', 'sec-fetch-site': 'same-origin', referer: `http://127.0.0.1:${own}/` },
+          { 'sec-fetch-mode': '' },
+        ])
+          await refused(on, 'GET', path, headers);
+      }
+    },
+  );
+
+  test('but a browser may read: a tool that its server calls read-only runs by GET', async () => {
+    for (const headers of [{ 'sec-fetch-mode': 'navigate' }, { referer: 'http://evil.com/' }])
+      expect((await api(hub, 'GET', '/tools/shown/look', { headers })).status).toBe(200);
+    // True is what the annotation must be.
+    await refused(hub, 'GET', '/api/tools/shown/liar', { 'sec-fetch-mode': 'navigate' });
+    // Which are there is told nobody who may not see them.
+    expect(
+      (await api(lan as TestHub, 'GET', '/tools/plain/echo', { headers: { 'sec-fetch-mode': 'cors' } })).status,
+    ).toBe(404);
+  });
+
+  test('nor is a program refused, or the hub’s own page by POST', async () => {
+    expect((await api(hub, 'GET', '/tools/shown/echo')).status).toBe(200);
+    const own = `http://127.0.0.1:${port}`;
+    expect((await api(hub, 'GET', '/tools/shown/echo', { headers: { referer: `${own}/tools` } })).status).toBe(200);
+    const headers = { origin: own, referer: `${own}/`, 'sec-fetch-mode': 'cors', 'sec-fetch-site': 'same-origin' };
+    expect((await api(hub, 'POST', '/tools/shown/echo', { headers, body: {} })).status).toBe(200);
+  });
+
+  test.each(['GET', 'POST'])('under a rebound name, by %s', async (method) => {
+    for (const on of [hub, lan]) {
+      const name = `evil.com:${on === hub ? port : lanPort}`;
+      for (const path of [
+        '/api/tools/shown/echo',
+        '/api/openapi.json',
+        '/mcp',
+        '/mcp/$smart',
+        '/sse',
+        '/',
+        '/health',
+        '/metrics',
+      ])
+        for (const headers of [{ host: name }, { host: name, origin: `http://${name}` }])
+          await refused(on, method, path, headers);
+    }
+  });
+
+  test('from another port of this machine', async () => {
+    const headers = { origin: 'http://localhost:9999', 'sec-fetch-site': 'same-site' };
+    for (const path of ['/api/tools/shown/echo', '/api/openapi.json', '/api/auth/login', '/health', '/'])
+      for (const method of ['GET', 'POST']) await refused(hub, method, path, headers);
+    await refused(hub, 'GET', '/api/tools/shown/look', { 'sec-fetch-site': 'same-site' });
+    // Inspectors run there, and a browser asks before it sends JSON.
+    const asked = { headers };
+    expect((await rpc(hub.mcp(), 'tools/list', {}, asked)).status).toBe(200);
+    expect((await rpc(lan.url + '/mcp', 'tools/list', {}, asked)).status).toBe(403);
+  });
+
+  test('from no origin at all', async () => {
+    for (const on of [hub, lan])
+      for (const path of ['/api/tools/shown/echo', '/mcp', '/sse', '/'])
+        for (const method of ['GET', 'POST']) await refused(on, method, path, { origin: 'null' });
+  });
+});
