@@ -69,4 +69,6 @@ export interface Activity extends NewActivity {
 /** Where finished calls are noted: O(1), never throws, never waits. */
 export interface ActivitySink {
   record(activity: NewActivity): void;
+  /** Calls back when what was recorded before outlives this process: at once, or at the end of this turn of the event loop. */
+  afterKeeping(done: () => void): void;
 }

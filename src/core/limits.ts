@@ -657,6 +657,13 @@ export const limits = {
   /** Old rows are removed this often, at most so many per statement so that no statement takes long. */
   pruneEveryMs: 10 * 60_000,
   pruneRows: 10_000,
+  /**
+   * The files of rows that are not in the database yet, for log and activity each: some 200 000 calls, which is what the table keeps. One file, which is read and dropped as a whole: some 1 000 calls,
+   * whose reading takes milliseconds. What is gathered in one turn of the event loop until it is written before its end.
+   */
+  journalBytes: 64 * 1024 * 1024,
+  journalSegmentBytes: 256 * 1024,
+  journalTurnChars: 128 * 1024,
 
   // database/
 

@@ -1,7 +1,8 @@
 /** Fields of a log entry; values are printed as JSON. Never a secret, never tool arguments. */
 export type LogFields = Record<string, string | number | boolean | null | undefined>;
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof logLevels)[number];
 
 /** Writes entries for one service (`hub`, `gateway`, `api`, `search`, `server:<name>`; CONTRACT §4, Logs). Never throws, never blocks. */
 export interface Logger {

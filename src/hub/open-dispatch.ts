@@ -47,6 +47,7 @@ export function openDispatch(options: OpenDispatch): DispatchOptions {
       const record = activityOf(call, settings.current, searches);
       if (record) keep(record, call.ms);
     },
+    afterKeeping: (done) => records.activity.afterKeeping(done),
     refused,
     smart: { ...smart, refused, used: (use) => keep(smartActivityOf(use, settings.current, searches), use.ms) },
     version,

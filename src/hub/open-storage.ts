@@ -1,4 +1,4 @@
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Closers } from '../core/closers.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger, LoggerFor } from '../core/logger.ts';
@@ -41,7 +41,12 @@ export async function openStorage(env: Env, closers: Closers, stop: AbortSignal 
   }).finally(() => stop?.removeEventListener('abort', giveUp));
   closers.add(() => settings.close());
   makeSampleFolder(settings.current, dataDir.path, process.cwd());
-  const records = openRecords(book, database, log('hub'));
+  const records = openRecords({
+    feed: book,
+    database,
+    log: log('hub'),
+    journal: { folder: join(dataDir.path, 'journal'), room },
+  });
   closers.add(() => records.close());
   return { book, log, dataDir, database, settings, records, room };
 }

@@ -13,13 +13,16 @@ const end = Buffer.from([0xff, 0xff]);
 /** 2000-01-01, from which PostgreSQL counts. */
 const epochMs = 946_684_800_000;
 
-/** Every member but those of the own columns. */
-const shared = [
+/** Every member but those of the own columns: most records have those of the one before. */
+export const sharedMembers = [
   'server', 'tool', 'status', 'errorMessage', 'principal', 'username', 'keyId', 'keyName', 'group', 'scope', 'sourceIp', 'traceId', 'input', 'output', 'kind', 'searchId',
   'query', 'searchRank', 'results',
 ] as const satisfies readonly (keyof Activity)[]; // prettier-ignore
 /** Fails to compile when a record has a member that is in neither list. */
-type Missing = Exclude<keyof Activity, (typeof shared)[number] | 'id' | 'timestamp' | 'durationMs' | 'resultBytes'>;
+type Missing = Exclude<
+  keyof Activity,
+  (typeof sharedMembers)[number] | 'id' | 'timestamp' | 'durationMs' | 'resultBytes'
+>;
 export const allMembersAreWritten: Missing extends never ? true : never = true;
 
 /**
@@ -57,9 +60,29 @@ export function copyWriter(columns: readonly Column[]): {
   };
 }
 
-function isAlike(a: Activity, b: Activity): boolean {
-  for (const member of shared) if (a[member] !== b[member]) return false;
-  return true;
+/** Whether two records differ in no shared member. Written out: by name it takes several times as long, for each call. */
+export function isAlike(a: Activity, b: Activity): boolean {
+  return (
+    a.traceId === b.traceId &&
+    a.server === b.server &&
+    a.tool === b.tool &&
+    a.status === b.status &&
+    a.errorMessage === b.errorMessage &&
+    a.principal === b.principal &&
+    a.username === b.username &&
+    a.keyId === b.keyId &&
+    a.keyName === b.keyName &&
+    a.group === b.group &&
+    a.scope === b.scope &&
+    a.sourceIp === b.sourceIp &&
+    a.input === b.input &&
+    a.output === b.output &&
+    a.kind === b.kind &&
+    a.searchId === b.searchId &&
+    a.query === b.query &&
+    a.searchRank === b.searchRank &&
+    a.results === b.results
+  );
 }
 
 function writeOwn(bytes: Buffer, from: number, activity: Activity, columns: number): number {

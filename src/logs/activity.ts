@@ -17,7 +17,9 @@ import { type ActivitySlot, ActivitySlots } from './activity-slots.ts';
 import { activityTable, insertActivities } from './activity-table.ts';
 import { keepPruned } from './prune.ts';
 import { createStamps } from './record-ids.ts';
+import { activityJournal } from './activity-journal.ts';
 import { createWriter } from './writer.ts';
+import type { JournalSite } from './journal.ts';
 import type { RowQueue, WriteCounts } from './writer.ts';
 
 /**
@@ -42,10 +44,12 @@ export interface ActivityLog extends ActivitySink {
 export interface ActivityOptions {
   readonly database: DatabaseHandle;
   readonly log: Logger;
+  /** Where records outlive the process that could not write them to the database. */
+  readonly journal?: JournalSite | undefined;
   readonly now?: () => number;
 }
 
-export function createActivityLog({ database, log, now = Date.now }: ActivityOptions): ActivityLog {
+export function createActivityLog({ database, log, journal, now = Date.now }: ActivityOptions): ActivityLog {
   const memory = createActivityMemory();
   const nextStamp = createStamps(now);
   const isOff = database.state().state === 'off';
@@ -55,6 +59,7 @@ export function createActivityLog({ database, log, now = Date.now }: ActivityOpt
     rows: 'activity records',
     limit: limits.activityQueue,
     queue: slotQueue(limits.activityQueue),
+    journal: isOff ? undefined : journal && { ...journal, name: 'activity', codec: activityJournal },
     write: insertActivities,
   });
   const retention = { table: 'toolhub.activity', rows: limits.activityRows, ageMs: limits.activityAgeMs } as const;
@@ -76,6 +81,7 @@ export function createActivityLog({ database, log, now = Date.now }: ActivityOpt
       slot.write(nextStamp(), activity);
       if (!isOff) writer.add(slot);
     },
+    afterKeeping: (done) => writer.afterKeeping(done),
     list: (listing) =>
       ask(async (answers) => {
         const page = await answers.list(listing);

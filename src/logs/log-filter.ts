@@ -1,6 +1,6 @@
 import { limits } from '../core/limits.ts';
 import type { LogEntry } from '../core/log-entry.ts';
-import type { LogLevel } from '../core/logger.ts';
+import { type LogLevel, logLevels } from '../core/logger.ts';
 import { foldCase, readFilter } from './filter-input.ts';
 import type { RawFilter } from './filter-input.ts';
 
@@ -27,12 +27,10 @@ export interface LogListing extends LogFilter {
   readonly after?: number;
 }
 
-const levels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[];
-
 /** Reads `level` (several separated by commas), `service`, `q`, `limit`, `before`. Throws HubError `invalid_input`. */
 export function parseLogListing(raw: RawFilter): LogListing {
   const read = readFilter(raw);
-  const some = read.someOf('level', levels);
+  const some = read.someOf('level', logLevels);
   const service = read.text('service');
   const q = read.text('q');
   const limit = read.integer('limit', { min: 1, max: limits.logPageMost });

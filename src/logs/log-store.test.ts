@@ -141,9 +141,10 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
     const open = await database.whenReady(patienceMs);
     say('one');
     say('two');
-    await insertLogs(open, 1, book.entries().slice(0, 1));
-    await insertLogs(open, 1, book.entries());
-    await insertLogs(open, 1, book.entries());
+    const entries = book.entries().map((entry) => ({ ...entry, hub: 1 }));
+    await insertLogs(open, entries.slice(0, 1));
+    await insertLogs(open, entries);
+    await insertLogs(open, entries);
     const rows = await open.query('select message from toolhub.logs where hub = 1 order by id');
     expect(rows).toEqual([{ message: 'one' }, { message: 'two' }]);
     await store.clear();

@@ -5,7 +5,9 @@ import type { Logger } from '../core/logger.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import { selectEntries } from './log-filter.ts';
 import type { LogListing } from './log-filter.ts';
-import { insertLogs, selectLogs } from './log-table.ts';
+import type { JournalSite } from './journal.ts';
+import { logJournal } from './log-journal.ts';
+import { type HubEntry, insertLogs, selectLogs } from './log-table.ts';
 import { keepPruned } from './prune.ts';
 import { createWriter } from './writer.ts';
 import type { WriteCounts } from './writer.ts';
@@ -24,22 +26,25 @@ export interface LogStoreOptions {
   readonly feed: LogFeed;
   readonly database: DatabaseHandle;
   readonly log: Logger;
+  /** Where entries outlive the process that could not write them to the database. */
+  readonly journal?: JournalSite | undefined;
 }
 
 /** Begins to keep what the log book says, from the entries it has in memory on. */
-export function createLogStore({ feed, database, log }: LogStoreOptions): LogStore {
+export function createLogStore({ feed, database, log, journal }: LogStoreOptions): LogStore {
   const hub = randomInt(2 ** 31);
-  const writer = createWriter<LogEntry>({
+  const isOff = database.state().state === 'off';
+  const writer = createWriter<HubEntry>({
     database,
     log,
     rows: 'log entries',
     limit: limits.logQueue,
-    write: (open, entries) => insertLogs(open, hub, entries),
+    journal: isOff ? undefined : journal && { ...journal, name: 'logs', codec: logJournal },
+    write: insertLogs,
   });
-  const isOff = database.state().state === 'off';
-  if (!isOff) for (const entry of feed.entries()) writer.add(entry);
+  if (!isOff) for (const entry of feed.entries()) writer.add({ ...entry, hub });
   const stopHearing = feed.subscribe((event) => {
-    if (event.type === 'log' && !isOff) writer.add(event.log);
+    if (event.type === 'log' && !isOff) writer.add({ ...event.log, hub });
   });
   // What another hub has cleared nobody shall read from this one's memory.
   const stopClears = database.listen(cleared, (by) => {

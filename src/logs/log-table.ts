@@ -6,16 +6,21 @@ import { foldCase } from './filter-input.ts';
 import type { LogListing } from './log-filter.ts';
 import { createWhere } from './where.ts';
 
-/** Writes entries; ones that are there already stay as they are. `hub` tells replicas apart, whose ids may coincide. */
-export async function insertLogs(database: Queryable, hub: number, entries: readonly LogEntry[]): Promise<void> {
+/** An entry of a certain run of a hub: `hub` tells runs apart, whose ids may coincide. */
+export interface HubEntry extends LogEntry {
+  readonly hub: number;
+}
+
+/** Writes entries; ones that are there already stay as they are. */
+export async function insertLogs(database: Queryable, entries: readonly HubEntry[]): Promise<void> {
   await database.query(
     `insert into toolhub.logs (id, hub, at, level, service, message)
-     select id, $2, at, level, service, message
-     from unnest($1::bigint[], $3::timestamptz[], $4::text[], $5::text[], $6::text[]) as entry (id, at, level, service, message)
+     select id, hub, at, level, service, message
+     from unnest($1::bigint[], $2::integer[], $3::timestamptz[], $4::text[], $5::text[], $6::text[]) as entry (id, hub, at, level, service, message)
      on conflict do nothing`,
     [
       entries.map(({ id }) => String(id)),
-      hub,
+      entries.map(({ hub }) => hub),
       entries.map(({ timestamp }) => timestamp),
       entries.map(({ level }) => level),
       entries.map(({ service }) => service.replaceAll('\0', '')),

@@ -5,9 +5,10 @@ import type { Logger } from '../core/logger.ts';
 import type { Database } from '../database/database.ts';
 import { reasonOf, sqlState } from '../database/failure.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
+import { Journal, type JournalPlace } from './journal.ts';
 import { createPace } from './pace.ts';
 
-/** How many rows wait, were written, and were lost (queue full, or refused by the database). */
+/** How many rows wait, in memory or in the journal, were written, and were lost (no place left, or refused by the database). */
 export interface WriteCounts {
   readonly waiting: number;
   readonly written: number;
@@ -18,15 +19,20 @@ export interface WriteCounts {
 
 /** Writes rows in batches, behind the back of whoever adds them. */
 export interface Writer<T> {
-  /** O(1), never throws. While the queue is full, new rows are counted and dropped. */
+  /** O(1), never throws. While the queue is full, new rows wait in the journal alone; without one, they are counted and dropped. */
   add(row: T): void;
+  /** Calls back when the rows that were added before outlive this process: at once, or at the end of this turn of the event loop. */
+  afterKeeping(done: () => void): void;
   /** Writes now; true when everything added before this call is written, false when that cannot be done within `timeoutMs`. */
   flush(timeoutMs: number): Promise<boolean>;
   /** Runs `work` while nothing is written; when it succeeds, the rows that waited before are forgotten. */
   clear(work: () => Promise<void>): Promise<void>;
   counts(): WriteCounts;
-  /** Writes what it can within `limits.databaseCloseMs`. Later rows are dropped. */
-  close(): Promise<void>;
+  /**
+   * Writes what it can within `limits.databaseCloseMs`, and logs what it could not. Gives what became of the rows: those that wait are in the journal, which the next start writes, and those
+   * that are not in it are dropped. Later rows are dropped.
+   */
+  close(): Promise<WriteCounts>;
 }
 
 /** Rows that wait, oldest first. */
@@ -46,109 +52,202 @@ export interface WriterOptions<T> {
   readonly limit: number;
   /** Where they wait; an array as a rule. */
   readonly queue?: RowQueue<T>;
+  /** Where they outlive the process. */
+  readonly journal?: JournalPlace<T> | undefined;
   readonly log: Logger;
   /** What the rows are, for messages: `log entries`. */
   readonly rows: string;
 }
 
 export function createWriter<T>(options: WriterOptions<T>): Writer<T> {
-  const { database, write, limit, log, rows, queue = arrayQueue<T>() } = options;
-  const counts = { written: 0, dropped: 0, failing: false };
-  /** All rows ever taken in, all that left (written, refused or cleared), and up to which of them whoever drains has to go. */
-  const marks = { entered: 0, left: 0, goal: 0 };
-  /** Drops not yet spoken of. */
-  let unsaid = 0;
-  let closed = false;
-  let draining = false;
-  const pace = createPace(() => void drain());
-  const inTurn = createTurns();
-  const canWrite = (): boolean => !closed && database.current() !== undefined;
+  return new BatchWriter(options);
+}
 
-  /** Writes the rows that are there now, unless they cannot be written now. */
-  function drain(): Promise<void> {
-    marks.goal = marks.entered;
-    // Whoever drains already takes them along; then it is enough to wait for the end of that.
-    if (draining) return inTurn(async () => {});
-    draining = true;
-    return inTurn(async () => {
-      pace.began();
-      let good = true;
-      while (good && marks.left < marks.goal && queue.size > 0) good = await writeBatch();
-      draining = false;
-      if (good && canWrite() && queue.size >= limits.writeSoonRows) pace.soon();
+class BatchWriter<T> implements Writer<T> {
+  readonly #options: WriterOptions<T>;
+  readonly #queue: RowQueue<T>;
+  readonly #journal: Journal<T> | undefined;
+  readonly #counts = { written: 0, dropped: 0, failing: false };
+  /** All rows ever taken in, all that left (written, refused or cleared), and up to which of them whoever drains has to go. */
+  readonly #marks = { entered: 0, left: 0, goal: 0 };
+  /** Drops not yet spoken of. */
+  #unsaid = 0;
+  #isClosed = false;
+  #isDraining = false;
+  /** Rows in memory that nothing will write any more. */
+  #lostAtEnd = 0;
+  readonly #pace = createPace(() => void this.#drain());
+  readonly #inTurn = createTurns();
+  readonly #stopWatching: () => void;
+
+  constructor(options: WriterOptions<T>) {
+    const { database, journal, log, rows, queue = arrayQueue<T>() } = options;
+    this.#options = options;
+    this.#queue = queue;
+    const newest = (count: number): readonly T[] => queue.oldest(queue.size).slice(Math.max(0, queue.size - count));
+    this.#journal = journal && new Journal({ ...journal, log, rows, newest });
+    this.#stopWatching = database.onChange(({ state }) => {
+      if (state === 'ready' && this.#isWaiting) void this.#drain();
+    });
+    if (this.#canWrite && this.#isWaiting) this.#pace.soon();
+  }
+
+  add(row: T): void {
+    if (this.#isClosed) return this.#lose();
+    const hasPlace = this.#queue.size < this.#options.limit;
+    const isKept = this.#journal?.add(row, this.#marks.entered + (hasPlace ? 1 : 0), !hasPlace) ?? false;
+    if (!hasPlace) return isKept ? undefined : this.#lose();
+    this.#queue.add(row);
+    this.#marks.entered += 1;
+    if (this.#queue.size === limits.writeSoonRows) {
+      if (this.#canWrite) this.#pace.soon();
+    } else if (!this.#pace.isSet && this.#canWrite) this.#pace.within(limits.writeBatchMs);
+  }
+
+  afterKeeping(done: () => void): void {
+    if (this.#journal === undefined) done();
+    else this.#journal.afterWriting(done);
+  }
+
+  async flush(timeoutMs: number): Promise<boolean> {
+    const goal = this.#marks.entered;
+    const isDone = (): boolean => this.#marks.left >= goal && this.#onlyInJournal === 0;
+    if (!this.#isWaiting) return true;
+    if (this.#options.database.current() === undefined) return false;
+    const late = new AbortController();
+    const timeout = sleep(timeoutMs, undefined, { signal: late.signal, ref: false }).catch(() => {});
+    const progress = (): number => this.#marks.left - this.#onlyInJournal;
+    // A journal takes several turns; one that changes nothing is the last.
+    const work = async (): Promise<void> => {
+      for (let before = NaN; !isDone() && !late.signal.aborted && before !== progress();) {
+        before = progress();
+        await this.#drain();
+      }
+    };
+    await Promise.race([work(), timeout]);
+    late.abort();
+    return isDone();
+  }
+
+  clear(work: () => Promise<void>): Promise<void> {
+    return this.#inTurn(async () => {
+      const before = this.#queue.size;
+      await (this.#journal === undefined ? work() : this.#journal.clear(work));
+      this.#leave(before);
     });
   }
 
+  counts(): WriteCounts {
+    return {
+      waiting: this.#queue.size - this.#lostAtEnd + this.#onlyInJournal,
+      written: this.#counts.written,
+      dropped: this.#counts.dropped + (this.#journal?.dropped ?? 0),
+      failing: this.#counts.failing,
+    };
+  }
+
+  async close(): Promise<WriteCounts> {
+    if (this.#isClosed) return this.counts();
+    const { log, rows } = this.#options;
+    await this.flush(limits.databaseCloseMs);
+    this.#isClosed = true;
+    this.#pace.stop();
+    this.#stopWatching();
+    const lost = Math.min(this.#journal?.close() ?? Infinity, this.#queue.size);
+    this.#lostAtEnd = lost;
+    this.#counts.dropped += lost;
+    const { waiting } = this.counts();
+    if (waiting > 0) log.info(`Some ${rows} are not in the database yet; the next start writes them`, { waiting });
+    if (lost > 0) log.error(`Some ${rows} are lost: the database could not take them`, { lost });
+    return this.counts();
+  }
+
+  get #onlyInJournal(): number {
+    return this.#journal?.onlyHere ?? 0;
+  }
+
+  get #isWaiting(): boolean {
+    return this.#queue.size > 0 || this.#onlyInJournal > 0;
+  }
+
+  get #canWrite(): boolean {
+    return !this.#isClosed && this.#options.database.current() !== undefined;
+  }
+
+  #lose(): void {
+    this.#counts.dropped += 1;
+    this.#unsaid += 1;
+  }
+
+  /** Writes the rows that are there now, unless they cannot be written now. */
+  #drain(): Promise<void> {
+    const marks = this.#marks;
+    marks.goal = marks.entered;
+    // Whoever drains already takes them along; then it is enough to wait for the end of that.
+    if (this.#isDraining) return this.#inTurn(async () => {});
+    this.#isDraining = true;
+    return this.#inTurn(async () => {
+      this.#pace.began();
+      this.#journal?.begin();
+      let good = true;
+      while (good && marks.left < marks.goal && this.#queue.size > 0) good = await this.#writeBatch();
+      // One file at a time: newer rows wait meanwhile.
+      if (good && this.#onlyInJournal > 0) good = await this.#replay();
+      this.#isDraining = false;
+      if (marks.left === marks.entered && this.#onlyInJournal === 0) this.#journal?.empty();
+      if (good && this.#canWrite && (this.#queue.size >= limits.writeSoonRows || this.#onlyInJournal > 0))
+        this.#pace.soon();
+    });
+  }
+
+  /** Rows of an earlier process, or that memory had no place for. False when they have to be brought again. */
+  async #replay(): Promise<boolean> {
+    return (
+      (await this.#journal?.replay(this.#marks.left, async (found) => {
+        for (let from = 0; from < found.length; from += limits.writeBatchRows) {
+          if (!(await this.#writeSome(found.slice(from, from + limits.writeBatchRows))).isDone) return false;
+        }
+        return true;
+      })) ?? true
+    );
+  }
+
   /** False when the rest has to wait. */
-  async function writeBatch(): Promise<boolean> {
+  async #writeBatch(): Promise<boolean> {
+    const { left, isDone } = await this.#writeSome(this.#queue.oldest(limits.writeBatchRows));
+    this.#leave(left);
+    return isDone;
+  }
+
+  /** Gives how many were written or refused, and whether that was all. */
+  async #writeSome(some: readonly T[]): Promise<{ left: number; isDone: boolean }> {
+    const { database, write, log, rows } = this.#options;
+    const counts = this.#counts;
     const open = database.current();
-    if (open === undefined) return false; // Its return wakes us.
-    const outcome = await writeRows(queue.oldest(limits.writeBatchRows), (batch) => write(open, batch));
+    if (open === undefined) return { left: 0, isDone: false }; // Its return wakes us.
+    const outcome = await writeRows(some, (batch) => write(open, batch));
+    const left = outcome.written + outcome.refused;
     counts.written += outcome.written;
     counts.dropped += outcome.refused;
-    leave(outcome.written + outcome.refused);
     if (outcome.refused > 0) log.error(`The database refused some ${rows}`, { refused: outcome.refused });
     counts.failing = outcome.error !== undefined && !(outcome.error instanceof HubError);
     if (counts.failing)
       log.warn(`Cannot write ${rows}; they are kept and tried again`, { error: reasonOf(outcome.error) });
     if (outcome.error !== undefined) {
-      if (canWrite()) pace.within(limits.databaseRetryMaxMs);
-      return false;
+      if (this.#canWrite) this.#pace.within(limits.databaseRetryMaxMs);
+      return { left, isDone: false };
     }
-    if (unsaid > 0) log.warn(`Some ${rows} were not kept: the database was away for too long`, { dropped: unsaid });
-    unsaid = 0;
-    return true;
+    if (this.#unsaid > 0)
+      log.warn(`Some ${rows} were not kept: the database was away for too long`, { dropped: this.#unsaid });
+    this.#unsaid = 0;
+    return { left, isDone: true };
   }
 
-  function leave(count: number): void {
-    queue.drop(count);
-    marks.left += count;
+  #leave(count: number): void {
+    this.#queue.drop(count);
+    this.#marks.left += count;
+    this.#journal?.release(this.#marks.left);
   }
-
-  const stopWatching = database.onChange(({ state }) => {
-    if (state === 'ready' && queue.size > 0) void drain();
-  });
-
-  async function flush(timeoutMs: number): Promise<boolean> {
-    const goal = marks.entered;
-    if (queue.size === 0) return true;
-    if (database.current() === undefined) return false;
-    const late = new AbortController();
-    const timeout = sleep(timeoutMs, undefined, { signal: late.signal, ref: false }).catch(() => {});
-    await Promise.race([drain(), timeout]);
-    late.abort();
-    return marks.left >= goal;
-  }
-
-  return {
-    add(row) {
-      if (closed || queue.size >= limit) {
-        counts.dropped += 1;
-        unsaid += 1;
-        return;
-      }
-      queue.add(row);
-      marks.entered += 1;
-      if (queue.size === limits.writeSoonRows) {
-        if (canWrite()) pace.soon();
-      } else if (!pace.isSet && canWrite()) pace.within(limits.writeBatchMs);
-    },
-    flush,
-    clear: (work) =>
-      inTurn(async () => {
-        const before = queue.size;
-        await work();
-        leave(before);
-      }),
-    counts: () => ({ waiting: queue.size, ...counts }),
-    async close() {
-      if (closed) return;
-      await flush(limits.databaseCloseMs);
-      closed = true;
-      pace.stop();
-      stopWatching();
-    },
-  };
 }
 
 function arrayQueue<T>(): RowQueue<T> {

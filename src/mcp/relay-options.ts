@@ -40,6 +40,8 @@ export interface RelayOptions {
   readonly connection: (target: Target, request: ClientRequest) => RelayConnection | undefined;
   /** Called once for each request that went to a server, when it is over. Must be quick. */
   readonly finished: (call: FinishedCall) => void;
+  /** Calls back once what `finished` was told outlives this process: at once, or at the end of this turn of the event loop. Answers wait for it. */
+  readonly afterKeeping?: (done: () => void) => void;
   /** What servers ask of clients in the middle of their calls. */
   readonly asks: Asks;
   readonly log: Logger;

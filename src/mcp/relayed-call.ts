@@ -218,8 +218,8 @@ export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
       this.#report('cancelled', reason, undefined);
       const { reply, id } = this.#request;
       const text = `Request cancelled: ${reason}`;
-      if (reply.refused) return reply.refused(new HubError('cancelled', text));
-      reply.answer(errorResponseText(id, rpcErrors.invalidRequest, text));
+      if (reply.refused) return this.#afterKeeping(() => reply.refused?.(new HubError('cancelled', text)));
+      this.#answer(errorResponseText(id, rpcErrors.invalidRequest, text));
     });
   }
 
@@ -253,18 +253,18 @@ export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
     const names = Object.keys(requiredCapabilities).join(', ');
     const text = `Server "${this.target.server}" needs a client that supports ${names}.`;
     this.#report('error', text, undefined);
-    const { reply, id } = this.#request;
-    reply.answer(errorResponseText(id, rpcErrors.missingClientCapability, text, { requiredCapabilities }), 400);
+    const { id } = this.#request;
+    this.#answer(errorResponseText(id, rpcErrors.missingClientCapability, text, { requiredCapabilities }), 400);
   }
 
   #deliver(message: RpcMessage, text: string): void {
-    const { id, reply } = this.#request;
+    const { id } = this.#request;
     const result = message.result === undefined ? undefined : memberText(text, 'result');
     if (result !== undefined) {
       const toolFailed = isObject(message.result) && message.result['isError'] === true;
       if (toolFailed && this.#lacking) return this.#lacks(this.#lacking);
       this.#report(toolFailed ? 'tool_error' : 'ok', undefined, result);
-      return reply.answer(
+      return this.#answer(
         resultText(id, resultFor(this.#request, this.target, this.#options.asks, message.result, result)),
       );
     }
@@ -281,7 +281,7 @@ export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
     if (code === urlElicitationRequired && this.#redirects(message.error)) return;
     this.#report('error', String(message.error['message']).slice(0, 500), error);
     const status = this.#request.stateless ? statelessStatus(code) : 200;
-    reply.answer(
+    this.#answer(
       `{"jsonrpc":"2.0","id":${id},"error":${errorFor(this.#request, this.#isStateless, error, message.error)}}`,
       status,
     );
@@ -299,13 +299,13 @@ export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
   #refuse(error: HubError): void {
     this.#report(error.code === 'timeout' ? 'timeout' : 'error', error.message, undefined);
     const { reply } = this.#request;
-    if (reply.refused) return reply.refused(error);
-    reply.answer(refusalText(this.#request, error));
+    if (reply.refused) return this.#afterKeeping(() => reply.refused?.(error));
+    this.#answer(refusalText(this.#request, error));
   }
 
   /** True when what the server says was answered in the words of the stateless revision. */
   #redirects(error: Record<string, unknown>): boolean {
-    const { session, stateless, reply, id } = this.#request;
+    const { session, stateless, id } = this.#request;
     const { server } = this.target;
     const elicitations = elicitationsOf(error);
     if (session)
@@ -315,7 +315,7 @@ export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
     if (abilitiesFor(this.#request).includes('u')) {
       const result = urlsRequired(error);
       this.#report('ok', undefined, result);
-      reply.answer(resultText(id, result));
+      this.#answer(resultText(id, result));
     } else {
       this.#lacks({ elicitation: { url: {} } });
     }
@@ -350,6 +350,18 @@ export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
       const { code, message } = toRpcError(error);
       reply.answer(errorResponseText(id, code, message));
     }
+  }
+
+  #answer(text: string, status?: number): void {
+    const { reply } = this.#request;
+    this.#afterKeeping(() => reply.answer(text, status));
+  }
+
+  /** Answers the client once the record of the call outlives this process: what was answered is in the activity, also after a kill. */
+  #afterKeeping(answer: () => void): void {
+    const { afterKeeping } = this.#options;
+    if (afterKeeping) afterKeeping(() => this.#safely(answer));
+    else answer();
   }
 
   /** True the first time. */

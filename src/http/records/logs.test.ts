@@ -20,7 +20,7 @@ import { logsRoutes } from './logs.ts';
 async function start(settings: Settings) {
   const book = createLog({ level: 'info', format: 'json', write: () => {} });
   const database = createDatabase({ url: 'off', dataDir: '/nonexistent', log: silent });
-  const records = openRecords(book, database, silent);
+  const records = openRecords({ feed: book, database, log: silent });
   const identify = async () => ({ kind: 'user', username: 'admin' }) as const;
   const api = createApi({
     mount: '',
