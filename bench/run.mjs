@@ -41,7 +41,8 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
   });
 }
 for (const name of positionals.length > 0 ? positionals : all) {
-  const { about, run } = await import(new URL(`${name}.mjs`, folder));
+  const { about, run, byName = false } = await import(new URL(`${name}.mjs`, folder));
+  if (byName && positionals.length === 0) continue;
   console.log(`\n== ${name}: ${about}`);
   const cells = new Map();
   show = () => console.table(rowsOf(cells).map(({ rounds: _, ...row }) => row));

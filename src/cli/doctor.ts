@@ -13,7 +13,10 @@ export const doctor: Command = {
   async run(flags) {
     refuseDebugger();
     const { examine } = await import('./examine.ts');
-    const { checks, misconfigured } = await examine(variablesFrom(flags));
+    const { checks, misconfigured } = await examine(
+      variablesFrom(flags),
+      (line) => void process.stderr.write(`  … ${line}\n`),
+    );
     const ok = checks.every(({ status }) => status !== 'fail');
     process.stdout.write(flags['json'] === true ? `${JSON.stringify({ ok, checks }, null, 2)}\n` : reportText(checks));
     if (misconfigured) return exitCodes.misconfigured;

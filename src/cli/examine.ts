@@ -24,8 +24,8 @@ export interface Findings {
   readonly misconfigured: boolean;
 }
 
-/** Runs every check that can be run; `overrides` are variables that win over the environment. */
-export async function examine(overrides: Record<string, string>): Promise<Findings> {
+/** Runs every check that can be run; `overrides` are variables that win over the environment, `tell` is called with what takes long. */
+export async function examine(overrides: Record<string, string>, tell?: (line: string) => void): Promise<Findings> {
   const node = checkNodeVersion();
   let env: Env;
   try {
@@ -44,7 +44,7 @@ export async function examine(overrides: Record<string, string>): Promise<Findin
   ]);
   const commands = await checkCommands(settings.servers, path);
   const signIns = await readStoredSignIns(env.dataDir, noLog);
-  const servers = await tryServers(settings.servers, env, signIns, files);
+  const servers = await tryServers(settings.servers, env, { signIns, files, tell });
   const unread: Check[] = [];
   const wishes = embeddingWishes(settings.settings ?? { system: {} }, env, (path) => {
     try {
@@ -73,13 +73,22 @@ export async function examine(overrides: Record<string, string>): Promise<Findin
   return { checks, misconfigured: settings.invalid };
 }
 
+interface ServerNeeds {
+  readonly signIns: StoredSignIns;
+  readonly files: SecretFiles;
+  /** Called with what takes long. */
+  readonly tell: ((line: string) => void) | undefined;
+}
+
 async function tryServers(
   servers: readonly PreparedServer[],
   env: Env,
-  signIns: StoredSignIns,
-  { read }: SecretFiles,
+  { signIns, files, tell = () => undefined }: ServerNeeds,
 ): Promise<Check[]> {
-  const probes = openProbes(env, servers, signIns, read);
+  const probes = openProbes(env, servers, signIns, files.read, (server, { phase, isWaiting }) => {
+    if (phase === 'installing' && !isWaiting)
+      tell(`server ${server}: its package is being installed, which may take minutes`);
+  });
   try {
     return await checkServers(servers, probes.probe);
   } finally {

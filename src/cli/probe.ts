@@ -1,11 +1,13 @@
+import { availableParallelism } from 'node:os';
 import type { Logger } from '../core/logger.ts';
 import type { ServerSettings } from '../core/settings/types.ts';
 import type { Env } from '../env/env.ts';
 import { expandServer, type ReadFile } from '../settings/placeholders.ts';
 import { inheritableEnv } from '../upstream/stdio/child-env.ts';
+import { createInstallQueue } from '../upstream/stdio/install-queue.ts';
 import { loadChannel, openChannel } from '../upstream/open-channel.ts';
 import { ownerMark } from '../upstream/stdio/orphans.ts';
-import { probeServer } from '../upstream/probe.ts';
+import { type ConnectingState, probeServer } from '../upstream/probe.ts';
 import { openReaper } from '../upstream/stdio/reaper.ts';
 import { version } from '../version.ts';
 import type { Offer } from './checks/servers.ts';
@@ -21,17 +23,19 @@ export interface Vouched {
   readonly allowedCidrs: readonly string[];
 }
 
-/** Trial connections made just as the hub makes its own, with the same trust in each server; one that is not among `servers` gets none. Each takes as long as the hub would wait, and says nothing but its outcome. */
+/** Trial connections made just as the hub makes its own, with the same trust in each server; one that is not among `servers` gets none. Each takes as long as the hub would wait, and says nothing but its outcome; `progress` is called with what it is doing meanwhile. */
 export function openProbes(
   env: Env,
   servers: readonly Vouched[],
   signIns?: Pick<StoredSignIns, 'credential'>,
   readFile?: ReadFile,
+  progress: (server: string, state: ConnectingState) => void = () => undefined,
 ): {
   probe: (server: ServerSettings) => Promise<Offer>;
   close: () => Promise<void>;
 } {
   const reaper = openReaper();
+  const installs = createInstallQueue(availableParallelism());
   const known = new Map(servers.map((server) => [server.name, server]));
   const trusts = ({ name }: ServerSettings) => known.get(name)?.trusted === true;
   const opener = {
@@ -45,6 +49,7 @@ export function openProbes(
     inheritedEnv: inheritableEnv(env.variables),
     owner: ownerMark(env.dataDir),
     reaper,
+    installs,
     connectTimeoutMs: env.connectTimeoutMs,
     requestTimeoutMs: env.requestTimeoutMs,
     userAgent: `toolhub/${version}`,
@@ -58,7 +63,11 @@ export function openProbes(
         version,
         timeoutMs: env.connectTimeoutMs,
         log: noLog,
+        progress: (state) => progress(server.name, state),
       }),
-    close: () => reaper.close(),
+    async close() {
+      installs.close();
+      await reaper.close();
+    },
   };
 }

@@ -48,8 +48,9 @@ function jsonReport(env: Pick<Env, 'database' | 'dataDir'>): StartReport {
       for (const line of exposure) log.warn(line);
     },
     async followServers(hub, stop) {
-      for await (const { name, status, tools, error } of settling(hub, stop)) {
+      for await (const { name, status, tools, error, phase, phaseSince } of settling(hub, stop)) {
         if (status !== 'connecting') log.info(`Server ${name}: ${status}`, { tools, error });
+        else if (phase === 'installing') log.info(`Server ${name}: installing`, { since: phaseSince });
       }
     },
   };
@@ -98,7 +99,7 @@ function settingsIn({ settingsPath }: Hub, { database }: Pick<Env, 'database'>):
 const { clean } = createCleaner();
 
 /** `  ✓ memory        9 tools  (0.4 s)` */
-export function serverLine({ name, status, tools, ms, error }: ServerState): string {
+export function serverLine({ name, status, tools, ms, error, phase, phaseSince, waiting }: ServerState): string {
   const line = (sign: string, text: string) => `  ${sign} ${clean(name).padEnd(16)}  ${text}`;
   switch (status) {
     case 'connected':
@@ -107,7 +108,7 @@ export function serverLine({ name, status, tools, ms, error }: ServerState): str
         `${tools} ${tools === 1 ? 'tool' : 'tools'}${ms === undefined ? '' : `  (${(ms / 1000).toFixed(1)} s)`}`,
       );
     case 'connecting':
-      return line('…', 'connecting');
+      return line('…', connectingText(phase, phaseSince, waiting));
     case 'oauth_required':
       return line('!', `sign-in needed${error === undefined ? '' : `: ${clean(error)}`}`);
     case 'disabled':
@@ -117,24 +118,45 @@ export function serverLine({ name, status, tools, ms, error }: ServerState): str
   }
 }
 
-/** Each server once it has settled, in the order they do; one that takes long is first given as `connecting`. Disabled ones are not news. */
+/** `installing (34 s)`: what a server that is not there yet is doing, and for how long. */
+export function connectingText(phase: ServerState['phase'], since = '', waiting = false): string {
+  const seconds = Math.max(0, Math.round((Date.now() - Date.parse(since)) / 1_000));
+  if (phase !== 'installing') return 'connecting';
+  return `${waiting ? 'waiting to be installed' : 'installing'}${Number.isNaN(seconds) ? '' : ` (${seconds} s)`}`;
+}
+
+/** Each server once it has settled, in the order they do; one that takes long is given as `connecting` before, and each `limits.announceInstallMs` while it is being installed. Disabled ones are not news. */
 export async function* settling(hub: Hub, stop: AbortSignal): AsyncGenerator<ServerState> {
-  const told = new Map<string, ServerState['status']>();
+  const told = new Map<string, Told>();
   const startedAt = Date.now();
   while (!stop.aborted) {
     const slow = Date.now() - startedAt >= limits.announceSlowMs;
     const states = hub.servers().filter(({ status }) => status !== 'disabled');
     for (const state of states) {
-      const before = told.get(state.name);
-      const news =
-        before === undefined
-          ? state.status !== 'connecting' || slow
-          : before === 'connecting' && state.status !== 'connecting';
-      if (!news) continue;
-      told.set(state.name, state.status);
+      if (!isNews(state, told.get(state.name), slow)) continue;
+      told.set(state.name, { status: state.status, isInstalling: isInstalling(state), at: Date.now() });
       yield state;
     }
     if (states.every(({ status }) => status !== 'connecting')) return;
     await hub.settled(limits.announcePollMs);
   }
+}
+
+/** What was last said of a server. */
+interface Told {
+  readonly status: ServerState['status'];
+  readonly isInstalling: boolean;
+  readonly at: number;
+}
+
+function isNews(state: ServerState, before: Told | undefined, slow: boolean): boolean {
+  if (!before) return state.status !== 'connecting' || slow;
+  if (before.status !== 'connecting') return false;
+  if (state.status !== 'connecting') return true;
+  const isLong = Date.now() - before.at >= limits.announceInstallMs;
+  return isInstalling(state) && (!before.isInstalling || isLong);
+}
+
+function isInstalling({ phase, waiting }: ServerState): boolean {
+  return phase === 'installing' && waiting !== true;
 }

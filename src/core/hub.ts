@@ -2,7 +2,13 @@
 export interface ServerState {
   readonly name: string;
   readonly status: ServerStatus;
-  /** Why it is not connected, with what to do about it. */
+  /** While it is connecting: how far that is. */
+  readonly phase?: 'installing' | 'starting' | 'handshake';
+  /** ISO time since when it is in this phase. */
+  readonly phaseSince?: string;
+  /** While it is connecting: other starts come first. */
+  readonly waiting?: true;
+  /** Why it is not connected, with what to do about it; while it is connecting, why the last attempt failed. */
   readonly error?: string;
   /** Why no connection comes about, in words that name no address. */
   readonly unreachable?: string;

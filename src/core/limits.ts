@@ -13,6 +13,8 @@ export const limits = {
   /** The start-up lines look at the servers this often, and name one that has not connected after this long. */
   announcePollMs: 100,
   announceSlowMs: 3_000,
+  /** A server whose package is being installed is named again this often, with the time it has taken. */
+  announceInstallMs: 30_000,
   /** How long `toolhub search` waits for a hub; a hosted embedding service behind it may take ten seconds. */
   searchAnswerMs: 30_000,
   /** How long `toolhub doctor` waits for whoever has the hub's port, and for the engine of Docker: one that hangs must not hold up the other checks. */
@@ -303,6 +305,10 @@ export const limits = {
   /** First and longest wait before the next attempt to connect; doubled each time, with jitter. */
   backOffFirstMs: 1_000,
   backOffMaxMs: 60_000,
+  /** The same of a program: each start costs a core seconds, and a program that fails to start fails until its settings or the machine are changed. */
+  backOffProgramMaxMs: 5 * 60_000,
+  /** A server that took too long to connect gets twice the time at its next attempt, this many times: four minutes in place of half a one. */
+  connectTimeoutDoublings: 3,
   /** A connection that held this long was good: the next failure starts the back-off anew. */
   backOffResetMs: 60_000,
   /** `list_changed` storms are answered by one list request per this time. */
@@ -314,6 +320,31 @@ export const limits = {
   catalogueGraceMs: 10 * 60_000,
   /** The catalogue is written to disk at most this often. */
   catalogueSaveMs: 1_000,
+
+  // upstream/stdio/: servers whose launcher installs their package first
+
+  /** Installations at once of one launcher. One leaves a core idle while it waits for the network; with more than three, two cores take longer for all. */
+  installsAtOnce: 3,
+  /** Launchers at once, and per core where that is more, whose package is in the cache: each computes for a second and waits for the registry. */
+  launchesAtOnce: 4,
+  launchesPerCore: 2,
+  /** A launcher that starts what is in its cache is not in the way of others for longer than this, and counts as installing then. */
+  launchPlaceMs: 10_000,
+  /** How long an installation may take: a large package through a slow line takes minutes. */
+  installMs: 10 * 60_000,
+  /** One that is not wanted any more, or took longer, may go on for so long. Only then it is ended: until it ends, the package cannot be installed again. */
+  installLeftMs: 30 * 60_000,
+  /** The processes of launchers are looked at this often: what the start of a server loses by it at most. */
+  installLookMs: 150,
+  /** A launcher that has a process at work for this long may have started a program that is not recognised, so it is spoken to; so is one that is silent for this long. */
+  installBusyMs: 3_000,
+  installSilentMs: 60_000,
+  /** An engine of containers says within this time that it has to fetch an image. */
+  installSignMs: 2_000,
+  /** How often it is looked whether another hub of the machine has installed the same package. */
+  installElsewhereMs: 1_000,
+  /** npm renews its lock every second, and does not believe one that is older than this. */
+  npmLockMs: 60_000,
 
   // upstream/: what a server offers and says
 

@@ -17,6 +17,7 @@ import { catalogueText, loadCatalogue } from '../upstream/catalogue-file.ts';
 import type { ChannelEvents } from '../upstream/channel.ts';
 import { inheritableEnv } from '../upstream/stdio/child-env.ts';
 import { openEraMemory } from '../upstream/eras/memory.ts';
+import { createInstallQueue } from '../upstream/stdio/install-queue.ts';
 import { createLeases } from '../upstream/leases.ts';
 import { loadChannel, openChannel } from '../upstream/open-channel.ts';
 import { endOrphans, ownerMark } from '../upstream/stdio/orphans.ts';
@@ -55,11 +56,7 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
   const saved = await loadCatalogue(join(dataDir.path, 'catalogue.json'), log('hub'));
   const eras = await openEraMemory(join(dataDir.path, 'eras.json'), log('hub'));
   closers.add(() => eras.close());
-  const reaper = openReaper();
-  closers.add(() => reaper.close());
-  endOrphans(dataDir.path, log('hub')).catch((error: unknown) => {
-    log('hub').warn('processes of an earlier run could not be looked for', { error: errorText(error) });
-  });
+  const { reaper, installs } = openProcesses(dataDir, log, closers);
   const owner = ownerMark(dataDir.path);
   const { connectTimeoutMs, requestTimeoutMs } = env;
   const inheritedEnv = inheritableEnv(env.variables);
@@ -97,6 +94,7 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     inheritedEnv,
     owner,
     reaper,
+    installs,
     connectTimeoutMs,
     requestTimeoutMs,
     userAgent,
@@ -138,6 +136,18 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
   });
   closers.add(() => leases.close());
   return { pool, leases, signIns, grants, savedText: catalogueText(saved) };
+}
+
+/** What all programs that the hub starts share. What an earlier run left behind is ended. */
+function openProcesses(dataDir: DataDir, log: LoggerFor, closers: Closers) {
+  const reaper = openReaper();
+  closers.add(() => reaper.close());
+  const installs = createInstallQueue(availableParallelism());
+  closers.add(() => installs.close());
+  endOrphans(dataDir.path, log('hub'), installs).catch((error: unknown) => {
+    log('hub').warn('processes of an earlier run could not be looked for', { error: errorText(error) });
+  });
+  return { reaper, installs };
 }
 
 /** A connection keeps the settings it was made with; who vouches for its server may be somebody else by now. One that leads elsewhere by now is on its way out. */

@@ -2,10 +2,10 @@ import { HubError } from '../core/errors.ts';
 
 /**
  * What a caller is told when a server could not answer. Why not may quote what a program said last, an address inside the network, the answer of a proxy: that is
- * in the log and in the state of the server, for those who manage it. `status` is that of the connection.
+ * in the log and in the state of the server, for those who manage it. `status` is that of the connection, `phase` how far its start is.
  */
-export function toldToCaller(error: HubError, server: string, status: string): HubError {
-  const text = error.told ?? words(error, `Server "${server}"`, status);
+export function toldToCaller(error: HubError, server: string, status: string, phase?: string): HubError {
+  const text = error.told ?? words(error, `Server "${server}"`, status, phase);
   if (text === undefined || text === error.message) return error;
   const { code, retryAfterMs } = error;
   return new HubError(code, text, { cause: error, ...(retryAfterMs !== undefined && { retryAfterMs }) });
@@ -23,9 +23,16 @@ export function notConnected(
 }
 
 /** Undefined for what the hub itself says of the call: a timeout, a size, a cancellation. */
-function words({ code, retryAfterMs, unreachable }: HubError, server: string, status: string): string | undefined {
+function words(
+  { code, retryAfterMs, unreachable }: HubError,
+  server: string,
+  status: string,
+  phase: string | undefined,
+): string | undefined {
   switch (code) {
     case 'upstream_unavailable':
+      if (status === 'connecting' && phase === 'installing')
+        return `${server} is still being installed, which may take minutes. Try again later.`;
       if (status === 'connecting') return `${server} is still connecting. Try again in a moment.`;
       // Deleted, switched off or set up otherwise; under this connection it does not come back.
       if (status === 'stopped')

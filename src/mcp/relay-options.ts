@@ -11,7 +11,7 @@ import type { ClientRequest } from './request.ts';
 
 /** The part of a connection to a server that relaying needs; `upstream/connection.ts` is one. */
 export interface RelayConnection {
-  readonly status: { readonly kind: string };
+  readonly status: { readonly kind: string; readonly phase?: string };
   /** What it offered when it was last met; tells in which revision it speaks. */
   readonly offer: { readonly about: { readonly protocolVersion: string } } | undefined;
   available(waitMs: number): Promise<void>;

@@ -169,7 +169,8 @@ export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
   }
 
   failed(error: HubError): void {
-    this.#fail(toldToCaller(error, this.target.server, this.#connection.status.kind));
+    const { status } = this.#connection;
+    this.#fail(toldToCaller(error, this.target.server, status.kind, status.phase));
   }
 
   /** `why` is what the client is told. */

@@ -9,6 +9,11 @@ import type { RpcMessage } from '../core/protocol/rpc.ts';
  */
 export interface Channel {
   /**
+   * Absent where the server can be met at once. Otherwise resolves when it is time for that: with true when the server's own program is known to run, with false
+   * when that cannot be told and it may still be installing.
+   */
+  readonly launched?: Promise<boolean>;
+  /**
    * Sends one message, given as JSON text without line breaks. A request names its id, so that the answer's stream and a transport failure can be told
    * to belong to it. `headers` (names and values in turn) go out with it where the transport has headers. Throws HubError `upstream_unavailable` when the
    * channel is closed or its backlog is full.
@@ -24,6 +29,17 @@ export interface Channel {
   close(): Promise<void>;
 }
 
+/** How far a start is: the package is being installed, the program is starting, it has said something and is being met. */
+export type StartPhase = 'installing' | 'starting' | 'handshake';
+
+export interface StartProgress {
+  readonly phase: StartPhase;
+  /** Other starts come first. */
+  readonly isWaiting?: boolean;
+  /** The program runs, so the limit for connecting counts. */
+  readonly isRunning?: boolean;
+}
+
 export interface ChannelEvents {
   /**
    * A message arrived. `text` is its exact JSON text. `relatedTo` is the id of the request whose own response stream carried it (HTTP only):
@@ -34,6 +50,8 @@ export interface ChannelEvents {
   large(answer: LargeAnswer): boolean;
   /** This one request failed in transport; the channel lives on. `sessionLost`: the server refused it unread because it no longer knows our session. */
   failed(requestId: number, error: HubError, sessionLost: boolean): void;
+  /** How far the start of the server is; may come again and again until it is met. */
+  progress?(progress: StartProgress): void;
   /** The channel is dead (process ended, stream refused). Every request without an answer has failed with it. */
   closed(error: HubError): void;
 }

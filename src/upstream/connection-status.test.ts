@@ -2,7 +2,14 @@ import { expect, test } from 'vitest';
 import { HubError } from '../core/errors.ts';
 import { Standing } from './connection-status.ts';
 
-const connecting = { kind: 'connecting', attempts: 0 } as const;
+const connecting = {
+  kind: 'connecting',
+  attempts: 0,
+  phase: 'handshake',
+  phaseSince: 0,
+  isWaiting: false,
+  error: undefined,
+} as const;
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('who waits for a server goes on waiting when a second attempt follows the first at once', async () => {

@@ -1,8 +1,19 @@
 import { HubError } from '../core/errors.ts';
+import type { StartPhase } from './channel.ts';
 
 /** What one connection is doing. `attempts` counts the failures since it last held for a while. */
 export type ConnectionStatus =
-  | { readonly kind: 'connecting'; readonly attempts: number }
+  | {
+      readonly kind: 'connecting';
+      readonly attempts: number;
+      readonly phase: StartPhase;
+      /** Since when it is in this phase, milliseconds since the epoch. */
+      readonly phaseSince: number;
+      /** Other starts come first. */
+      readonly isWaiting: boolean;
+      /** Why the last attempt failed. */
+      readonly error: HubError | undefined;
+    }
   | { readonly kind: 'connected'; readonly sinceMs: number; readonly tookMs: number }
   | {
       readonly kind: 'disconnected';
@@ -47,8 +58,11 @@ export class Standing {
     const name = `Server "${this.#server}"`;
     if (status.kind === 'oauth_required') throw status.error;
     if (status.kind !== 'disconnected') {
-      const text = `${name} is still connecting. Try again in a moment.`;
-      throw new HubError('upstream_unavailable', text, { retryAfterMs: 2_000 });
+      const isInstalling = status.kind === 'connecting' && status.phase === 'installing';
+      const text = isInstalling
+        ? `${name} is still being installed, which may take minutes. Try again later.`
+        : `${name} is still connecting. Try again in a moment.`;
+      throw new HubError('upstream_unavailable', text, { retryAfterMs: isInstalling ? 10_000 : 2_000 });
     }
     const retryAfterMs = Math.max(0, status.nextRetryAt - Date.now());
     const text = `${name} is not connected: ${status.error.message} Next attempt in ${Math.ceil(retryAfterMs / 1_000)} s.`;

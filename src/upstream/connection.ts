@@ -6,6 +6,7 @@ import type { Logger } from '../core/logger.ts';
 import { paramHeaderValues } from '../core/arguments/headers.ts';
 import type { ServerSettings } from '../core/settings/types.ts';
 import type { RequestFacts } from '../core/protocol/stateless.ts';
+import type { StartProgress } from './channel.ts';
 import type { ConnectionOptions } from './connection-options.ts';
 import { type ConnectionStatus, Standing } from './connection-status.ts';
 import { SignInRequired } from './credential.ts';
@@ -59,8 +60,14 @@ export class Connection {
   #ended: Promise<void>;
   /** Failures since the connection last held for `limits.backOffResetMs`. */
   #failures = 0;
+  /** Attempts in a row that ended because the server took too long. */
+  #timeouts = 0;
+  /** How long it was waited before the last attempt. */
+  #lastWaitMs = 0;
+  /** Ends an attempt whose program runs and does not connect. */
+  #startTimer: NodeJS.Timeout | undefined;
   /** Why it failed last, until it is connected again. */
-  #lastReason: string | undefined;
+  #lastError: HubError | undefined;
   /** Grows with each attempt to connect. */
   #attempt = 0;
 
@@ -88,6 +95,7 @@ export class Connection {
     this.#introduction = new Introduction({
       ...options,
       eras: this.#eras,
+      met: () => this.#progress({ phase: 'handshake', isRunning: true }),
       listening: (listener) => (this.#listener = listener),
       missed: (kind) => this.#relister.flag(kind),
     });
@@ -217,30 +225,75 @@ export class Connection {
     const attempt = ++this.#attempt;
     const current = (): boolean => attempt === this.#attempt && this.#standing.now.kind === 'connecting';
     this.#eras.begin();
-    this.#standing.set({ kind: 'connecting', attempts: this.#failures });
+    this.#beginPhase({ phase: this.server.transport.type === 'stdio' ? 'starting' : 'handshake', isWaiting: true });
     await this.#ended;
     const release = await this.#options.slots.take();
     const startedAt = performance.now();
     try {
+      if (!current()) return;
       await this.#options.load?.(this.server);
       if (!current()) return;
       const link = this.#openLink();
       this.#link = link;
-      const offer = await this.#introduction.begin(link, startedAt + this.#options.connectTimeoutMs);
+      const offer = await this.#introduction.begin(link, await this.#deadline(link, startedAt));
       if (!current()) return;
+      clearTimeout(this.#startTimer);
+      this.#timeouts = 0;
       this.#offer = offer;
       const tookMs = Math.round(performance.now() - startedAt);
       this.#standing.set({ kind: 'connected', sinceMs: Date.now(), tookMs });
       this.#keepAlive.start();
       this.#relister.start();
       this.#watches.use(this.#listener ?? subscribing(link.ask));
-      this.#lastReason = undefined;
+      this.#lastError = undefined;
       this.#log.info('connected', { tools: offer.tools.length, ms: tookMs, mcp: offer.about.protocolVersion });
     } catch (error) {
       if (current()) this.#lost(asHubError(error, 'The connection failed'));
     } finally {
       release();
     }
+  }
+
+  /** How long the server may take to be met and to list what it offers: longer, each time that this was too short. */
+  get #timeoutMs(): number {
+    return this.#options.connectTimeoutMs * 2 ** Math.min(this.#timeouts, limits.connectTimeoutDoublings);
+  }
+
+  /** On the clock of `performance.now()`. A server that is still being installed is not late. */
+  async #deadline(link: Link, startedAt: number): Promise<number> {
+    if (!link.launched) return startedAt + this.#timeoutMs;
+    const isRunning = await link.launched;
+    return performance.now() + this.#timeoutMs + (isRunning ? 0 : limits.installMs);
+  }
+
+  /** What a launcher tells on the way to the program, and the program of itself. */
+  #progress(progress: StartProgress): void {
+    const { now } = this.#standing;
+    if (now.kind !== 'connecting') return;
+    const link = this.#link;
+    if (link?.launched && progress.phase !== 'handshake') {
+      clearTimeout(this.#startTimer);
+      if (progress.isRunning)
+        this.#startTimer = setTimeout(() => link === this.#link && this.#tookTooLong(), this.#timeoutMs);
+    }
+    if (now.phase !== progress.phase || now.isWaiting !== (progress.isWaiting ?? false)) this.#beginPhase(progress);
+  }
+
+  #beginPhase({ phase, isWaiting = false }: StartProgress): void {
+    const attempts = this.#failures;
+    this.#standing.set({
+      kind: 'connecting',
+      attempts,
+      phase,
+      phaseSince: Date.now(),
+      isWaiting,
+      error: this.#lastError,
+    });
+  }
+
+  #tookTooLong(): void {
+    const text = `Server "${this.server.name}" did not connect within ${this.#timeoutMs / 1_000} s after its program was started.`;
+    this.#lost(new HubError('timeout', text));
   }
 
   #openLink(): Link {
@@ -260,6 +313,9 @@ export class Connection {
         const headers = toolHeaders(tools).get(tool);
         return headers ? paramHeaderValues(headers, args) : [];
       }),
+      progress: (progress) => {
+        if (link === this.#link) this.#progress(progress);
+      },
       listChanged: (kind) => {
         if (link === this.#link && this.#options.lists !== false) this.#relister.flag(kind);
       },
@@ -315,22 +371,32 @@ export class Connection {
     const held = this.#standing.now.kind === 'connected' ? Date.now() - this.#standing.now.sinceMs : 0;
     const failures = held > limits.backOffResetMs ? 1 : this.#failures + 1;
     this.#failures = failures;
+    if (failure.code === 'timeout' && this.#standing.now.kind === 'connecting') this.#timeouts++;
     if (failure.cause instanceof SignInRequired) {
       this.#standing.set({ kind: 'oauth_required', error, attempts: failures });
       return this.#dropLink(error);
     }
-    const longest = Math.min(limits.backOffMaxMs, limits.backOffFirstMs * 2 ** Math.min(failures - 1, 10));
-    const waitMs = Math.round(longest * (0.5 + Math.random() / 2));
+    const waitMs = this.#waitMs(failures);
+    this.#lastWaitMs = waitMs;
     this.#standing.set({ kind: 'disconnected', error, attempts: failures, nextRetryAt: Date.now() + waitMs });
     // A server that stays away says so once; the same reason again and again would bury what others have to say.
-    const level = error.message === this.#lastReason ? 'debug' : 'warn';
-    this.#lastReason = error.message;
+    const level = error.message === this.#lastError?.message ? 'debug' : 'warn';
+    this.#lastError = error;
     this.#log[level]('disconnected', { error: error.message, attempts: failures, retryInMs: waitMs });
     this.#retryTimer = setTimeout(() => void this.#connect(), waitMs);
     this.#dropLink(error);
   }
 
+  /** Twice as long with each failure, and never shorter than the last time, up to the longest. */
+  #waitMs(failures: number): number {
+    const most = this.server.transport.type === 'stdio' ? limits.backOffProgramMaxMs : limits.backOffMaxMs;
+    const longest = Math.min(most, limits.backOffFirstMs * 2 ** Math.min(failures - 1, 20));
+    const wait = Math.round(longest * (0.5 + Math.random() / 2));
+    return failures === 1 ? wait : Math.max(wait, this.#lastWaitMs);
+  }
+
   #dropLink(why: HubError): void {
+    clearTimeout(this.#startTimer);
     this.#relister.stop();
     this.#keepAlive.stop();
     this.#watches.use(undefined);

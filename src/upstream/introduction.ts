@@ -10,6 +10,8 @@ import { readOffer } from './offer/read-offer.ts';
 
 export type IntroductionOptions = Pick<ConnectionOptions, 'server' | 'version' | 'abilities' | 'lists' | 'log'> & {
   readonly eras: Eras;
+  /** The server has answered who it is. */
+  readonly met: () => void;
   /** The stream of changes of a server without sessions, before it is opened: whoever drops the link stops it. */
   readonly listening: (listener: Listener) => void;
   /** A list may have changed unheard. */
@@ -34,6 +36,7 @@ export class Introduction {
       separate: server.transport.type !== 'stdio',
     });
     link.ready(about.protocolVersion);
+    this.#options.met();
     // Before anything is listed.
     if (era === 'stateless') await this.#listen(link, about);
     else link.notify('notifications/initialized', undefined);

@@ -5,6 +5,9 @@ import type { Credential } from './credential.ts';
 import type * as RemoteChannels from './remote-channels.ts';
 import type { Reaper } from './stdio/reaper.ts';
 import type { AddressPolicy } from './safe-address.ts';
+import type { InstallQueue } from './stdio/install-queue.ts';
+import { openLaunched } from './stdio/launched-channel.ts';
+import { launcherOf } from './stdio/launcher.ts';
 import { openStdio } from './stdio/stdio.ts';
 
 export interface ChannelOpener {
@@ -18,6 +21,8 @@ export interface ChannelOpener {
   readonly inheritedEnv: Readonly<Record<string, string>>;
   readonly owner: string;
   readonly reaper: Reaper;
+  /** The turns of launchers. */
+  readonly installs: InstallQueue;
   readonly connectTimeoutMs: number;
   readonly requestTimeoutMs: number;
   readonly userAgent: string;
@@ -42,12 +47,15 @@ export function openChannel(server: ServerSettings, events: ChannelEvents, optio
   const transport = options.expand(server);
   const { name, maxMessageBytes } = server;
   const log = options.log(server);
-  const { inheritedEnv, owner, reaper, connectTimeoutMs, requestTimeoutMs, userAgent } = options;
+  const { inheritedEnv, owner, reaper, installs, connectTimeoutMs, requestTimeoutMs, userAgent } = options;
   const remote = { name, maxMessageBytes, log, connectTimeoutMs, userAgent, addresses: options.addresses(server) };
   const signedIn = (transport: RemoteTransport) => ({ credential: options.credential?.(server, transport) });
   switch (transport.type) {
-    case 'stdio':
-      return openStdio({ ...transport, name, maxMessageBytes, log, inheritedEnv, owner, reaper }, events);
+    case 'stdio': {
+      const program = { ...transport, name, maxMessageBytes, log, inheritedEnv, owner, reaper };
+      const launcher = launcherOf(transport.command, transport.args);
+      return launcher ? openLaunched(launcher, { ...program, installs }, events) : openStdio(program, events);
+    }
     case 'streamable-http':
       return loaded().openStreamableHttp({ ...transport, ...remote, ...signedIn(transport) }, events);
     case 'sse':

@@ -307,7 +307,14 @@ function stateOf(server: ServerSettings, entry: Entry | undefined, catalogue: Ca
     case 'connected':
       return { ...counts, status: 'connected', ms: status.tookMs };
     case 'connecting':
-      return { ...counts, status: 'connecting' };
+      return {
+        ...counts,
+        status: 'connecting',
+        phase: status.phase,
+        phaseSince: new Date(status.phaseSince).toISOString(),
+        ...(status.isWaiting && { waiting: true }),
+        ...(status.error && { error: status.error.message }),
+      };
     case 'oauth_required':
       return { ...counts, status: 'oauth_required', error: status.error.message };
     case 'disconnected':

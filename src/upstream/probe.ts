@@ -4,6 +4,7 @@ import type { Logger } from '../core/logger.ts';
 import type { ServerSettings } from '../core/settings/types.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import { Connection } from './connection.ts';
+import type { ConnectionStatus } from './connection-status.ts';
 import { createSlots } from './slots.ts';
 
 export interface Probed {
@@ -19,7 +20,11 @@ export interface ProbeOptions {
   readonly version: string;
   readonly timeoutMs: number;
   readonly log: Logger;
+  /** Called with each phase of the start. Must be quick. */
+  readonly progress?: (state: ConnectingState) => void;
 }
+
+export type ConnectingState = Extract<ConnectionStatus, { readonly kind: 'connecting' }>;
 
 /** Connects to a server once, lists what it offers, and leaves. Throws HubError with the reason when that fails. */
 export async function probeServer(server: ServerSettings, options: ProbeOptions): Promise<Probed> {
@@ -33,6 +38,7 @@ export async function probeServer(server: ServerSettings, options: ProbeOptions)
     slots: createSlots(1),
     changed() {
       const { status } = connection;
+      if (status.kind === 'connecting') options.progress?.(status);
       if (status.kind === 'connected') settle(undefined);
       if (status.kind === 'disconnected' || status.kind === 'oauth_required') settle(status.error);
     },

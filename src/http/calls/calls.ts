@@ -166,7 +166,7 @@ function metaOf({ traceparent = '', progressed }: CallContext): string {
 }
 
 function unavailable(
-  { name, status, nextRetryAt, unreachable, oauth }: ServerState,
+  { name, status, phase, nextRetryAt, unreachable, oauth }: ServerState,
   { settings, user }: Caller,
 ): HubError {
   const server = settings.servers.get(name);
@@ -177,6 +177,10 @@ function unavailable(
     return new HubError('oauth_required', text, { authorizationUrl });
   }
   const retryAfterMs = nextRetryAt === undefined ? 2_000 : Math.max(1_000, Date.parse(nextRetryAt) - Date.now());
+  if (status === 'connecting' && phase === 'installing') {
+    const text = `Server "${name}" is still being installed, which may take minutes. Try again later.`;
+    return new HubError('upstream_unavailable', text, { retryAfterMs: 10_000 });
+  }
   const shownName = `Server "${name}"`;
   const text =
     status === 'connecting'

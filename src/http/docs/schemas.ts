@@ -84,6 +84,13 @@ export const schemas: Readonly<Record<string, Schema>> = {
       description: text,
       visibility,
       sharedWithUsers: texts,
+      phase: {
+        enum: ['installing', 'starting', 'handshake'],
+        description:
+          'While `connecting`: a launcher such as npx installs the package, the program starts, or it has said something and is being met. `error` is why the last attempt failed.',
+      },
+      phaseSince: { ...time, description: 'Since when it is in this phase.' },
+      waiting: { type: 'boolean', description: 'While `connecting`: other starts come first.' },
       nextRetryAt: time,
       lastConnectedAt: time,
       version: text,

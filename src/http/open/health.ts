@@ -17,7 +17,13 @@ export interface Health {
   /** ISO 8601. */
   readonly timestamp: string;
   /** Enabled servers only; every one that is not connected counts as disconnected. */
-  readonly servers: { readonly total: number; readonly connected: number; readonly disconnected: number };
+  readonly servers: {
+    readonly total: number;
+    readonly connected: number;
+    readonly disconnected: number;
+    /** Those of `disconnected` whose package is being installed; absent when there is none. */
+    readonly installing?: number;
+  };
   /** `vectors`: embeddings are kept in it. `off` is a choice, `down` is not. */
   readonly database: { readonly state: DatabaseState['state']; readonly kind?: string; readonly vectors?: boolean };
   /** Which embedder the tool search uses, whether it can, and where vectors are compared: in memory where the database cannot. */
@@ -53,10 +59,13 @@ export function assessHealth(facts: HealthFacts): Health {
   const enabled = servers.filter(({ status }) => status !== 'disabled');
   const total = enabled.length;
   const connected = enabled.filter(({ status }) => status === 'connected').length;
+  const installing = enabled.filter(({ status, phase }) => status === 'connecting' && phase === 'installing').length;
   const degraded = diskFull
     ? 'The disk has no room; what the hub could not keep is in its log, and it serves without'
     : connected < total
-      ? 'Some enabled MCP servers are not ready'
+      ? installing > 0
+        ? 'Some enabled MCP servers are not ready; packages are being installed'
+        : 'Some enabled MCP servers are not ready'
       : database.state === 'down'
         ? 'The database is not available; the hub serves without it'
         : logs.failing || activity.failing
@@ -70,7 +79,7 @@ export function assessHealth(facts: HealthFacts): Health {
     version,
     uptime: Math.floor(uptimeMs / 1000),
     timestamp: new Date(now).toISOString(),
-    servers: { total, connected, disconnected: total - connected },
+    servers: { total, connected, disconnected: total - connected, ...(installing > 0 && { installing }) },
     database:
       database.state === 'ready'
         ? { state: 'ready', kind: database.kind, vectors: database.hasVector }

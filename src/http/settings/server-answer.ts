@@ -84,6 +84,9 @@ function statusAnswer(server: ServerSettings, found: ServerState | undefined, is
   const {
     status = server.enabled ? 'connecting' : 'disabled',
     error,
+    phase,
+    phaseSince,
+    waiting,
     nextRetryAt,
     attempts,
     lastConnectedAt,
@@ -93,6 +96,9 @@ function statusAnswer(server: ServerSettings, found: ServerState | undefined, is
   return {
     status,
     error: error === undefined ? null : shown,
+    ...(phase !== undefined && { phase }),
+    ...(phaseSince !== undefined && { phaseSince }),
+    ...(waiting && { waiting }),
     ...(nextRetryAt !== undefined && { nextRetryAt }),
     attempts: attempts ?? 0,
     ...(lastConnectedAt !== undefined && { lastConnectedAt }),

@@ -78,8 +78,14 @@ export class Link {
         }
       },
       failed: (id, error, sessionLost) => this.#safely(() => this.#requestFailed(id, this.#clean(error), sessionLost)),
+      progress: (progress) => this.#safely(() => this.#open && options.progress(progress)),
       closed: (error) => this.#safely(() => this.#closed(this.#clean(error))),
     });
+  }
+
+  /** As the channel's. */
+  get launched(): Promise<boolean> | undefined {
+    return this.#channel.launched;
   }
 
   get inFlight(): number {
@@ -245,7 +251,7 @@ export class Link {
   }
 
   /** Runs what an event brings. Whatever is wrong with one message of one server must not end the process, which serves all the others. */
-  #safely(act: () => void): void {
+  #safely(act: () => unknown): void {
     try {
       act();
     } catch (error) {

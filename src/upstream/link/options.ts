@@ -3,7 +3,7 @@ import type { HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { RpcMessage } from '../../core/protocol/rpc.ts';
 import type { ServerSettings } from '../../core/settings/types.ts';
-import type { Channel, ChannelEvents } from '../channel.ts';
+import type { Channel, ChannelEvents, StartProgress } from '../channel.ts';
 import type { AskHabits } from './ask-habits.ts';
 import type { Envelope } from './envelope.ts';
 import type { Home } from './server-asks.ts';
@@ -21,6 +21,8 @@ export interface LinkOptions {
   readonly takeId: () => number;
   /** The channel died by itself. Everything in flight has failed with this error. */
   readonly lost: (error: HubError) => void;
+  /** How far the start of the server is. */
+  readonly progress: (progress: StartProgress) => void;
   readonly listChanged: (kind: ItemKind) => void;
   /** The server said something that belongs to no request. Must be quick. */
   readonly unasked: Unasked;

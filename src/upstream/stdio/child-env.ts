@@ -24,6 +24,9 @@ const windowsNames = listed(`
 /** The name of the mark that every child carries, its children too: which hub started it (`ownerMark`). */
 export const ownerVariable = 'TOOLHUB_OWNER';
 
+/** The name of the mark that a launcher carries: what it installs (`installMark`). */
+export const installVariable = 'TOOLHUB_INSTALL';
+
 /** The part of the hub's environment that a tool server inherits: an allow-list, so that no secret of the hub ever reaches a child. */
 export function inheritableEnv(
   env: Readonly<Record<string, string | undefined>>,
@@ -38,13 +41,19 @@ export function inheritableEnv(
   return inherited;
 }
 
-/** The environment of one child: what is inherited, over it what the operator wrote for this server, and the owner's mark. */
+/** The environment of one child: what is inherited, over it what the operator wrote for this server, and the marks of its owner and of what it installs. */
 export function childEnv(
   inherited: Readonly<Record<string, string>>,
   own: Readonly<Record<string, string>>,
   owner: string,
+  installs?: string,
 ): Record<string, string> {
-  return { ...inherited, ...own, [ownerVariable]: owner };
+  return {
+    ...inherited,
+    ...own,
+    [ownerVariable]: owner,
+    ...(installs !== undefined && { [installVariable]: installs }),
+  };
 }
 
 function isInheritable(name: string, platform: NodeJS.Platform): boolean {

@@ -50,6 +50,12 @@ export function exitError(name: string, code: number | null, signal: NodeJS.Sign
   return new HubError('upstream_unavailable', `Server "${name}" ${how}.${words}`);
 }
 
+/** A child that closed its stdin or stdout and did not end. */
+export function hungUpError(name: string, what: string, words: string): HubError {
+  const text = `Server "${name}" closed its ${what} but kept running, so it was ended.${words}`;
+  return new HubError('upstream_unavailable', text);
+}
+
 /** Keeps the last lines a child wrote to stderr: when it dies, they are usually the reason. */
 export function lastWords(): { add(line: string): void; text(): string } {
   const lines: string[] = [];

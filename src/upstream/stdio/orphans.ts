@@ -5,6 +5,9 @@ import { resolve } from 'node:path';
 import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import { startOf, statFields } from '../../disk/process-start.ts';
+import { findInstallers } from './installers.ts';
+import type { InstallQueue } from './install-queue.ts';
+import { openProcessTable } from './process-table.ts';
 import { ownerVariable } from './child-env.ts';
 import { endGroup } from './process-group.ts';
 
@@ -18,11 +21,24 @@ export function ownerMark(dataDir: string): string {
 
 /**
  * Ends what an earlier run of this hub left behind, should even the reaper have been killed: on Linux every process that carries the mark of this
- * data directory and whose hub is no longer alive, with its group. Returns how many processes that were. Elsewhere it does nothing.
+ * data directory and whose hub is no longer alive, with its group. A launcher that is installing is handed to `installs` in place of that. Returns how many processes
+ * were ended. Elsewhere it does nothing.
  */
-export async function endOrphans(dataDir: string, log: Logger): Promise<number> {
+export async function endOrphans(
+  dataDir: string,
+  log: Logger,
+  installs?: Pick<InstallQueue, 'adopt'>,
+): Promise<number> {
   if (process.platform !== 'linux') return 0;
-  const found = await findOrphans(ownerHash(dataDir));
+  const all = await findOrphans(ownerHash(dataDir));
+  const groupsOf = new Set(all.map(({ pgid }) => pgid));
+  const installers =
+    all.length === 0 ? [] : (await findInstallers(openProcessTable())).filter(({ group }) => groupsOf.has(group));
+  for (const { group, launcher } of installers) {
+    log.info(`An earlier run left ${launcher} installing a package; it ends by itself`);
+    installs?.adopt(group, launcher);
+  }
+  const found = all.filter(({ pgid }) => !installers.some(({ group }) => group === pgid));
   if (found.length === 0) return 0;
   const names = [...new Set(found.map((orphan) => orphan.name))].join(', ');
   log.warn(`Ending ${found.length} processes that an earlier run left behind: ${names}`);

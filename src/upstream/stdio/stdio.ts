@@ -16,7 +16,7 @@ import { LineBudget, noiseGate } from './noise.ts';
 import { answeredId, oversizeError } from '../oversize.ts';
 import { endGroup } from './process-group.ts';
 import type { Reaper } from './reaper.ts';
-import { exitError, lastWords, startError } from './errors.ts';
+import { exitError, hungUpError, lastWords, startError } from './errors.ts';
 
 export interface StdioOptions {
   readonly name: string;
@@ -33,6 +33,25 @@ export interface StdioOptions {
   /** `ownerMark` of this hub. */
   readonly owner: string;
   readonly reaper: Reaper;
+  /** `installMark` of a launcher. */
+  readonly installMark?: string | undefined;
+  /** Set for a child that is a launcher. */
+  readonly launching?: Launching | undefined;
+}
+
+/** What a child that is a launcher (`npx`) is asked, and told, by the channel to it. */
+export interface Launching {
+  /** It must not be signalled now. */
+  readonly isInstalling: boolean;
+  /** `end` ends the whole group; `letGo` takes the child off the event loop. */
+  spawned(group: number, end: () => Promise<void>, letGo: () => void): void;
+  /** A line on stderr. */
+  line(text: string): void;
+  /** It sent a message: only the package's own program does. */
+  spoke(): void;
+  exited(): void;
+  /** The channel is closed: the installer goes on, and what it starts is ended. */
+  leave(): void;
 }
 
 /**
@@ -44,7 +63,7 @@ export function openStdio(options: StdioOptions, events: ChannelEvents): Channel
   try {
     child = spawn(options.command, options.args, {
       ...(options.cwd !== undefined && { cwd: options.cwd }),
-      env: childEnv(options.inheritedEnv, options.env, options.owner),
+      env: childEnv(options.inheritedEnv, options.env, options.owner, options.installMark),
       detached: process.platform !== 'win32',
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
@@ -68,7 +87,7 @@ function childChannel(
   options: StdioOptions,
   events: ChannelEvents,
 ): Channel {
-  const { name, log, reaper } = options;
+  const { name, log, reaper, launching } = options;
   /** `open` until it died (`dead`, reported) or was told to end (`closing`, nothing is reported any more). */
   let state: 'open' | 'closing' | 'dead' = 'open';
   let ending: Promise<void> | undefined;
@@ -77,7 +96,10 @@ function childChannel(
   const writer = batchWriter(child.stdin);
   const output = readOutput(child, options, {
     ...events,
-    message: (message, text) => state !== 'open' || events.message(message, text),
+    message(message, text) {
+      launching?.spoke();
+      return state !== 'open' || events.message(message, text);
+    },
     large: (answer) => state !== 'open' || events.large(answer),
     failed(id, error) {
       if (state === 'open') events.failed(id, error, false);
@@ -96,6 +118,8 @@ function childChannel(
     return ending;
   }
 
+  launching?.spawned(pid, end, () => letGo(child));
+
   const gone = new Promise<void>((resolve) => {
     child.once('exit', (code, signal) => {
       void end();
@@ -104,6 +128,7 @@ function childChannel(
         clearTimeout(patience);
         output.end();
         die(exitError(name, code, signal, output.lastWords()));
+        launching?.exited();
         for (const stream of child.stdio) stream?.destroy();
         resolve();
       };
@@ -116,14 +141,9 @@ function childChannel(
 
   /** A child that hung up but runs on: if it does not end by itself now, it is ended. */
   function hungUp(what: string): void {
-    if (state !== 'open' || child.exitCode !== null || child.signalCode !== null) return;
+    if (state !== 'open' || child.exitCode !== null || child.signalCode !== null || launching?.isInstalling) return;
     const patience = setTimeout(() => {
-      die(
-        new HubError(
-          'upstream_unavailable',
-          `Server "${name}" closed its ${what} but kept running, so it was ended.${output.lastWords()}`,
-        ),
-      );
+      die(hungUpError(name, what, output.lastWords()));
       void end();
     }, limits.hangUpMs);
     void gone.then(() => clearTimeout(patience));
@@ -136,6 +156,7 @@ function childChannel(
 
   async function stop(): Promise<void> {
     writer.end();
+    if (launching?.isInstalling) return launching.leave();
     await within(gone, limits.stdinGraceMs);
     await end();
     await within(gone, limits.lastOutputMs * 2);
@@ -164,6 +185,13 @@ function childChannel(
   };
 }
 
+/** Keeps no process alive for the sake of this child. */
+function letGo(child: ChildProcessWithoutNullStreams): void {
+  child.unref();
+  for (const stream of child.stdio)
+    if (stream && 'unref' in stream && typeof stream.unref === 'function') stream.unref();
+}
+
 interface Output {
   /** The child has ended: what is left in its pipes is read without pauses. */
   hurry(): void;
@@ -176,7 +204,7 @@ interface Output {
 /** Reads both output streams of a child: messages and oversize answers become events, everything else goes to the log. */
 function readOutput(
   child: ChildProcessWithoutNullStreams,
-  { name, log, maxMessageBytes }: StdioOptions,
+  { name, log, maxMessageBytes, launching }: StdioOptions,
   events: ChannelEvents,
 ): Output {
   const words = lastWords();
@@ -214,6 +242,8 @@ function readOutput(
   });
   const heard = (line: string): void => {
     stderrLines++;
+    if (launching) launching.line(line);
+    else if (stderrLines === 1) events.progress?.({ phase: 'handshake' });
     words.add(line);
     stderrNoise.add(line);
   };

@@ -35,6 +35,11 @@ interface ServerBase {
   readonly instructions?: string;
   readonly status: ServerStatus;
   readonly error: string | null;
+  /** While it is connecting. */
+  readonly phase?: 'installing' | 'starting' | 'handshake';
+  readonly phaseSince?: string;
+  /** Other starts come first. */
+  readonly waiting?: boolean;
   readonly nextRetryAt?: string;
   readonly attempts: number;
   readonly lastConnectedAt?: string;

@@ -17,7 +17,7 @@ import { useDeleteServer, useReloadServer, useSignIn, useSignOut, useToggleServe
 import { Configuration } from './configuration.tsx';
 import { Prompts, Resources } from './items.tsx';
 import { LogTail } from './log-tail.tsx';
-import { Status, Timing } from './status.tsx';
+import { isInstalling, Status, Timing } from './status.tsx';
 import { ToolList } from './tool-list.tsx';
 import { inLines } from '../../lib/format.ts';
 
@@ -47,7 +47,7 @@ function Shown({ server }: { readonly server: ServerDetails }) {
             <ChevronLeft size={20} aria-hidden />
           </Link>
           {name}
-          <Status status={status} />
+          <Status status={status} isInstalling={isInstalling(server)} />
         </span>
       }
       lead={description}
@@ -119,7 +119,9 @@ function Trouble({ server }: { readonly server: ServerDetails }) {
             {inLines(error)}
           </p>
         )}
-        <p className="text-soft text-sm">{t(`servers.fix.${status}`)}</p>
+        <p className="text-soft text-sm">
+          {isInstalling(server) ? t('servers.installingText') : t(`servers.fix.${status}`)}
+        </p>
         <p className="text-soft text-sm tabular-nums empty:hidden">
           <Timing {...server} />
         </p>

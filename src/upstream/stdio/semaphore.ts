@@ -1,0 +1,24 @@
+/** Lets only so many be at something at once, in the order in which they asked. */
+export interface Semaphore {
+  /** Resolves when there is room, with the function that gives the place back. Idempotent. */
+  take(): Promise<() => void>;
+}
+
+export function createSemaphore(count: number): Semaphore {
+  const waiting: (() => void)[] = [];
+  let free = count;
+  return {
+    async take() {
+      if (free > 0) free--;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+      let isHeld = true;
+      return () => {
+        if (!isHeld) return;
+        isHeld = false;
+        const next = waiting.shift();
+        if (next) next();
+        else free++;
+      };
+    },
+  };
+}
