@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { logLines } from '../../test/kit/channel-log.ts';
 import { until, within } from '../../test/kit/until.ts';
@@ -283,4 +283,29 @@ test('a request of the server is answered under the id it wrote, however long', 
   const text = '{"jsonrpc":"2.0","id":12345678901234567890,"method":"ping"}';
   lives[0]?.events.message(JSON.parse(text) as object, text);
   expect(lives[0]?.sent.at(-1)).toBe('{"jsonrpc":"2.0","id":12345678901234567890,"result":{}}');
+});
+
+test('each retry waits at least as long as the one before, and a server that took too long gets more time', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'] });
+  try {
+    const { connection, lives } = connectionTo({ answers: () => silent });
+    const waits: number[] = [];
+    const took: number[] = [];
+    for (let attempt = 1; attempt <= 6; attempt++) {
+      const begun = Date.now();
+      while (connection.status.kind !== 'disconnected') await vi.advanceTimersByTimeAsync(50);
+      took.push(Math.round((Date.now() - begun) / 1_000));
+      const { nextRetryAt } = connection.status;
+      waits.push(nextRetryAt - Date.now());
+      expect(connection.status.attempts).toBe(attempt);
+      await vi.advanceTimersByTimeAsync(nextRetryAt - Date.now());
+      expect(connection.status).toMatchObject({ kind: 'connecting', error: { code: 'timeout' } });
+    }
+    expect(waits).toEqual(waits.toSorted((a, b) => a - b));
+    expect(waits.at(-1)).toBeGreaterThan(10_000);
+    expect(took).toEqual([5, 10, 20, 40, 40, 40]);
+    expect(lives.length).toBeGreaterThanOrEqual(6);
+  } finally {
+    vi.useRealTimers();
+  }
 });

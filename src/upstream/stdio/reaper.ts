@@ -136,7 +136,7 @@ export function openReaper(): Reaper {
 
   return {
     add(pgid, installing) {
-      if (closed || (groups.has(pgid) && groups.get(pgid) === installing)) return;
+      if (closed || (shell && groups.has(pgid) && groups.get(pgid) === installing)) return;
       groups.set(pgid, installing);
       if (shell) shell.stdin?.write(lineOf(pgid, installing));
       else start();
