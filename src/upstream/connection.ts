@@ -225,12 +225,14 @@ export class Connection {
     const attempt = ++this.#attempt;
     const current = (): boolean => attempt === this.#attempt && this.#standing.now.kind === 'connecting';
     this.#eras.begin();
-    this.#beginPhase({ phase: this.server.transport.type === 'stdio' ? 'starting' : 'handshake', isWaiting: true });
+    const phase = this.server.transport.type === 'stdio' ? 'starting' : 'handshake';
+    this.#beginPhase({ phase, isWaiting: true });
     await this.#ended;
     const release = await this.#options.slots.take();
     const startedAt = performance.now();
     try {
       if (!current()) return;
+      this.#progress({ phase });
       await this.#options.load?.(this.server);
       if (!current()) return;
       const link = this.#openLink();

@@ -2,15 +2,14 @@ import { limits } from '../../core/limits.ts';
 import { type LauncherName, signsOf } from './launcher.ts';
 import type { GroupMember, ProcessTable } from './process-table.ts';
 
-/** What the process group of a launcher is doing. `busy`: installing, and the launcher has other processes at work. */
-export type GroupState = 'installing' | 'busy' | 'running' | 'gone';
+/** What the process group of a launcher is doing. `busy`: installing, and the launcher has other processes at work. `unknown`: the system does not tell. */
+export type GroupState = 'installing' | 'busy' | 'running' | 'gone' | 'unknown';
 
 /** Follows the process groups of launchers. */
 export interface GroupWatch {
-  /** Calls `changed` with each new state, and at first with the state found, until the function returned is called. Never where the system tells nothing of processes. */
+  /** Calls `changed` with each new state, and at first with the state found, until the function returned is called. */
   follow(group: number, launcher: LauncherName, changed: (state: GroupState) => void): () => void;
-  /** The state now; undefined where the system does not tell. */
-  look(group: number, launcher: LauncherName): Promise<GroupState | undefined>;
+  look(group: number, launcher: LauncherName): Promise<GroupState>;
 }
 
 export function createGroupWatch(table: ProcessTable): GroupWatch {
@@ -25,8 +24,8 @@ export function createGroupWatch(table: ProcessTable): GroupWatch {
 
   async function lookAtAll(): Promise<void> {
     const members = await table.members(new Set([...followed].map(({ group }) => group)));
-    for (const one of members ? [...followed] : []) {
-      const state = stateOf(members?.get(one.group) ?? [], one.group, one.launcher);
+    for (const one of followed) {
+      const state = members ? stateOf(members.get(one.group) ?? [], one.group, one.launcher) : 'unknown';
       if (!followed.has(one) || state === one.state) continue;
       one.state = state;
       one.changed(state);
@@ -43,7 +42,7 @@ export function createGroupWatch(table: ProcessTable): GroupWatch {
     },
     async look(group, launcher) {
       const members = await table.members(new Set([group]));
-      return members && stateOf(members.get(group) ?? [], group, launcher);
+      return members ? stateOf(members.get(group) ?? [], group, launcher) : 'unknown';
     },
   };
 }

@@ -79,6 +79,7 @@ class LaunchStart implements Launching {
   #phase: 'waiting' | 'installing' | 'starting' | 'over' = 'waiting';
   #turn: Turn | undefined;
   #broken: ReturnType<typeof brokenCacheSigns> | undefined;
+  #group: number | undefined;
   #end: () => Promise<void> = async () => undefined;
   #unfollow: () => void = () => undefined;
   #keep: () => void = () => undefined;
@@ -117,22 +118,21 @@ class LaunchStart implements Launching {
   }
 
   spawned(group: number, end: () => Promise<void>, letGo: () => void): void {
-    const { installs, reaper } = this.#options;
+    const { installs } = this.#options;
     const { launcher } = this.#launch;
-    const signs = signsOf(launcher.name);
     this.#end = end;
     this.#keep = installs.onClose(letGo);
-    if (signs.program === undefined) {
+    this.#group = group;
+    if (signsOf(launcher.name).program === undefined) {
       // Nothing but its words tells that it installs, and they come at once.
       this.#after(limits.installSignMs, () => !this.isInstalling && this.#turn?.done());
       return;
     }
-    reaper.add(group, signs);
+    this.#tellReaper();
     this.#unfollow = installs.watch.follow(group, launcher.name, (state) => {
       if (state === 'running') this.#runs(true);
+      else if (state === 'unknown') this.#launched.resolve(false);
       else if (state !== 'gone') this.#installs();
-      if (state === 'running') reaper.add(group);
-      else if (state !== 'gone') reaper.add(group, signs);
       clearTimeout(this.#busy);
       // A program that is not recognised is met all the same.
       if (state === 'busy') this.#busy = this.#after(limits.installBusyMs, () => this.#launched.resolve(false));
@@ -160,6 +160,7 @@ class LaunchStart implements Launching {
     this.#isMet = true;
     this.#options.installs.works(this.#launch);
     this.#runs(true);
+    this.#turn?.done();
     this.#unfollow();
     this.#clearTimers();
   }
@@ -186,6 +187,7 @@ class LaunchStart implements Launching {
   #installs(): void {
     if (this.#phase === 'installing' || this.#phase === 'over' || this.#isMet) return;
     this.#phase = 'installing';
+    this.#tellReaper();
     // A launcher whose package is in the cache looks whether there is a newer one, which is quick.
     const isQuick = this.#turn?.isReady === true;
     this.#told.progress?.({ phase: isQuick ? 'starting' : 'installing' });
@@ -198,10 +200,19 @@ class LaunchStart implements Launching {
     if (this.#phase === 'starting' || this.#phase === 'over') return;
     const wasInstalling = this.#phase === 'installing';
     this.#phase = 'starting';
+    this.#tellReaper();
     this.#clearTimers();
     if (wasInstalling || isCertain) this.#turn?.done();
     if (this.#isLeft) void this.#end();
     else this.#told.progress?.({ phase: 'starting', isRunning: true });
+  }
+
+  /** Should the hub end now, its reaper has to know whether the group may be ended. */
+  #tellReaper(): void {
+    if (this.#group === undefined) return;
+    const signs = signsOf(this.#launch.launcher.name);
+    const isLeftAlone = this.isInstalling && signs.program !== undefined;
+    this.#options.reaper.add(this.#group, isLeftAlone ? signs : undefined);
   }
 
   #giveUp(): void {
@@ -222,6 +233,8 @@ class LaunchStart implements Launching {
 
   #over(): void {
     this.#phase = 'over';
+    // Its number may soon belong to another process.
+    this.#group = undefined;
     this.#launched.resolve(false);
     this.#unfollow();
     this.#keep();
