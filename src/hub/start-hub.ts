@@ -24,6 +24,7 @@ import { takenPaths } from '../http/frame/taken-paths.ts';
 import { metadataUrl } from '../http/open/metadata-url.ts';
 import { createDoor } from '../mcp/door.ts';
 import { createGuard } from '../mcp/guard.ts';
+import type { Settings } from '../core/settings/types.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import { catalogueSaver } from '../upstream/catalogue-saver.ts';
 import type { Pool } from '../upstream/pool.ts';
@@ -104,8 +105,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
     loop.flag();
   });
 
-  if ([...settings.current.servers.values()].some(({ transport }) => transport.type === 'stdio'))
-    for (const secrets of env.readable) log('hub').warn(readableText(secrets));
+  warnOfReadableSecrets(env, settings.current, log('hub'));
   const { tokens, identity } = await openAccess(env, storage, closers);
   const addressOf = clientAddress(env.trustProxy, log('hub'));
   const smart = openSmart({ env, settings, database, pool, files, log: log('search') }, closers);
@@ -154,6 +154,12 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   // Seconds of computing, which nobody waits for: servers that start need the cores more.
   for (const part of [database, smart]) part.start(servers.settled(limits.startCalmMs));
   return hubOf(env, { url: `${address}${env.basePath}`, outside, settings, pool, servers, closers, ...first });
+}
+
+/** Programs that the hub starts could read the secrets which other processes still show. */
+function warnOfReadableSecrets(env: Env, { servers }: Settings, log: Logger): void {
+  if (![...servers.values()].some(({ transport }) => transport.type === 'stdio')) return;
+  for (const secrets of env.readable) log.warn(readableText(secrets));
 }
 
 /** The one loop that makes what is what should be. */

@@ -310,10 +310,7 @@ function stateOf(server: ServerSettings, entry: Entry | undefined, catalogue: Ca
       return {
         ...counts,
         status: 'connecting',
-        phase: status.phase,
-        phaseSince: new Date(status.phaseSince).toISOString(),
-        ...(status.isWaiting && { waiting: true }),
-        ...(status.error && { error: status.error.message }),
+        ...phaseOf(status),
       };
     case 'oauth_required':
       return { ...counts, status: 'oauth_required', error: status.error.message };
@@ -326,6 +323,16 @@ function stateOf(server: ServerSettings, entry: Entry | undefined, catalogue: Ca
         nextRetryAt: new Date(status.nextRetryAt).toISOString(),
       };
   }
+}
+
+/** How far an attempt to connect is, and why the last one failed (CONTRACT §4, Servers). */
+function phaseOf({ phase, phaseSince, isWaiting, error }: Extract<ConnectionStatus, { kind: 'connecting' }>) {
+  return {
+    phase,
+    phaseSince: new Date(phaseSince).toISOString(),
+    ...(isWaiting && { waiting: true as const }),
+    ...(error && { error: error.message }),
+  };
 }
 
 function historyOf(entry: Entry | undefined): Pick<ServerState, 'attempts' | 'lastConnectedAt'> {
