@@ -713,6 +713,8 @@ export const limits = {
   /** First and longest wait before the database is opened again. It is local or one hop away, hence shorter than for servers. */
   databaseRetryFirstMs: 250,
   databaseRetryMaxMs: 10_000,
+  /** A listing waits this long for a database that is being opened, which takes up to 10 s on a busy machine. */
+  databaseFirstReadMs: 10_000,
   /** How long a listing waits for the database before memory answers instead. */
   databaseReadMs: 5_000,
   /** How long a closing database may take to end what runs. */

@@ -30,6 +30,8 @@ export interface DatabaseHandle {
   current(): Database | undefined;
   /** Waits for it; HubError `not_ready` with the reason after `timeoutMs`, or at once when there is none. */
   whenReady(timeoutMs: number): Promise<Database>;
+  /** Has it opened, and waits while that is tried for the first time, for `timeoutMs` at most; later not at all. */
+  firstAttempt(timeoutMs: number): Promise<void>;
   /** The result of `work`, or undefined when there is no database right now, it takes longer than `timeoutMs`, or fails. For readers that have another answer. */
   attempt<T>(work: (database: Database) => Promise<T>, timeoutMs?: number): Promise<T | undefined>;
   /** `attempt` with one statement. */
@@ -53,10 +55,12 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
   let database: Database | undefined;
   let running: Promise<void> | undefined;
   const wanted = deferred<void>();
+  const attempted = deferred<undefined>();
 
   function become(next: DatabaseState): void {
     sayChange(log, state, next);
     state = next;
+    attempted.resolve(undefined);
     for (const tell of changes) tell(next);
   }
 
@@ -89,10 +93,7 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
   async function attempt<T>(work: (open: Database) => Promise<T>, timeoutMs?: number): Promise<T | undefined> {
     wanted.resolve();
     if (database === undefined) return undefined;
-    const result = work(database).catch((error: unknown) =>
-      log.warn('The database could not answer', { error: reasonOf(error) }),
-    );
-    return (await orUndefinedAfter(timeoutMs ?? limits.databaseReadMs, result)) ?? undefined;
+    return orUndefinedAfter(timeoutMs ?? limits.databaseReadMs, orUndefined(work(database), log));
   }
 
   function whenReady(timeoutMs: number): Promise<Database> {
@@ -125,6 +126,11 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
     },
     current: () => database,
     whenReady,
+    async firstAttempt(timeoutMs) {
+      wanted.resolve();
+      if (state.state === 'opening')
+        await orUndefinedAfter(timeoutMs, Promise.race([attempted.promise, stopped.promise]));
+    },
     attempt,
     tryQuery: (sql, parameters, timeoutMs) => attempt((open) => open.query(sql, parameters), timeoutMs),
     listen: (channel, heard) => hearing.add(channel, heard),
@@ -156,6 +162,14 @@ function sayChange(log: Logger, before: DatabaseState, now: DatabaseState): void
   if (now.state === 'ready') log.info('The database is ready', { kind: now.kind, vectors: now.hasVector });
   if (now.state !== 'down' || (before.state === 'down' && before.error === now.error)) return;
   log.warn('The database is not available; the hub serves without it and tries again', { error: now.error });
+}
+
+/** Undefined when it fails, which is logged. */
+function orUndefined<T>(work: Promise<T>, log: Logger): Promise<T | undefined> {
+  return work.catch((error: unknown) => {
+    log.warn('The database could not answer', { error: reasonOf(error) });
+    return undefined;
+  });
 }
 
 async function orUndefinedAfter<T>(timeoutMs: number, work: Promise<T>): Promise<T | undefined> {

@@ -5,6 +5,11 @@ import type { ActivityFilter, ActivityListing, OwnCalls } from './activity-filte
 /** A record as it is shown: that of a search with what was done with its results, in order. */
 export type SeenActivity = Activity & { readonly uses?: readonly SearchUseRecord[] };
 
+/** An answer of this hub's memory while the database cannot be read: earlier records and those of other hubs are not in it. */
+export interface MaybeIncomplete {
+  readonly incomplete?: true;
+}
+
 /** One page of calls, newest first (reference: `/api/activities`). */
 export interface ActivityPage {
   readonly data: readonly SeenActivity[];

@@ -1,4 +1,5 @@
 import type { Activity, ActivitySink, SearchUseRecord } from '../core/activity.ts';
+import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
@@ -7,6 +8,7 @@ import type {
   ActivityChoices,
   ActivityPage,
   ActivityStats,
+  MaybeIncomplete,
   SeenActivity,
   ActivityBucket,
   TimelineListing,
@@ -27,13 +29,13 @@ import type { RowQueue, WriteCounts } from './writer.ts';
  * answers while the database cannot.
  */
 export interface ActivityLog extends ActivitySink {
-  list(listing: ActivityListing): Promise<ActivityPage>;
-  stats(filter: ActivityFilter): Promise<ActivityStats>;
+  list(listing: ActivityListing): Promise<ActivityPage & MaybeIncomplete>;
+  stats(filter: ActivityFilter): Promise<ActivityStats & MaybeIncomplete>;
   /** The calls over time. */
-  timeline(listing: TimelineListing): Promise<readonly ActivityBucket[]>;
+  timeline(listing: TimelineListing): Promise<{ readonly buckets: readonly ActivityBucket[] } & MaybeIncomplete>;
   /** `mine`: only from this account's calls. */
-  choices(mine?: OwnCalls): Promise<ActivityChoices>;
-  /** Undefined when there is no such record, or it is not this account's. */
+  choices(mine?: OwnCalls): Promise<ActivityChoices & MaybeIncomplete>;
+  /** Undefined when there is no such record, or it is not this account's; HubError `not_ready` when that cannot be told now. */
   get(id: string, mine?: OwnCalls): Promise<SeenActivity | undefined>;
   /** Removes records older than so many days. HubError `not_ready` when the database should be there and is not. */
   cleanup(daysOld: number): Promise<{ deletedCount: number; cutoffDate: string }>;
@@ -66,13 +68,16 @@ export function createActivityLog({ database, log, journal, now = Date.now }: Ac
   const stopPruning = keepPruned(database, retention);
 
   /** The table's answer when it can be had, else memory's. */
-  async function ask<T>(question: (answers: ActivityAnswers) => Promise<T>): Promise<T> {
+  async function ask<T extends object>(
+    question: (answers: ActivityAnswers) => Promise<T>,
+  ): Promise<T & MaybeIncomplete> {
+    if (!isOff) await database.firstAttempt(limits.databaseFirstReadMs);
     if (await writer.flush(limits.databaseReadMs)) {
       // Wrapped, for undefined is an answer too.
       const stored = await database.attempt(async (open) => ({ answer: await question(activityTable(open)) }));
       if (stored !== undefined) return stored.answer;
     }
-    return question(memory);
+    return { ...(await question(memory)), ...(!isOff && { incomplete: true as const }) };
   }
 
   return {
@@ -88,14 +93,23 @@ export function createActivityLog({ database, log, journal, now = Date.now }: Ac
         return { ...page, data: await withUses(answers, page.data) };
       }),
     stats: (filter) => ask((answers) => answers.stats(filter)),
-    timeline: (listing) => ask((answers) => answers.timeline(listing)),
+    timeline: (listing) => ask(async (answers) => ({ buckets: await answers.timeline(listing) })),
     choices: (mine) => ask((answers) => answers.choices(mine)),
     async get(id, mine) {
       if (!uuid.test(id)) return undefined;
-      return ask(async (answers) => {
-        const found = await answers.get(id.toLowerCase(), mine);
-        return found && (await withUses(answers, [found]))[0];
+      const { found, incomplete } = await ask(async (answers) => {
+        const one = await answers.get(id.toLowerCase(), mine);
+        return { found: one && (await withUses(answers, [one]))[0] };
       });
+      if (found === undefined && incomplete)
+        throw new HubError(
+          'not_ready',
+          'The database cannot be read right now, and it may have this record. Try again in a moment.',
+          {
+            retryAfterMs: limits.databaseRetryMaxMs,
+          },
+        );
+      return found;
     },
     async cleanup(daysOld) {
       const before = new Date(now() - daysOld * 24 * 60 * 60_000);

@@ -16,6 +16,8 @@ import type { WriteCounts } from './writer.ts';
 export interface LogStore {
   /** The newest matching entries, oldest first. Includes everything said before the call. Never fails: memory answers while the database cannot. */
   list(listing: LogListing): Promise<LogEntry[]>;
+  /** The same, and whether memory answered: earlier entries and those of other hubs are not in it then. */
+  read(listing: LogListing): Promise<{ readonly logs: LogEntry[]; readonly incomplete?: true }>;
   /** Deletes all entries, stored and in memory, and tells the streams, also of the hubs that share the database. HubError `not_ready` when the database should be there and is not. */
   clear(): Promise<void>;
   counts(): WriteCounts;
@@ -52,13 +54,18 @@ export function createLogStore({ feed, database, log, journal }: LogStoreOptions
   });
   const stopPruning = keepPruned(database, { table: 'toolhub.logs', rows: limits.logRows, ageMs: limits.logAgeMs });
 
+  async function read(listing: LogListing): Promise<{ logs: LogEntry[]; incomplete?: true }> {
+    if (!isOff) await database.firstAttempt(limits.databaseFirstReadMs);
+    const stored = (await writer.flush(limits.databaseReadMs))
+      ? await database.attempt((open) => selectLogs(open, listing))
+      : undefined;
+    if (stored !== undefined) return { logs: stored };
+    return { logs: selectEntries(feed.entries(), listing), ...(!isOff && { incomplete: true }) };
+  }
+
   return {
-    async list(listing) {
-      const stored = (await writer.flush(limits.databaseReadMs))
-        ? await database.attempt((open) => selectLogs(open, listing))
-        : undefined;
-      return stored ?? selectEntries(feed.entries(), listing);
-    },
+    list: async (listing) => (await read(listing)).logs,
+    read,
     async clear() {
       if (!isOff) {
         const open = await database.whenReady(limits.databaseReadMs);

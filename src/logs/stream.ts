@@ -83,10 +83,16 @@ export function createLogStream(feed: LogFeed, store: LogStore): LogStream {
     const after = parseId(options.lastEventId);
     if (after !== undefined && after <= clearedUpTo) open.reader.write(frame(clearedUpTo, { type: 'clear' }));
     const { lastEventId: _, ...filter } = options;
-    const history = await store.list({ ...filter, ...(after !== undefined && { after }) });
+    const { logs: history, incomplete } = await store.read({ ...filter, ...(after !== undefined && { after }) });
     const logs = history.filter(({ id }) => id > clearedUpTo);
     const newest = Math.max(logs.at(-1)?.id ?? 0, after ?? 0, clearedUpTo);
-    open.begin(frame(newest, { type: 'initial', ...(after !== undefined && { resumed: true }), logs }), logs);
+    const initial = {
+      type: 'initial',
+      ...(after !== undefined && { resumed: true }),
+      ...(incomplete && { incomplete }),
+      logs,
+    };
+    open.begin(frame(newest, initial), logs);
   }
 }
 

@@ -108,10 +108,19 @@ test('what was answered while PostgreSQL was away is kept over a stop, and writt
   // It starts without the database too, and knows what waits.
   const between = await hubProcess({ folder: hub.folder, env });
   expect((await health(between)).activity.waiting).toBeGreaterThanOrEqual(30);
+  // One hub's memory is not told as all there is.
+  const token = await login(between);
+  const ask = async (path: string) => (await api(between, 'GET', path, { token })).body as { incomplete?: boolean };
+  const paths = ['/activities', '/activities/stats', '/activities/timeline', '/activities/filters', '/logs'];
+  for (const path of paths) expect([path, (await ask(path)).incomplete]).toEqual([path, true]);
+  const id = '00000000-0000-7000-8000-000000000000';
+  expect((await api(between, 'GET', `/activities/${id}`, { token })).status).toBe(503);
   await server.start();
   const found = await recorded(between);
   expect(new Set(found)).toEqual(new Set(answered));
   expect(found).toHaveLength(answered.length);
+  for (const path of paths) expect([path, (await ask(path)).incomplete]).toEqual([path, undefined]);
+  expect((await api(between, 'GET', `/activities/${id}`, { token })).status).toBe(404);
 });
 
 function journalOf({ folder }: HubProcess): string[] {

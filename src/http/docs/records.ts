@@ -2,6 +2,10 @@ import { activityKinds, activityStatuses } from '../../core/activity.ts';
 import { limits } from '../../core/limits.ts';
 import { count, flag, listOf, number, object, ref, type Schema, type Subject, text, texts, time } from './operation.ts';
 
+/** Said of each listing. */
+const incomplete =
+  'While the database cannot be read, the memory of this hub answers, and `incomplete: true` beside `data` says so: what was before its start, and what other hubs have, is missing.';
+
 const logFilter: Record<string, Schema> = {
   level: { type: 'string', description: 'One or more of debug, info, warn, error, separated by commas.' },
   service: text,
@@ -15,7 +19,7 @@ export const logs: Subject = {
   operations: {
     'GET /logs': {
       summary: 'The newest log entries, oldest first',
-      description: 'Admins see all entries, others those of the servers within reach.',
+      description: `Admins see all entries, others those of the servers within reach. ${incomplete}`,
       query: { ...logFilter, limit: most, before: entryId },
       answer: { data: listOf(ref('LogEntry')) },
     },
@@ -23,7 +27,7 @@ export const logs: Subject = {
     'GET /logs/stream': {
       summary: 'The log as it is written (server-sent events)',
       description:
-        'The data of each event is JSON: `{type:"initial", logs}` first, then `{type:"log", log}` and `{type:"clear"}`. `?token=` stands for the Authorization header.',
+        'The data of each event is JSON: `{type:"initial", logs}` first (with `incomplete: true` as `GET /logs` has it), then `{type:"log", log}` and `{type:"clear"}`. `?token=` stands for the Authorization header.',
       query: { ...logFilter, token: text },
       headers: { 'Last-Event-ID': { type: 'string', description: 'Go on after this event.' } },
       answer: { bare: text, type: 'text/event-stream' },
@@ -54,7 +58,7 @@ export const activity: Subject = {
     },
     'GET /activities': {
       summary: 'Tool calls, searches and descriptions, newest first',
-      description: 'Admins see all, users their own. A search has in `uses` what was done with its results.',
+      description: `Admins see all, users their own. A search has in \`uses\` what was done with its results. ${incomplete}`,
       query: {
         ...activityFilter,
         page: { type: 'integer', minimum: 1, default: 1 },

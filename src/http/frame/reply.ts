@@ -6,10 +6,19 @@ import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 
 /** `{success: true, data?, message?}` (CONTRACT §3). A POST that creates passes `status: 201`. */
-export function ok(c: Context, data?: unknown, extra: { message?: string; status?: 200 | 201 } = {}): Response {
-  const { message, status = 200 } = extra;
+export function ok(
+  c: Context,
+  data?: unknown,
+  extra: { message?: string; status?: 200 | 201; incomplete?: true | undefined } = {},
+): Response {
+  const { message, status = 200, incomplete } = extra;
   return c.json(
-    { success: true, ...(data !== undefined && { data }), ...(message !== undefined && { message }) },
+    {
+      success: true,
+      ...(data !== undefined && { data }),
+      ...(message !== undefined && { message }),
+      ...(incomplete && { incomplete }),
+    },
     status,
   );
 }

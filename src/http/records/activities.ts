@@ -23,13 +23,14 @@ export function activitiesRoutes({ activity, log }: ActivitiesOptions): Hono<Api
 
   routes.get('/activities', async (c) => {
     const listing = { ...parseActivityListing(c.req.query()), ...mineOf(c.var.caller) };
-    const { data, pagination } = await activity.list(listing);
-    return c.json({ success: true, data: data.map(shown), pagination });
+    const { data, pagination, incomplete } = await activity.list(listing);
+    return c.json({ success: true, data: data.map(shown), pagination, ...(incomplete && { incomplete }) });
   });
 
   routes.get('/activities/stats', async (c) => {
     const { page: _page, limit: _limit, ...filter } = parseActivityListing(c.req.query());
-    return ok(c, await activity.stats({ ...filter, ...mineOf(c.var.caller) }));
+    const { incomplete, ...stats } = await activity.stats({ ...filter, ...mineOf(c.var.caller) });
+    return ok(c, stats, { incomplete });
   });
 
   routes.get('/activities/timeline', async (c) => {
@@ -40,10 +41,14 @@ export function activitiesRoutes({ activity, log }: ActivitiesOptions): Hono<Api
     const { start = new Date(end.getTime() - dayMs) } = filter;
     const bucketMs = Math.max(1, Math.ceil((end.getTime() - start.getTime() + 1) / buckets));
     const listing = { ...filter, start, end, bucketMs, buckets, ...mineOf(c.var.caller) };
-    return ok(c, { bucketMs, buckets: await activity.timeline(listing) });
+    const { incomplete, ...timeline } = await activity.timeline(listing);
+    return ok(c, { bucketMs, ...timeline }, { incomplete });
   });
 
-  routes.get('/activities/filters', async (c) => ok(c, await activity.choices(mineOf(c.var.caller).mine)));
+  routes.get('/activities/filters', async (c) => {
+    const { incomplete, ...choices } = await activity.choices(mineOf(c.var.caller).mine);
+    return ok(c, choices, { incomplete });
+  });
 
   routes.get('/activities/:id', async (c) => {
     const id = c.req.param('id');

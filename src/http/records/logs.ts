@@ -11,7 +11,7 @@ import { eventStream } from '../frame/event-stream.ts';
 import { ok } from '../frame/reply.ts';
 
 export interface LogsOptions {
-  readonly logs: Pick<LogStore, 'list' | 'clear'>;
+  readonly logs: Pick<LogStore, 'read' | 'clear'>;
   readonly stream: Pick<LogStream, 'open'>;
   /** A stream asks anew for as long as it is open. */
   readonly settings: () => Settings;
@@ -29,7 +29,8 @@ export function logsRoutes(options: LogsOptions): Hono<ApiEnv> {
   routes.get('/logs', async (c) => {
     const listing = parseLogListing(c.req.query());
     const { admin, principal } = c.var.caller;
-    return ok(c, await logs.list({ ...listing, ...(!admin && readable(principal, options)) }));
+    const found = await logs.read({ ...listing, ...(!admin && readable(principal, options)) });
+    return ok(c, found.logs, { incomplete: found.incomplete });
   });
 
   routes.delete('/logs', adminOnly, async (c) => {

@@ -55,7 +55,7 @@ export const activitiesQuery = (span: Span, filter: ActivityFilter, page: number
           signal,
         },
       );
-      return answer as Envelope<readonly Activity[]> & { pagination: Pagination };
+      return answer as Envelope<readonly Activity[]> & { pagination: Pagination; incomplete?: true };
     },
     refetchInterval,
     meta,

@@ -476,6 +476,7 @@ export const texts = {
     change: 'Change it in the settings',
   },
   activity: {
+    incomplete: 'The database cannot be read right now: only what this hub has in memory is shown.',
     calls: 'Calls',
     searches: 'Searches',
     sum_one: '{{number}} call',
@@ -539,6 +540,7 @@ export const texts = {
     search: 'Search: {{query}}',
   },
   logs: {
+    incomplete: 'The database cannot be read right now: only what this hub has in memory is shown.',
     lead: 'What the hub and its servers say, as they say it.',
     search: 'Search messages',
     service: 'Service',

@@ -460,6 +460,7 @@ export const texts: Texts = {
     change: '在设置中更改',
   },
   activity: {
+    incomplete: '目前无法读取数据库：仅显示此 Hub 内存中的内容。',
     calls: '调用',
     searches: '搜索',
     sum_other: '{{number}} 次调用',
@@ -519,6 +520,7 @@ export const texts: Texts = {
     search: '搜索：{{query}}',
   },
   logs: {
+    incomplete: '目前无法读取数据库：仅显示此 Hub 内存中的内容。',
     lead: 'Hub 及其服务器的实时日志。',
     search: '搜索消息',
     service: '服务',

@@ -160,6 +160,11 @@ function List({ kind }: { readonly kind: 'call' | 'search' }) {
   const Rows = kind === 'call' ? Calls : Searches;
   return (
     <div className="panel overflow-x-auto">
+      {list.data.incomplete === true && (
+        <p role="status" className="text-soft border-line border-b px-3 py-1 text-xs">
+          {t('activity.incomplete')}
+        </p>
+      )}
       {rows.length === 0 ? (
         <Nothing kind={kind} narrowed={narrowed || page > 1} />
       ) : (

@@ -20,6 +20,8 @@ export interface Feed {
   readonly waiting: readonly LogEntry[];
   /** Whether the hub may have entries from before the first one. */
   readonly older: 'maybe' | 'loading' | 'none';
+  /** The memory of the hub answered: its database cannot be read. */
+  readonly incomplete?: boolean;
   /** Why the stream cannot be opened. */
   readonly error: unknown;
 }
@@ -32,7 +34,12 @@ export interface LogFeed extends Pick<Store<Feed>, 'get' | 'subscribe'> {
 }
 
 type StreamEvent =
-  | { readonly type: 'initial'; readonly logs: readonly LogEntry[]; readonly resumed?: boolean }
+  | {
+      readonly type: 'initial';
+      readonly logs: readonly LogEntry[];
+      readonly resumed?: boolean;
+      readonly incomplete?: true;
+    }
   | { readonly type: 'log'; readonly log: LogEntry }
   | { readonly type: 'clear' };
 
@@ -120,7 +127,12 @@ export function createFeed(filter: LogFilter): LogFeed {
     } else if (event.type === 'initial') {
       // The beginning; or so much was missed that the hub leaves some of it out, and what is here would have a hole.
       fresh = [];
-      change({ entries: event.logs, waiting: [], older: event.logs.length < page ? 'none' : 'maybe' });
+      change({
+        entries: event.logs,
+        waiting: [],
+        older: event.logs.length < page ? 'none' : 'maybe',
+        incomplete: event.incomplete === true,
+      });
     }
   }
 

@@ -209,6 +209,11 @@ function Content({ feed, control, onKeyDown }: Parts & { readonly onKeyDown: (ev
   const older = () => void control.loadOlder().catch((failure: unknown) => toast.bad(words(failure)));
   return (
     <>
+      {feed.incomplete === true && (
+        <p role="status" className="text-soft border-line border-b px-3 py-1 text-xs">
+          {t('logs.incomplete')}
+        </p>
+      )}
       {feed.older === 'loading' && (
         <p role="status" className="text-soft border-line border-b px-3 py-1 text-xs">
           {t('logs.loadingOlder')}
