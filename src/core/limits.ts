@@ -611,7 +611,7 @@ export const limits = {
   argon2Lanes: 16,
   /** How long an access token lives, and how far the clocks of replicas may differ. */
   accessTokenMs: 24 * 60 * 60_000,
-  clockToleranceMs: 5_000,
+  clockToleranceMs: 60_000,
   /** A login older than this gives the password again before it exports secrets or changes who is an admin: a token that got out does neither. */
   freshLoginMs: 10 * 60_000,
   /** Single tokens of one user revoked before all of the user's are: who logs out this often in a day does not do it by hand. */
