@@ -130,11 +130,12 @@ test('a stream nobody reads is let go before it fills the memory', async () => {
 
 test('a server that says ten thousand times a second that its tools changed is listed at a bearable pace', async () => {
   const storm = hostileStdio({ name: 'storm', tools: ['echo', 'delay'], stormsPerSecond: 10_000 });
+  // Lists are read from the moment it is connected, however long that takes.
+  const began = performance.now();
   const hub = await testHub({ mcpServers: { storm: storm.config, good: good().config } });
   await hub.connected(2);
   const own = await session(hub.mcp());
   const events = await own.listen();
-  const began = performance.now();
   for (let i = 0; i < 30; i++) {
     await answers(hub);
     expect((await own.call('storm-delay', { tag: 'x' })).result?.content?.[0]?.text).toBe('x');
