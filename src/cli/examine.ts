@@ -86,8 +86,9 @@ async function tryServers(
   { signIns, files, tell = () => undefined }: ServerNeeds,
 ): Promise<Check[]> {
   const probes = openProbes(env, servers, signIns, files.read, (server, { phase, isWaiting }) => {
-    if (phase === 'installing' && !isWaiting)
-      tell(`server ${server}: its package is being installed, which may take minutes`);
+    if (phase !== 'installing') return;
+    if (isWaiting) tell(`server ${server}: its package has to be installed, maybe after other installations`);
+    else tell(`server ${server}: its package is being installed, which may take minutes`);
   });
   try {
     return await checkServers(servers, probes.probe);

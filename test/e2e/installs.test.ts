@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
 import { limits } from '../../src/core/limits.ts';
 import { api, login } from '../kit/api.ts';
 import { fakeNpx } from '../kit/fake-npx.ts';
@@ -129,6 +131,30 @@ test('a hub that is started again waits for the installation that the last one l
   await again.connected(1);
   expect(npx.count('pkg', 'install')).toBe(1);
   expect(npx.events('pkg').filter(({ event }) => event.startsWith('SIG'))).toEqual([]);
+});
+
+test('doctor waits for an installation that the running hub makes, and says so', async () => {
+  const npx = fakeNpx();
+  const servers = { s: npx.server('pkg') };
+  await testHub({ mcpServers: servers });
+  await until('it installs', () => npx.count('pkg', 'install') === 1);
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'mcp_settings.json'), JSON.stringify({ mcpServers: servers }));
+  const doctor = spawn(process.execPath, [resolve('dist/cli.js'), 'doctor', '--port', '0'], {
+    cwd: folder,
+    env: npx.env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void doctor.kill('SIGKILL'));
+  let told = '';
+  doctor.stderr.setEncoding('utf8').on('data', (chunk: string) => (told += chunk));
+  const report = text(doctor.stdout);
+  await until('it says so', () => told.includes('server s: its package has to be installed'));
+  const waitsSince = Date.now();
+  await until('it has looked again', () => Date.now() - waitsSince > 2 * limits.installElsewhereMs);
+  npx.install('pkg');
+  expect(await report).toContain('✓ server s');
+  expect(npx.count('pkg', 'install')).toBe(1);
 });
 
 test('few packages are installed at a time, and what needs no installation is not behind them', async () => {
