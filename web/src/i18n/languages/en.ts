@@ -93,7 +93,7 @@ export const texts = {
     expired: 'Your session has ended. Log in again and you are back where you were.',
     first: 'First time here?',
     firstHint:
-      'The hub printed the password of "admin" in its terminal when it started for the first time. Lost it? Set ADMIN_PASSWORD and start with a new settings file, or ask another admin.',
+      'The hub printed the password of "admin" in its terminal when it started for the first time; where it writes a log instead, the log names the file with the password. Lost it? Set ADMIN_PASSWORD and start with a new settings file, or ask another admin.',
     lead: 'One address for all your MCP tool servers.',
   },
   fresh: {

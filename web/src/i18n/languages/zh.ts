@@ -93,7 +93,7 @@ export const texts: Texts = {
     expired: '会话已结束。重新登录后将回到之前的位置。',
     first: '第一次使用？',
     firstHint:
-      'Hub 首次启动时在终端里打印了 “admin” 的密码。丢失了？请设置 ADMIN_PASSWORD 并使用新的设置文件启动，或联系其他管理员。',
+      'Hub 首次启动时在终端里打印了 “admin” 的密码；如果输出的是日志，日志会指出保存密码的文件。丢失了？请设置 ADMIN_PASSWORD 并使用新的设置文件启动，或联系其他管理员。',
     lead: '一个地址，连接你所有的 MCP 工具服务器。',
   },
   fresh: {
