@@ -10,6 +10,8 @@ export interface LogEntry {
   readonly service: string;
   /** One line: what was said, then the fields as `name=value`. */
   readonly message: string;
+  /** It says who tried to get in, or what was done with accounts and secrets: kept when the others are too many. */
+  readonly security?: true;
   /** Only in the hub that wrote it, and only until it restarts. */
   readonly fields?: LogFields;
 }
@@ -18,7 +20,10 @@ export type LogEvent = { readonly type: 'log'; readonly log: LogEntry } | { read
 
 /** What the log's store and streams see of the log book. */
 export interface LogFeed {
-  /** The newest entries, oldest first, at most `limits.logRing`. */
+  /**
+   * The newest entries, oldest first: at most `limits.securityRing` about security and `limits.logRing` others, of
+   * which each service has its share.
+   */
   entries(): readonly LogEntry[];
   /** Listeners are called at once, in order; what one throws is dropped. They must not log. */
   subscribe(listener: (event: LogEvent) => void): () => void;

@@ -73,13 +73,17 @@ export interface AppParts {
   /** The memory for bodies of requests. */
   readonly bodies: ByteBudget;
   readonly log: Logger;
+  /** For entries about security. */
+  readonly security: Logger;
+  /** Hears of each credential that is not accepted. */
+  readonly badCredential: (address: string | undefined) => void;
 }
 
 /** Everything but MCP: the management API, the dashboard, and what is open to all. */
 export function buildApp(parts: AppParts) {
   const { env, settings, passwords, pool, publicUrl, log } = parts;
   const limiter = createLoginLimiter();
-  const login = logFailures(createLogin({ settings: () => settings.current, passwords, limiter }), log);
+  const login = logFailures(createLogin({ settings: () => settings.current, passwords, limiter }), parts.security);
   const entrances = { login, cookies: signInCookies(publicUrl) };
   const app = createApp({
     basePath: env.basePath,
@@ -97,7 +101,7 @@ export function buildApp(parts: AppParts) {
 
 /** The management API, a line per resource. */
 function buildApi(parts: AppParts & { readonly login: Login; readonly cookies: SignInCookies }) {
-  const { env, settings, records, passwords, tokens, identity, pool, dataDir, log } = parts;
+  const { env, settings, records, passwords, tokens, identity, pool, dataDir, log, security } = parts;
   const { signIns, login, cookies } = parts;
   const mount = `${env.basePath}/api`;
   const states = () => pool.states();
@@ -109,9 +113,9 @@ function buildApi(parts: AppParts & { readonly login: Login; readonly cookies: S
     bodies: parts.bodies,
     membersOf: membersOfBodies(subjects),
     resources: [
-      ...peopleResources({ settings, login, passwords, tokens, claims: identity.claims, log }),
-      ...recordResources({ records, settings, identify: identity.identify, log }),
-      ...settingsResources({ settings, pool, states, signIns, smart: env.smart, dataDir: dataDir.path, log }),
+      ...peopleResources({ settings, login, passwords, tokens, claims: identity.claims, log: security }),
+      ...recordResources({ records, settings, identify: identity.identify, log: security }),
+      ...settingsResources({ settings, pool, states, signIns, smart: env.smart, dataDir: dataDir.path, log, security }),
       serverOAuthRoutes({ settings, signIns, cookies, restart: (name) => pool.restart(name), log }),
       ...dashboardResources({ ...parts, ...env, identify: identity.identify, hubUrl: hubUrl(parts.publicUrl) }),
       docsRoutes({ mounted: () => api.routes, isOpen, mount, version, web: !env.disableWeb }),
@@ -123,12 +127,13 @@ function buildApi(parts: AppParts & { readonly login: Login; readonly cookies: S
 }
 
 /** What finding out takes who makes a request. */
-function whoAsks({ settings, identity, addressOf, outside }: AppParts): CallerOptions {
+function whoAsks({ settings, identity, addressOf, outside, badCredential }: AppParts): CallerOptions {
   return {
     settings: () => settings.current,
     identify: identity.identify,
     loggedInAt: identity.loggedInAt,
     address: (c) => addressOf((c.env as HttpBindings).incoming),
     outside: (c) => outside.reaches((c.env as HttpBindings).incoming),
+    badCredential,
   };
 }

@@ -1,12 +1,15 @@
 import { join } from 'node:path';
 import { createIdentify } from '../auth/identify.ts';
 import { openTokens } from '../auth/open-tokens.ts';
+import { logRefusedCredentials } from '../auth/sparing.ts';
 import type { Closers } from '../core/closers.ts';
 import type { Env } from '../env/env.ts';
+import { clientAddress } from '../http/frame/client-address.ts';
 import type { Storage } from './open-storage.ts';
 
-/** Who may come in. */
-export async function openAccess(env: Env, { settings, dataDir, database, log }: Storage, closers: Closers) {
+/** Who may come in, and from where they come. */
+export async function openAccess(env: Env, storage: Storage, closers: Closers) {
+  const { settings, dataDir, database, log, security } = storage;
   const tokens = await openTokens({
     secret: env.jwtSecret ?? dataDir.secret('jwt', 32).toString('hex'),
     path: join(dataDir.path, 'revocations.json'),
@@ -14,5 +17,10 @@ export async function openAccess(env: Env, { settings, dataDir, database, log }:
     log: log('hub'),
   });
   closers.add(() => tokens.close());
-  return { tokens, identity: createIdentify({ settings: () => settings.current, tokens }) };
+  return {
+    tokens,
+    identity: createIdentify({ settings: () => settings.current, tokens }),
+    addressOf: clientAddress(env.trustProxy, log('hub')),
+    badCredential: logRefusedCredentials(security),
+  };
 }

@@ -22,6 +22,7 @@ export async function openStorage(env: Env, closers: Closers, stop: AbortSignal 
   const book = createLog({ level: env.logLevel, format: env.logFormat ?? usualFormat() });
   closers.add(() => book.close());
   const log: LoggerFor = (service) => book.for(service);
+  const security = book.security('api');
   const room = createRoom(log('hub'));
   closers.add(() => room.close());
   const dataDir = await openDataDir(env.dataDir, log('hub'), room);
@@ -48,7 +49,7 @@ export async function openStorage(env: Env, closers: Closers, stop: AbortSignal 
     journal: { folder: join(dataDir.path, 'journal'), room },
   });
   closers.add(() => records.close());
-  return { book, log, dataDir, database, settings, records, room };
+  return { book, log, security, dataDir, database, settings, records, room };
 }
 
 /** Removes what killed hubs left half written, now and once more when what is too young now is old enough. */

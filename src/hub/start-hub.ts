@@ -16,7 +16,6 @@ import { createViews } from '../core/access/view.ts';
 import type { Env } from '../env/env.ts';
 import { readableText } from '../env/withdraw.ts';
 import { createChanges } from '../http/dashboard/changes.ts';
-import { clientAddress } from '../http/frame/client-address.ts';
 import { foreignText } from '../http/frame/open-routes.ts';
 import { createPublicUrl } from '../http/frame/public-url.ts';
 import { closeServer, listen } from '../http/frame/server.ts';
@@ -106,8 +105,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   });
 
   warnOfReadableSecrets(env, settings.current, log('hub'));
-  const { tokens, identity } = await openAccess(env, storage, closers);
-  const addressOf = clientAddress(env.trustProxy, log('hub'));
+  const { identity, ...access } = await openAccess(env, storage, closers);
   const smart = openSmart({ env, settings, database, pool, files, log: log('search') }, closers);
   const bodies = bodyBudget(() => settings.current);
   const served: { front?: Front } = {};
@@ -116,7 +114,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const publicUrl = createPublicUrl({ ...env, settingsBaseUrl });
   const { embeddings } = smart;
   const asked = { pool, signIns, views, dispatch, changes, embeddings, metrics };
-  const parts = { ...storage, ...asked, publicUrl, env, tokens, identity, addressOf, bodies, outside, guard };
+  const parts = { ...storage, ...asked, ...access, publicUrl, env, identity, bodies, outside, guard };
   const management = deferred<RequestListener>();
   const door = createDoor({
     ...dispatch,
@@ -131,7 +129,8 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
     views,
     ...clients,
     pageSize: () => settings.current.system.listPageSize,
-    address: addressOf,
+    address: access.addressOf,
+    badCredential: access.badCredential,
     isHttps: (req) => publicUrl.isHttps(req),
     bodies,
     metadataUrl: metadataUrl({ publicUrl, basePath: env.basePath }),

@@ -67,6 +67,7 @@ async function killedWith(folder: string, count: number): Promise<void> {
   for (let n = 0; n < count; n += 1)
     hub.record(n, n % 3 === 0 ? { errorMessage: 'line\nbreak \ud800 "x"', status: 'error' } : {});
   hub.book.for('hub').info('last words');
+  hub.book.security('api').info('login');
   await kept(hub);
   await new Promise((resolve) => setImmediate(resolve));
 }
@@ -94,7 +95,9 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
       errorMessage: expect.stringMatching(/^line\nbreak . "x"$/) as string,
     });
     expect(data.at(-2)).toMatchObject(call(1));
-    expect((await next.logs.list({})).map(({ message }) => message)).toEqual(['last words']);
+    expect((await next.logs.list({})).map(({ message }) => message)).toEqual(['last words', 'login']);
+    const marked = 'select message from toolhub.logs where security';
+    expect(await next.database.current()?.query(marked)).toEqual([{ message: 'login' }]);
     await until('the files are gone', () => filesIn(folder).length === 0);
     expect(next.activity.counts()).toMatchObject({ waiting: 0, dropped: 0 });
   });
@@ -109,7 +112,7 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
       next.database.start();
       await next.database.whenReady(patienceMs);
       expect((await next.activity.list({ page: 1, limit: 1 })).pagination.total).toBe(2_500);
-      expect(await next.logs.list({})).toHaveLength(1);
+      expect(await next.logs.list({})).toHaveLength(2);
       await next.end();
       for (const [name, bytes] of copy) writeFileSync(join(folder, name), bytes);
     }
@@ -128,7 +131,7 @@ test('several hubs on one PostgreSQL write what each has in its own folder', asy
   );
   for (const { activity, logs } of hubs) {
     expect((await activity.list({ page: 1, limit: 1 })).pagination.total).toBe(40);
-    expect(await logs.list({})).toHaveLength(2);
+    expect(await logs.list({})).toHaveLength(4);
   }
 });
 

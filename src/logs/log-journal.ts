@@ -2,18 +2,18 @@ import { type LogLevel, logLevels } from '../core/logger.ts';
 import type { JournalCodec } from './journal.ts';
 import type { HubEntry } from './log-table.ts';
 
-/** Log entries as lines: `[hub, id, timestamp, level, service, message]`. */
+/** Log entries as lines: `[hub, id, timestamp, level, service, message]`, and `true` behind those of one about security. */
 export const logJournal: JournalCodec<HubEntry> = {
   encoder:
     () =>
-    ({ hub, id, timestamp, level, service, message }) =>
-      JSON.stringify([hub, id, timestamp, level, service, message]),
+    ({ hub, id, timestamp, level, service, message, security }) =>
+      JSON.stringify([hub, id, timestamp, level, service, message, ...(security ? [security] : [])]),
   decoder: () => (line) => {
     const parsed: unknown = JSON.parse(line);
-    const [hub, id, timestamp, level, service, message] = Array.isArray(parsed) ? (parsed as unknown[]) : [];
+    const [hub, id, timestamp, level, service, message, security] = Array.isArray(parsed) ? (parsed as unknown[]) : [];
     if (!isWhole(hub) || !isWhole(id) || !isTime(timestamp) || !isLevel(level)) throw new TypeError('Not a log entry');
     if (typeof service !== 'string' || typeof message !== 'string') throw new TypeError('Not a log entry');
-    return { hub, id, timestamp, level, service, message };
+    return { hub, id, timestamp, level, service, message, ...(security === true && { security }) };
   },
 };
 

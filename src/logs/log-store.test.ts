@@ -162,6 +162,18 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
     expect(await prune(open, rule, Date.now() + 2 * limits.logAgeMs)).toBe(10);
     expect(await store.list({})).toEqual([]);
   });
+
+  test('entries about security outlast the others by number, are bounded themselves, and are listed in order', async () => {
+    const { book, store, say, database } = keepLog(await emptyDatabase(kind));
+    const open = await database.whenReady(patienceMs);
+    for (let n = 1; n <= 3; n += 1) book.security('api').warn(`login failed ${n}`);
+    for (let n = 1; n <= 30; n += 1) say(`noise ${n}`);
+    await store.list({});
+    const rule = { table: 'toolhub.logs', rows: 2, securityRows: 2, ageMs: limits.logAgeMs } as const;
+    expect(await prune(open, rule)).toBe(29);
+    expect(texts(await store.list({}))).toEqual(['login failed 2', 'login failed 3', 'noise 29', 'noise 30']);
+    expect(texts(await store.list({ q: 'login' }))).toEqual(['login failed 2', 'login failed 3']);
+  });
 });
 
 test('what is said while the database is down is written when it is back; nothing written is lost or doubled', async () => {

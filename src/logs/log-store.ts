@@ -52,7 +52,12 @@ export function createLogStore({ feed, database, log, journal }: LogStoreOptions
   const stopClears = database.listen(cleared, (by) => {
     if (by !== undefined && by !== String(hub)) feed.clear();
   });
-  const stopPruning = keepPruned(database, { table: 'toolhub.logs', rows: limits.logRows, ageMs: limits.logAgeMs });
+  const stopPruning = keepPruned(database, {
+    table: 'toolhub.logs',
+    rows: limits.logRows,
+    securityRows: limits.securityRows,
+    ageMs: limits.logAgeMs,
+  });
 
   async function read(listing: LogListing): Promise<{ logs: LogEntry[]; incomplete?: true }> {
     if (!isOff) await database.firstAttempt(limits.databaseFirstReadMs);

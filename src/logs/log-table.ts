@@ -14,9 +14,10 @@ export interface HubEntry extends LogEntry {
 /** Writes entries; ones that are there already stay as they are. */
 export async function insertLogs(database: Queryable, entries: readonly HubEntry[]): Promise<void> {
   await database.query(
-    `insert into toolhub.logs (id, hub, at, level, service, message)
-     select id, hub, at, level, service, message
-     from unnest($1::bigint[], $2::integer[], $3::timestamptz[], $4::text[], $5::text[], $6::text[]) as entry (id, hub, at, level, service, message)
+    `insert into toolhub.logs (id, hub, at, level, service, message, security)
+     select id, hub, at, level, service, message, security
+     from unnest($1::bigint[], $2::integer[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::boolean[])
+       as entry (id, hub, at, level, service, message, security)
      on conflict do nothing`,
     [
       entries.map(({ id }) => String(id)),
@@ -25,6 +26,7 @@ export async function insertLogs(database: Queryable, entries: readonly HubEntry
       entries.map(({ level }) => level),
       entries.map(({ service }) => service.replaceAll('\0', '')),
       entries.map(({ message }) => message.replaceAll('\0', '')),
+      entries.map(({ security }) => security === true),
     ],
   );
 }

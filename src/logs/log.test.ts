@@ -254,3 +254,42 @@ describe('output', () => {
     expect(code).toBe(7);
   });
 });
+
+test('entries about security stay in memory when the others are too many', () => {
+  const { log } = open();
+  log.security('api').warn('login failed', { user: 'ann' });
+  for (let i = 0; i < 3 * limits.logRing; i++) log.for('api').info(`noise ${i}`);
+  log.security('api').warn('login failed', { user: 'bob' });
+  const entries = log.entries();
+  expect(entries).toHaveLength(limits.logRing + 2);
+  expect(entries.filter(({ message }) => message.startsWith('login')).map(({ message }) => message)).toEqual([
+    'login failed user=ann',
+    'login failed user=bob',
+  ]);
+  expect(entries.map(({ id }) => id)).toEqual(entries.map(({ id }) => id).sort((a, b) => a - b));
+  for (let i = 0; i < 3 * limits.securityRing; i++) log.security('api').warn(`attempt ${i}`);
+  expect(log.entries().length).toBeLessThanOrEqual(limits.logRing + limits.securityRing);
+  log.clear();
+  expect(log.entries()).toEqual([]);
+});
+
+test('a service that says much does not push out what the others said; alone it has all the room', () => {
+  const { log } = open();
+  const counts = () => {
+    const found: Record<string, number> = {};
+    for (const { service } of log.entries()) found[service] = (found[service] ?? 0) + 1;
+    return found;
+  };
+  for (let i = 0; i < 30; i++) log.for('hub').info(`start ${i}`);
+  for (let i = 0; i < 5 * limits.logRing; i++) {
+    log.for('server:loud').info(`stderr ${i}`);
+    if (i % 100 === 0) log.for('server:quiet').info(`says ${i}`);
+  }
+  expect(counts()).toEqual({ hub: 30, 'server:quiet': 50, 'server:loud': limits.logRing - 80 });
+  const entries = log.entries();
+  expect(entries.map(({ id }) => id)).toEqual(entries.map(({ id }) => id).sort((a, b) => a - b));
+  expect(entries.at(-1)?.message).toBe(`stderr ${5 * limits.logRing - 1}`);
+  for (let i = 0; i < 2 * limits.logRing; i++) log.for(`server:${i}`).info('one of very many');
+  expect(log.entries().length).toBeLessThanOrEqual(limits.logRing);
+  expect(log.entries().at(-1)?.service).toBe(`server:${2 * limits.logRing - 1}`);
+});

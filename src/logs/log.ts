@@ -1,13 +1,15 @@
-import { limits } from '../core/limits.ts';
 import type { LogEntry, LogEvent, LogFeed } from '../core/log-entry.ts';
 import type { LogFields, Logger, LoggerFor, LogLevel } from '../core/logger.ts';
 import { createCleaner } from './clean.ts';
 import { jsonLine, prettyLine } from './format.ts';
 import { standardOutput } from './output.ts';
+import { createLogRing } from './ring.ts';
 
 /** All the hub says: who may write (`for`), what was written last, what is written now. Nothing of it throws. */
 export interface LogBook extends LogFeed {
   for: LoggerFor;
+  /** The same for entries about security, which are kept when the others are too many. */
+  security: LoggerFor;
   /** Replaces the values that must never appear (values of `env` and `headers`, passwords); ones under `limits.secretChars` are left alone. */
   setSecrets(values: Iterable<string>): void;
   /** Text that came from a server, fit to be shown elsewhere too: without secrets, harmless, on one line. */
@@ -36,10 +38,10 @@ export function createLog(options: LogOptions): LogBook {
   const now = options.now ?? Date.now;
   const cleaner = createCleaner(options.secrets);
   const listeners = new Set<(event: LogEvent) => void>();
-  let ring: LogEntry[] = [];
+  const ring = createLogRing();
   let lastId = 0;
 
-  function add(service: string, level: LogLevel, said: string, fields: LogFields | undefined): void {
+  function add(service: string, level: LogLevel, said: string, fields: LogFields | undefined, security?: true): void {
     if (rank[level] < rank[options.level]) return;
     const time = now();
     lastId = Math.max(lastId + 1, time * 1000);
@@ -51,34 +53,30 @@ export function createLog(options: LogOptions): LogBook {
       level,
       service: cleaner.clean(service),
       message: cleaner.clean(withFields(text, kept)),
+      ...(security && { security }),
       ...(kept && { fields: kept }),
     };
-    keep(entry);
+    ring.add(entry);
     output.write(options.format === 'json' ? jsonLine(entry, text) : prettyLine(entry, colour));
     tell({ type: 'log', log: entry });
-  }
-
-  function keep(entry: LogEntry): void {
-    ring.push(entry);
-    // Cut in batches: moving the whole ring for each entry would cost more than the entry.
-    if (ring.length >= limits.logRing * 2) ring = ring.slice(-limits.logRing);
   }
 
   function tell(event: LogEvent): void {
     for (const listener of listeners) quietly(() => listener(event));
   }
 
-  function loggerFor(service: string): Logger {
+  function loggerFor(service: string, security?: true): Logger {
     const at =
       (level: LogLevel) =>
       (message: string, fields?: LogFields): void =>
-        quietly(() => add(service, level, message, fields));
+        quietly(() => add(service, level, message, fields, security));
     return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
   }
 
   return {
-    for: loggerFor,
-    entries: () => ring.slice(-limits.logRing),
+    for: (service) => loggerFor(service),
+    security: (service) => loggerFor(service, true),
+    entries: () => ring.entries(),
     subscribe(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -86,7 +84,7 @@ export function createLog(options: LogOptions): LogBook {
     setSecrets: cleaner.setSecrets,
     clean: cleaner.clean,
     clear() {
-      ring = [];
+      ring.clear();
       tell({ type: 'clear' });
     },
     close: () => listeners.clear(),

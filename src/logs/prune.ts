@@ -3,10 +3,11 @@ import type { Queryable } from '../database/database.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import { lowestId } from './record-ids.ts';
 
-/** What may stay in a table: so many newest rows, none older than `ageMs`. `key` sorts by time. */
+/** What may stay in a table: the newest `rows`, and besides the newest `securityRows` about security; none older than `ageMs`. */
 export interface Retention {
   readonly table: 'toolhub.logs' | 'toolhub.activity';
   readonly rows: number;
+  readonly securityRows?: number;
   readonly ageMs: number;
 }
 
@@ -30,14 +31,27 @@ export function keepPruned(database: DatabaseHandle, retention: Retention): () =
 }
 
 /** Gives how many rows went. */
-export async function prune(database: Queryable, { table, rows, ageMs }: Retention, now = Date.now()): Promise<number> {
+export async function prune(database: Queryable, retention: Retention, now = Date.now()): Promise<number> {
+  const { table, rows, securityRows, ageMs } = retention;
   const old = await removeOld(database, table, new Date(now - ageMs));
+  if (securityRows === undefined) return old + (await removeBeyond(database, table, 'true', rows));
+  const others = await removeBeyond(database, table, 'not security', rows);
+  return old + others + (await removeBeyond(database, table, 'security', securityRows));
+}
+
+/** Removes all but the newest `rows` of those that fit `which`. */
+async function removeBeyond(
+  database: Queryable,
+  table: Retention['table'],
+  which: 'true' | 'security' | 'not security',
+  rows: number,
+): Promise<number> {
   const [oldest] = await database.query<{ id: string }>(
-    `select id::text as id from ${table} order by id desc offset $1::int limit 1`,
+    `select id::text as id from ${table} where ${which} order by id desc offset $1::int limit 1`,
     [rows],
   );
   const type = table === 'toolhub.logs' ? 'bigint' : 'uuid';
-  return old + (oldest === undefined ? 0 : await removeWhere(database, table, `id <= $1::${type}`, [oldest.id]));
+  return oldest === undefined ? 0 : removeWhere(database, table, `${which} and id <= $1::${type}`, [oldest.id]);
 }
 
 /** The time in the id of a call is ahead of the call's own by as much as the clock was ever set back; by more than this it is removed later. */

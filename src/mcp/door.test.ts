@@ -57,6 +57,7 @@ async function door(options: Partial<DoorOptions> = {}) {
       address: () => undefined,
       taken: new Set(),
       isHttps: () => false,
+      badCredential: () => undefined,
       bodies: createByteBudget(() => 1_000_000),
       metadataUrl: () => '',
       finished: () => undefined,

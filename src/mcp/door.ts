@@ -32,6 +32,8 @@ export interface DoorOptions extends EndpointOptions {
   readonly identify: (headers: HttpRequest['headers']) => Identified | Promise<Identified>;
   /** The client's address, behind whatever proxies are trusted. */
   readonly address: (req: HttpRequest) => string | undefined;
+  /** Hears of each credential that is not accepted. */
+  readonly badCredential: (address: string | undefined) => void;
   /** The memory for bodies of requests. */
   readonly bodies: ByteBudget;
   /** First parts of paths that are no user's, whatever follows. */
@@ -102,6 +104,7 @@ export function createDoor(options: DoorOptions): Door {
     return goOn(options.identify(req.headers), (who) => {
       // Nobody would tell what is begun now that its client has left.
       if (res.destroyed) return;
+      if (who === 'bad') options.badCredential(address);
       const at = { req, res, headers, scope };
       const principal = admit(who, route, at);
       if (!principal) return;

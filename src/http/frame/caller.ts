@@ -47,6 +47,8 @@ export interface CallerOptions {
   readonly address: (c: Context) => string;
   /** Whether a request may come from others than this machine. */
   readonly outside: (c: Context) => boolean;
+  /** A request came with a credential that is not accepted. */
+  readonly badCredential: (address: string) => void;
 }
 
 /**
@@ -60,7 +62,10 @@ export function callerOf(
   const identified = async (c: Context): Promise<Principal> => {
     const token = rules.queryToken(c) ? c.req.query('token') : undefined;
     const who = rules.anonymous(c) ? 'none' : await options.identify(c.req.header(), token);
-    if (who === 'bad') throw credentialOver();
+    if (who === 'bad') {
+      options.badCredential(options.address(c));
+      throw credentialOver();
+    }
     if (who === 'none' && !rules.open(c)) {
       throw new HubError(
         'unauthenticated',

@@ -31,6 +31,7 @@ async function start(settings: Settings) {
     outside: () => false,
     readonly: false,
     membersOf: () => undefined,
+    badCredential: () => undefined,
     bodies: createByteBudget(() => 1_000_000),
     resources: [
       logsRoutes({

@@ -27,11 +27,13 @@ export interface SettingsResources {
   readonly signIns: Pick<ServerRoutes, 'refusal' | 'renamed' | 'deleted'>;
   readonly smart: SettingsRoutes['smart'];
   readonly log: Logger;
+  /** For entries about security. */
+  readonly security: Logger;
 }
 
 /** What is in the settings document besides people and keys. */
 export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
-  const { settings, pool, states, dataDir, signIns, smart, log } = options;
+  const { settings, pool, states, dataDir, signIns, smart, log, security } = options;
   const catalogue = () => pool.catalogue;
   const groups: GroupRoutes = {
     settings,
@@ -61,9 +63,9 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
     serverRoutes(servers),
     serverItemRoutes({ settings, catalogue, log }),
     importRoutes({ settings, log }),
-    settingsRoutes({ settings, smart, log }),
-    exportRoutes({ settings, log }),
-    settingsImportRoutes({ ...servers, settings }),
+    settingsRoutes({ settings, smart, log: security }),
+    exportRoutes({ settings, log: security }),
+    settingsImportRoutes({ ...servers, settings, log: security }),
     bundleRoutes({ settings, dataDir, log }),
   ];
 }

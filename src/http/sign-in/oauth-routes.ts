@@ -8,13 +8,11 @@ export interface OAuthRoutesOptions extends Omit<SignInPageOptions, 'begin' | 's
 }
 
 /** Where people begin to sign in to servers, and where they come back to. */
-export function oauthRoutes({ settings, signIns, cookies, login, addressOf, bodies, log }: OAuthRoutesOptions): Hono {
+export function oauthRoutes({ settings, signIns, ...page }: OAuthRoutesOptions): Hono {
   const { begin, finish, clientDocument } = signIns;
+  const { cookies, log } = page;
   const routes = new Hono();
   routes.route('/', oauthCallbackRoutes({ finish, clientDocument, cookies, log }));
-  routes.route(
-    '/',
-    signInPageRoutes({ settings: () => settings.current, login, addressOf, begin, cookies, bodies, log }),
-  );
+  routes.route('/', signInPageRoutes({ ...page, settings: () => settings.current, begin }));
   return routes;
 }

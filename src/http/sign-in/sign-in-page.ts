@@ -25,6 +25,8 @@ export interface SignInPageOptions {
   /** The memory for bodies. */
   readonly bodies: ByteBudget;
   readonly log: Logger;
+  /** For entries about security. */
+  readonly security: Logger;
 }
 
 /**
@@ -32,7 +34,8 @@ export interface SignInPageOptions {
  * it says first who they are at the hub: what they sign in to over there is theirs here. It says nothing about the server before that. Never below
  * `BASE_PATH`.
  */
-export function signInPageRoutes({ settings, login, addressOf, begin, cookies, bodies, log }: SignInPageOptions): Hono {
+export function signInPageRoutes(options: SignInPageOptions): Hono {
+  const { settings, login, addressOf, begin, cookies, bodies, log, security } = options;
   const routes = new Hono();
 
   async function callerFrom(c: Context): Promise<Caller> {
@@ -41,6 +44,7 @@ export function signInPageRoutes({ settings, login, addressOf, begin, cookies, b
     const address = addressOf((c.env as HttpBindings).incoming);
     const [username, password] = [form.get('username') ?? '', form.get('password') ?? ''];
     const { user } = await login({ username, password, address });
+    security.info('login', { user: user.username, address });
     const principal = principalOf(user);
     return callerNow(() => principal, settings, address);
   }
