@@ -26,7 +26,7 @@ async function response() {
     res,
     client,
     read: () => {
-      client.on('data', (chunk) => read.push(chunk));
+      client.on('data', (chunk) => read.push(chunk)).resume();
       return () =>
         Buffer.concat(read)
           .toString('latin1')
