@@ -76,8 +76,11 @@ export const kinds = {
     startHub('hub without database', { ...setup, env: { DB_URL: 'off', ...setup.env } }),
 };
 
-/** Starts a hub; `program` is its `cli.js`, `folder` one of an earlier run. */
-export async function startHub(name, { servers, env = {}, program = ourProgram, folder, flags = nodeFlags, system }) {
+/** Starts a hub; `program` is its `cli.js`, `folder` one of an earlier run, `on` its cores. */
+export async function startHub(
+  name,
+  { servers, env = {}, program = ourProgram, folder, flags = nodeFlags, system, on = cores?.measured },
+) {
   const home = folder ?? mkdtempSync(join(tmpdir(), 'bench-'));
   const file = join(home, 'mcp_settings.json');
   const bearerKeys = [{ id: 'bench', name: 'bench', token: key, enabled: true, accessType: 'all' }];
@@ -85,7 +88,7 @@ export async function startHub(name, { servers, env = {}, program = ourProgram, 
   writeFileSync(file, JSON.stringify({ mcpServers: servers, bearerKeys, systemConfig }));
   const startedAt = performance.now();
   const child = startNode([...flags, program, 'serve'], {
-    on: cores?.measured,
+    on,
     cwd: home,
     env: {
       PORT: '0',

@@ -6,7 +6,10 @@ import { cpus } from 'node:os';
 const ticksPerSecond = 100;
 
 /** Who is measured has one core for itself, the load and the tool servers have another; with one core, or elsewhere than on Linux, nothing is pinned. */
-export const cores = process.platform === 'linux' && cpus().length > 1 ? { measured: '0', load: '1' } : undefined;
+export const cores =
+  process.platform === 'linux' && cpus().length > 1
+    ? { measured: '0', load: '1', all: `0-${cpus().length - 1}` }
+    : undefined;
 
 export function pin(pid, core) {
   if (core !== undefined) execFileSync('taskset', ['-acp', core, String(pid)], { stdio: 'ignore' });

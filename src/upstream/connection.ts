@@ -237,6 +237,8 @@ export class Connection {
       if (!current()) return;
       const link = this.#openLink();
       this.#link = link;
+      // Launchers have a queue of their own, so that the others do not wait behind them.
+      if (link.launched) release();
       const offer = await this.#introduction.begin(link, await this.#deadline(link, startedAt));
       if (!current()) return;
       clearTimeout(this.#startTimer);

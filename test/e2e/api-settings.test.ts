@@ -25,7 +25,7 @@ beforeAll(async () => {
     groups: [{ id: 'g', name: 'dev', servers: ['alpha'] }],
     systemConfig: {
       routing: { enableGlobalRoute: true, unknownSwitch: 7 },
-      install: { baseUrl: 'https://hub.example' },
+      install: { baseUrl: 'http://localhost:9000' },
       smartRouting: { openaiApiKey: 'canary-openai-1', openaiApiBaseUrl: 'https://api.example/v1' },
       somethingElse: { kept: true },
     },
@@ -71,7 +71,7 @@ describe('the settings', () => {
     const answer = await api(hub, 'GET', '/settings', { token: ann });
     expect(answer.body.data).toEqual({
       mcpServers: {},
-      systemConfig: { install: { baseUrl: 'https://hub.example' } },
+      systemConfig: { install: { baseUrl: 'http://localhost:9000' } },
       bearerKeys: [expect.objectContaining({ name: 'mine', owner: 'ann' })],
     });
     expect((await api(hub, 'GET', '/settings', { token: key })).body.data).toMatchObject({
@@ -102,7 +102,7 @@ describe('the system configuration', () => {
     expect(answer.text).not.toContain('canary');
     expect((await documentOf(hub))['systemConfig']).toEqual({
       routing: { enableGlobalRoute: true, unknownSwitch: 7, openApiAccess: 'authenticated' },
-      install: { baseUrl: 'https://hub.example' },
+      install: { baseUrl: 'http://localhost:9000' },
       smartRouting: {
         openaiApiKey: 'canary-openai-1',
         openaiApiBaseUrl: 'https://api.example/v1',

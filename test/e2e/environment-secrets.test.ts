@@ -108,7 +108,7 @@ test('no process of the hub has them while the embedded database is made', async
       }
       return (await hub.health()).database.state === 'ready';
     },
-    25_000,
+    60_000,
   );
   expect(seen.has(hub.pid)).toBe(true);
 });

@@ -58,11 +58,11 @@ test('a server that is given to somebody else has a log when it runs again', asy
   const hub = await testHub({ mcpServers: { s: { command: process.execPath, args: ['-e', program] } }, env });
   await hub.connected(1);
   const admin = await login(hub);
-  await userToken(hub, admin, 'ann');
+  const ann = await userToken(hub, admin, 'ann');
   const given = await api(hub, 'PUT', '/servers/s', { token: admin, body: { config: { owner: 'ann' } } });
   expect(given.body.data).toMatchObject({ owner: 'ann' });
   await hub.connected(1);
-  await rpc(hub.mcp(), 'tools/call', { name: 's-die', arguments: {} });
+  await api(hub, 'POST', '/tools/call/s', { token: ann, body: { toolName: 'die' } });
   const log = async () => (await api(hub, 'GET', '/logs?service=server:s', { token: admin })).body.data as LogEntry[];
   await until('it is gone', async () => (await log()).some(({ level }) => level === 'warn'));
   expect((await log()).map(({ message }) => message)).toContain('cannot log in with undefined');

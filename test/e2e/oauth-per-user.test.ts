@@ -166,7 +166,7 @@ test('anonymous callers and keys without an owner use nobody’s sign-in', async
 });
 
 test('tools are listed with the sign-in of the owner, or of whoever came first, and that ends with it', async () => {
-  const { fixture, hub, ann, bob } = await world({}, { owner: 'bob' });
+  const { fixture, hub, ann, bob } = await world({}, { owner: 'bob', publishedBy: 'admin' });
   await signIn(hub, 'ann');
   await listed(hub);
   expect(new Set(fixture.listings)).toEqual(new Set(['ann']));

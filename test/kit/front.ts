@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { type ByteBudget, createByteBudget } from '../../src/core/byte-budget.ts';
+import { SafeResponse } from '../../src/wire/safe-response.ts';
 import { createFront, type Front, type FrontOptions } from '../../src/wire/front.ts';
 import type { HttpRequest, HttpResponse } from '../../src/wire/http.ts';
 import type { PlainRequest } from '../../src/wire/plain-request.ts';
@@ -45,7 +46,8 @@ export async function echoServer(
   const { bounds = unbounded, bodies = bodyMemory(Infinity) } = options;
   const byNode: string[] = [];
   const byFront: string[] = [];
-  const server = createServer({ keepAliveTimeout: idleMs, requestTimeout: requestMs }, (req, res) => {
+  const settings = { keepAliveTimeout: idleMs, requestTimeout: requestMs, ServerResponse: SafeResponse };
+  const server = createServer(settings, (req, res) => {
     byNode.push(req.url ?? '');
     void bodyOf(req).then((body) => answer(req, body, res));
   });
