@@ -51,6 +51,8 @@ export interface DoorOptions extends EndpointOptions {
 /** Browsers come over https for a year from then on (RFC 6797). Names below this one are not the hub's to decide on. */
 const hsts = 'max-age=31536000';
 
+const needsToken = 'This endpoint needs an access token.';
+
 const noQuery = new URLSearchParams();
 
 interface Route {
@@ -94,9 +96,7 @@ export function createDoor(options: DoorOptions): Door {
     if (refused !== undefined) return refuseForeign(res, errorResponseText('null', rpcErrors.invalidRequest, refused));
     const headers = corsHeaders(req, options.allowedOrigins);
     if (isPreflight(req)) return answerPreflight(req, res, headers);
-    const { url = '/' } = req;
-    const queryAt = url.indexOf('?');
-    const query = queryAt === -1 ? noQuery : new URLSearchParams(url.slice(queryAt + 1));
+    const query = queryOf(req.url);
     const { scope } = route;
     if (!scope)
       return refuse({ res, headers }, 400, rpcErrors.invalidRequest, 'The path is not valid percent-encoding.');
@@ -111,8 +111,9 @@ export function createDoor(options: DoorOptions): Door {
       const stillAdmitted = (): boolean | Promise<boolean> =>
         goOn(options.identify(req.headers), (now) => admit(now, route, at) !== undefined);
       const bodyLimit = () => bodyLimitOf(principal, options);
+      const senderNow = principal.kind === 'anonymous' ? () => stillAnonymous(req, options) : undefined;
       // Written out: V8 lets what such an object holds outlive the young generation when it is spread and then added to.
-      return serve(route, { req, res, headers, scope, principal, address, query, bodyLimit, stillAdmitted });
+      return serve(route, { req, res, headers, scope, principal, address, query, bodyLimit, stillAdmitted, senderNow });
     });
   }
 
@@ -178,6 +179,11 @@ function pathOf(url = '/'): string {
   return queryAt === -1 ? url : url.slice(0, queryAt);
 }
 
+function queryOf(url = '/'): URLSearchParams {
+  const queryAt = url.indexOf('?');
+  return queryAt === -1 ? noQuery : new URLSearchParams(url.slice(queryAt + 1));
+}
+
 function isPreflight({ method, headers }: HttpRequest): boolean {
   return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 }
@@ -229,6 +235,13 @@ function admitted(
   return needsCredential(settings(), outside.reaches(req)) ? undefined : anonymous;
 }
 
+/** Of one who came without a credential. Throws HubError `unauthenticated` where one is asked for by now. */
+function stillAnonymous(req: HttpRequest, options: Pick<DoorOptions, 'settings' | 'outside'>): Principal {
+  const principal = admitted('none', req, options);
+  if (!principal) throw new HubError('unauthenticated', `${needsToken} Send "Authorization: Bearer <token>".`);
+  return principal;
+}
+
 function bodyLimitOf(principal: Principal, { settings, bodies }: Pick<DoorOptions, 'settings' | 'bodies'>): BodyLimit {
   const maxBytes = settings().system.routing.jsonBodyBytes ?? limits.requestBodyBytes;
   return { maxBytes, budget: bodies, isKnown: principal.kind !== 'anonymous' };
@@ -259,9 +272,7 @@ function unauthorized(
 
 function whyNot(who: Identified, owned: boolean): { error: string; description: string } {
   if (who === 'bad') return { error: 'error="invalid_token", ', description: 'The access token is not valid.' };
-  const description = owned
-    ? 'The endpoint of a user needs the access token of that user.'
-    : 'This endpoint needs an access token.';
+  const description = owned ? 'The endpoint of a user needs the access token of that user.' : needsToken;
   return { error: '', description };
 }
 

@@ -165,14 +165,14 @@ interface Asked {
 }
 
 function answer(visit: Visit, { message, text }: Received, asked: Asked, options: EndpointOptions): void {
-  const { principal, scope, address } = visit;
+  const { principal, scope, address, senderNow } = visit;
   const { id = 'null', params } = envelope(text);
   const view = options.views.get(principal, scope);
   const pageSize = pageSizeOf(visit.query) ?? options.pageSize();
   const method = String(message.method);
   const { stateless, session, reply } = asked;
   dispatch(
-    { method, message, id, params, stateless, session, reply, principal, scope, view, address, pageSize },
+    { method, message, id, params, stateless, session, reply, principal, scope, view, address, pageSize, senderNow },
     options,
   );
 }

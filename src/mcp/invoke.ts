@@ -5,7 +5,10 @@ import type { Reply } from './reply.ts';
 import type { ClientRequest } from './request.ts';
 
 /** A request that does not come from an MCP client: from the REST API, from smart routing. */
-export interface Invocation extends Pick<ClientRequest, 'principal' | 'scope' | 'view' | 'address' | 'sessionId'> {
+export interface Invocation extends Pick<
+  ClientRequest,
+  'principal' | 'scope' | 'view' | 'address' | 'sessionId' | 'senderNow'
+> {
   readonly method: 'tools/call' | 'prompts/get' | 'resources/read';
   /** `params` as JSON text. Names are those of the view. */
   readonly params: string;

@@ -29,6 +29,7 @@ interface Connection {
   readonly principal: Principal;
   readonly scope: Scope;
   readonly address: string | undefined;
+  readonly senderNow: Visit['senderNow'];
   readonly stream: Stream;
   readonly session: LegacySession;
 }
@@ -71,7 +72,8 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
         for (const kind of kinds) stream.send(changedText(kind));
       },
     });
-    connections.set(sid, { principal, scope, address: visit.address, stream, session });
+    const { address, senderNow } = visit;
+    connections.set(sid, { principal, scope, address, senderNow, stream, session });
     stream.event('endpoint', `${messagesPath}?sessionId=${sid}`);
   }
 
@@ -95,7 +97,7 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
   }
 
   function receive(connection: Connection, message: RpcMessage, text: string): void {
-    const { principal, scope, address, session, stream } = connection;
+    const { principal, scope, address, senderNow, session, stream } = connection;
     if (message.method === 'notifications/cancelled') return cancelInFlight(session, message);
     if (message.id === undefined || message.method === undefined)
       return heard(session.facts.sid, message, text, options);
@@ -123,6 +125,7 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
         view,
         pageSize,
         reply,
+        senderNow,
       },
       options,
     );

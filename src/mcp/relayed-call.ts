@@ -29,7 +29,7 @@ import type { FinishedCall, RelayConnection, RelayExchange, RelayOptions } from 
 import { factsOf } from './facts.ts';
 import { wantsLog } from './log-level.ts';
 import type { Reply } from './reply.ts';
-import type { ClientRequest } from './request.ts';
+import { type ClientRequest, viewNow } from './request.ts';
 import type { Cancellable } from './sessions.ts';
 import { statelessStatus } from './stateless.ts';
 
@@ -117,21 +117,21 @@ export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
       if (error instanceof HubError) return this.failed(error);
       throw error;
     }
-    this.#startStill(edits);
+    await this.#startStill(edits);
   }
 
-  /** After a while, in which the target may have been taken away from the client. */
-  #startStill(edits: Edits): void {
-    const gone = this.#gone();
+  /** After a while, in which the target, or the whole endpoint, may have been closed to the client. */
+  async #startStill(edits: Edits): Promise<void> {
+    const gone = await this.#gone();
     if (gone) this.#fail(gone);
     else this.start(edits);
   }
 
-  #gone(): HubError | undefined {
+  async #gone(): Promise<HubError | undefined> {
     const request = this.#request;
-    const view = this.#options.views.get(request.principal, request.scope);
-    if (view === request.view) return undefined;
     try {
+      const view = await viewNow(request, this.#options.views);
+      if (view === request.view) return undefined;
       const { server, key } = this.#find({ ...request, view }).target;
       return server === this.target.server && key === this.target.key ? undefined : unknownTarget(request);
     } catch (error) {
@@ -243,7 +243,7 @@ export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
       server,
       put: (ask) => askSession(session, ask, this.#options.asks, this.reply),
       done: (outcome) => {
-        if (outcome.kind === 'again') this.#startStill({ ...this.#edits, ...outcome.edits });
+        if (outcome.kind === 'again') void this.#startStill({ ...this.#edits, ...outcome.edits });
         else fail(outcome.why);
       },
     });

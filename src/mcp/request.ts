@@ -1,8 +1,9 @@
+import { goOn } from '../core/go-on.ts';
 import { members } from '../core/json/text.ts';
 import type { Principal } from '../core/access/principal.ts';
 import type { RpcMessage } from '../core/protocol/rpc.ts';
 import type { Scope } from '../core/access/scope.ts';
-import type { View } from '../core/access/view.ts';
+import type { View, Views } from '../core/access/view.ts';
 import type { Reply } from './reply.ts';
 import type { LiveSession } from './sessions.ts';
 
@@ -28,6 +29,19 @@ export interface ClientRequest {
   /** How the caller itself names what it wants to come back to (`x-session-id`), where there is no session. */
   readonly sessionId?: string | undefined;
   readonly reply: Reply;
+  /**
+   * Who its sender counts as now, for a request that has waited. Throws HubError, or rejects, where they would not be let in any more. Undefined where what `principal`
+   * sees tells that.
+   */
+  readonly senderNow?: (() => Principal | Promise<Principal>) | undefined;
+}
+
+/** What the sender of a request that has waited sees now. Throws what `senderNow` throws, or rejects with it. */
+export function viewNow(
+  { senderNow, principal, scope }: Pick<ClientRequest, 'senderNow' | 'principal' | 'scope'>,
+  views: Views,
+): View | Promise<View> {
+  return goOn(senderNow?.() ?? principal, (sender) => views.get(sender, scope));
 }
 
 /** The session that a request belongs to, as servers with state of their own are to tell sessions apart; `''` is everything without one. */

@@ -3,10 +3,10 @@ import { editObject, memberText } from '../core/json/text.ts';
 import { limits } from '../core/limits.ts';
 import { isObject, resultText } from '../core/protocol/rpc.ts';
 import { searchGuideline } from '../core/smart-tools.ts';
-import type { SmartView, Target, Views } from '../core/access/view.ts';
+import type { SmartView, Target, View, Views } from '../core/access/view.ts';
 import type { Explanation } from '../smart/search-engine.ts';
 import { refusedCall, type RefusedCall } from './refused-call.ts';
-import type { ClientRequest } from './request.ts';
+import { type ClientRequest, viewNow } from './request.ts';
 import { searchable } from './searchable.ts';
 import { shownScore } from './shown-score.ts';
 
@@ -85,9 +85,7 @@ export function smartCall(
   };
   switch (params['name']) {
     case 'search_tools':
-      return search(given, view, options, () => views.get(request.principal, request.scope).smart).then((found) =>
-        respond(found),
-      );
+      return search(given, view, options, () => viewNow(request, views)).then((found) => respond(found));
     case 'describe_tool':
       if (!view.progressive) break;
       respond(describe(given, view, options));
@@ -118,7 +116,7 @@ async function search(
   given: Record<string, unknown>,
   view: SmartView,
   options: SmartOptions,
-  now: () => SmartView | undefined,
+  now: () => View | Promise<View>,
 ): Promise<Answer> {
   const { query, context, limit = limits.searchResults } = given;
   if (typeof query !== 'string' || query.trim() === '')
@@ -133,7 +131,7 @@ async function search(
     limit: Math.min(limits.searchResultsMost, Math.max(1, limit)),
     allowed,
   });
-  const seen = now();
+  const { smart: seen } = await now();
   const places = seen && searchable(seen, options).places;
   const results: FoundTool[] = [];
   const tools: string[] = [];

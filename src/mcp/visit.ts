@@ -19,6 +19,8 @@ export interface Visit {
   readonly bodyLimit: () => BodyLimit;
   /** Whether the door would still let the request in, once its body is there, which may be minutes later. False: it was refused and answered. */
   readonly stillAdmitted: () => boolean | Promise<boolean>;
+  /** See `ClientRequest`. */
+  readonly senderNow: (() => Principal) | undefined;
 }
 
 /** There is no room for another stream. */

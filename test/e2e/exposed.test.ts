@@ -1,8 +1,13 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { createOutside } from '../../src/core/access/outside.ts';
+import { readEnv } from '../../src/env/env.ts';
 import { api, keyToken, login } from '../kit/api.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { raw, type RawAnswer, rpc, stream } from '../kit/raw.ts';
-import { modern, session } from '../kit/sessions.ts';
+import { legacySession, modern, modernRequest, session } from '../kit/sessions.ts';
 import { type SettingsDocument, type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
@@ -205,6 +210,52 @@ test('settings that give the hub an address elsewhere close it at once, for sess
   expect(await overHttp(hub, 'plain', {})).toEqual([200, 200, 200, 200, 200]);
 });
 
+test.each<[string, SettingsDocument['systemConfig']]>([
+  ['gets an address elsewhere', { install: { baseUrl: 'https://hub.example.com' } }],
+  ['asks for a credential everywhere', { routing: { enableBearerAuth: true, openApiAccess: 'authenticated' } }],
+])('what anonymous callers began when the hub %s reaches no server and hears nothing', async (_, body) => {
+  const gate = join(temporaryFolder(), 'gate');
+  const late = hostileStdio({ name: 'late', tools: ['echo'], gate });
+  const hub = await started({ mcpServers: { plain: plain.config, late: late.config } });
+  const token = await login(hub);
+  const change = (to: unknown) => api(hub, 'PUT', '/system-config', { token, body: to });
+  const [own, legacy] = await Promise.all([session(hub.mcp()), legacySession(hub.sse())]);
+  const listen = modernRequest('subscriptions/listen', { notifications: { toolsListChanged: true } }, {});
+  const streams = [await own.listen(), legacy.stream, await stream(hub.mcp(), { method: 'POST', ...listen })];
+  writeFileSync(gate, '');
+  expect((await api(hub, 'POST', '/servers/late/reload', { token })).status).toBe(200);
+  const call = { name: 'late-echo', arguments: {} };
+  const answers = [
+    modern(hub.mcp(), 'tools/call', call),
+    modern(hub.mcp('$smart'), 'tools/call', call),
+    rpc(hub.mcp(), 'tools/call', call),
+    rpc(hub.mcp('late'), 'tools/call', { name: 'echo', arguments: {} }),
+    own.call('late-echo'),
+    api(hub, 'POST', '/tools/late/echo', { body: {} }),
+    api(hub, 'GET', '/late/tools/late/echo'),
+  ];
+  await legacy.post({ jsonrpc: '2.0', id: 9, method: 'tools/call', params: call });
+  // A key goes on, and so shows that the others had their turn.
+  const key = await keyToken(hub, token, { accessType: 'all' });
+  const mine = rpc(hub.mcp(), 'tools/call', call, { headers: { authorization: `Bearer ${key}` } });
+  await hub.health();
+  expect((await change(body)).status).toBe(200);
+  rmSync(gate);
+  expect((await mine).result).toBeDefined();
+  for (const { status, text } of await Promise.all(answers))
+    expect(text, `${status}`).toMatch(/access token|session ended|Unknown tool/);
+  await until('the streams are ended', () => streams.every((one) => one.ended()));
+  expect(late.received('tools/call')).toHaveLength(1);
+  // What it may hear is that it was refused.
+  expect(streams.flatMap(({ messages }) => messages).filter(({ id, result }) => id === 9 && result)).toEqual([]);
+  // And back: programs here come in again as they did.
+  const before = { install: { baseUrl: null }, routing: { enableBearerAuth: null, openApiAccess: null } };
+  expect((await change(before)).status).toBe(200);
+  expect((await rpc(hub.mcp(), 'tools/call', call)).result).toBeDefined();
+  expect((await legacySession(hub.sse())).stream.ended()).toBe(false);
+  expect(await overHttp({ ...hub }, 'late', {}).then((found) => found.slice(0, 2))).toEqual([200, 200]);
+});
+
 test('a request whose body is still on its way when the hub gets an address elsewhere is judged anew', async () => {
   const hub = await started();
   const token = await login(hub);
@@ -257,11 +308,119 @@ describe('what the settings say of it holds on an exposed hub', () => {
     expect(calls()).toBe(before);
   });
 
-  test('listening beyond loopback is being exposed, for callers on the machine as well', async () => {
-    const own = await started({ env: { HOST: '0.0.0.0' } });
-    const hub = { ...own, url: own.url.replace('0.0.0.0', '127.0.0.1') };
-    await isClosed({ ...hub, mcp: (s = '') => `${hub.url}/mcp/${s}`, sse: (s = '') => `${hub.url}/sse/${s}` }, {});
-    await showsPublicOnly(hub, {});
+  test('what SECURITY.md says closes all of it does, and what stays open names no server', async () => {
+    const text = readFileSync(new URL('../../SECURITY.md', import.meta.url), 'utf8');
+    const said = /To close all of it:\n\n```json\n(.*?)```/s.exec(text)?.[1] ?? '';
+    const quokka = { command: 'x', enabled: false, visibility: 'public' };
+    const hub = await started({
+      ...(JSON.parse(said) as SettingsDocument),
+      env,
+      mcpServers: { ...settings.mcpServers, quokka },
+      groups: [...(settings.groups ?? []), { id: 'q', name: 'quokkas', servers: ['quokka'] }],
+    });
+    const before = methods();
+    await isClosed(hub, proxied);
+    for (const path of [
+      '/tools/shown/echo',
+      '/shown/tools/shown/echo',
+      '/both/tools/shown/echo',
+      '/openapi.json',
+      '/both/openapi.yaml',
+      '/servers',
+    ])
+      expect((await api(hub, 'GET', path, { headers: proxied })).status, path).toBe(401);
+    expect(methods()).toBe(before);
+    expect(hub.hub.exposure).toEqual([]);
+    for (const path of ['/health', '/api/docs', '/api/docs/openapi.json', '/', '/config', '/public-config']) {
+      const answer = await raw(hub.url + path, { method: 'GET', headers: { ...proxied, accept: '*/*' } });
+      expect(answer.status, path).toBe(200);
+      expect(answer.text.includes('quokka'), path).toBe(false);
+    }
+  });
+});
+
+describe('who can reach a hub', () => {
+  test.each<[env: Record<string, string>, exposed: boolean]>([
+    [{}, false],
+    [{ ALLOWED_HOSTS: 'hub.example.com' }, true],
+    [{ ALLOWED_HOSTS: 'localhost:3000, HUB.example.com:8443' }, true],
+    [{ ALLOWED_HOSTS: 'intranet' }, true],
+    [{ ALLOWED_HOSTS: '192.0.2.7' }, true],
+    [{ ALLOWED_HOSTS: '[2001:db8::7]:3000' }, true],
+    [{ ALLOWED_HOSTS: 'localhost.example.com' }, true],
+    [{ ALLOWED_HOSTS: 'localhost,LOCALHOST:3000,hub.localhost,127.0.0.1,127.9.9.9:80,[::1],[::1]:3000' }, false],
+    [{ INSTALL_BASE_URL: 'http://hub:3000/below' }, true],
+    [{ INSTALL_BASE_URL: 'http://127.0.0.1:3000' }, false],
+    [{ INSTALL_BASE_URL: 'http://127.1' }, false],
+    [{ HOST: 'localhost' }, false],
+    [{ HOST: '127.0.0.2' }, false],
+    [{ HOST: '::ffff:127.0.0.1' }, true],
+    [{ HOST: '0.0.0.0', INSTALL_BASE_URL: 'http://localhost:3000', ALLOWED_HOSTS: 'localhost' }, true],
+  ])('with %j: others than this machine is %s', (env, exposed) => {
+    expect(createOutside(readEnv(env), () => undefined).exposed()).toBe(exposed);
+  });
+
+  /** Of this machine: on loopback, and where others reach it. */
+  const addresses = [
+    '127.0.0.1',
+    '127.0.0.2',
+    ...Object.values(networkInterfaces()).flatMap((all = []) =>
+      all.filter(({ family, internal }) => family === 'IPv4' && !internal).map(({ address }) => address),
+    ),
+  ];
+  const token = `mcphub_${'d'.repeat(64)}`;
+  const forwarding = {
+    'x-forwarded-for': '127.0.0.1',
+    'x-forwarded-host': 'localhost',
+    'x-forwarded-proto': 'http',
+    'x-forwarded-port': '3000',
+    'x-forwarded-prefix': '/api',
+    'x-real-ip': '127.0.0.1',
+    forwarded: 'for=127.0.0.1;host=localhost;proto=http;by=127.0.0.1',
+    'x-client-ip': '127.0.0.1',
+    'true-client-ip': '::1',
+    'x-original-url': '/health',
+    'x-rewrite-url': '/health',
+    'x-http-method-override': 'GET',
+  };
+
+  test.each<[what: string, document: SettingsDocument, env: Record<string, string>]>([
+    ['without a key, and with a password that was made up', {}, { ADMIN_PASSWORD: '' }],
+    [
+      'with keys, and a proxy that is believed everything',
+      { bearerKeys: [{ id: 'k', name: 'k', token, kind: 'system', accessType: 'all' }] },
+      { TRUST_PROXY: 'true' },
+    ],
+  ])('on all addresses it is closed alike from each of them, %s', async (_, document, env) => {
+    const own = await started({ ...document, env: { HOST: '0.0.0.0', ...env } });
+    const { port } = new URL(own.url);
+    for (const address of addresses) {
+      const url = `http://${address}:${port}`;
+      const hub = { ...own, url, mcp: (s = '') => `${url}/mcp/${s}`, sse: (s = '') => `${url}/sse/${s}` };
+      for (const headers of [{}, forwarding]) {
+        await isClosed(hub, headers);
+        await showsPublicOnly(hub, headers);
+      }
+      for (const [method, path, body] of [
+        ['GET', '/servers'],
+        ['GET', '/exposure'],
+        ['GET', '/mcp-settings/export'],
+        ['POST', '/users', { username: 'eve', password: 'password of eve', role: 'admin' }],
+        ['POST', '/auth/keys', { name: 'k', kind: 'system', accessType: 'all' }],
+        ['PUT', '/system-config', { routing: { enableBearerAuth: false } }],
+        ['POST', '/tools/call/plain', { toolName: 'echo' }],
+      ] as const)
+        expect((await api(hub, method, path, { headers: forwarding, body })).status, path).toBe(401);
+      // Nor does what a proxy says of the host make up for the host.
+      const headers = { ...forwarding, host: `evil.example:${port}` };
+      for (const path of ['/mcp', '/api/openapi.json', '/health', '/'])
+        expect((await raw(url + path, { method: 'GET', headers })).status, path).toBe(403);
+    }
+    if (document.bearerKeys) {
+      const headers = { ...forwarding, authorization: `Bearer ${token}` };
+      const { result } = await rpc(`http://127.0.0.1:${port}/mcp`, 'tools/call', { name: 'plain-echo' }, { headers });
+      expect(result).toBeDefined();
+    }
   });
 });
 

@@ -5,6 +5,7 @@ import { invalid } from '../../core/input/read.ts';
 import { editObject, memberText } from '../../core/json/text.ts';
 import { limits } from '../../core/limits.ts';
 import { isPerUser } from '../../core/access/per-user.ts';
+import type { Principal } from '../../core/access/principal.ts';
 import { rpcErrors } from '../../core/protocol/rpc.ts';
 import type { Scope } from '../../core/access/scope.ts';
 import type { ToolArguments } from '../../core/arguments/tool.ts';
@@ -12,7 +13,7 @@ import type { View, ViewList, Views } from '../../core/access/view.ts';
 import type { DispatchOptions } from '../../mcp/dispatch.ts';
 import { notConnected } from '../../mcp/failure.ts';
 import { invoke, type Invocation } from '../../mcp/invoke.ts';
-import type { Caller } from '../frame/caller.ts';
+import { type Caller, stillAllowed } from '../frame/caller.ts';
 
 export interface CallsOptions {
   readonly views: Views;
@@ -30,7 +31,8 @@ export interface CallContext {
   readonly sessionId: string | undefined;
   /** The header of W3C trace context: goes on to the server and into the activity record. One that is none is left out. */
   readonly traceparent?: string | undefined;
-  readonly signal: AbortSignal;
+  /** The request itself, which ends the call when its client leaves, and is judged anew after it has waited. */
+  readonly request: Request;
   /** See `Invocation`. */
   readonly progressed?: ((params: string) => void) | undefined;
   /** Called when the call goes on to its server, whatever then becomes of it. */
@@ -85,11 +87,16 @@ export function createCalls({ views, toolArguments, states, dispatch }: CallsOpt
    * `not_found` where that is what it says, else `upstream_failed`.
    */
   async function ask(method: Invocation['method'], params: string, view: View, context: CallContext): Promise<string> {
-    const { caller, scope, sessionId, signal, progressed } = context;
+    const { caller, scope, sessionId, request, progressed } = context;
     const { principal, address } = caller;
+    const { signal } = request;
+    const senderNow = async (): Promise<Principal> => {
+      await stillAllowed(request);
+      return caller.principal;
+    };
     context.reached?.();
     const answer = await invoke(
-      { method, params, principal, address, scope, view, sessionId, signal, progressed },
+      { method, params, principal, address, scope, view, sessionId, signal, progressed, senderNow },
       dispatch,
     );
     if (answer.kind === 'result') return memberText(answer.text, 'result') ?? '{}';

@@ -37,7 +37,7 @@ export function executionRoutes({ calls, allowedOrigins, isOwn, refused }: Execu
       scope,
       sessionId: sessionIdOf(c.req.header('x-session-id')),
       traceparent: c.req.header('traceparent'),
-      signal: c.req.raw.signal,
+      request: c.req.raw,
       reached: () => c.set('reached', true),
     });
     return jsonText(c, completeResult(answer.result));

@@ -35,7 +35,7 @@ export function promptsResourcesRoutes(calls: Calls): Hono<ApiEnv> {
         caller: c.var.caller,
         scope: { kind: 'server', name: serverName },
         sessionId: sessionIdOf(c.req.header('x-session-id')),
-        signal: c.req.raw.signal,
+        request: c.req.raw,
       }),
     );
   });
@@ -49,7 +49,7 @@ export function promptsResourcesRoutes(calls: Calls): Hono<ApiEnv> {
         caller: c.var.caller,
         scope: { kind: 'all' },
         sessionId: sessionIdOf(c.req.header('x-session-id')),
-        signal: c.req.raw.signal,
+        request: c.req.raw,
       }),
     );
   });

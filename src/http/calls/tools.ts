@@ -40,7 +40,7 @@ export function toolsRoutes(calls: Calls, { refused, log }: Pick<DispatchOptions
       scope,
       sessionId: sessionIdOf(c.req.header('x-session-id')),
       traceparent: c.req.header('traceparent'),
-      signal: c.req.raw.signal,
+      request: c.req.raw,
       reached: () => c.set('reached', true),
     };
     const call = async (progressed?: Progressed) => {
