@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createByteBudget } from './byte-budget.ts';
+import { limits } from './limits.ts';
 
 const kilobyte = 1024;
 const megabyte = 1024 * kilobyte;
@@ -33,7 +34,40 @@ test('large bodies leave room for small ones, and those without a credential for
   expect(fill(false)).toBe(8 * megabyte);
   expect(fill(true)).toBe(6 * megabyte);
   budget.receive({ declared: 16 * kilobyte, isKnown: false }).add(16 * kilobyte);
-  expect(budget.hold(64 * kilobyte)).toBe(true);
+  expect(budget.hold(64 * kilobyte, 64 * kilobyte)).toBe(true);
+});
+
+test('small bodies on as many connections as there may be leave room for logins, and for those with a credential', () => {
+  const budget = createByteBudget(() => limits.budgetBytesLeast);
+  const sent = new Uint8Array(limits.connections - 1);
+  for (let isGrowing = true; isGrowing;) {
+    isGrowing = false;
+    for (const [i, kilobytes = 0] of sent.entries()) {
+      if (kilobytes === 63 || !budget.hold(kilobyte, (kilobytes + 1) * kilobyte)) continue;
+      sent[i] = kilobytes + 1;
+      isGrowing = true;
+    }
+  }
+  expect(budget.used).toBeGreaterThan(limits.budgetBytesLeast / 2);
+  expect(budget.used).toBeLessThanOrEqual((limits.budgetBytesLeast * 5) / 8);
+  budget.receive({ declared: kilobyte, isKnown: false }).add(kilobyte);
+  // The largest usual body, and small ones.
+  budget.receive({ declared: limits.requestBodyBytes, isKnown: true }).add(limits.requestBodyBytes);
+  for (let i = 0; i < 100; i++) budget.receive({ declared: 0, isKnown: true }).add(64 * kilobyte);
+});
+
+test('a small body that grows, or announces, as much as would be left is refused to who has no credential', () => {
+  const budget = createByteBudget(() => 128 * kilobyte);
+  expect(() => budget.receive({ declared: 41 * kilobyte, isKnown: false })).toThrow(message);
+  const growing = budget.receive({ declared: 0, isKnown: false });
+  growing.add(40 * kilobyte);
+  expect(() => growing.add(kilobyte)).toThrow(message);
+  expect(budget.hold(21 * kilobyte, 21 * kilobyte)).toBe(false);
+  expect(budget.hold(20 * kilobyte, 20 * kilobyte)).toBe(true);
+  budget.receive({ declared: 64 * kilobyte, isKnown: true }).add(64 * kilobyte);
+  growing.close();
+  budget.release(20 * kilobyte);
+  expect(budget.used).toBe(64 * kilobyte);
 });
 
 test('a body that grows past what is left is refused, and gives back what it took, once', () => {

@@ -20,8 +20,8 @@ export interface Body {
 export interface ByteBudget {
   /** Begins a body. Throws HubError `not_ready` when as much as it announces is not left: nothing of it is read then. */
   receive(body: Body): Receiving;
-  /** Takes room for a part of a small body. False where there is none. */
-  hold(bytes: number): boolean;
+  /** Takes room for `bytes` more of a small body of an unknown sender, which has `size` with them. False where there is none. */
+  hold(bytes: number, size: number): boolean;
   /** Gives such room back. */
   release(bytes: number): void;
   /** Bytes taken now. */
@@ -30,18 +30,29 @@ export interface ByteBudget {
   readonly refused: number;
 }
 
-/** Parts of the whole that may be taken before a large body is refused: the rest is for small ones, and some of it for those who are known. */
-const shares = { known: 7 / 8, unknown: 1 / 2 } as const;
+/** Parts of the whole: `large` may be taken before a large body is refused; `unknown` by all whose sender is not known together, `unknownLarge` before a large one of theirs is refused. */
+const shares = { large: 7 / 8, unknown: 5 / 8, unknownLarge: 1 / 2 } as const;
 
 /** `total` is asked each time: what one body may have is part of the settings. */
 export function createByteBudget(total: () => number): ByteBudget {
   let used = 0;
+  let usedByUnknown = 0;
   let refused = 0;
 
+  /** For `bytes` more of a body that has, or announces, `size` with them. */
   const hasRoom = (bytes: number, size: number, isKnown: boolean): boolean => {
-    const share = size <= limits.budgetSmallBytes ? 1 : isKnown ? shares.known : shares.unknown;
-    return used + bytes <= total() * share;
+    const isSmall = size <= limits.budgetSmallBytes;
+    const left = total() * (isSmall ? 1 : shares.large) - used - bytes;
+    if (isKnown) return left >= 0;
+    const leftToUnknown = total() * (isSmall ? shares.unknown : shares.unknownLarge) - usedByUnknown - bytes;
+    // A small one leaves as much as it has itself: however many there are, a smaller one, such as a login, finds room.
+    return Math.min(left, leftToUnknown) >= (isSmall ? size : 0);
   };
+
+  function take(bytes: number, isKnown: boolean): void {
+    used += bytes;
+    if (!isKnown) usedByUnknown += bytes;
+  }
 
   function refuse(): never {
     refused++;
@@ -60,21 +71,21 @@ export function createByteBudget(total: () => number): ByteBudget {
           if (closed) return;
           if (!hasRoom(bytes, Math.max(declared, own + bytes), isKnown)) refuse();
           own += bytes;
-          used += bytes;
+          take(bytes, isKnown);
         },
         close() {
-          if (!closed) used -= own;
+          if (!closed) take(-own, isKnown);
           closed = true;
         },
       };
     },
-    hold(bytes) {
-      if (!hasRoom(bytes, bytes, false)) return false;
-      used += bytes;
+    hold(bytes, size) {
+      if (!hasRoom(bytes, size, false)) return false;
+      take(bytes, false);
       return true;
     },
     release(bytes) {
-      used -= bytes;
+      take(-bytes, false);
     },
     get used() {
       return used;

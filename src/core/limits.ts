@@ -56,7 +56,7 @@ export const limits = {
   budgetPart: 1 / 4,
   budgetBytesLeast: 64 * 1024 * 1024,
   budgetBytesMost: 256 * 1024 * 1024,
-  /** A body of no more than this is small: the last eighth of the budget is for such. A plain request is (`wire/head.ts`). */
+  /** A body of no more than this is small: some of the budget is for such alone (`byte-budget.ts`). A plain request is (`wire/head.ts`). */
   budgetSmallBytes: 64 * 1024,
   /** Who is refused for it comes back after this long: most bodies are there within a second. */
   budgetRetryMs: 2_000,

@@ -324,15 +324,22 @@ async function closedSoon(line: { closed: boolean; heard: string }): Promise<boo
 }
 
 test('what waits of bodies takes from the memory for them, and gives it back', async () => {
-  const budget = bodyMemory(100_000);
+  const budget = bodyMemory(200_000);
   const server = await echoServer({ front: true, bodies: budget });
-  const lines = [await wire(server.port), await wire(server.port)];
+  const lines = [await wire(server.port), await wire(server.port), await wire(server.port)];
   const whole = post('x'.repeat(50_000));
   await lines[0]?.send(whole.slice(0, -1));
   await until('it is counted', () => budget.used > 50_000);
   // There is no room for this one: node:http, and who it asks, go on with it.
   await lines[1]?.send(whole.slice(0, -1));
   await until('the other is handed over', () => server.byNode.length === 1);
+  // A smaller one has room, until it has as much as would be left.
+  const before = budget.used;
+  const growing = post('x'.repeat(45_000));
+  await lines[2]?.send(growing.slice(0, 20_000));
+  await until('it is counted', () => budget.used > before);
+  await lines[2]?.send(growing.slice(20_000, 44_000));
+  await until('it is handed over too', () => server.byNode.length === 2);
   await lines[0]?.send(whole.slice(-1));
   await until('the first is answered', () => server.byFront.length === 1);
   expect(budget.used).toBe(0);

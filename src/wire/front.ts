@@ -17,7 +17,7 @@ export interface Front {
 
 /** See `PlainOptions.hold`. */
 export interface BodyMemory {
-  hold(bytes: number): boolean;
+  hold(bytes: number, size: number): boolean;
   release(bytes: number): void;
 }
 
@@ -53,7 +53,7 @@ export function createFront(server: Server, { takes, handle, bounds, bodies, swe
       // Its parser reads from the socket itself from now on; this is what came before.
       socket.emit('data', unread);
     },
-    hold: (bytes: number) => bodies.hold(bytes),
+    hold: (bytes: number, size: number) => bodies.hold(bytes, size),
     release: (bytes: number) => bodies.release(bytes),
     gone: (connection: PlainConnection) => void plain.delete(connection),
     idleMs: server.keepAliveTimeout,

@@ -11,8 +11,8 @@ export interface PlainOptions {
   readonly handle: (req: PlainRequest, res: HttpResponse) => void;
   /** Gives the connection to node:http, with what was read of it and not answered. Nothing of it comes back. */
   readonly handOver: (socket: Socket, unread: Buffer) => void;
-  /** Takes memory for what came of a request and cannot be worked on yet. False where there is none. */
-  readonly hold: (bytes: number) => boolean;
+  /** Takes memory for `bytes` more of what came and cannot be worked on yet, which is `size` with them. False where there is none. */
+  readonly hold: (bytes: number, size: number) => boolean;
   readonly release: (bytes: number) => void;
   /** The connection is here no more: closed, or handed over. */
   readonly gone: (connection: PlainConnection) => void;
@@ -132,7 +132,7 @@ export class PlainConnection implements ResponseEnds {
   /** Takes memory for so many bytes in all, in place of what was taken before. */
   #hold(bytes: number): boolean {
     const more = bytes - this.#held;
-    if (more > 0 && !this.#options.hold(more)) return false;
+    if (more > 0 && !this.#options.hold(more, bytes)) return false;
     if (more < 0) this.#options.release(-more);
     this.#held = bytes;
     return true;

@@ -29,16 +29,18 @@ interface Unfinished {
 }
 
 /** A request that announces a body of which nothing comes, until the test sends it. */
-function announced(path: string, bytes: number, headers = ''): Unfinished {
+const announced = (path: string, bytes: number, headers = ''): Unfinished =>
+  begun(path, `${headers}Content-Length: ${bytes}\r\n`, '{');
+
+/** A request of which `rest` is what comes of the body. */
+function begun(path: string, headers: string, rest: string): Unfinished {
   const { hostname, port, host } = new URL(hub.url);
   const socket = connect(Number(port), hostname);
   atEnd(() => void socket.destroy());
   const own: Unfinished = { socket, heard: '' };
   socket.setEncoding('latin1').on('data', (text: string) => (own.heard += text));
   socket.on('error', () => undefined);
-  socket.write(
-    `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\n${headers}Content-Length: ${bytes}\r\n\r\n{`,
-  );
+  socket.write(`POST ${path} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\n${headers}\r\n${rest}`);
   return own;
 }
 
@@ -48,6 +50,43 @@ test('sixty unfinished logins of 7.9 MB are refused at once, and nothing is kept
   expect(new Set(logins.map(({ heard }) => heard.slice(0, 12)))).toEqual(new Set(['HTTP/1.1 413']));
   expect(logins[0]?.heard).toContain(`The body is larger than ${limits.smallBodyBytes} bytes.`);
   expect(await metric('toolhub_request_body_bytes')).toBe(0);
+});
+
+const chunk = `8000\r\n${' '.repeat(0x80_00)}\r\n`;
+
+test.each<[how: string, headers: string, rest: string, status: number]>([
+  ['in chunks, with no length announced', 'Transfer-Encoding: chunked\r\n', chunk, 413],
+  ['in chunks with extensions', 'Transfer-Encoding: chunked\r\n', `1;${'x'.repeat(20_000)}\r\n{\r\n`, 413],
+  ['after asking whether to go on', 'Expect: 100-continue\r\nContent-Length: 7900000\r\n', '', 413],
+  ['in chunks after asking whether to go on', 'Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n', chunk, 413],
+  ['expecting what nobody knows', 'Expect: the-unexpected\r\nContent-Length: 7900000\r\n', '{', 417],
+  ['packed', 'Content-Encoding: gzip\r\nContent-Length: 7900000\r\n', '\x1f\x8b', 415],
+  ['packed twice, in chunks', 'Content-Encoding: gzip, br\r\nTransfer-Encoding: chunked\r\n', chunk, 415],
+])('sixty logins sent %s are refused at once, and nothing is kept of them', async (_, headers, rest, status) => {
+  const logins = Array.from({ length: 60 }, () => begun('/api/auth/login', headers, rest));
+  const statuses = () =>
+    logins.map(({ heard }) => /^HTTP\/1\.1 (\d+)/.exec(heard.replace(/^HTTP\/1\.1 100 .*?\r\n\r\n/s, ''))?.[1]);
+  await until('all are answered', () => statuses().every((one) => one !== undefined));
+  expect(new Set(statuses())).toEqual(new Set([String(status)]));
+  expect(await metric('toolhub_request_body_bytes')).toBe(0);
+});
+
+test('hundreds of logins and calls that send a byte now and then hold up nobody', async () => {
+  const paths = ['/api/auth/login', '/mcp', '/oauth/sign-in/none', '/api/tools/none/none'];
+  const slow = Array.from({ length: 400 }, (_, i) => {
+    const path = paths[i % paths.length] ?? '';
+    return i % 3 === 0
+      ? begun(path, 'Transfer-Encoding: chunked\r\n', '1\r\n{\r\n')
+      : announced(path, limits.smallBodyBytes);
+  });
+  await until('all have begun', async () => (await metric('toolhub_request_body_bytes')) !== 0);
+  for (const { socket } of slow) socket.write('1\r\n \r\n');
+  await login(hub);
+  expect((await rpc(hub.mcp(), 'tools/list')).status).toBe(200);
+  expect((await api(hub, 'GET', '/servers', { token: admin })).status).toBe(200);
+  expect(await metric('toolhub_request_body_bytes')).toBeLessThan(400 * 1024);
+  for (const { socket } of slow) socket.destroy();
+  await until('all is given back', async () => (await metric('toolhub_request_body_bytes')) === 0);
 });
 
 test.each<[what: string, path: string, authenticated?: boolean]>([
