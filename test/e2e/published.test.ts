@@ -174,6 +174,45 @@ test('an admin takes it back, and the owner cannot', async () => {
   expect(await seenBy()).toEqual(['ann']);
 });
 
+test('a file or a text that an admin imports makes nothing public that no admin made so here', async () => {
+  const token = tokens['admin'];
+  const exported = (await api(hub, 'GET', '/mcp-settings/export', { token })).body as {
+    mcpServers: Record<string, Record<string, unknown>>;
+  };
+  // As ann could have written it by hand, and handed it over.
+  const forged = { ...exported.mcpServers[name], publishedBy: 'admin' };
+  const file = { mcpServers: { [name]: forged, copy: forged } };
+  for (const query of ['?dryRun=true', '', '?mode=replace']) {
+    const answer = await api(hub, 'POST', `/mcp-settings/import${query}`, { token, body: file });
+    expect(answer.status, answer.text).toBe(200);
+    expect((answer.body.data as { skipped: unknown }).skipped).toEqual([
+      { kind: 'publication', name },
+      { kind: 'publication', name: 'copy' },
+    ]);
+  }
+  const text = JSON.stringify({ mcpServers: { pasted: forged } });
+  const pasted = await api(hub, 'POST', '/servers/import', { token, body: { text } });
+  expect([pasted.status, pasted.text]).toEqual([201, expect.stringContaining('once an admin makes it public here')]);
+  expect(await storedSettings(hub)).not.toContain('publishedBy');
+  await hub.connected(3);
+  const seen = await Promise.all(
+    ['anonymous', 'admin', 'ann', 'cid', 'key of everything'].map(async (who) => {
+      const { result } = await rpc(hub.mcp(), 'tools/list', {}, { headers: headersOf(who) });
+      return [who, result?.tools?.length];
+    }),
+  );
+  expect(seen).toEqual([
+    ['anonymous', 0],
+    ['admin', 0],
+    ['ann', 3],
+    ['cid', 0],
+    ['key of everything', 0],
+  ]);
+  // Nor does she, or anybody who is no admin, import anything.
+  for (const path of ['/mcp-settings/import', '/servers/import'])
+    expect((await api(hub, 'POST', path, { token: tokens['ann'], body: file })).status, path).toBe(403);
+});
+
 describe('a user who is no admin gets 403', () => {
   const remote = () => ({ type: 'streamable-http', url: evil.url });
 

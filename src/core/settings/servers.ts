@@ -25,7 +25,8 @@ import type { NewServer, ServerUpdate } from '../input/server.ts';
  * do, `conflict` for a name that is taken, `invalid_input` for everything else.
  */
 
-export function addServer(draft: Draft, by: Editor, { name, config }: NewServer): void {
+/** `isTheirWord`: what `config` says is what who adds it says, and not a text from elsewhere. An admin makes a user's server public in their own words only. */
+export function addServer(draft: Draft, by: Editor, { name, config }: NewServer, isTheirWord = true): void {
   const attempt = `Cannot add server "${name}"`;
   checkFree(draft, name, attempt);
   const entry = withoutNulls(unmaskServer(config, {}, attempt));
@@ -34,7 +35,7 @@ export function addServer(draft: Draft, by: Editor, { name, config }: NewServer)
   checkOwner(draft, by, owner, attempt);
   // What users bring for themselves is theirs until they share it; anonymous callers would see it otherwise.
   const after = { ...(!by.isAdmin && { visibility: 'private' }), ...entry, owner };
-  serversOf(draft)[name] = withPublisher(draft, by, { before: {}, after, asked: true });
+  serversOf(draft)[name] = withPublisher(draft, by, { before: {}, after, asked: isTheirWord });
 }
 
 /** Members that `config` does not have stay as they are, except that a new transport replaces the old one as a whole; `null` takes a member out. */
@@ -170,7 +171,8 @@ function withPublisher(
   return stays ? { ...entry, publishedBy } : entry;
 }
 
-function isOfAdmin(draft: Draft, entry: Entry): boolean {
+/** True for a server that an admin owns. */
+export function isOfAdmin(draft: Draft, entry: Entry): boolean {
   const owner = ownerOf(draft, entry);
   const user = listOf(draft, 'users').find(({ username }) => username === owner);
   return user ? roleOf(user) === 'admin' : owner === 'admin';

@@ -12,6 +12,7 @@ test('an imported server runs unless it was somebody’s whom this hub does not 
     system: { url, owner: 'admin' },
     anns: { url, owner: 'ann' },
     foreign: { url, owner: 'bob', disabled: false },
+    loud: { url, owner: 'ann', visibility: 'public', publishedBy: 'root' },
     program: { command: 'x', owner: 'bob', bundle: { folder: 'x-1' } },
   }).map(([name, config]) => ({ name, config, requiredConfig: [] }));
   const results = addImported(draft, by, servers, () => ({ errors: [], advice: ['Advice.'] }));
@@ -20,10 +21,13 @@ test('an imported server runs unless it was somebody’s whom this hub does not 
     system: { url, owner: 'root' },
     anns: { url, owner: 'ann' },
     foreign: { url, owner: 'root', enabled: false },
+    // Not public for it (`isPublic`).
+    loud: { url, owner: 'ann', visibility: 'public' },
     program: { command: 'x', owner: 'root' },
   });
   const told = results.filter(({ message }) => message !== 'Server added successfully. Advice.');
   expect(told.map(({ name, message }) => [name, message])).toEqual([
     ['foreign', expect.stringMatching(/^Server added successfully\. It was bob's, .*switched off.* Advice\.$/)],
+    ['loud', expect.stringContaining("It is ann's, and public once an admin makes it public here. Advice.")],
   ]);
 });

@@ -1,8 +1,8 @@
-import { type Draft, type Editor, type Entry, listOf } from '../document.ts';
+import { type Draft, type Editor, type Entry, listOf, serversOf } from '../document.ts';
 import { HubError, type Problem } from '../../errors.ts';
 import type { RequiredConfig } from '../required-config.ts';
 import { maskServer } from '../secrets.ts';
-import { addServer, switchOffUnvouched } from '../servers.ts';
+import { addServer, isOfAdmin, switchOffUnvouched } from '../servers.ts';
 import type { ImportedServer } from './parse.ts';
 
 /** What became, or would become, of one server of an import. Paths of `errors` begin with `config`. */
@@ -38,8 +38,12 @@ export function addImported(
     if (errors.length > 0) return { ...result, status: 'invalid', message: wordsOf(errors), errors };
     try {
       const { own, notes } = withoutOrigin(draft, config);
-      addServer(draft, by, { name, config: own });
-      return { ...result, status: 'created', message: ['Server added successfully.', ...notes, ...advice].join(' ') };
+      addServer(draft, by, { name, config: own }, false);
+      return {
+        ...result,
+        status: 'created',
+        message: ['Server added successfully.', ...notes, ...unpublished(draft, name), ...advice].join(' '),
+      };
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
       const { code, message, problems } = error;
@@ -60,6 +64,13 @@ function withoutOrigin(draft: Draft, config: Readonly<Entry>): { own: Entry; not
   if (owner === 'admin' || !switchOffUnvouched(own)) return { own, notes: [] };
   const why = `It was ${owner}'s, who is no user here, and is yours and switched off now: look where it leads and what it sends before you switch it on.`;
   return { own, notes: [why] };
+}
+
+/** What a text from elsewhere calls public is so for a user's server once an admin has said it here. */
+function unpublished(draft: Draft, name: string): string[] {
+  const entry = serversOf(draft)[name] ?? {};
+  if (entry['visibility'] !== 'public' || isOfAdmin(draft, entry)) return [];
+  return [`It is ${String(entry['owner'])}'s, and public once an admin makes it public here.`];
 }
 
 function wordsOf(problems: readonly Problem[]): string {

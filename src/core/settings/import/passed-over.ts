@@ -1,9 +1,14 @@
 import { type Draft, type Entry, textOf } from '../document.ts';
 import { isObject } from '../../protocol/rpc.ts';
+import { exportSettings } from '../export/settings.ts';
+import { isOfStranger, isPublishedElsewhere } from './settings.ts';
 
-/** What an import of settings leaves alone: a user who is there already, an access key (a file has no secret of it that could be trusted), a section the hub does not know. */
+/**
+ * What an import of settings leaves alone: a user who is there already, an access key (a file has no secret of it that could be trusted), a section the hub does not know;
+ * of a server that it is public by an admin's word (`publication`), and an owner who is unknown here (`owner`).
+ */
 export interface PassedOver {
-  readonly kind: 'user' | 'key' | 'section';
+  readonly kind: 'user' | 'key' | 'section' | 'publication' | 'owner';
   readonly name: string;
 }
 
@@ -16,14 +21,27 @@ export function passedOver(draft: Readonly<Draft>, given: unknown): PassedOver[]
   const users = namesIn(given['users'], 'username').filter((name) => known.has(name));
   const keys = namesIn(given['bearerKeys'], 'name');
   const sections = Object.keys(given).filter((key) => !taken.has(key));
+  const servers = Object.entries(isObject(given['mcpServers']) ? given['mcpServers'] : {});
+  const { mcpServers: here = {} } = draft;
+  const exported = exportSettings(draft) as Draft;
+  const published = servers.filter(([name, entry]) =>
+    isPublishedElsewhere(entry, here[name], exported.mcpServers?.[name]),
+  );
+  const everybody = [...(draft.users ?? []), ...entriesIn(given['users'])];
+  const strange = servers.filter(([name, entry]) => isOfStranger(everybody, entry, here[name]));
   return [
     ...users.map((name): PassedOver => ({ kind: 'user', name })),
     ...keys.map((name): PassedOver => ({ kind: 'key', name })),
     ...sections.map((name): PassedOver => ({ kind: 'section', name })),
+    ...published.map(([name]): PassedOver => ({ kind: 'publication', name })),
+    ...strange.map(([name]): PassedOver => ({ kind: 'owner', name })),
   ];
 }
 
 function namesIn(list: unknown, member: string): string[] {
-  if (!Array.isArray(list)) return [];
-  return list.filter((each): each is Entry => isObject(each)).map((each) => textOf(each[member]) ?? '');
+  return entriesIn(list).map((each) => textOf(each[member]) ?? '');
+}
+
+function entriesIn(list: unknown): Entry[] {
+  return Array.isArray(list) ? list.filter((each): each is Entry => isObject(each)) : [];
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Draft } from '../document.ts';
+import type { Draft, Entry } from '../document.ts';
 import { exportSettings } from '../export/settings.ts';
+import { passedOver } from './passed-over.ts';
 import { importSettings } from './settings.ts';
 
 const settings = (): Draft => ({
@@ -113,6 +114,73 @@ describe('an import', () => {
   ])('refuses %j', (file) => {
     expect(() => importSettings(settings(), file, 'merge', 'admin')).toThrow('Cannot import the settings');
   });
+});
+
+describe('what an import says of a user’s server that an admin made public', () => {
+  const url = 'https://ann.example/mcp';
+  const users = [{ username: 'admin', role: 'admin' }, { username: 'ann' }];
+  const anns = { url, owner: 'ann', visibility: 'public', publishedBy: 'admin' };
+  const after = (here: Entry, file: Entry) => {
+    const draft: Draft = { mcpServers: here as Draft['mcpServers'] & object, users: structuredClone(users) };
+    const skipped = passedOver(draft, { mcpServers: file });
+    importSettings(draft, { mcpServers: file }, 'merge', 'admin');
+    return { server: Object.values(draft.mcpServers ?? {}).at(-1), skipped };
+  };
+
+  const secret = { ...anns, url: `${url}?token=ghp_0123456789abcdef0123456789abcdef0123` };
+  const exported = exportSettings({ mcpServers: { mail: secret } })['mcpServers'] as Entry;
+  test.each<[what: string, here: Entry, file: Entry]>([
+    ['of this hub, as it is', { mail: anns }, { mail: anns }],
+    ['of this hub, described anew', { mail: anns }, { mail: { ...anns, description: 'new' } }],
+    ['with a secret in its address, as an export has it', { mail: secret }, exported],
+  ])('stays: %s', (_, here, file) => {
+    const { server, skipped } = after(here, file);
+    expect([server?.['publishedBy'], skipped]).toEqual(['admin', []]);
+  });
+
+  const unsaid = { url, owner: 'ann', visibility: 'public' };
+  test.each<[what: string, here: Entry, file: Entry]>([
+    ['written by hand', { mail: unsaid }, { mail: anns }],
+    ['of a server that is new here', {}, { mail: anns }],
+    ['under another name', { mail: anns }, { post: anns }],
+    ['in the name of somebody else', { mail: anns }, { mail: { ...anns, publishedBy: 'ann' } }],
+    ['no name at all', { mail: unsaid }, { mail: { ...anns, publishedBy: '' } }],
+    ['of a server that leads elsewhere', { mail: anns }, { mail: { ...anns, url: 'https://evil.example/mcp' } }],
+    ['of another kind of server', { mail: anns }, { mail: { ...anns, url: undefined, openapi: { url } } }],
+  ])('counts for nothing: %s', (_, here, file) => {
+    const { server, skipped } = after(here, file);
+    expect(server).toMatchObject({ owner: 'ann', visibility: 'public' });
+    expect(server).not.toHaveProperty('publishedBy');
+    expect(skipped).toEqual([{ kind: 'publication', name: Object.keys(file)[0] }]);
+  });
+});
+
+test('what was somebody’s who is unknown here is the importer’s and switched off; users of the file are known', () => {
+  const url = 'https://x.example/mcp';
+  const draft: Draft = {
+    mcpServers: { old: { url, owner: 'gone' } },
+    users: [{ username: 'root', role: 'admin' }],
+  };
+  const file = {
+    mcpServers: {
+      old: { url, owner: 'gone', description: 'new' },
+      foreign: { url, owner: 'bob', disabled: false },
+      anns: { url, owner: 'ann' },
+      system: { url, owner: 'admin' },
+      program: { command: 'x', owner: 'bob' },
+    },
+    users: [{ username: 'ann' }],
+  };
+  const skipped = passedOver(draft, file);
+  importSettings(draft, file, 'merge', 'root');
+  expect(draft.mcpServers).toEqual({
+    old: { url, owner: 'gone', description: 'new' },
+    foreign: { url, owner: 'root', enabled: false },
+    anns: { url, owner: 'ann' },
+    system: { url, owner: 'admin' },
+    program: { command: 'x', owner: 'root' },
+  });
+  expect(skipped.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['owner foreign', 'owner program']);
 });
 
 test('an import does not take secrets along to another address', () => {

@@ -1,8 +1,8 @@
-import { type Draft, type Entry, renameIn, textOf } from '../document.ts';
+import { type Draft, type Entry, listOf, renameIn, textOf } from '../document.ts';
 import type { HubError } from '../../errors.ts';
 import { exportSettings } from '../export/settings.ts';
 import { forgetGroup } from '../groups.ts';
-import { forgetServer, leadsElsewhere } from '../servers.ts';
+import { forgetServer, leadsElsewhere, switchOffUnvouched } from '../servers.ts';
 import { invalid, isForbiddenName } from '../../input/read.ts';
 import { isObject } from '../../protocol/rpc.ts';
 
@@ -21,8 +21,8 @@ export type ImportMode = 'merge' | 'replace';
 
 /**
  * Takes a settings file in, to be run inside one change of the settings. What an export of these very settings says of a secret (a variable in its place, or
- * nothing) leaves the secret as it is. Users that are there stay as they are, access keys and what the hub does not know are passed over. Throws HubError
- * `invalid_input`.
+ * nothing) leaves the secret as it is. Users that are there stay as they are, access keys and what the hub does not know are passed over (`passedOver`). Throws
+ * HubError `invalid_input`.
  */
 export function importSettings(draft: Draft, given: unknown, mode: ImportMode, by: string): SettingsChange[] {
   const attempt = 'Cannot import the settings';
@@ -36,6 +36,7 @@ export function importSettings(draft: Draft, given: unknown, mode: ImportMode, b
   if (isObject(mcpServers)) takeServers(draft, mcpServers, { before, mode, by });
   const idOf = Array.isArray(groups) ? takeGroups(draft, groups, mode, by) : undefined;
   if (Array.isArray(users)) takeUsers(draft, users, idOf);
+  if (isObject(mcpServers)) takeOver(draft, mcpServers, before, by);
   if (isObject(systemConfig)) draft.systemConfig = kept(systemConfig, before.systemConfig, draft.systemConfig, mode);
   return differences(before, exportSettings(draft));
 }
@@ -51,6 +52,46 @@ function staysThere(entry: unknown, exported: Readonly<Entry> | undefined): bool
   return isObject(entry) && exported !== undefined && !leadsElsewhere(exported, entry);
 }
 
+/**
+ * True for a server that a file calls public by an admin's word, where this hub does not know that of a server at that address: a file can be written by hand, or be
+ * another hub's (decisions/0031).
+ */
+export function isPublishedElsewhere(
+  entry: unknown,
+  existing: Readonly<Entry> | undefined,
+  exported: Readonly<Entry> | undefined,
+): boolean {
+  if (!isObject(entry) || (entry['publishedBy'] ?? undefined) === undefined) return false;
+  const isThere = [existing, exported].some((known) => known !== undefined && !leadsElsewhere(known, entry));
+  return !isThere || entry['publishedBy'] !== existing?.['publishedBy'];
+}
+
+function withoutPublisher(entry: unknown): unknown {
+  if (!isObject(entry)) return entry;
+  const { publishedBy: _given, ...rest } = entry;
+  return rest;
+}
+
+/** True for a server of a file whose owner is unknown here, and was not its owner here before. `admin` is what files call whoever runs the hub. */
+export function isOfStranger(users: readonly Entry[], entry: unknown, existing: Readonly<Entry> | undefined): boolean {
+  if (!isObject(entry)) return false;
+  const { owner } = entry;
+  if (typeof owner !== 'string' || owner === 'admin' || owner === existing?.['owner']) return false;
+  return !users.some(({ username }) => username === owner);
+}
+
+/** What was somebody's who is unknown here comes to who imports it, and nobody vouches for it yet. Otherwise the next user of that name would have it. */
+function takeOver(draft: Draft, given: Readonly<Entry>, before: Draft, by: string): void {
+  const servers = draft.mcpServers ?? {};
+  for (const name of Object.keys(given)) {
+    const entry = servers[name];
+    if (!entry || entry['owner'] === by || !isOfStranger(listOf(draft, 'users'), entry, before.mcpServers?.[name]))
+      continue;
+    servers[name] = { ...entry, owner: by };
+    switchOffUnvouched(servers[name]);
+  }
+}
+
 function takeServers(draft: Draft, given: Readonly<Entry>, { before, mode, by }: Place): void {
   const old = draft.mcpServers ?? {};
   const next = new Map<string, unknown>(mode === 'merge' ? Object.entries(old) : []);
@@ -61,7 +102,10 @@ function takeServers(draft: Draft, given: Readonly<Entry>, { before, mode, by }:
     // A server replaces the one of its name as a whole: what its file leaves out is not meant to stay, secrets aside.
     const exported = before.mcpServers?.[name];
     const whole = existing && staysThere(entry, exported) ? restored(entry, exported, existing) : entry;
-    next.set(name, owned(whole, existing, by));
+    next.set(
+      name,
+      owned(isPublishedElsewhere(entry, existing, exported) ? withoutPublisher(whole) : whole, existing, by),
+    );
   }
   draft.mcpServers = Object.fromEntries(next) as Record<string, Entry>;
   // Before groups and users are taken in: what the file itself lists is meant.

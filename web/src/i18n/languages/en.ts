@@ -649,6 +649,8 @@ export const texts = {
       user: 'is there already, and stays as it is',
       key: 'is an access key: make a new one here',
       section: 'is nothing this hub knows',
+      publication: 'is not public here yet: an admin makes it public',
+      owner: 'belongs to a user who is unknown here: it is yours, and a remote one is switched off',
     },
     skipped: 'Passed over',
     done: 'Done',

@@ -1,4 +1,5 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import type { TFunction } from 'i18next';
 import { ChevronDown } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -203,7 +204,7 @@ function ServerLine({ server, open, changeable, onOpen, onSet }: ServerLineProps
   );
 }
 
-function summary({ selection, total }: ServerChoice, t: ReturnType<typeof useTranslation>['t']): string {
+function summary({ selection, total }: ServerChoice, t: TFunction): string {
   if (total === undefined) return t('groups.gone');
   if (selection === undefined) return '';
   if (selection === 'all') return t('groups.allOf', many(total));

@@ -26,7 +26,10 @@ interface Change {
 interface Outcome {
   readonly changes: readonly Change[];
   /** What stays as it is, whatever the file says of it. */
-  readonly skipped: readonly { readonly kind: 'user' | 'key' | 'section'; readonly name: string }[];
+  readonly skipped: readonly {
+    readonly kind: 'user' | 'key' | 'section' | 'publication' | 'owner';
+    readonly name: string;
+  }[];
 }
 
 const tones: Record<Change['change'], Tone> = { added: 'good', changed: 'accent', removed: 'bad' };
