@@ -196,6 +196,12 @@ describe('refused is', () => {
     await refused(() => upload(bundle(), { more: { userConfig: '[1]' } }), 400, /userConfig/);
     await refused(() => upload(bundle(), { more: { userConfig: '{"other":1}' } }), 400, /userConfig\.other/);
     await refused(() => upload(bundle(), { query: '?replace=perhaps' }), 400, /replace/);
+    const typo = /"userconfig" is unknown\. Its fields are the file in "mcpbFile" or "dxtFile", userConfig, replace\./;
+    await refused(() => upload(bundle(), { more: { userconfig: '{"key":"k"}' } }), 400, typo);
+    const twice = new FormData();
+    for (const value of ['false', 'true']) twice.append('replace', value);
+    twice.append('mcpbFile', new Blob([new Uint8Array(bundle())]), 'a.mcpb');
+    await refused(() => post(hub, twice, '', { authorization: `Bearer ${admin}` }), 400, /"replace" is there twice/);
     await refused(
       () => upload(bundle(), { more: { userConfig: `{"key":"${'x'.repeat(300_000)}"}` } }),
       400,
@@ -206,6 +212,24 @@ describe('refused is', () => {
       400,
       /fields/,
     );
+  });
+
+  // All that a zip can do: src/bundles/unpack.test.ts.
+  test.each<[what: string, files: ZipEntry[], status: number, message: RegExp]>([
+    ['leads out', [{ name: 'a/../../../evil', data: 'x' }], 400, /a\/\.\.\/\.\.\/\.\.\/evil/],
+    ['has a link', [{ name: 'link', data: '/etc/passwd', mode: 0o120777 }], 400, /symbolic link/],
+    ['has a file twice', [{ name: 'server.cjs', data: 'evil' }], 400, /occurs twice/],
+    ['has a file twice where case says nothing', [{ name: 'SERVER.cjs', data: 'evil' }], 400, /occurs twice/],
+    ['has two manifests', [{ name: './manifest.json', data: '{}' }], 400, /occurs twice/],
+    ['unpacks to far more', [{ name: 'bomb', data: Buffer.alloc(40 * 1024 * 1024) }], 413, /200 times/],
+    [
+      'has files without end',
+      Array.from({ length: 20_000 }, (_, i) => ({ name: `f${i}`, store: true })),
+      413,
+      /10,000 entries/,
+    ],
+  ])('a bundle that %s', async (_, files, status, message) => {
+    await refused(() => upload(bundle({}, files)), status, message);
   });
 
   test('more than 200 MB: at once when it is announced', async () => {

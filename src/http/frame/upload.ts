@@ -25,11 +25,14 @@ export interface UploadPlace {
   readonly prefix: string;
   /** Names of the form field that may carry the file. */
   readonly names: readonly string[];
+  /** Names of the other fields. */
+  readonly fields: readonly string[];
 }
 
 /**
  * Streams the one file of a `multipart/form-data` request to the disk and hands it to `use`; afterwards the file is gone, whatever happened. Throws HubError
- * `wrong_type` (no form), `too_large`, `invalid_input` (no file, a file too many or under another name, a form that breaks off) and `misconfigured` (the disk).
+ * `wrong_type` (no form), `too_large`, `invalid_input` (no file, a file too many or under another name, a field that is unknown or there twice, a form that breaks off)
+ * and `misconfigured` (the disk).
  */
 export async function withUpload<T>(
   request: Request,
@@ -73,7 +76,7 @@ function formParser(type: string) {
 }
 
 /** Reads the form to its end, the file in it to `file`. */
-async function receive(request: Request, type: string, file: string, { folder, names }: UploadPlace) {
+async function receive(request: Request, type: string, file: string, { folder, names, fields: known }: UploadPlace) {
   const expected = names.map((name) => `"${name}"`).join(' or ');
   const fields = new Map<string, string>();
   let filename: string | undefined;
@@ -103,7 +106,12 @@ async function receive(request: Request, type: string, file: string, { folder, n
     });
   });
   parser.on('field', (name: string, value: string, _: boolean, isCut: boolean) => {
-    if (isCut) refuse(invalidForm(`the field ${JSON.stringify(name)} is longer than ${limits.formFieldBytes} bytes`));
+    const shown = JSON.stringify(name.slice(0, 100));
+    // A mistyped one must not be lost without a word (CONTRACT §7).
+    if (!known.includes(name))
+      refuse(invalidForm(`the field ${shown} is unknown. Its fields are the file in ${expected}, ${known.join(', ')}`));
+    if (fields.has(name)) refuse(invalidForm(`the field ${shown} is there twice`));
+    if (isCut) refuse(invalidForm(`the field ${shown} is longer than ${limits.formFieldBytes} bytes`));
     fields.set(name, value);
   });
   parser.on('filesLimit', () => refuse(invalidForm('it has more than one file')));

@@ -26,7 +26,12 @@ export function bundleRoutes({ settings, dataDir, log }: BundleRoutes): Hono<Api
     const { username } = editorOf(c.var.caller);
     const query = c.req.query();
     const replaceByQuery = flagOf(query, 'replace');
-    const place = { folder: bundlesFolder(dataDir), prefix: `${unfinished}upload-`, names: ['mcpbFile', 'dxtFile'] };
+    const place = {
+      folder: bundlesFolder(dataDir),
+      prefix: `${unfinished}upload-`,
+      names: ['mcpbFile', 'dxtFile'],
+      fields: ['userConfig', 'replace'],
+    };
     const { manifest, server, requiredConfig, notes } = await withUpload(c.req.raw, place, (upload) =>
       importBundle({
         file: upload.file,
