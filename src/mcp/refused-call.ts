@@ -14,7 +14,7 @@ export interface RefusedCall {
   readonly server: string;
   readonly tool: string;
   readonly ms: number;
-  /** What the caller was told. */
+  /** What the caller was told, arguments left out. */
   readonly error: string;
   /** W3C trace context, whatever is in it. */
   readonly traceparent: string | undefined;

@@ -1,7 +1,11 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { api, login } from '../kit/api.ts';
 import { freePort } from '../kit/processes.ts';
 import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
 import { raw, rpc } from '../kit/raw.ts';
+import { modern } from '../kit/sessions.ts';
 import { hubProcess, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
@@ -61,4 +65,44 @@ test('a server that cannot be reached or started keeps its secrets in errors and
   }
   expect((await hub.stop('SIGTERM')).code).toBe(0);
   expect(hub.output()).not.toContain('very-secret');
+});
+
+test('arguments and results of calls are in no record, log or file', async () => {
+  const [given, answered] = ['given-canary-4711', 'answered-canary-4712'];
+  const text = (isError: boolean) => `{"content":[{"type":"text","text":"${answered}"}],"isError":${isError}}`;
+  const number = { type: 'object', properties: { n: { type: 'integer' } } };
+  const server = hostileStdio({
+    name: 's',
+    tools: ['fine', 'fails', { name: 'counts', inputSchema: number }],
+    results: { fine: text(false), fails: text(true) },
+  });
+  const hub = await testHub({ mcpServers: { s: server.config }, env: { LOG_LEVEL: 'debug' } });
+  await hub.connected(1);
+  const token = await login(hub);
+  for (const tool of ['fine', 'fails', 'counts', 'nothing']) {
+    const args = { n: given, [given]: given };
+    await rpc(hub.mcp(), 'tools/call', { name: `s-${tool}`, arguments: args });
+    await modern(hub.mcp('$smart'), 'tools/call', {
+      name: 'call_tool',
+      arguments: { toolName: `s-${tool}`, arguments: args },
+    });
+    await api(hub, 'POST', '/tools/call/s', { token, body: { toolName: tool, arguments: args } });
+    await api(hub, 'POST', `/tools/s/${tool}`, { body: args });
+    await api(hub, 'GET', `/tools/s/${tool}?n=${given}&${given}=${given}`);
+  }
+  expect(server.received('tools/call').length).toBeGreaterThan(8);
+  const records = await api(hub, 'GET', '/activities?limit=100', { token });
+  const kept = [
+    records.text,
+    (await api(hub, 'GET', '/logs?level=debug', { token })).text,
+    ...readdirSync(join(hub.folder, 'data'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1')),
+  ];
+  expect((records.body.data as unknown[]).length).toBeGreaterThan(15);
+  expect(records.text).toContain('arguments.n does not fit');
+  for (const one of kept) {
+    expect(one).not.toContain(answered);
+    expect(one).not.toContain(given);
+  }
 });

@@ -29,8 +29,13 @@ export function recordRefusedCalls(refused: DispatchOptions['refused']) {
       server: asked.server.slice(0, 200),
       tool: asked.tool.slice(0, 200),
       ms: performance.now() - startedAt,
-      error: c.error.message,
+      error: withoutValues(c.error),
       traceparent: c.req.header('traceparent'),
     });
   });
+}
+
+/** The message without what the caller gave: records keep no arguments. */
+function withoutValues({ message, problems: [first] }: HubError): string {
+  return first === undefined ? message : message.replace(first.message, 'does not fit');
 }
