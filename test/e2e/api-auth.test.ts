@@ -123,6 +123,17 @@ describe('a login', () => {
     expect((await enter(hub, 'admin', 'correct horse', from('203.0.113.8'))).status).toBe(200);
   });
 
+  test('fails so often from one network, however its address and the name of the account are written', async () => {
+    const names = ['admin', 'ADMIN', 'admin ', '\uff41dmin', 'a\u0301dmin', '\u00e1dmin', 'admin\u0000', 'nobody'];
+    const addresses = ['2001:db8:7:8::1', '2001:DB8:0007:8:ffff::2', '[2001:db8:7:8::3]:4711', '2001:db8:7:8:1:2:3:4'];
+    const attempts = addresses.flatMap((address) => names.map((name) => [name, address] as const));
+    for (const [name, address] of attempts.slice(0, limits.loginFailuresPerAddress))
+      expect((await enter(hub, name, 'wrong', from(address))).status, `${name} ${address}`).toBe(401);
+    for (const [name, address] of attempts)
+      expect((await enter(hub, name, 'correct horse', from(address))).status, `${name} ${address}`).toBe(429);
+    expect((await enter(hub, 'admin', 'correct horse', from('2001:db8:7:9::1'))).status).toBe(200);
+  });
+
   test('by the owner succeeds after a hundred failures from ever new addresses, and the address of the attacker stays shut', async () => {
     const hub = await testHub({ env: { TRUST_PROXY: 'loopback' } });
     await login(hub);
