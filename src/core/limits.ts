@@ -269,9 +269,8 @@ export const limits = {
   settingsSettleMs: 150,
   /** Attempts to write a change while others keep changing the settings. */
   settingsAttempts: 20,
-  /** How long a start waits for the settings in the database while a copy of them is at hand, and how long when there is none at all. */
+  /** How long a start waits for the settings in the database, before it uses the copy of them, or listens without any and answers 503. */
   settingsDatabaseMs: 3_000,
-  settingsFirstReadMs: 30_000,
   /** Notifications do not come through every pooler (PgBouncer), so the version in the database is also looked at this often. */
   settingsVersionMs: 5_000,
 

@@ -95,6 +95,43 @@ test('a database that is down says why, without the password, and is used when i
   expect(said).toHaveLength(1);
 });
 
+/** A message of the server: its kind, its length, what it says. */
+function fromServer(kind: string, ...parts: (string | number)[]): Buffer {
+  const body = Buffer.concat(
+    parts.map((part) => (typeof part === 'string' ? Buffer.from(`${part}\0`) : Buffer.from([0, 0, 0, part]))),
+  );
+  return Buffer.concat([Buffer.from(kind), Buffer.from([0, 0, 0, body.length + 4]), body]);
+}
+
+test.each([
+  [
+    'a wrong password',
+    [fromServer('E', 'SFATAL', 'C28P01', 'Mpassword authentication failed for user "test"', '')],
+    /password authentication failed for user "test"\. Correct the user or the password in DB_URL/,
+  ],
+  // SASL with SCRAM-SHA-256, and its first message.
+  [
+    'no password',
+    [fromServer('R', 10, 'SCRAM-SHA-256', ''), fromServer('R', 11, 'r=x,s=x,i=4096')],
+    /The server wants a password; write one into DB_URL/,
+  ],
+])('who waits for it without a bound is told of what does not pass by itself: %s', async (_, answers, message) => {
+  const server = createServer((socket) => {
+    const left = [...answers];
+    socket.on('data', () => void socket.write(left.shift() ?? ''));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  atEnd(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const database = handle({ url: `postgres://test@127.0.0.1:${port}/x`, dataDir: tempFolder(), log: silent });
+  const waiting = database.whenReadyOrRefused();
+  database.start();
+  const refused = { code: 'misconfigured', message: expect.stringMatching(message) as string };
+  await expect(waiting).rejects.toMatchObject(refused);
+  await expect(database.whenReadyOrRefused()).rejects.toMatchObject(refused);
+  await expect(database.whenReady(0)).rejects.toMatchObject({ code: 'not_ready' });
+});
+
 test('a server that takes the connection and says nothing keeps nobody waiting', async () => {
   const mute = createServer(() => {});
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));

@@ -4,7 +4,7 @@ import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Database, Parameter } from './database.ts';
-import { reasonOf } from './failure.ts';
+import { reasonOf, refusedForGood } from './failure.ts';
 import { createHearing } from './hearing.ts';
 import type { Heard } from './hearing.ts';
 import { openDatabase } from './open.ts';
@@ -16,8 +16,8 @@ export type DatabaseState =
   /** The first attempt to open it is under way, or not begun yet. */
   | { readonly state: 'opening' }
   | { readonly state: 'ready'; readonly kind: Database['kind']; readonly hasVector: boolean }
-  /** It was or should be there and is not; it is tried again for ever. */
-  | { readonly state: 'down'; readonly error: string };
+  /** It was or should be there and is not; it is tried again for ever. `refused`: what only another `DB_URL` or the server's administrator can mend. */
+  | { readonly state: 'down'; readonly error: string; readonly refused?: HubError | undefined };
 
 /** The hub's database, whatever its state: nothing that serves a client waits for it without a bound. */
 export interface DatabaseHandle {
@@ -30,6 +30,8 @@ export interface DatabaseHandle {
   current(): Database | undefined;
   /** Waits for it; HubError `not_ready` with the reason after `timeoutMs`, or at once when there is none. */
   whenReady(timeoutMs: number): Promise<Database>;
+  /** Waits for it without a bound; HubError `misconfigured` once it is refused for good, `not_ready` when this is closed. */
+  whenReadyOrRefused(): Promise<Database>;
   /** Has it opened, and waits while that is tried for the first time, for `timeoutMs` at most; later not at all. */
   firstAttempt(timeoutMs: number): Promise<void>;
   /** The result of `work`, or undefined when there is no database right now, it takes longer than `timeoutMs`, or fails. For readers that have another answer. */
@@ -82,7 +84,8 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
       if (lost !== undefined) throw lost;
     } catch (error) {
       database = undefined;
-      if (!stop.signal.aborted) become({ state: 'down', error: reasonOf(error) });
+      const refused = refusedForGood(error);
+      if (!stop.signal.aborted) become({ state: 'down', error: refused?.message ?? reasonOf(error), refused });
     } finally {
       database = undefined;
       hearing.detach();
@@ -96,23 +99,9 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
     return orUndefinedAfter(timeoutMs ?? limits.databaseReadMs, orUndefined(work(database), log));
   }
 
-  function whenReady(timeoutMs: number): Promise<Database> {
+  function whenReady(timeoutMs?: number): Promise<Database> {
     wanted.resolve();
-    if (database !== undefined) return Promise.resolve(database);
-    const ready = deferred<Database>();
-    const look = (): void => {
-      if (database !== undefined) ready.resolve(database);
-    };
-    const giveUp = (): void => ready.reject(notReady(state));
-    const hopeless = state.state === 'off' || stop.signal.aborted;
-    const timer = setTimeout(giveUp, hopeless ? 0 : timeoutMs);
-    changes.add(look);
-    stop.signal.addEventListener('abort', giveUp);
-    return ready.promise.finally(() => {
-      clearTimeout(timer);
-      changes.delete(look);
-      stop.signal.removeEventListener('abort', giveUp);
-    });
+    return waitFor({ current: () => database, state: () => state, changes, stopped: stop.signal }, timeoutMs);
   }
 
   return {
@@ -126,6 +115,7 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
     },
     current: () => database,
     whenReady,
+    whenReadyOrRefused: () => whenReady(),
     async firstAttempt(timeoutMs) {
       wanted.resolve();
       if (state.state === 'opening')
@@ -142,6 +132,34 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
       await orUndefinedAfter(limits.databaseCloseMs, Promise.resolve(running));
     },
   };
+}
+
+interface Waited {
+  readonly current: () => Database | undefined;
+  readonly state: () => DatabaseState;
+  readonly changes: Set<(state: DatabaseState) => void>;
+  readonly stopped: AbortSignal;
+}
+
+/** The open database; without `timeoutMs` it is waited for until it is refused for good. */
+function waitFor({ current, state, changes, stopped }: Waited, timeoutMs: number | undefined): Promise<Database> {
+  const ready = deferred<Database>();
+  const look = (): void => {
+    const [database, now] = [current(), state()];
+    if (database !== undefined) ready.resolve(database);
+    else if (timeoutMs === undefined && now.state === 'down' && now.refused) ready.reject(now.refused);
+  };
+  const giveUp = (): void => ready.reject(notReady(state()));
+  const hopeless = state().state === 'off' || stopped.aborted;
+  const timer = hopeless || timeoutMs !== undefined ? setTimeout(giveUp, hopeless ? 0 : timeoutMs) : undefined;
+  changes.add(look);
+  stopped.addEventListener('abort', giveUp);
+  look();
+  return ready.promise.finally(() => {
+    clearTimeout(timer);
+    changes.delete(look);
+    stopped.removeEventListener('abort', giveUp);
+  });
 }
 
 /** Runs `session` anew whenever it ends, until `stopped`; waits longer each time it did not hold. */
@@ -161,7 +179,7 @@ async function againAndAgain(session: () => Promise<void>, stopped: AbortSignal)
 function sayChange(log: Logger, before: DatabaseState, now: DatabaseState): void {
   if (now.state === 'ready') log.info('The database is ready', { kind: now.kind, vectors: now.hasVector });
   if (now.state !== 'down' || (before.state === 'down' && before.error === now.error)) return;
-  log.warn('The database is not available; the hub serves without it and tries again', { error: now.error });
+  log.warn('The database is not available; the hub tries again', { error: now.error });
 }
 
 /** Undefined when it fails, which is logged. */

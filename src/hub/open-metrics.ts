@@ -13,8 +13,7 @@ export interface OpenMetrics extends Pick<Storage, 'book' | 'database' | 'settin
   readonly clients: Pick<Clients, 'sessions' | 'streams'>;
   readonly pool: Pool;
   readonly bodies: ByteBudget;
-  /** Known once the hub listens. */
-  readonly front: () => Pick<Front, 'connections'> | undefined;
+  readonly front: Pick<Front, 'connections'>;
 }
 
 /** What is counted, and what of everything else is told to who asks for the metrics. */
@@ -28,7 +27,7 @@ export function openMetrics(options: OpenMetrics, closers: Closers) {
     servers: () => pool.states(),
     sessions: () => clients.sessions.liveCount,
     streams: () => ({ mcp: clients.streams.count, log: records.logStream.readers() }),
-    connections: () => front()?.connections ?? { open: 0, refused: 0 },
+    connections: () => front.connections,
     bodies: () => bodies,
     database: () => database.state().state,
     rows: () => ({ log: records.logs.counts(), activity: records.activity.counts() }),

@@ -6,8 +6,9 @@ import { createDatabase, type DatabaseHandle } from '../database/supervise.ts';
 import type { Env } from '../env/env.ts';
 import { createRoom } from '../disk/room.ts';
 import { linkTarget, removeTemporaryFiles } from '../disk/write-file-atomic.ts';
-import { createLog } from '../logs/log.ts';
-import { usualFormat } from '../logs/output.ts';
+import { answerUnready } from '../http/open/unready.ts';
+import { closeServer } from '../http/frame/server.ts';
+import type { LogBook } from '../logs/log.ts';
 import { openRecords } from '../logs/records.ts';
 import type { SettingsBackend } from '../settings/backend.ts';
 import { type DataDir, openDataDir } from '../settings/data-dir.ts';
@@ -16,11 +17,19 @@ import { makeSampleFolder, sampleSettings } from '../settings/sample.ts';
 import { openSettings } from '../settings/store.ts';
 import { settingsCopyPath } from '../settings/settings-copy.ts';
 import { settingsTable } from '../settings/table.ts';
+import { version } from '../version.ts';
+import type { Entrance } from './open-server.ts';
 
-/** What outlives the process: the log, the data folder, the database, the settings, what was recorded. */
-export async function openStorage(env: Env, closers: Closers, stop: AbortSignal | undefined) {
-  const book = createLog({ level: env.logLevel, format: env.logFormat ?? usualFormat() });
-  closers.add(() => book.close());
+export interface OpenStorage {
+  readonly env: Env;
+  readonly book: LogBook;
+  /** Where requests are answered when the settings have to be waited for. */
+  readonly entrance: Entrance;
+  readonly stop: AbortSignal | undefined;
+}
+
+/** What outlives the process: the data folder, the database, the settings, what was recorded. */
+export async function openStorage({ env, book, entrance, stop }: OpenStorage, closers: Closers) {
   const log: LoggerFor = (service) => book.for(service);
   const security = book.security('api');
   const room = createRoom(log('hub'));
@@ -34,8 +43,16 @@ export async function openStorage(env: Env, closers: Closers, stop: AbortSignal 
   const giveUp = (): void => void database.close();
   stop?.addEventListener('abort', giveUp);
   const keep = () => settings.change(() => {});
+  const waiting = async (): Promise<void> => {
+    entrance.answer(answerUnready({ basePath: env.basePath, database, version }));
+    closers.add(() => closeServer(entrance.server, entrance.front, 0, []));
+    const url = await entrance.listen();
+    dataDir.announce(`${url}${env.basePath}`);
+    const text = 'The settings are in the database (DB_URL), which is not available. Until it is, requests get 503';
+    log('hub').warn(text, { url });
+  };
   const settings = await openSettings({
-    backend: settingsBackend(env, dataDir, database, log('hub')),
+    backend: settingsBackend({ env, dataDir, database, waiting, log: log('hub') }),
     log: log('hub'),
     initial: () => sampleSettings(dataDir.path, process.cwd()),
     unwritten: (error) => room.wait('the first settings', error, keep),
@@ -71,10 +88,18 @@ function databaseUrl({ database }: Env): string | undefined {
   return database.kind === 'postgres' ? database.url : database.kind === 'off' ? 'off' : undefined;
 }
 
+interface BackendParts {
+  readonly env: Env;
+  readonly dataDir: DataDir;
+  readonly database: DatabaseHandle;
+  readonly waiting: () => Promise<void>;
+  readonly log: Logger;
+}
+
 /** With `DB_URL` the settings are a row that replicas share, filled from the file once; otherwise they are the file. */
-function settingsBackend(env: Env, dataDir: DataDir, database: DatabaseHandle, log: Logger): SettingsBackend {
+function settingsBackend({ env, dataDir, database, waiting, log }: BackendParts): SettingsBackend {
   const file = settingsFile(env.settingsPath, log);
   if (env.database.kind !== 'postgres') return file;
   database.start();
-  return settingsTable({ database, importFrom: file, copyPath: settingsCopyPath(dataDir.path), log });
+  return settingsTable({ database, importFrom: file, copyPath: settingsCopyPath(dataDir.path), waiting, log });
 }

@@ -16,25 +16,26 @@ import { createViews } from '../core/access/view.ts';
 import type { Env } from '../env/env.ts';
 import { readableText } from '../env/withdraw.ts';
 import { createChanges } from '../http/dashboard/changes.ts';
-import { foreignText } from '../http/frame/open-routes.ts';
+import { failureText } from '../http/frame/open-routes.ts';
 import { createPublicUrl } from '../http/frame/public-url.ts';
-import { closeServer, listen } from '../http/frame/server.ts';
+import { closeServer } from '../http/frame/server.ts';
 import { takenPaths } from '../http/frame/taken-paths.ts';
 import { metadataUrl } from '../http/open/metadata-url.ts';
 import { createDoor } from '../mcp/door.ts';
 import { createGuard } from '../mcp/guard.ts';
 import type { Settings } from '../core/settings/types.ts';
 import type { SettingsStore } from '../settings/store.ts';
+import { createLog, type LogBook } from '../logs/log.ts';
+import { usualFormat } from '../logs/output.ts';
 import { catalogueSaver } from '../upstream/catalogue-saver.ts';
 import type { Pool } from '../upstream/pool.ts';
-import type { Front } from '../wire/front.ts';
 import { bodyBudget } from './body-budget.ts';
 import { environmentWins } from './environment-wins.ts';
 import { openClients } from './open-clients.ts';
 import { openMetrics } from './open-metrics.ts';
 import { openDispatch } from './open-dispatch.ts';
 import { secretsOf } from './open-embeddings.ts';
-import { openServer } from './open-server.ts';
+import { createEntrance } from './open-server.ts';
 import { openSmart } from './open-smart.ts';
 import { openUpstream } from './open-upstream.ts';
 import { openAccess } from './open-access.ts';
@@ -44,7 +45,8 @@ import { createSettling, type Settling } from './settling.ts';
 
 /**
  * Builds every part of the hub in order and starts it; the only place that knows them all. Returns as soon as it listens: servers connect afterwards. Throws
- * HubError `misconfigured` or `conflict` when it cannot start; nothing is left open then. When `stop` is aborted meanwhile it waits for no database any more.
+ * HubError `misconfigured` or `conflict` when it cannot start; nothing is left open then. A hub whose settings are in a database that is
+ * away listens, answers 503, and waits for it, until `stop` is aborted.
  */
 export async function startHub(env: Env, stop?: AbortSignal): Promise<Hub> {
   const closers = newClosers();
@@ -57,8 +59,10 @@ export async function startHub(env: Env, stop?: AbortSignal): Promise<Hub> {
 }
 
 async function build(env: Env, closers: Closers, stop: AbortSignal | undefined): Promise<Hub> {
-  const storage = await openStorage(env, closers, stop);
-  const { book, log, dataDir, database, settings, records } = storage;
+  const book = openLog(env, closers);
+  const entrance = createEntrance(env, book.for('hub'));
+  const storage = await openStorage({ env, book, entrance, stop }, closers);
+  const { log, dataDir, database, settings, records } = storage;
 
   let listening = '';
   let hideSecrets = (): void => {};
@@ -108,8 +112,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const { identity, ...access } = await openAccess(env, storage, closers);
   const smart = openSmart({ env, settings, database, pool, files, log: log('search') }, closers);
   const bodies = bodyBudget(() => settings.current);
-  const served: { front?: Front } = {};
-  const { counts, metrics } = openMetrics({ ...storage, clients, pool, bodies, front: () => served.front }, closers);
+  const { counts, metrics } = openMetrics({ ...storage, clients, pool, bodies, front: entrance.front }, closers);
   const dispatch = openDispatch({ ...storage, leases, clients, counts, smart: smart.options, log: log('gateway') });
   const publicUrl = createPublicUrl({ ...env, settingsBaseUrl });
   const { embeddings } = smart;
@@ -125,7 +128,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
     settings: () => settings.current,
     taken: takenPaths,
     other: (req, res) => void management.promise.then((answer) => answer(req, res)),
-    foreign: (request, why) => foreignText(`${env.basePath}/api`, request, why),
+    foreign: (request, why) => failureText(`${env.basePath}/api`, request, { code: 'forbidden', message: why }),
     views,
     ...clients,
     pageSize: () => settings.current.system.listPageSize,
@@ -138,12 +141,11 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
 
   // What the last run knew is served from the first request on.
   pool.prepare(settings.current);
-  const { server, front } = openServer({ env, door, bodies, log: log('hub') });
-  served.front = front;
-  const address = await listen(server, env.host, env.port);
-  closers.add(() => closeServer(server, front, limits.drainMs, [clients.streams, records.logStream, changes]));
-  listening = address;
-  dataDir.announce(`${address}${env.basePath}`);
+  entrance.open(door, bodies);
+  listening = await entrance.listen();
+  const streams = [clients.streams, records.logStream, changes];
+  closers.add(() => closeServer(entrance.server, entrance.front, limits.drainMs, streams));
+  dataDir.announce(`${listening}${env.basePath}`);
   pool.reconcile(settings.current);
   await setImmediate(); // The first of them are being started.
   const { openManagement } = await import('./open-management.ts');
@@ -152,7 +154,13 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   management.resolve(answer);
   // Seconds of computing, which nobody waits for: servers that start need the cores more.
   for (const part of [database, smart]) part.start(servers.settled(limits.startCalmMs));
-  return hubOf(env, { url: `${address}${env.basePath}`, outside, settings, pool, servers, closers, ...first });
+  return hubOf(env, { url: `${listening}${env.basePath}`, outside, settings, pool, servers, closers, ...first });
+}
+
+function openLog(env: Env, closers: Closers): LogBook {
+  const book = createLog({ level: env.logLevel, format: env.logFormat ?? usualFormat() });
+  closers.add(() => book.close());
+  return book;
 }
 
 /** Programs that the hub starts could read the secrets which other processes still show. */

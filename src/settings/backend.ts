@@ -28,7 +28,7 @@ export type Saved = { readonly kind: 'saved'; readonly revision: string } | { re
 export interface SettingsBackend {
   /** For messages: `settings file /etc/toolhub/mcp_settings.json`. */
   readonly name: string;
-  /** Never throws: what goes wrong is `broken`. */
+  /** What goes wrong is `broken`. Throws only what `waiting` of a table throws. */
   load(): Promise<Loaded>;
   /**
    * Replaces the whole document, or nothing. `basedOn` is the revision it was made from (undefined: there was none); if the backend holds

@@ -175,6 +175,8 @@ function parsedAtStart(backend: SettingsBackend, document: unknown): ReturnType<
 
 /** What is wrong with the stored settings is what is wrong with the start (CONTRACT §1). */
 function unusable(backend: SettingsBackend, error: HubError): HubError {
+  // It says already where what is wrong is kept.
+  if (error.code === 'misconfigured') return error;
   return new HubError('misconfigured', `${backend.name}: ${error.message}`, { cause: error, problems: error.problems });
 }
 

@@ -22,6 +22,7 @@ async function startHub(place: DatabasePlace, file?: SettingsDocument, folder = 
     database,
     importFrom: settingsFile(path),
     copyPath: join(folder, 'settings-copy.json'),
+    waiting: async () => {},
     log: silent,
   });
   database.start();

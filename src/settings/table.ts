@@ -16,6 +16,8 @@ export interface TableOptions {
   readonly importFrom: SettingsBackend;
   /** Where a copy of the newest settings is kept (0600), so that a hub can start while its database is away. */
   readonly copyPath: string;
+  /** Called when nothing is known of the settings and the database is not there at the first attempt, before that is waited for. What it throws is thrown by `load`. */
+  readonly waiting: () => Promise<void>;
   readonly log: Logger;
 }
 
@@ -23,12 +25,10 @@ const channel = 'settings';
 
 /**
  * Settings in one row of the database, shared by all its hubs. The revision is the row's version. While the database is away `load` gives what was
- * known last, and `save` throws HubError `not_ready`.
+ * known last, and `save` throws HubError `not_ready`; where nothing was known, `load` waits for it until it is refused for good.
  */
-export function settingsTable({ database, importFrom, copyPath, log }: TableOptions): SettingsBackend {
+export function settingsTable({ database, importFrom, copyPath, waiting, log }: TableOptions): SettingsBackend {
   let known: Loaded | undefined;
-  /** How long a reading may still wait when nothing is known at all: once, however often it is read. */
-  let patienceMs: number = limits.settingsFirstReadMs;
 
   async function load(): Promise<Loaded> {
     const loaded = await loadNow();
@@ -37,25 +37,37 @@ export function settingsTable({ database, importFrom, copyPath, log }: TableOpti
   }
 
   async function loadNow(): Promise<Loaded> {
-    const open = await ready(known === undefined ? limits.settingsDatabaseMs : 0);
-    if (open !== undefined) return loadStored(open);
     const last = known ?? (await readSettingsCopy(copyPath));
-    if (last !== undefined) return last;
-    // Nothing is known at all: it is worth waiting for a database that starts together with the hub.
-    const late = await ready(patienceMs);
-    patienceMs = 0;
-    return late === undefined ? unreadable('the database in DB_URL cannot be reached') : loadStored(late);
+    if (last === undefined) return loadFirst();
+    const open = await ready(known === undefined ? limits.settingsDatabaseMs : 0);
+    if (open === undefined) return last;
+    return loadStored(open).catch((error: unknown) => {
+      log.warn('Cannot read the settings in the database', { error: reasonOf(error) });
+      return last;
+    });
+  }
+
+  /** Without settings there is nothing the hub can do but wait. */
+  async function loadFirst(): Promise<Loaded> {
+    await database.firstAttempt(limits.settingsDatabaseMs);
+    const now = database.state();
+    if (now.state === 'opening' || (now.state === 'down' && !now.refused)) await waiting();
+    try {
+      for (;;) {
+        const loaded = await loadStored(await database.whenReadyOrRefused()).catch(unlessLost);
+        if (loaded !== undefined) return loaded;
+      }
+    } catch (error) {
+      if (error instanceof HubError) return { kind: 'broken', error };
+      const message = `Cannot read the settings in the database of DB_URL: ${errorText(error)}.`;
+      return { kind: 'broken', error: new HubError('misconfigured', message, { cause: error }) };
+    }
   }
 
   async function loadStored(open: Database): Promise<Loaded> {
-    try {
-      const stored = (await readRow(open)) ?? (await fill(open));
-      if (stored.kind === 'found') await keepCopy(stored);
-      return stored;
-    } catch (error) {
-      log.warn('Cannot read the settings in the database', { error: reasonOf(error) });
-      return known ?? (await readSettingsCopy(copyPath)) ?? unreadable(reasonOf(error));
-    }
+    const stored = (await readRow(open)) ?? (await fill(open));
+    if (stored.kind === 'found') await keepCopy(stored);
+    return stored;
   }
 
   /** The table is empty: the file's settings become everybody's, if they can be used. Of several hubs that try, one succeeds. */
@@ -100,9 +112,9 @@ export function settingsTable({ database, importFrom, copyPath, log }: TableOpti
   };
 }
 
-function unreadable(why: string): Loaded {
-  const message = `Cannot read the settings: ${why}, and no copy of them is here yet.`;
-  return { kind: 'broken', error: new HubError('not_ready', message) };
+/** Undefined for a failure that the next connection may not have; throws all others. */
+function unlessLost(error: unknown): undefined {
+  if (!(error instanceof HubError) || error.code !== 'not_ready') throw error;
 }
 
 async function readRow(database: Database): Promise<Loaded | undefined> {

@@ -1,4 +1,5 @@
 // Which routes of the API are special, and in what way. Nothing here needs the API itself, which is loaded later than what refuses requests on their way to it.
+import type { ErrorCode } from '../../core/errors.ts';
 
 /** Paths below `/api`. */
 export type Routes = readonly (readonly [methods: readonly string[], path: RegExp])[];
@@ -21,6 +22,11 @@ export const openApi: Routes = [
 /** What may be called without a credential (SPEC, Authentication, 4; CONTRACT §2): the routes themselves decide what anonymous may see. */
 export const openRoutes: Routes = [login, [['GET'], /^\/docs(?:\/openapi\.json)?$/], ...openApi];
 
+interface Failure {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
 /** Whether a request is for one of these routes. `path` is below `/api`. */
 export function matches(routes: Routes, { method, path }: Asked): boolean {
   return routes.some(([methods, pattern]) => methods.includes(method) && pattern.test(path));
@@ -36,14 +42,14 @@ export function isOpen(asked: Asked): boolean {
   return matches(openRoutes, asked);
 }
 
-/** The body of a refusal that is made before the API sees the request, in the form of the route it was for. `path` is the whole path. */
-export function foreignText(mount: string, { method, path }: Asked, message: string): string {
+/** The body of a failure that comes before the API sees the request, in the form of the route it was for. `path` is the whole path. */
+export function failureText(mount: string, { method, path }: Asked, { code, message }: Failure): string {
   // As the routes see it: without `.` and `..`, and without a slash at its end.
   const address = `http://hub${path}`;
   const pathname = URL.canParse(address) ? new URL(address).pathname : path;
   const below = pathname.startsWith(mount) ? pathname.slice(mount.length).replace(/\/$/, '') : '';
   const bare = matches(openApi, { method, path: below });
-  return JSON.stringify(bare ? { error: 'forbidden', message } : { success: false, message });
+  return JSON.stringify(bare ? { error: code, message } : { success: false, message });
 }
 
 /** What `READONLY` allows: reading, calling tools, coming and going. */

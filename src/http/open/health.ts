@@ -49,13 +49,11 @@ export interface HealthFacts {
   readonly uptimeMs: number;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Why the hub itself cannot serve; a server that is down is no such reason. */
-  readonly problem?: string | undefined;
 }
 
 /** Servers or a database that are down degrade the hub: it serves without them (CONTRACT §4, Health). */
 export function assessHealth(facts: HealthFacts): Health {
-  const { servers, database, smartRouting, logs, activity, diskFull, version, uptimeMs, now, problem } = facts;
+  const { servers, database, smartRouting, logs, activity, diskFull } = facts;
   const enabled = servers.filter(({ status }) => status !== 'disabled');
   const total = enabled.length;
   const connected = enabled.filter(({ status }) => status === 'connected').length;
@@ -74,21 +72,38 @@ export function assessHealth(facts: HealthFacts): Health {
             ? 'The embedding service is not available; the tool search goes on without it'
             : undefined;
   return {
-    status: problem !== undefined ? 'unhealthy' : degraded === undefined ? 'healthy' : 'degraded',
-    message: problem ?? degraded ?? 'All enabled MCP servers are ready',
-    version,
-    uptime: Math.floor(uptimeMs / 1000),
-    timestamp: new Date(now).toISOString(),
+    status: degraded === undefined ? 'healthy' : 'degraded',
+    message: degraded ?? 'All enabled MCP servers are ready',
+    ...atMoment(facts),
     servers: { total, connected, disconnected: total - connected, ...(installing > 0 && { installing }) },
-    database:
-      database.state === 'ready'
-        ? { state: 'ready', kind: database.kind, vectors: database.hasVector }
-        : // Why it is down may name the machine it is on.
-          { state: database.state },
+    database: shownDatabase(database),
     smartRouting,
     logs: { waiting: logs.waiting, dropped: logs.dropped },
     activity: { waiting: activity.waiting, dropped: activity.dropped },
   };
+}
+
+/** The health of a hub that has no settings yet: what is known then. */
+export function unreadyHealth(
+  facts: { readonly message: string } & Pick<HealthFacts, 'database' | 'version' | 'uptimeMs' | 'now'>,
+): Omit<Health, 'smartRouting' | 'logs' | 'activity'> {
+  return {
+    status: 'unhealthy',
+    message: facts.message,
+    ...atMoment(facts),
+    servers: { total: 0, connected: 0, disconnected: 0 },
+    database: shownDatabase(facts.database),
+  };
+}
+
+function atMoment({ version, uptimeMs, now }: Pick<HealthFacts, 'version' | 'uptimeMs' | 'now'>) {
+  return { version, uptime: Math.floor(uptimeMs / 1000), timestamp: new Date(now).toISOString() };
+}
+
+/** Without the reason why it is down, which may name the machine it is on. */
+function shownDatabase(database: DatabaseState): Health['database'] {
+  if (database.state !== 'ready') return { state: database.state };
+  return { state: 'ready', kind: database.kind, vectors: database.hasVector };
 }
 
 export interface HealthSources {
@@ -117,11 +132,10 @@ export function watchHealth({ servers, database, embeddings, records, room, vers
     });
 }
 
-/** `GET /health`: 200 also when servers are down, 503 only when the hub itself cannot serve. Open to all, so it names no server and no machine. */
+/** `GET /health`: 200 also when servers are down (a hub that cannot serve yet answers 503, see unready.ts). Open to all, so it names no server and no machine. */
 export function healthRoute(read: () => Health): Handler {
   return (c) => {
-    const health = read();
     c.header('Cache-Control', 'no-store');
-    return c.json(health, health.status === 'unhealthy' ? 503 : 200);
+    return c.json(read());
   };
 }
