@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { silent } from '../../../test/kit/databases.ts';
-import { server, settings } from '../../../test/kit/snapshots.ts';
+import { server, settings, user } from '../../../test/kit/snapshots.ts';
 import { HubError } from '../../core/errors.ts';
 import { createRoom } from '../../disk/room.ts';
 import { openDataDir } from '../../settings/data-dir.ts';
@@ -14,7 +14,9 @@ import { checkCommands, type ReadyServer } from './commands.ts';
 import { checkDataFolder, checkDiskSpace } from './data-folder.ts';
 import { checkExposure } from './exposure.ts';
 import { checkNodeVersion } from './node-version.ts';
+import { checkPasswords } from './passwords.ts';
 import { checkPort } from './port.ts';
+import { checkSecrets } from './secrets.ts';
 import { checkServers } from './servers.ts';
 import { checkSettings, settingsPlace } from './settings.ts';
 import { checkVariables } from './variables.ts';
@@ -289,4 +291,37 @@ describe('what others can do', () => {
     const named = { ...plain, system: { ...plain.system, baseUrl: 'https://hub.example.com' } };
     expect(checkExposure(local, named)).toHaveLength(1);
   });
+});
+
+describe('weak passwords', () => {
+  const isWeak = { passwordIsWeak: true };
+  const known = settings({ users: [user('ann', isWeak), user('bob', { passwordIsWeak: false }), user('cid', isWeak)] });
+
+  test('that are known are named, as a warning where others can reach the hub', () => {
+    const [here] = checkPasswords(known, undefined, false);
+    expect(here).toMatchObject({ status: 'ok', detail: 'weak: ann, cid' });
+    const [exposed] = checkPasswords(known, undefined, true);
+    expect(exposed).toMatchObject({ status: 'warn', detail: 'weak: ann, cid, and others can reach this hub' });
+  });
+
+  test('are that of a first start where ADMIN_PASSWORD is one', () => {
+    expect(checkPasswords(undefined, 'password', true)).toMatchObject([
+      { status: 'warn', detail: expect.stringContaining('admin (ADMIN_PASSWORD)') },
+    ]);
+    for (const [some, given] of [
+      [undefined, 'correct horse battery'],
+      [undefined, undefined],
+      [settings({}), undefined],
+    ] as const)
+      expect(checkPasswords(some, given, true)).toEqual([]);
+  });
+});
+
+test('secrets that another process shows are named where the hub starts programs', () => {
+  const readable = [{ names: ['JWT_SECRET'], process: 'process 7 (npm start)' }];
+  expect(checkSecrets(readable, [stdio('a', 'x')])).toMatchObject([
+    { status: 'warn', detail: expect.stringMatching(/JWT_SECRET in the environment of process 7 \(npm start\)/) },
+  ]);
+  expect(checkSecrets(readable, [{ transport: { type: 'sse' } }])).toEqual([]);
+  expect(checkSecrets([], [stdio('a', 'x')])).toEqual([]);
 });
