@@ -42,7 +42,7 @@ export function createEntrance(env: Pick<Env, 'trustProxy' | 'host' | 'port'>, l
     handle: (req, res) => opened?.door.enterMcp(req, res),
     bounds,
     bodies: {
-      hold: (bytes) => opened?.bodies.hold(bytes) === true,
+      hold: (bytes, size) => opened?.bodies.hold(bytes, size) === true,
       release: (bytes) => opened?.bodies.release(bytes),
     },
   });
