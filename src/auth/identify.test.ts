@@ -1,3 +1,4 @@
+import { hash as argon2Hash } from '@node-rs/argon2';
 import { describe, expect, test } from 'vitest';
 import { maskKey } from '../core/settings/keys.ts';
 import { limits } from '../core/limits.ts';
@@ -241,6 +242,26 @@ describe('login', () => {
     // Not even the right one now.
     await expect(login(attempt)).rejects.toMatchObject({ code: 'too_many' });
     expect(await login({ ...attempt, address: '192.0.2.9' })).toMatchObject({ user: { username: 'ann' } });
+  });
+
+  test('however many strangers try at once, the owner gets in from where they have been', async () => {
+    // Cheap, for as many as may wait are looked at.
+    const passwordHash = await argon2Hash('right one', { memoryCost: 8, timeCost: 1, parallelism: 1 });
+    const settings = settingsOf([user('ann', { passwordHash })]);
+    const login = createLogin({
+      settings: () => settings,
+      passwords: createPasswords(),
+      limiter: createLoginLimiter(),
+    });
+    await login(attempt);
+    const flood = Array.from({ length: 2 * limits.passwordsWaiting }, (_, i) =>
+      login({ username: `user${i}`, password: 'x', address: `2001:db8:0:${i.toString(16)}::1` }),
+    );
+    const strangers = Promise.allSettled(flood);
+    // One more of them waits in vain.
+    await expect(login({ ...attempt, address: '192.0.2.9' })).rejects.toMatchObject({ code: 'too_many' });
+    expect(await login(attempt)).toMatchObject({ user: { username: 'ann' } });
+    await strangers;
   });
 
   test('many right logins at once all get in', async () => {

@@ -22,6 +22,8 @@ export interface LoginLimiter {
    * first of them has failed.
    */
   begin(attempt: Attempt): { succeeded(): void };
+  /** True where somebody has logged in to the account from that address. */
+  isKnown(attempt: Attempt): boolean;
   /** How many failures of addresses, accounts and pairs of them are remembered; never more than `limits.loginRecords`. */
   size(): number;
 }
@@ -102,6 +104,10 @@ export function createLoginLimiter(options: LoginLimits = {}): LoginLimiter {
           known.add(account, address);
         },
       };
+    },
+    isKnown(attempt) {
+      const { address, account } = keysOf(attempt);
+      return known.has(account, address);
     },
     size: () => windows.size,
   };

@@ -37,7 +37,8 @@ export function createLogin(options: { settings: () => Settings; passwords: Pass
     const { users } = settings();
     const user = find(users, username);
     let right = user
-      ? await passwords.verify(password, user.passwordHash, started)
+      ? // Logins that are tried from everywhere keep nobody out from where they have been.
+        await passwords.verify(password, user.passwordHash, started, limiter.isKnown(attempt))
       : await passwords.verifyNobody(
           username,
           password,
@@ -54,7 +55,7 @@ export function createLogin(options: { settings: () => Settings; passwords: Pass
       }
       // Given another password, or the same one in a new hash, while this one was looked at.
       seen = still.passwordHash;
-      right = await passwords.verify(password, seen);
+      right = await passwords.verify(password, seen, undefined, true);
     }
     throw new HubError('unauthenticated', refusal);
   };

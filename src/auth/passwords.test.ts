@@ -79,4 +79,18 @@ describe('passwords', () => {
     // Their places are given back.
     expect(await many.verify('x', cheap)).toBe(false);
   });
+
+  test('who is known, and who is let in already, goes before all who wait, also where no other may wait', async () => {
+    const many = createPasswords();
+    const cheap = `$argon2id$v=19$m=8,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+    const order: string[] = [];
+    const room = limits.passwordsAtOnce + limits.passwordsWaiting;
+    const strangers = Array.from({ length: room }, () => many.verify('x', cheap, () => order.push('stranger')));
+    await expect(many.verify('x', cheap)).rejects.toMatchObject({ code: 'too_many' });
+    const known = many.verify('x', cheap, () => order.push('known'), true);
+    const made = many.hash('a new one').then(() => order.push('made'));
+    await Promise.all([known, made, ...strangers]);
+    expect(order.indexOf('known')).toBeLessThanOrEqual(limits.passwordsAtOnce);
+    expect(order.indexOf('made')).toBeLessThan(room);
+  });
 });

@@ -10,9 +10,9 @@ export interface Passwords {
   hash(password: string): Promise<string>;
   /**
    * True when the password fits the hash: argon2id, or the bcrypt of an MCPHub file. A hash of any other kind fits none. `started` runs
-   * when its turn has come, and what it throws ends it there. Throws HubError `too_many` when too many wait.
+   * when its turn has come, and what it throws ends it there. `first` goes before the others who wait, however many they are. Throws HubError `too_many` when too many wait.
    */
-  verify(password: string, passwordHash: string, started?: () => void): Promise<boolean>;
+  verify(password: string, passwordHash: string, started?: () => void, first?: boolean): Promise<boolean>;
   /**
    * Does for a name nobody has what `verify` does for a real one, and answers false: how long a refusal takes must not tell who exists.
    * `known` are the hashes of the real users; each unknown name behaves like one of them, always the same one.
@@ -30,8 +30,8 @@ export function createPasswords(): Passwords {
   // Which real user an unknown name resembles must not be computable outside.
   const secret = randomBytes(32);
 
-  function compare(password: string, passwordHash: string, started?: () => void): Promise<boolean> {
-    return turns.take(async () => {
+  function compare(password: string, passwordHash: string, started?: () => void, first = false): Promise<boolean> {
+    return turns.take(first, async () => {
       started?.();
       if (password.length > limits.passwordChars) return false;
       const kind = kindOf(passwordHash);
@@ -43,7 +43,8 @@ export function createPasswords(): Passwords {
   }
 
   return {
-    hash: (password) => turns.take(() => argon2Hash(password, ours)),
+    // Of somebody who is let in already.
+    hash: (password) => turns.take(true, () => argon2Hash(password, ours)),
     verify: compare,
     async verifyNobody(username, password, known, started) {
       const place = createHmac('sha256', secret).update(username).digest().readUInt32BE(0);
@@ -89,15 +90,17 @@ function nobodysHash(kind: Kind): string {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${lanes}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 }
 
-/** Runs at most `atOnce` works at a time, in order of arrival; refuses more than `waiting` in the queue. */
+/** Runs at most `atOnce` works at a time, in order of arrival, the `first` before the others; of each of these kinds it refuses more than `waiting` in the queue. */
 function createTurns(atOnce: number, waiting: number) {
-  const queue: (() => void)[] = [];
+  const firsts: (() => void)[] = [];
+  const others: (() => void)[] = [];
   let running = 0;
 
   return {
-    async take<T>(work: () => Promise<T>): Promise<T> {
+    async take<T>(first: boolean, work: () => Promise<T>): Promise<T> {
       if (running < atOnce) running++;
       else {
+        const queue = first ? firsts : others;
         if (queue.length >= waiting) {
           throw new HubError('too_many', 'Too many logins at once. Try again in a few seconds.', {
             retryAfterMs: 5_000,
@@ -109,7 +112,7 @@ function createTurns(atOnce: number, waiting: number) {
       try {
         return await work();
       } finally {
-        const next = queue.shift();
+        const next = firsts.shift() ?? others.shift();
         if (next) next();
         else running--;
       }
