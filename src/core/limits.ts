@@ -708,6 +708,8 @@ export const limits = {
   databaseConnectMs: 10_000,
   /** An idle connection is asked this often whether it still works: a broken network says nothing by itself. */
   databasePingMs: 10_000,
+  /** A ping that takes longer, twice in a row, is that of a slow database: it takes milliseconds, and tens of them on a busy machine or a far network. */
+  databaseSlowMs: 1_000,
   /** Connections per hub; several replicas share the 100 that PostgreSQL allows by default. */
   databaseConnections: 8,
   /** A transaction left open this long is rolled back: the embedded database serves nobody else meanwhile. */

@@ -32,6 +32,8 @@ export interface Database extends Queryable {
    * less than a statement with parameters.
    */
   readonly copy?: (into: string, rows: Uint8Array) => Promise<void>;
+  /** Calls `changed` when a statement that does nothing begins to take longer than `limits.databaseSlowMs`, and when it no longer does. Only where the database is a server. */
+  readonly watchPace?: (changed: (isSlow: boolean) => void) => void;
   /** Resolves once, with the reason, when this connection is of no more use; a new one has to be opened. Not by `close`. */
   readonly lost: Promise<Error>;
   /**

@@ -51,6 +51,7 @@ export async function openPostgres(url: string): Promise<Connection> {
   return {
     kind: 'postgres',
     lost: loss.promise,
+    watchPace: (changed) => ear.watchPace(changed),
     query,
     async tx(work) {
       const client = await run(() => pool.connect());
@@ -131,10 +132,13 @@ async function openEar(options: pg.ClientConfig, onLost: (error: Error) => void)
     turn = turn.catch(() => {}).then(() => client.query(sql));
     return turn;
   }
-  const ping = setInterval(() => void send('select 1').catch(lost), limits.databasePingMs);
-  ping.unref();
+  let tellPace = (_isSlow: boolean): void => {};
+  const stopPings = pings(() => send('select 1'), { lost, pace: (isSlow) => tellPace(isSlow) });
 
   return {
+    watchPace(changed: (isSlow: boolean) => void): void {
+      tellPace = changed;
+    },
     async listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>> {
       checkChannel(channel);
       // Also when it is not the first listener: its caller may rely on hearing what is sent after this resolved.
@@ -151,9 +155,38 @@ async function openEar(options: pg.ClientConfig, onLost: (error: Error) => void)
     },
     close(): void {
       closed = true;
-      clearInterval(ping);
+      stopPings();
       client.end().catch(() => {});
     },
+  };
+}
+
+/** Asks now and then, and calls `pace` when the answers become slow or no longer are. A single one tells nothing: this process may have been busy itself. Gives the function that ends it. */
+function pings(
+  ask: () => Promise<unknown>,
+  { lost, pace }: { lost: (error: Error) => void; pace: (isSlow: boolean) => void },
+): () => void {
+  let isSlow = false;
+  let wasSlow = false;
+  let timer: NodeJS.Timeout | undefined;
+  let ended = false;
+
+  async function ping(): Promise<void> {
+    const from = performance.now();
+    await ask();
+    if (ended) return;
+    const nowSlow = performance.now() - from > limits.databaseSlowMs;
+    if (nowSlow !== isSlow && nowSlow === wasSlow) pace((isSlow = nowSlow));
+    wasSlow = nowSlow;
+    next(nowSlow === isSlow ? limits.databasePingMs : 0);
+  }
+  const next = (waitMs: number): void => {
+    timer = setTimeout(() => void ping().catch(lost), waitMs).unref();
+  };
+  next(0);
+  return () => {
+    ended = true;
+    clearTimeout(timer);
   };
 }
 

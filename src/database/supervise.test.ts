@@ -1,5 +1,5 @@
 import { renameSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -142,6 +142,49 @@ test('a server that takes the connection and says nothing keeps nobody waiting',
   await expect(database.whenReady(20)).rejects.toMatchObject({ code: 'not_ready' });
   await database.close();
   expect(database.state()).not.toMatchObject({ state: 'ready' });
+});
+
+/** Passes everything on to a server on this port; what comes back is late by `delayMs`. */
+async function slowWay(port: number) {
+  const way = { delayMs: 0, port: 0 };
+  const proxy = createServer((client) => {
+    const server = connect(port, '127.0.0.1');
+    client.pipe(server);
+    server.on('data', (chunk) => void setTimeout(() => client.write(chunk), way.delayMs));
+    for (const socket of [client, server]) {
+      socket.on('error', () => {});
+      socket.on('close', () => [client, server].forEach((one) => one.destroy()));
+    }
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  atEnd(() => void proxy.close());
+  way.port = (proxy.address() as AddressInfo).port;
+  return way;
+}
+
+test('a database that becomes slow is told of once, and once more when it is well', async () => {
+  const said: string[] = [];
+  const say = (message: string) => void (/slow/.test(message) && said.push(message));
+  const place = await places.postgres();
+  const url = new URL(place.url ?? '');
+  const way = await slowWay(Number(url.port));
+  url.port = String(way.port);
+  const database = handle({ ...place, url: url.href, log: { ...silent, info: say, warn: say } });
+  const isSlow = (): boolean => {
+    const now = database.state();
+    return now.state === 'ready' && now.isSlow;
+  };
+  database.start();
+  await database.whenReady(patienceMs);
+  expect(isSlow()).toBe(false);
+  way.delayMs = 1_100;
+  await until('it is slow', isSlow, patienceMs);
+  expect(await database.tryQuery('select 1 as one', [], patienceMs)).toEqual([{ one: 1 }]);
+  expect(said).toEqual([expect.stringContaining('The database is slow')]);
+  way.delayMs = 0;
+  await until('it is well', () => !isSlow(), patienceMs);
+  expect(said.slice(1)).toEqual(['The database is no longer slow']);
+  expect(database.state()).toMatchObject({ state: 'ready' });
 });
 
 test('two hubs hear each other', async () => {

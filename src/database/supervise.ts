@@ -15,7 +15,7 @@ export type DatabaseState =
   | { readonly state: 'off' }
   /** The first attempt to open it is under way, or not begun yet. */
   | { readonly state: 'opening' }
-  | { readonly state: 'ready'; readonly kind: Database['kind']; readonly hasVector: boolean }
+  | { readonly state: 'ready'; readonly kind: Database['kind']; readonly hasVector: boolean; readonly isSlow: boolean }
   /** It was or should be there and is not; it is tried again for ever. `refused`: what only another `DB_URL` or the server's administrator can mend. */
   | { readonly state: 'down'; readonly error: string; readonly refused?: HubError | undefined };
 
@@ -24,7 +24,7 @@ export interface DatabaseHandle {
   /** Begins to open it, in the background: at once, or once `after` resolves or somebody asks for what is in it. Call it when the hub listens. */
   start(after?: Promise<void>): void;
   state(): DatabaseState;
-  /** Called after each change of state. */
+  /** Called after each change of state, but not of `isSlow`. */
   onChange(changed: (state: DatabaseState) => void): () => void;
   /** The open database, or undefined. Do not keep it: after a loss there is another one. */
   current(): Database | undefined;
@@ -79,7 +79,13 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
       if (stop.signal.aborted) return;
       database = open;
       await hearing.attach(open);
-      become({ state: 'ready', kind: open.kind, hasVector: open.hasVector });
+      const ready = { state: 'ready', kind: open.kind, hasVector: open.hasVector } as const;
+      become({ ...ready, isSlow: false });
+      open.watchPace?.((isSlow) => {
+        if (database !== open) return;
+        state = { ...ready, isSlow };
+        sayPace(log, isSlow);
+      });
       const lost = await Promise.race([open.lost, stopped.promise]);
       if (lost !== undefined) throw lost;
     } catch (error) {
@@ -180,6 +186,12 @@ function sayChange(log: Logger, before: DatabaseState, now: DatabaseState): void
   if (now.state === 'ready') log.info('The database is ready', { kind: now.kind, vectors: now.hasVector });
   if (now.state !== 'down' || (before.state === 'down' && before.error === now.error)) return;
   log.warn('The database is not available; the hub tries again', { error: now.error });
+}
+
+function sayPace(log: Logger, isSlow: boolean): void {
+  if (!isSlow) return log.info('The database is no longer slow');
+  const text = `The database is slow: a statement that does nothing takes more than ${limits.databaseSlowMs / 1_000} s`;
+  log.warn(`${text}. Look at its load and at the network to it; changes and listings wait for it, calls do not`);
 }
 
 /** Undefined when it fails, which is logged. */

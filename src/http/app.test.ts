@@ -104,7 +104,7 @@ describe('GET /health', () => {
   });
 
   test('says which database is there and whether it keeps embeddings', async () => {
-    const { app } = open({ database: { state: 'ready', kind: 'embedded', hasVector: true } });
+    const { app } = open({ database: { state: 'ready', kind: 'embedded', hasVector: true, isSlow: false } });
     expect(await (await app.request('/health')).json()).toMatchObject({
       status: 'healthy',
       database: { state: 'ready', kind: 'embedded', vectors: true },
@@ -128,6 +128,19 @@ describe('GET /health', () => {
     expect((await app.request('/health')).status).toBe(200);
     expect((await app.request('/hub/health')).status).toBe(404);
   });
+});
+
+test('GET /health is degraded, and still 200, while the database is slow', async () => {
+  const { app } = open({ database: { state: 'ready', kind: 'postgres', hasVector: true, isSlow: true } });
+  const response = await app.request('/health');
+  expect([response.status, await response.json()]).toMatchObject([
+    200,
+    {
+      status: 'degraded',
+      message: 'The database is slow; changes and listings wait for it',
+      database: { state: 'ready' },
+    },
+  ]);
 });
 
 test('an address with a slash at its end is the same address', async () => {

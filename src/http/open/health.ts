@@ -53,24 +53,12 @@ export interface HealthFacts {
 
 /** Servers or a database that are down degrade the hub: it serves without them (CONTRACT §4, Health). */
 export function assessHealth(facts: HealthFacts): Health {
-  const { servers, database, smartRouting, logs, activity, diskFull } = facts;
+  const { servers, database, smartRouting, logs, activity } = facts;
   const enabled = servers.filter(({ status }) => status !== 'disabled');
   const total = enabled.length;
   const connected = enabled.filter(({ status }) => status === 'connected').length;
   const installing = enabled.filter(({ status, phase }) => status === 'connecting' && phase === 'installing').length;
-  const degraded = diskFull
-    ? 'The disk has no room; what the hub could not keep is in its log, and it serves without'
-    : connected < total
-      ? installing > 0
-        ? 'Some enabled MCP servers are not ready; packages are being installed'
-        : 'Some enabled MCP servers are not ready'
-      : database.state === 'down'
-        ? 'The database is not available; the hub serves without it'
-        : logs.failing || activity.failing
-          ? 'The database takes no records; they wait, and what it says is in the log of the hub'
-          : smartRouting.state === 'degraded'
-            ? 'The embedding service is not available; the tool search goes on without it'
-            : undefined;
+  const degraded = whyDegraded(facts, { missing: total - connected, installing });
   return {
     status: degraded === undefined ? 'healthy' : 'degraded',
     message: degraded ?? 'All enabled MCP servers are ready',
@@ -81,6 +69,23 @@ export function assessHealth(facts: HealthFacts): Health {
     logs: { waiting: logs.waiting, dropped: logs.dropped },
     activity: { waiting: activity.waiting, dropped: activity.dropped },
   };
+}
+
+/** The first reason there is. */
+function whyDegraded(
+  { database, smartRouting, logs, activity, diskFull }: HealthFacts,
+  { missing, installing }: { readonly missing: number; readonly installing: number },
+): string | undefined {
+  if (diskFull) return 'The disk has no room; what the hub could not keep is in its log, and it serves without';
+  if (installing > 0) return 'Some enabled MCP servers are not ready; packages are being installed';
+  if (missing > 0) return 'Some enabled MCP servers are not ready';
+  if (database.state === 'down') return 'The database is not available; the hub serves without it';
+  if (database.state === 'ready' && database.isSlow) return 'The database is slow; changes and listings wait for it';
+  if (logs.failing || activity.failing)
+    return 'The database takes no records; they wait, and what it says is in the log of the hub';
+  if (smartRouting.state === 'degraded')
+    return 'The embedding service is not available; the tool search goes on without it';
+  return undefined;
 }
 
 /** The health of a hub that has no settings yet: what is known then. */
