@@ -20,7 +20,10 @@ export type RevocationState = readonly {
 export interface Revocations {
   revoked(token: { username: string; jti: string; issuedAt: number }): boolean;
   revoke(token: { username: string; jti: string; expiresAt: number }): Promise<void>;
-  /** Ends all tokens issued until now, and until `atLeast`. */
+  /**
+   * Ends all tokens issued until now by any hub, whose clock may be ahead by `limits.clockToleranceMs`, until `atLeast`, and after the last such end. The
+   * tokens that the user gets next are issued after `cutoff`, which may be in the future.
+   */
   revokeUser(username: string, atLeast?: number): Promise<void>;
   /** Tokens of this user issued until then have ended; 0 = none. */
   cutoff(username: string): number;
@@ -47,10 +50,17 @@ export function createRevocations(options: { store?: RevocationStore; now: () =>
     return entry;
   }
 
-  function endAll(entry: Entry, until: number): void {
-    entry.before = Math.max(entry.before, until);
+  function endAll(entry: Entry, atLeast = 0): void {
+    // A token issued since the last end says that it was issued just after it, however little time has passed.
+    const sinceLast = entry.before > 0 ? entry.before + 1 : 0;
+    entry.before = Math.max(now() + limits.clockToleranceMs, sinceLast, atLeast);
     // Their tokens ended with all the others.
     entry.ids.clear();
+  }
+
+  /** Whether a token that expires then ended with all others, so that its id is not needed. Times of expiry are whole seconds. */
+  function hasEnded({ before }: Entry, expiresAt: number): boolean {
+    return expiresAt - limits.accessTokenMs + 999 <= before;
   }
 
   /** Forgets what has expired anyway. */
@@ -84,7 +94,7 @@ export function createRevocations(options: { store?: RevocationStore; now: () =>
     const entry = entryOf(username);
     entry.ids.set(jti, expiresAt);
     // Forgetting one would bring it back to life, so a flood of them ends all of this user's.
-    if (entry.ids.size > limits.revokedTokensPerUser) endAll(entry, now());
+    if (entry.ids.size > limits.revokedTokensPerUser) endAll(entry);
   }
 
   return {
@@ -96,8 +106,8 @@ export function createRevocations(options: { store?: RevocationStore; now: () =>
       add(username, jti, expiresAt);
       return save();
     },
-    revokeUser(username, atLeast = 0) {
-      endAll(entryOf(username), Math.max(now(), atLeast));
+    revokeUser(username, atLeast) {
+      endAll(entryOf(username), atLeast);
       return save();
     },
     cutoff: (username) => users.get(username)?.before ?? 0,
@@ -105,7 +115,7 @@ export function createRevocations(options: { store?: RevocationStore; now: () =>
       for (const { username, before, ids } of readRevocations(await store?.load())) {
         const entry = entryOf(username);
         entry.before = Math.max(entry.before, before);
-        for (const [jti, expiresAt] of ids) add(username, jti, expiresAt);
+        for (const [jti, expiresAt] of ids) if (!hasEnded(entry, expiresAt)) add(username, jti, expiresAt);
       }
       prune();
     },

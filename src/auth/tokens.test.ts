@@ -2,7 +2,7 @@ import { SignJWT, UnsecuredJWT, decodeJwt } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../core/limits.ts';
 import { type RevocationState, createRevocations } from './revocations.ts';
-import { createTokens } from './tokens.ts';
+import { createTokens, type Tokens } from './tokens.ts';
 
 const secret = 'a secret of the tests, long enough';
 const ann = { username: 'ann' };
@@ -13,6 +13,15 @@ function memoryStore() {
     saved,
     load: async () => JSON.parse(JSON.stringify(saved.at(-1) ?? null)) as unknown,
     save: async (state: RevocationState) => void saved.push(state),
+  };
+}
+
+/** One that replicas share: what one saves is added to what the others saved, as the table does. */
+function sharedStore() {
+  const saved: RevocationState[number][] = [];
+  return {
+    load: async () => JSON.parse(JSON.stringify(saved)) as unknown,
+    save: async (state: RevocationState) => void saved.push(...state),
   };
 }
 
@@ -154,14 +163,69 @@ describe('access tokens of replicas whose clocks differ by a minute', () => {
   });
 });
 
+describe('ending all tokens of a user at a replica', () => {
+  const at = 1_800_000_000_000;
+  /** Replicas whose clocks stand still at `at` and these milliseconds. */
+  async function replicas(...offsets: number[]) {
+    const store = sharedStore();
+    const made = offsets.map((offset) => createTokens({ secret, store, now: () => at + offset }));
+    const all = await Promise.all(made);
+    return { all, sync: () => Promise.all(all.map((one) => one.refresh())) };
+  }
+  const isAccepted = async (tokens: Tokens, token: string): Promise<boolean> => {
+    const claims = await tokens.verify(token);
+    return claims !== undefined && tokens.valid(claims, ann);
+  };
+
+  test('ends those of one whose clock is ahead, and none that are issued afterwards, at either', async () => {
+    const { all, sync } = await replicas(0, limits.clockToleranceMs);
+    const [here, ahead] = all as [Tokens, Tokens];
+    const before = [await here.issue(ann), await ahead.issue(ann)];
+    await here.revokeUser('ann');
+    const here2 = await here.issue(ann);
+    expect(await isAccepted(here, here2)).toBe(true);
+    await sync();
+    const after = [here2, await ahead.issue(ann)];
+    for (const tokens of all) {
+      for (const token of before) expect(await isAccepted(tokens, token)).toBe(false);
+      for (const token of after) expect(await isAccepted(tokens, token)).toBe(true);
+    }
+  });
+
+  test('ends also those that others issued just after the last end', async () => {
+    const { all, sync } = await replicas(limits.clockToleranceMs, 0, 0);
+    const [ahead, issuer, here] = all as [Tokens, Tokens, Tokens];
+    await ahead.revokeUser('ann');
+    await sync();
+    const token = await issuer.issue(ann);
+    await here.revokeUser('ann');
+    await sync();
+    for (const tokens of all) expect(await isAccepted(tokens, token)).toBe(false);
+  });
+});
+
 describe('revocations', () => {
   test('a flood of one user never brings a revoked token back to life, and takes bounded room', async () => {
     const revocations = createRevocations({ now: () => 10_000 });
     const token = (n: number) => ({ username: 'ann', jti: `t${n}`, issuedAt: 5_000, expiresAt: 1e9 });
     for (let n = 0; n <= limits.revokedTokensPerUser; n++) await revocations.revoke(token(n));
     for (let n = 0; n <= limits.revokedTokensPerUser; n++) expect(revocations.revoked(token(n))).toBe(true);
-    expect(revocations.cutoff('ann')).toBe(10_000);
+    expect(revocations.cutoff('ann')).toBe(10_000 + limits.clockToleranceMs);
     expect(revocations.revoked({ username: 'bob', jti: 't1', issuedAt: 5_000 })).toBe(false);
+  });
+
+  test('a flood that is stored ends the tokens of its user once, and not at each reading', async () => {
+    let now = 1_800_000_000_000;
+    const expiresAt = now + limits.accessTokenMs;
+    const ids = Array.from({ length: limits.revokedTokensPerUser + 1 }, (_, n) => [`t${n}`, expiresAt] as const);
+    const store = { load: async () => [{ username: 'ann', before: 0, ids }], save: async () => {} };
+    const revocations = createRevocations({ store, now: () => now });
+    await revocations.refresh();
+    const ended = revocations.cutoff('ann');
+    expect(ended).toBeGreaterThan(now);
+    now += 60_000;
+    await revocations.refresh();
+    expect(revocations.cutoff('ann')).toBe(ended);
   });
 
   test('what has expired is forgotten', async () => {

@@ -31,7 +31,7 @@ export interface Tokens {
   valid(claims: Claims, user: TokenUser): boolean;
   /** Ends one token (logout). Resolves when that is stored. */
   revoke(claims: Claims): Promise<void>;
-  /** Ends every token of a user issued until now (deleted, password changed). Resolves when that is stored. */
+  /** Ends every token of a user issued until now (deleted, password changed), also by a replica whose clock is ahead. Those issued later hold. Resolves when that is stored. */
   revokeUser(username: string): Promise<void>;
   /** Takes over what other replicas have stored meanwhile. */
   refresh(): Promise<void>;
