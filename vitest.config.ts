@@ -50,7 +50,7 @@ export default defineConfig({
             project('embedded', [...wholeTests, ...recordTests], 'embedded'),
           ]
         : []),
-      project('rooms', ['src/**/*.test.ts']),
+      project('rooms', ['src/**/*.test.ts', 'web/src/**/*.test.ts']),
     ],
   },
 });

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { limits } from '../../src/core/limits.ts';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
+import { fakeNpx } from '../kit/fake-npx.ts';
 import { hostileStdio } from '../kit/hostile.ts';
 import { hubProcess, testHub } from '../kit/test-hub.ts';
 import { visit, violationsInEveryLook } from './kit.ts';
@@ -31,6 +33,17 @@ test('shows servers, calls as they come, what is open, and how to connect', asyn
   await page.getByText('As a table').first().click();
   await page.getByRole('table').first().waitFor();
   expect(await violationsInEveryLook(page)).toEqual([]);
+});
+
+test('servers that are being installed say so with the time it takes, and those that wait for them say that', async () => {
+  const npx = fakeNpx();
+  const names = Array.from({ length: limits.installsAtOnce + 1 }, (_, number) => `package-${number}`);
+  const hub = await testHub({ mcpServers: Object.fromEntries(names.map((name) => [name, npx.server(name)])) });
+  const page = await visit(hub, '/servers');
+  const list = page.getByRole('list', { name: 'Servers' });
+  await list.getByText('Waiting to install', { exact: true }).waitFor();
+  await expect.poll(() => list.getByText('Installing', { exact: true }).count()).toBe(limits.installsAtOnce);
+  expect(await list.getByText(/\d+ (?:s|min) so far$/).count()).toBe(names.length);
 });
 
 test('shows a user nothing of what concerns admins alone', async () => {

@@ -175,7 +175,7 @@ interface ServerLineProps extends RowProps {
 
 function ServerLine({ server, open, changeable, onOpen, onSet }: ServerLineProps) {
   const { t } = useTranslation();
-  const { name, selection, total, status } = server;
+  const { name, selection, now } = server;
   return (
     <div className="border-line flex h-full items-center gap-2.5 border-b px-3">
       <input
@@ -189,13 +189,13 @@ function ServerLine({ server, open, changeable, onOpen, onSet }: ServerLineProps
       <button
         type="button"
         aria-expanded={open}
-        disabled={total === undefined}
+        disabled={!now}
         onClick={() => onOpen(name, !open)}
         className="flex h-full min-w-0 flex-1 items-center gap-2 text-left focus-visible:-outline-offset-2"
       >
         <span className="flex min-w-0 flex-1 items-center gap-2">
           <span className={cx('truncate text-sm', selection !== undefined && 'font-medium')}>{name}</span>
-          {status !== undefined && status !== 'connected' && <Status status={status} />}
+          {now && now.status !== 'connected' && <Status server={now} />}
         </span>
         <span className="text-soft text-xs whitespace-nowrap">{summary(server, t)}</span>
         <ChevronDown size={15} aria-hidden className={cx('text-soft transition-transform', !open && '-rotate-90')} />
@@ -204,9 +204,9 @@ function ServerLine({ server, open, changeable, onOpen, onSet }: ServerLineProps
   );
 }
 
-function summary({ selection, total }: ServerChoice, t: TFunction): string {
-  if (total === undefined) return t('groups.gone');
+function summary({ selection, now }: ServerChoice, t: TFunction): string {
+  if (!now) return t('groups.gone');
   if (selection === undefined) return '';
-  if (selection === 'all') return t('groups.allOf', many(total));
-  return t('groups.someOf', { number: selection.length, total });
+  if (selection === 'all') return t('groups.allOf', many(now.tools.total));
+  return t('groups.someOf', { number: selection.length, total: now.tools.total });
 }

@@ -1,7 +1,7 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { ask, pathOf } from '../../api/client.ts';
 import { groupQuery, groupServersQuery, serverQuery, serversQuery } from '../../api/queries.ts';
-import type { Group, GroupServer, Selection, ServerStatus, Tool } from '../../api/types.ts';
+import type { Group, GroupServer, Selection, ServerSummary, Tool } from '../../api/types.ts';
 import { guess, useAction } from '../../lib/action.ts';
 import { matches } from '../../lib/search.ts';
 
@@ -16,9 +16,8 @@ export interface ServerChoice {
   readonly name: string;
   /** Undefined while it is not in the group. */
   readonly selection: Selection | undefined;
-  /** How many tools it has now; undefined for a server that is gone. */
-  readonly total: number | undefined;
-  readonly status: ServerStatus | undefined;
+  /** Undefined for a server that is gone. */
+  readonly now: ServerSummary | undefined;
 }
 
 export function chosen(selection: Selection | undefined, tool: string): boolean {
@@ -32,15 +31,14 @@ export function useRows(members: readonly GroupServer[], q: string, opened: Read
   const choices: ServerChoice[] = [
     ...members
       .filter(({ name }) => servers.data && !all.some((server) => server.name === name))
-      .map(({ name, tools }) => ({ name, selection: tools, total: undefined, status: undefined })),
-    ...all.map(({ name, tools, status }) => ({
-      name,
-      selection: members.find((member) => member.name === name)?.tools,
-      total: tools.total,
-      status,
+      .map(({ name, tools }) => ({ name, selection: tools, now: undefined })),
+    ...all.map((now) => ({
+      name: now.name,
+      selection: members.find(({ name }) => name === now.name)?.tools,
+      now,
     })),
   ];
-  const wanted = choices.filter(({ name, total }) => total !== undefined && (q !== '' || opened.has(name)));
+  const wanted = choices.filter(({ name, now }) => now && (q !== '' || opened.has(name)));
   const details = useQueries({ queries: wanted.map(({ name }) => serverQuery(name)) });
   const tools = new Map(wanted.map(({ name }, index) => [name, details[index]?.data?.tools]));
   const rows = choices.flatMap((server): ContentRow[] => {

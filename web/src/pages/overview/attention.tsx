@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { ServerSummary } from '../../api/types.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { Panel } from '../../ui/page.tsx';
-import { isInstalling, Status, Timing } from '../servers/status.tsx';
+import { Status, Timing } from '../servers/status.tsx';
 import { boot } from '../../boot.ts';
 import { inLines } from '../../lib/format.ts';
 
@@ -41,7 +41,7 @@ export function Attention({ servers }: { readonly servers: readonly ServerSummar
                 >
                   {server.name}
                 </Link>
-                <Status status={server.status} isInstalling={isInstalling(server)} />
+                <Status server={server} />
               </span>
               {server.error !== null && (
                 <span className="text-soft line-clamp-4 text-xs break-words whitespace-pre-line">
@@ -49,7 +49,7 @@ export function Attention({ servers }: { readonly servers: readonly ServerSummar
                 </span>
               )}
               <span className="text-soft text-xs">
-                <Timing {...server} />
+                <Timing server={server} />
               </span>
             </li>
           ))}

@@ -8,7 +8,7 @@ import { Button, IconButton } from '../../ui/button.tsx';
 import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx';
 import { Switch } from '../../ui/switch.tsx';
 import { useDeleteServer, useReloadServer, useSignIn, useToggleServer } from './actions.ts';
-import { isInstalling, Status, Timing } from './status.tsx';
+import { Status, Timing } from './status.tsx';
 
 /** A server in the list: what it is, how it is, what can be done about it. */
 export function ServerRow({ server }: { readonly server: ServerSummary }) {
@@ -28,9 +28,9 @@ export function ServerRow({ server }: { readonly server: ServerSummary }) {
           >
             {name}
           </Link>
-          <Status status={status} isInstalling={isInstalling(server)} />
+          <Status server={server} />
           <span className="text-soft text-xs">
-            <Timing {...server} />
+            <Timing server={server} />
           </span>
         </div>
         <p className="text-soft truncate text-sm">

@@ -14,10 +14,11 @@ import { Switch } from '../../ui/switch.tsx';
 import { TabPanel, Tabs } from '../../ui/tabs.tsx';
 import { ConnectPanel } from '../groups/connect.tsx';
 import { useDeleteServer, useReloadServer, useSignIn, useSignOut, useToggleServer } from './actions.ts';
+import { conditionOf } from './condition.ts';
 import { Configuration } from './configuration.tsx';
 import { Prompts, Resources } from './items.tsx';
 import { LogTail } from './log-tail.tsx';
-import { isInstalling, Status, Timing } from './status.tsx';
+import { Status, Timing } from './status.tsx';
 import { ToolList } from './tool-list.tsx';
 import { inLines } from '../../lib/format.ts';
 
@@ -37,7 +38,7 @@ export function ServerPage() {
 
 function Shown({ server }: { readonly server: ServerDetails }) {
   const { t } = useTranslation();
-  const { name, description, status } = server;
+  const { name, description } = server;
   return (
     <Page
       title={name}
@@ -47,7 +48,7 @@ function Shown({ server }: { readonly server: ServerDetails }) {
             <ChevronLeft size={20} aria-hidden />
           </Link>
           {name}
-          <Status status={status} isInstalling={isInstalling(server)} />
+          <Status server={server} />
         </span>
       }
       lead={description}
@@ -110,20 +111,19 @@ function Trouble({ server }: { readonly server: ServerDetails }) {
   const { t } = useTranslation();
   const { tab } = route.useSearch();
   const { name, status, error, configRestricted } = server;
-  if (status === 'connected') return null;
+  const condition = conditionOf(server);
+  if (condition === 'connected') return null;
   return (
-    <section aria-label={t(`servers.state.${status}`)} className="panel overflow-hidden">
+    <section aria-label={t(`servers.state.${condition}`)} className="panel overflow-hidden">
       <div className="flex flex-col gap-1 p-4">
         {error !== null && (
           <p className="text-bad max-h-48 overflow-y-auto text-sm font-medium break-words whitespace-pre-wrap">
             {inLines(error)}
           </p>
         )}
-        <p className="text-soft text-sm">
-          {isInstalling(server) ? t('servers.installingText') : t(`servers.fix.${status}`)}
-        </p>
+        <p className="text-soft text-sm">{t(`servers.fix.${condition}`)}</p>
         <p className="text-soft text-sm tabular-nums empty:hidden">
-          <Timing {...server} />
+          <Timing server={server} />
         </p>
         {configRestricted !== true && !boot.readonly && status === 'disconnected' && (
           <p className="mt-2">

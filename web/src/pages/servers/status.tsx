@@ -3,6 +3,7 @@ import type { ServerStatus, ServerSummary } from '../../api/types.ts';
 import { duration, many, relative } from '../../lib/format.ts';
 import { useNow } from '../../lib/now.ts';
 import { Badge, Dot, type Tone } from '../../ui/badge.tsx';
+import { type Condition, conditionOf, type Described } from './condition.ts';
 
 export const statuses: readonly ServerStatus[] = [
   'connected',
@@ -12,56 +13,42 @@ export const statuses: readonly ServerStatus[] = [
   'disabled',
 ];
 
-export const toneOf: Record<ServerStatus, Tone> = {
+const tones: Record<Condition, Tone> = {
   connected: 'good',
   connecting: 'accent',
+  installing: 'accent',
+  waitsToInstall: 'plain',
+  waitsToStart: 'plain',
   disconnected: 'bad',
   oauth_required: 'warn',
   disabled: 'plain',
 };
 
-/** `isInstalling`: it is connecting, and its package is being installed first. */
-export function Status({
-  status,
-  isInstalling = false,
-}: {
-  readonly status: ServerStatus;
-  readonly isInstalling?: boolean;
-}) {
+/** A server's condition in one or two words. */
+export function Status({ server }: { readonly server: Described }) {
   const { t } = useTranslation();
+  const condition = conditionOf(server);
   return (
-    <Badge tone={toneOf[status]}>
-      <Dot tone={toneOf[status]} lively={status === 'connecting'} />
-      {isInstalling ? t('servers.installing') : t(`servers.state.${status}`)}
+    <Badge tone={tones[condition]}>
+      <Dot tone={tones[condition]} lively={condition === 'connecting' || condition === 'installing'} />
+      {t(`servers.state.${condition}`)}
     </Badge>
   );
 }
 
-interface Installing {
-  readonly status: ServerStatus;
-  readonly phase?: ServerSummary['phase'] | undefined;
-}
+type Timed = Described & Pick<ServerSummary, 'nextRetryAt' | 'lastConnectedAt' | 'attempts' | 'phaseSince'>;
 
-export function isInstalling({ status, phase }: Installing): boolean {
-  return status === 'connecting' && phase === 'installing';
-}
-
-type Timed = Pick<
-  ServerSummary,
-  'status' | 'nextRetryAt' | 'lastConnectedAt' | 'attempts' | 'phase' | 'phaseSince' | 'waiting'
->;
-
-/** When it connected, how long its package has been installed, or when the hub tries again; counts along. */
-export function Timing({ status, nextRetryAt, lastConnectedAt, attempts, phase, phaseSince, waiting }: Timed) {
+/** When it connected, how long it has been installing or waiting, or when the hub tries again; counts along. */
+export function Timing({ server }: { readonly server: Timed }) {
   const { t } = useTranslation();
   const now = useNow(1_000);
+  const { status, nextRetryAt, lastConnectedAt, attempts, phaseSince } = server;
   if (status === 'connected' && lastConnectedAt !== undefined) {
     return <>{t('servers.since', { when: relative(lastConnectedAt, now) })}</>;
   }
-  if (isInstalling({ status, phase }) && waiting === true) return <>{t('servers.installsLater')}</>;
-  if (isInstalling({ status, phase }) && phaseSince !== undefined) {
-    const seconds = Math.max(0, Math.round((now - Date.parse(phaseSince)) / 1_000));
-    return <>{t('servers.installsFor', { time: duration(seconds * 1_000) })}</>;
+  if (status === 'connecting' && conditionOf(server) !== 'connecting' && phaseSince !== undefined) {
+    const seconds = Math.max(1, Math.round((now - Date.parse(phaseSince)) / 1_000));
+    return <>{t('servers.soFar', { time: duration(seconds * 1_000) })}</>;
   }
   if (status !== 'disconnected') return null;
   const parts = [

@@ -64,21 +64,21 @@ function ChooseServer({ servers }: { readonly servers: readonly ServerSummary[] 
         items={usable}
         keyOf={({ name }) => name}
         height={60}
-        render={({ name, description, status, tools }) => (
+        render={(server) => (
           <Link
             to="/tools"
-            search={{ server: name }}
+            search={{ server: server.name }}
             className="hover:bg-hover/50 flex items-center gap-3 px-4 py-2.5 focus-visible:-outline-offset-2"
           >
             <span className="min-w-0 flex-1">
               <span className="flex flex-wrap items-center gap-2 text-sm font-medium">
-                <span className="min-w-0 break-words">{name}</span>
-                {status !== 'connected' && <Status status={status} />}
+                <span className="min-w-0 break-words">{server.name}</span>
+                {server.status !== 'connected' && <Status server={server} />}
               </span>
-              <span className="text-soft block truncate text-xs">{description}</span>
+              <span className="text-soft block truncate text-xs">{server.description}</span>
             </span>
             <span className="text-soft text-xs whitespace-nowrap tabular-nums">
-              {t('play.toolCount', many(tools.total))}
+              {t('play.toolCount', many(server.tools.total))}
             </span>
             <ChevronRight size={15} aria-hidden className="text-soft" />
           </Link>
