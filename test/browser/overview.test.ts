@@ -20,7 +20,7 @@ test('shows servers, calls as they come, what is open, and how to connect', asyn
   const token = await login(hub);
   const call = (toolName: string) => api(hub, 'POST', '/tools/call/alpha', { token, body: { toolName } });
   const page = await visit(hub, '/');
-  await page.getByText('1 not connected').waitFor();
+  await page.getByText('1 needs you').waitFor();
   await page.getByText('No call in this time').first().waitFor();
   await page.getByRole('link', { name: 'gone' }).waitFor();
   await page.getByText('Use 2 tools of alpha', { exact: false }).waitFor();
@@ -35,11 +35,14 @@ test('shows servers, calls as they come, what is open, and how to connect', asyn
   expect(await violationsInEveryLook(page)).toEqual([]);
 });
 
-test('servers that are being installed say so with the time it takes, and those that wait for them say that', async () => {
+test('servers that are being installed need no person, say so with the time it takes, and those that wait for them say that', async () => {
   const npx = fakeNpx();
   const names = Array.from({ length: limits.installsAtOnce + 1 }, (_, number) => `package-${number}`);
   const hub = await testHub({ mcpServers: Object.fromEntries(names.map((name) => [name, npx.server(name)])) });
-  const page = await visit(hub, '/servers');
+  const page = await visit(hub, '/');
+  await page.getByText(`${names.length} being started`).waitFor();
+  await page.getByText(`No server needs you. ${names.length} are being started or installed.`).waitFor();
+  await page.getByRole('link', { name: 'Servers', exact: true }).click();
   const list = page.getByRole('list', { name: 'Servers' });
   await list.getByText('Waiting to install', { exact: true }).waitFor();
   await expect.poll(() => list.getByText('Installing', { exact: true }).count()).toBe(limits.installsAtOnce);

@@ -4,14 +4,16 @@ import { useTranslation } from 'react-i18next';
 import type { ServerSummary } from '../../api/types.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { Panel } from '../../ui/page.tsx';
+import { needsPerson } from '../servers/condition.ts';
 import { Status, Timing } from '../servers/status.tsx';
 import { boot } from '../../boot.ts';
-import { inLines } from '../../lib/format.ts';
+import { inLines, many } from '../../lib/format.ts';
 
-/** The servers that do not work, and why. */
+/** The servers that do not work until a person does something, and why. */
 export function Attention({ servers }: { readonly servers: readonly ServerSummary[] }) {
   const { t } = useTranslation();
-  const waiting = servers.filter(({ enabled, status }) => enabled && status !== 'connected');
+  const away = servers.filter(({ enabled, status }) => enabled && status !== 'connected');
+  const needy = away.filter((server) => needsPerson(server));
   return (
     <Panel title={t('overview.attention')} flush>
       {servers.length === 0 ? (
@@ -24,14 +26,14 @@ export function Attention({ servers }: { readonly servers: readonly ServerSummar
             </Link>
           )}
         </div>
-      ) : waiting.length === 0 ? (
+      ) : needy.length === 0 ? (
         <p className="flex items-center gap-2 p-4 text-sm">
           <CircleCheck size={16} aria-hidden className="text-good" />
-          {t('overview.allGood')}
+          {away.length === 0 ? t('overview.allGood') : t('overview.noneNeedsYou', many(away.length))}
         </p>
       ) : (
         <ul className="divide-line max-h-80 divide-y overflow-y-auto">
-          {waiting.slice(0, 50).map((server) => (
+          {needy.slice(0, 50).map((server) => (
             <li key={server.name} className="flex flex-col gap-1 px-4 py-3">
               <span className="flex flex-wrap items-center gap-2">
                 <Link

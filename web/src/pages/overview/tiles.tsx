@@ -2,7 +2,8 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import type { ActivityStats, ServerSummary } from '../../api/types.ts';
 import { cx } from '../../lib/cx.ts';
-import { count, duration, percent, short } from '../../lib/format.ts';
+import { count, duration, many, percent, short } from '../../lib/format.ts';
+import { needsPerson } from '../servers/condition.ts';
 
 interface TilesProps {
   readonly servers: readonly ServerSummary[] | undefined;
@@ -26,9 +27,15 @@ function ServerTiles({ servers }: Pick<TilesProps, 'servers'>) {
   const disabled = (servers ?? []).length - enabled.length;
   const tools = enabled.reduce((sum, server) => sum + server.tools.enabled, 0);
   const tokens = enabled.reduce((sum, server) => sum + server.tools.tokens, 0);
+  const needy = enabled.filter((server) => needsPerson(server)).length;
+  const starting = enabled.length - connected - needy;
+  const missing = [
+    needy > 0 && t('overview.needsYou', many(needy)),
+    starting > 0 && t('overview.starting', { number: count(starting) }),
+  ];
   const state =
     connected < enabled.length
-      ? t('overview.away', { number: count(enabled.length - connected) })
+      ? missing.filter(Boolean).join(', ')
       : enabled.length === 0
         ? t('servers.emptyTitle')
         : disabled > 0
@@ -41,7 +48,7 @@ function ServerTiles({ servers }: Pick<TilesProps, 'servers'>) {
         name={t('overview.servers')}
         value={servers && (connected < enabled.length ? `${connected}/${enabled.length}` : count(connected))}
         more={state}
-        bad={connected < enabled.length}
+        bad={needy > 0}
       />
       <Tile
         to="/groups"

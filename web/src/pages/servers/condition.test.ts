@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { conditionOf, type Described } from './condition.ts';
+import { conditionOf, type Described, needsPerson } from './condition.ts';
 
 test.each<[Described, string]>([
   [{ status: 'connecting', phase: 'installing', waiting: true }, 'waitsToInstall'],
@@ -11,4 +11,16 @@ test.each<[Described, string]>([
   [{ status: 'disconnected' }, 'disconnected'],
 ])('of a server that is %j is said: %s', (server, condition) => {
   expect(conditionOf(server)).toBe(condition);
+});
+
+test('a server needs a person when it failed or wants a sign-in, and not while it is on its way or switched off', () => {
+  const server = { enabled: true, error: null };
+  expect(needsPerson({ ...server, status: 'disconnected', error: 'connection refused' })).toBe(true);
+  expect(needsPerson({ ...server, status: 'oauth_required' })).toBe(true);
+  expect(needsPerson({ ...server, status: 'connecting', error: 'connection refused' })).toBe(true);
+  expect(needsPerson({ ...server, status: 'connecting' })).toBe(false);
+  expect(needsPerson({ ...server, status: 'connected' })).toBe(false);
+  expect(needsPerson({ ...server, status: 'disabled', enabled: false })).toBe(false);
+  // Just switched off.
+  expect(needsPerson({ ...server, status: 'disconnected', enabled: false })).toBe(false);
 });
