@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { limits } from '../../src/core/limits.ts';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
 import { fakeNpx } from '../kit/fake-npx.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
 import { hubProcess, testHub } from '../kit/test-hub.ts';
 import { visit, violationsInEveryLook } from './kit.ts';
 
@@ -47,6 +47,25 @@ test('servers that are being installed need no person, say so with the time it t
   await list.getByText('Waiting to install', { exact: true }).waitFor();
   await expect.poll(() => list.getByText('Installing', { exact: true }).count()).toBe(limits.installsAtOnce);
   expect(await list.getByText(/\d+ (?:s|min) so far$/).count()).toBe(names.length);
+});
+
+test('a server whose settings cannot be used says what is wrong with them, and leads to where they are corrected', async () => {
+  const { url } = await hostileHttp({ tools: ['echo'] });
+  const hub = await testHub({ mcpServers: { wrong: { url: 'ftp://example.com' }, other: { command: 7 } } });
+  const page = await visit(hub, '/');
+  await page.getByText('2 need you').waitFor();
+  await page.getByRole('listitem').filter({ hasText: 'mcpServers.wrong.url' }).getByText('Unusable settings').waitFor();
+  expect(await page.getByText(/Next attempt|failed attempt/).count()).toBe(0);
+  await page
+    .getByRole('listitem')
+    .filter({ hasText: 'mcpServers.wrong.url' })
+    .getByRole('link', { name: 'Correct the settings' })
+    .click();
+  await page.getByText('Its settings have to be corrected.').waitFor();
+  expect(await page.getByText(/tries again/).count()).toBe(0);
+  await page.getByLabel('URL').fill(url);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Connected', { exact: true }).waitFor();
 });
 
 test('shows a user nothing of what concerns admins alone', async () => {

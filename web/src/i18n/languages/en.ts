@@ -151,6 +151,7 @@ export const texts = {
       waitsToInstall: 'Waiting to install',
       waitsToStart: 'Waiting to start',
       disconnected: 'Disconnected',
+      unusable: 'Unusable settings',
       oauth_required: 'Sign-in needed',
       disabled: 'Disabled',
     },
@@ -168,6 +169,7 @@ export const texts = {
       connecting: 'Its program is starting and is asked what it offers.',
       installing:
         'Its launcher (npx, uvx, …) installs the package, which may take minutes. The hub waits for it, and does not end it half-way.',
+      unusable: 'Its settings have to be corrected. Until then the hub does not connect it.',
       waitsToInstall: 'Its package has to be installed, and other installations come first.',
       waitsToStart: 'It is started as soon as fewer other servers are starting.',
     },
@@ -176,6 +178,7 @@ export const texts = {
     enable: 'Enable {{name}}',
     reload: 'Reconnect',
     configure: 'Change the configuration',
+    correct: 'Correct the settings',
     reloaded: 'Connecting anew…',
     rename: 'Rename',
     renamed: 'Renamed. Groups know it under the new name; clients have to ask for tools again.',

@@ -4,8 +4,8 @@ import { useTranslation } from 'react-i18next';
 import type { ServerSummary } from '../../api/types.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { Panel } from '../../ui/page.tsx';
-import { needsPerson } from '../servers/condition.ts';
-import { Status, Timing } from '../servers/status.tsx';
+import { conditionOf, needsPerson } from '../servers/condition.ts';
+import { EditLink, Status, Timing } from '../servers/status.tsx';
 import { boot } from '../../boot.ts';
 import { inLines, many } from '../../lib/format.ts';
 
@@ -53,6 +53,11 @@ export function Attention({ servers }: { readonly servers: readonly ServerSummar
               <span className="text-soft text-xs">
                 <Timing server={server} />
               </span>
+              {server.managed && !boot.readonly && conditionOf(server) === 'unusable' && (
+                <span>
+                  <EditLink name={server.name}>{t('servers.correct')}</EditLink>
+                </span>
+              )}
             </li>
           ))}
         </ul>

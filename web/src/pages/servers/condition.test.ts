@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { conditionOf, type Described, needsPerson } from './condition.ts';
 
-test.each<[Described, string]>([
+test.each<[Partial<Described>, string]>([
   [{ status: 'connecting', phase: 'installing', waiting: true }, 'waitsToInstall'],
   [{ status: 'connecting', phase: 'installing' }, 'installing'],
   [{ status: 'connecting', phase: 'starting', waiting: true }, 'waitsToStart'],
@@ -9,15 +9,19 @@ test.each<[Described, string]>([
   [{ status: 'connecting', phase: 'starting' }, 'connecting'],
   [{ status: 'connecting' }, 'connecting'],
   [{ status: 'disconnected' }, 'disconnected'],
+  [{ type: 'invalid', status: 'disconnected' }, 'unusable'],
+  [{ type: 'invalid', status: 'connecting', phase: 'handshake', waiting: true }, 'unusable'],
+  [{ type: 'invalid', status: 'disabled' }, 'disabled'],
 ])('of a server that is %j is said: %s', (server, condition) => {
-  expect(conditionOf(server)).toBe(condition);
+  expect(conditionOf({ type: 'stdio', status: 'connected', ...server })).toBe(condition);
 });
 
 test('a server needs a person when it failed or wants a sign-in, and not while it is on its way or switched off', () => {
-  const server = { enabled: true, error: null };
+  const server = { type: 'stdio', enabled: true, error: null } as const;
   expect(needsPerson({ ...server, status: 'disconnected', error: 'connection refused' })).toBe(true);
   expect(needsPerson({ ...server, status: 'oauth_required' })).toBe(true);
   expect(needsPerson({ ...server, status: 'connecting', error: 'connection refused' })).toBe(true);
+  expect(needsPerson({ ...server, status: 'connecting', type: 'invalid' })).toBe(true);
   expect(needsPerson({ ...server, status: 'connecting' })).toBe(false);
   expect(needsPerson({ ...server, status: 'connected' })).toBe(false);
   expect(needsPerson({ ...server, status: 'disabled', enabled: false })).toBe(false);

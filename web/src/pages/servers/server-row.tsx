@@ -8,7 +8,8 @@ import { Button, IconButton } from '../../ui/button.tsx';
 import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx';
 import { Switch } from '../../ui/switch.tsx';
 import { useDeleteServer, useReloadServer, useSignIn, useToggleServer } from './actions.ts';
-import { Status, Timing } from './status.tsx';
+import { conditionOf } from './condition.ts';
+import { EditLink, Status, Timing } from './status.tsx';
 
 /** A server in the list: what it is, how it is, what can be done about it. */
 export function ServerRow({ server }: { readonly server: ServerSummary }) {
@@ -53,6 +54,11 @@ export function ServerRow({ server }: { readonly server: ServerSummary }) {
         <Button icon={LogIn} busy={signIn.isPending} onClick={() => signIn.start(name)}>
           {t('servers.signIn')}
         </Button>
+      )}
+      {changeable && conditionOf(server) === 'unusable' && (
+        <span className="hidden sm:inline">
+          <EditLink name={name}>{t('servers.correct')}</EditLink>
+        </span>
       )}
       {changeable && (
         <>

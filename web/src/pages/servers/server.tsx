@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { ChevronLeft, FlaskConical, LogIn, LogOut, RotateCw, Settings2, Trash2 } from 'lucide-react';
+import { ChevronLeft, FlaskConical, LogIn, LogOut, RotateCw, Trash2 } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../../api/client.ts';
 import { serverQuery } from '../../api/queries.ts';
@@ -18,7 +18,7 @@ import { conditionOf } from './condition.ts';
 import { Configuration } from './configuration.tsx';
 import { Prompts, Resources } from './items.tsx';
 import { LogTail } from './log-tail.tsx';
-import { Status, Timing } from './status.tsx';
+import { EditLink, Status, Timing } from './status.tsx';
 import { ToolList } from './tool-list.tsx';
 import { inLines } from '../../lib/format.ts';
 
@@ -110,7 +110,7 @@ function Actions({ server }: { readonly server: ServerDetails }) {
 function Trouble({ server }: { readonly server: ServerDetails }) {
   const { t } = useTranslation();
   const { tab } = route.useSearch();
-  const { name, status, error, configRestricted } = server;
+  const { name, error, configRestricted } = server;
   const condition = conditionOf(server);
   if (condition === 'connected') return null;
   return (
@@ -125,16 +125,13 @@ function Trouble({ server }: { readonly server: ServerDetails }) {
         <p className="text-soft text-sm tabular-nums empty:hidden">
           <Timing server={server} />
         </p>
-        {configRestricted !== true && !boot.readonly && status === 'disconnected' && (
+        {configRestricted !== true && !boot.readonly && (condition === 'disconnected' || condition === 'unusable') && (
           <p className="mt-2">
-            <Link to="/servers/$name" params={{ name }} search={{ tab: 'config' }} className={buttonClass()}>
-              <Settings2 size={15} aria-hidden />
-              {t('servers.configure')}
-            </Link>
+            <EditLink name={name}>{t(condition === 'unusable' ? 'servers.correct' : 'servers.configure')}</EditLink>
           </p>
         )}
       </div>
-      {status === 'disconnected' && configRestricted !== true && tab !== 'log' && (
+      {condition === 'disconnected' && configRestricted !== true && tab !== 'log' && (
         <LogTail server={name} lines={12} className="h-44" />
       )}
     </section>

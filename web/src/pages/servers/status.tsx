@@ -1,7 +1,11 @@
+import { Link } from '@tanstack/react-router';
+import { Settings2 } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ServerStatus, ServerSummary } from '../../api/types.ts';
 import { duration, many, relative } from '../../lib/format.ts';
 import { useNow } from '../../lib/now.ts';
+import { buttonClass } from '../../ui/button.tsx';
 import { Badge, Dot, type Tone } from '../../ui/badge.tsx';
 import { type Condition, conditionOf, type Described } from './condition.ts';
 
@@ -20,6 +24,7 @@ const tones: Record<Condition, Tone> = {
   waitsToInstall: 'plain',
   waitsToStart: 'plain',
   disconnected: 'bad',
+  unusable: 'bad',
   oauth_required: 'warn',
   disabled: 'plain',
 };
@@ -42,18 +47,33 @@ type Timed = Described & Pick<ServerSummary, 'nextRetryAt' | 'lastConnectedAt' |
 export function Timing({ server }: { readonly server: Timed }) {
   const { t } = useTranslation();
   const now = useNow(1_000);
-  const { status, nextRetryAt, lastConnectedAt, attempts, phaseSince } = server;
-  if (status === 'connected' && lastConnectedAt !== undefined) {
-    return <>{t('servers.since', { when: relative(lastConnectedAt, now) })}</>;
+  const { nextRetryAt, lastConnectedAt, attempts, phaseSince } = server;
+  switch (conditionOf(server)) {
+    case 'connected':
+      return lastConnectedAt && t('servers.since', { when: relative(lastConnectedAt, now) });
+    case 'installing':
+    case 'waitsToInstall':
+    case 'waitsToStart': {
+      if (phaseSince === undefined) return null;
+      const seconds = Math.max(1, Math.round((now - Date.parse(phaseSince)) / 1_000));
+      return t('servers.soFar', { time: duration(seconds * 1_000) });
+    }
+    case 'disconnected': {
+      const next = nextRetryAt && relative(Math.max(now, Date.parse(nextRetryAt)), now);
+      const parts = [attempts > 0 && t('servers.attempts', many(attempts)), next && t('servers.retry', { when: next })];
+      return parts.filter(Boolean).join(' · ');
+    }
+    default:
+      return null;
   }
-  if (status === 'connecting' && conditionOf(server) !== 'connecting' && phaseSince !== undefined) {
-    const seconds = Math.max(1, Math.round((now - Date.parse(phaseSince)) / 1_000));
-    return <>{t('servers.soFar', { time: duration(seconds * 1_000) })}</>;
-  }
-  if (status !== 'disconnected') return null;
-  const parts = [
-    attempts > 0 && t('servers.attempts', many(attempts)),
-    nextRetryAt !== undefined && t('servers.retry', { when: relative(Math.max(now, Date.parse(nextRetryAt)), now) }),
-  ];
-  return <>{parts.filter(Boolean).join(' · ')}</>;
+}
+
+/** A link to the configuration of a server, where it can be changed. */
+export function EditLink({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <Link to="/servers/$name" params={{ name }} search={{ tab: 'config' }} className={buttonClass()}>
+      <Settings2 size={15} aria-hidden />
+      {children}
+    </Link>
+  );
 }
