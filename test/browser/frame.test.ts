@@ -71,8 +71,10 @@ describe('a password that the hub made up', () => {
     await page.getByLabel('New password', { exact: true }).fill('short');
     await page.getByLabel('New password again').fill('shirt');
     await page.getByText('The two are not the same.').waitFor();
+    await page.getByText(/^Weak\. It is short/).waitFor();
     await page.getByLabel('New password', { exact: true }).fill('my own words');
     await page.getByLabel('New password again').fill('my own words');
+    await page.getByText('Good.', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Change the password' }).click();
     await page.getByRole('alert').getByText('current password is wrong').waitFor();
     await page.getByLabel('Current password').fill(made.password);

@@ -28,11 +28,13 @@ describe('users', () => {
     await page.getByText('2 users, 1 of them admins').waitFor();
     await page.getByRole('button', { name: 'Add a user' }).click();
     await page.getByLabel('User name').fill('bob');
-    await page.getByLabel('Password').fill('123');
+    await page.getByLabel('Password').fill('bob12');
+    await page.getByText('Weak. It is the user name, or nearly.').waitFor();
     await page.getByRole('checkbox', { name: 'dev' }).check();
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await expect.poll(() => page.getByLabel('Password').getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('Password').fill('long enough');
+    await page.getByText('Good.', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByText('User “bob” is added.').waitFor();
     await login(hub, 'bob', 'long enough');

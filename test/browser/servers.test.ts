@@ -230,8 +230,12 @@ describe('a server', () => {
       const { mcpServers } = JSON.parse(await stored(hub));
       expect(mcpServers[name]).toEqual({ ...config, description: 'New words', owner: 'admin' });
     }
-    const inline = await visit(hub, '/servers/inline?tab=config');
-    await inline.getByLabel('Base URL of the API').fill('http://127.0.0.1:11/v1');
+    const inline = await visit(hub, '/servers/inline?tab=config', { expected: /400/ });
+    const base = inline.getByLabel('Base URL of the API');
+    await base.fill('no address');
+    await inline.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(() => base.getAttribute('aria-invalid')).toBe('true');
+    await base.fill('http://127.0.0.1:11/v1');
     await inline.getByRole('button', { name: 'Save' }).click();
     await inline.getByText('Saved.').waitFor();
     expect(JSON.parse(await stored(hub)).mcpServers.inline.openapi).toEqual({
