@@ -42,6 +42,7 @@ describe('a Host', () => {
     'desk.local:3000',
     'hub.example.com',
     'HUB.example.com:443',
+    'hub.example.com:65535',
     'other.example.com:8443',
   ])('%s is let in, exposed or not', (host) => {
     for (const exposed of [true, false]) expect(refused({ host }, { exposed: () => exposed })).toBe(false);
@@ -103,8 +104,17 @@ describe('a Host', () => {
     url = 'https://b.example';
     expect(['a.example', 'b.example', 'b.example:80', 'c.example'].map(isRefused)).toEqual([false, false, false, true]);
     url = 'https://c.example';
-    expect(['b.example', 'c.example'].map(isRefused)).toEqual([true, false]);
+    expect(['b.example', 'c.example', 'c.example:99999'].map(isRefused)).toEqual([true, false, true]);
   });
+});
+
+test('a Host with a port that there is not is refused as malformed, also that of a known name', () => {
+  const guard = createGuard({ ...plain, installBaseUrl: 'https://base.example' });
+  for (const name of ['localhost', '127.0.0.1', '[::1]', 'toolhub', 'desk.local', 'hub.example.com', 'base.example'])
+    for (const port of ['65536', '99999', '4294967297']) {
+      const request = { headers: { host: `${name}:${port}` } } as unknown as HttpRequest;
+      expect(guard.refused(request, true)).toContain('malformed');
+    }
 });
 
 describe('an Origin', () => {

@@ -35,6 +35,7 @@ export function createGuard(options: GuardOptions): Guard {
   if (installBaseUrl !== undefined) names.add(hostName(new URL(installBaseUrl).hostname));
   const originOf = remembering((url) => new URL(url).origin);
   const nameOf = remembering((url) => hostName(new URL(url).hostname));
+  const hasPossiblePort = remembering(isPortPossible);
   const isKnown = remembering(
     (host) => isForAnyHub(host) || names.has(hostName(host)) || names.has(host.toLowerCase()),
   );
@@ -56,6 +57,7 @@ export function createGuard(options: GuardOptions): Guard {
   return {
     isOwn,
     refused({ headers: { host = '', origin } }, mcp) {
+      if (!hasPossiblePort(host)) return `Host "${host.slice(0, 100)}" is malformed: ports end at 65535.`;
       if (!isAllowedHost(host))
         return `Host "${host.slice(0, 100)}" is not allowed. Add it to ALLOWED_HOSTS if it is yours.`;
       // Programs send no `Origin`; a browser does, and then it has to be our own page or one the operator named.
@@ -74,6 +76,12 @@ function isForAnyHub(host: string): boolean {
   const [, bracketed, name = ''] = /^(?:\[([\da-f:.]+(?:%[\w.~-]+)?)\]|([\w.-]+))(?::\d{1,5})?$/i.exec(host) ?? [];
   if (bracketed !== undefined) return isIP(bracketed) === 6;
   return isIP(name) === 4 || /^[\w-]+$/.test(name) || serviceName.test(name);
+}
+
+/** False for a port beyond the last one, 65535: what cannot be an address on the hub's other routes is none on this one. */
+function isPortPossible(host: string): boolean {
+  const [, port = '0'] = /:(\d+)$/.exec(host) ?? [];
+  return Number(port) <= 65_535;
 }
 
 /** `<name>.<namespace>.svc`, alone or below `cluster.local` or another domain that is not in public DNS (RFC 6762, and `internal` of ICANN). */

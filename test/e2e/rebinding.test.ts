@@ -70,6 +70,7 @@ const foreignHosts = [
   'hub.evil.svc.example',
   '0x7f000001.evil.example',
   'xn--localhost-.example',
+  'localhost:99999',
 ];
 
 test.each(routes)('%s %s answers 403 to a foreign Host', async (method, path, body) => {
