@@ -128,6 +128,13 @@ test('names of any length and number are refused in a short answer', async () =>
   expect([status, text.length < 20_000]).toEqual([400, true]);
 });
 
+test('an element of the list of servers, which has no configuration, is refused with where that is', async () => {
+  const { data } = (await api(hub, 'GET', '/servers', { token })).body;
+  const body = (data as { name: string }[]).find(({ name }) => name === 'alpha');
+  const refused = await api(hub, 'PUT', '/servers/alpha', { token, body });
+  expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('GET /servers/<name>')]);
+});
+
 // The dashboard of MCPHub sends a form back with all that it has read.
 test.each(['/groups/dev', '/users/ann', '/servers/alpha', '/auth/keys/k1'])(
   'what is read at %s can be sent back',

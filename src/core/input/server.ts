@@ -18,7 +18,10 @@ export const newServerInput = z.object({ name: serverNameInput, config: configIn
 
 export const serverUpdateInput = z
   .object({ config: configInput.optional(), newName: serverNameInput.optional() })
-  .refine(notEmpty, 'needs config, newName or both');
+  .refine(
+    notEmpty,
+    'needs config, newName or both. The elements of GET /servers have no config; change that of GET /servers/<name> and send it',
+  );
 
 export const enabledInput = z.object({ enabled: z.boolean({ error: 'must be true or false' }) });
 
