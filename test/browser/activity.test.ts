@@ -72,7 +72,7 @@ describe('calls', () => {
     await page.reload();
     await page.getByText('Page 1 of 1, 1 call').waitFor();
     await call(ann, 'alpha', 'fail');
-    await page.getByText('Page 1 of 1, 2 calls').waitFor({ timeout: 15_000 });
+    await page.getByText('Page 1 of 1, 2 calls').waitFor();
   });
 
   test('tell everything about themselves, by keyboard too, and can be made again', async () => {

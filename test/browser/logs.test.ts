@@ -185,12 +185,15 @@ describe('the log', () => {
       service: 'hub',
       message: `line ${index + 1} ${'word '.repeat(index % 7)}`,
     }));
-    await page.route('**/api/logs/stream', (route) =>
-      route.fulfill({
+    await page.route('**/api/logs/stream', (route) => {
+      // The answer ends, so the page asks again; all lines are for the first time.
+      const resumed = route.request().headers()['last-event-id'] !== undefined;
+      const initial = resumed ? { type: 'initial', resumed, logs: [] } : { type: 'initial', logs };
+      return route.fulfill({
         contentType: 'text/event-stream',
-        body: `id: 100000\ndata: ${JSON.stringify({ type: 'initial', logs })}\n\n`,
-      }),
-    );
+        body: `id: 100000\ndata: ${JSON.stringify(initial)}\n\n`,
+      });
+    });
     await page.goto(`${hub.url}/logs`);
     await page.getByText('line 100000', { exact: false }).waitFor();
     expect(await entries(page).count()).toBeLessThan(120);

@@ -28,7 +28,7 @@ test('shows servers, calls as they come, what is open, and how to connect', asyn
   await call('echo');
   await call('fail');
   const chart = page.getByRole('img', { name: 'Calls and errors' });
-  await chart.waitFor({ timeout: 15_000 });
+  await chart.waitFor();
   await page.getByText('1 failed (50%)').waitFor();
   await page.getByText('As a table').first().click();
   await page.getByRole('table').first().waitFor();
@@ -91,7 +91,7 @@ test('a hub that is started again while the page is open is missed, and found ag
     users: usersOf(first.settingsPath),
   });
   await hubProcess({ folder: first.folder, env: { PORT: port } });
-  await page.getByText('2 of 2 tools').waitFor({ timeout: 20_000 });
+  await page.getByText('2 of 2 tools').waitFor();
   await page.getByText('The hub cannot be reached').waitFor({ state: 'detached' });
   expect(await page.evaluate(() => 'notReloaded' in window)).toBe(true);
 });
