@@ -1,5 +1,5 @@
 import { limits } from '../core/limits.ts';
-import type { Logger } from '../core/logger.ts';
+import type { LogFields, Logger, LogLevel } from '../core/logger.ts';
 
 /** What was not told before an event that is told. */
 export interface Untold {
@@ -10,22 +10,25 @@ export interface Untold {
 }
 
 /**
- * Decides what is told of events that anybody can cause as often as they like: of each kind the first in a window, and
+ * Decides what is told of events that anybody can cause as often as they like: of each kind the first `each` in a window, and
  * of all kinds `most` in a window. The rest is counted. Gives what was counted when an event is to be told, undefined
  * when it is not.
  */
-export function createSparing({ most = limits.strangersTold, now = () => performance.now() } = {}): (
-  kind: string,
-) => Untold | undefined {
+export function createSparing({
+  each = 1,
+  most = limits.strangersTold,
+  now = () => performance.now(),
+}: { each?: number; most?: number; now?: () => number } = {}): (kind: string) => Untold | undefined {
   /** In the order of telling. */
-  const kinds = new Map<string, { readonly at: number; before: number }>();
+  const kinds = new Map<string, { readonly at: number; told: number; before: number }>();
   let window = { at: -Infinity, told: 0 };
   let others = 0;
 
   return (kind) => {
     if (now() - window.at >= limits.loginWindowMs) window = { at: now(), told: 0 };
     const known = kinds.get(kind);
-    if (known && now() - known.at < limits.loginWindowMs) {
+    const isNew = !known || now() - known.at >= limits.loginWindowMs;
+    if (!isNew && known.told >= each) {
       known.before++;
       return undefined;
     }
@@ -34,14 +37,22 @@ export function createSparing({ most = limits.strangersTold, now = () => perform
       return undefined;
     }
     window.told++;
+    if (!isNew) {
+      known.told++;
+      return { before: 0, others: take() };
+    }
     kinds.delete(kind);
     const [oldest] = kinds.keys();
     if (kinds.size >= limits.loginRecords && oldest !== undefined) kinds.delete(oldest);
-    kinds.set(kind, { at: now(), before: 0 });
-    const untold = { before: known?.before ?? 0, others };
-    others = 0;
-    return untold;
+    kinds.set(kind, { at: now(), told: 1, before: 0 });
+    return { before: known?.before ?? 0, others: take() };
   };
+
+  function take(): number {
+    const counted = others;
+    others = 0;
+    return counted;
+  }
 }
 
 /** What was not told, for a log entry. */
@@ -59,4 +70,32 @@ export function logRefusedCredentials(
     const told = sparing(address);
     if (told) log.warn('credential refused', { address, ...untoldFields(told) });
   };
+}
+
+/**
+ * A log for what accounts do that they may do as often as they like. Each entry names its account, as `by` or `user`. Of one account `limits.accountTold` are told in a
+ * window, `limits.accountToldOfKind` of them with the same message and `address`; the rest is counted.
+ */
+export function sparingAccounts(log: Logger, now?: () => number): Logger {
+  const accounts = new Map<string, ReturnType<typeof createSparing>>();
+  const bounds = { each: limits.accountToldOfKind, most: limits.accountTold, ...(now && { now }) };
+
+  function sparingOf(account: string): ReturnType<typeof createSparing> {
+    const sparing = accounts.get(account) ?? createSparing(bounds);
+    // Those that did something last stay.
+    accounts.delete(account);
+    const [oldest] = accounts.keys();
+    if (accounts.size >= limits.loginKnownAccounts && oldest !== undefined) accounts.delete(oldest);
+    accounts.set(account, sparing);
+    return sparing;
+  }
+
+  const at =
+    (level: LogLevel) =>
+    (message: string, fields: LogFields = {}): void => {
+      const account = String(fields['by'] ?? fields['user']);
+      const told = sparingOf(account)(`${message} ${String(fields['address'])}`);
+      if (told) log[level](message, { ...fields, ...untoldFields(told) });
+    };
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }

@@ -633,6 +633,9 @@ export const limits = {
   loginRecords: 50_000,
   /** Failed logins and refused credentials told one by one in a window, whoever they come from; the rest is counted. */
   strangersTold: 200,
+  /** The same of what one account does (logins, its keys): of one kind from one address, and of all kinds. The rest is counted. */
+  accountToldOfKind: 10,
+  accountTold: 30,
   /** Addresses from which somebody has logged in to an account: the places of one person, and as many accounts as may be in use. */
   loginKnownAddresses: 20,
   loginKnownAccounts: 10_000,
@@ -645,7 +648,7 @@ export const limits = {
   logLineChars: 4_000,
   /** Log entries kept in memory. */
   logRing: 1_000,
-  /** Entries about security kept besides, in memory and in the database: of strangers `strangersTold` in a quarter of an hour, days of them at the least. */
+  /** Entries about security kept besides, in memory and in the database: of strangers `strangersTold` in a quarter of an hour, of an account `accountTold`, days of them at the least. */
   securityRing: 1_000,
   securityRows: 50_000,
   /** Log entries that wait for the database; at 200 characters each that is a few MB, and minutes of a busy hub. */

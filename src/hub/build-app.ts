@@ -5,6 +5,7 @@ import { createLoginLimiter } from '../auth/limiter.ts';
 import { createLogin, type Login } from '../auth/login.ts';
 import { logFailures } from '../auth/login-log.ts';
 import type { Passwords } from '../auth/passwords.ts';
+import { sparingAccounts } from '../auth/sparing.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import type { ByteBudget } from '../core/byte-budget.ts';
 import type { Logger } from '../core/logger.ts';
@@ -83,8 +84,9 @@ export interface AppParts {
 export function buildApp(parts: AppParts) {
   const { env, settings, passwords, pool, publicUrl, log } = parts;
   const limiter = createLoginLimiter();
+  const accountLog = sparingAccounts(parts.security);
   const login = logFailures(createLogin({ settings: () => settings.current, passwords, limiter }), parts.security);
-  const entrances = { login, cookies: signInCookies(publicUrl) };
+  const entrances = { login, accountLog, cookies: signInCookies(publicUrl) };
   const app = createApp({
     basePath: env.basePath,
     health: watchHealth({ ...parts, servers: () => pool.states(), version }),
@@ -92,17 +94,24 @@ export function buildApp(parts: AppParts) {
     api: buildApi({ ...parts, ...entrances }),
     log,
   });
-  app.route('/', oauthRoutes({ ...parts, ...entrances }));
+  app.route('/', oauthRoutes({ ...parts, ...entrances, security: accountLog }));
   app.route('/', publicConfigRoutes({ basePath: env.basePath, version }));
   app.route('/', protectedResourceRoutes({ publicUrl, basePath: env.basePath }));
   app.route('/', metricsRoutes({ metrics: parts.metrics, ...whoAsks(parts) }));
   return app;
 }
 
+interface Entrances {
+  readonly login: Login;
+  readonly cookies: SignInCookies;
+  /** For entries about security that users cause with their own accounts. */
+  readonly accountLog: Logger;
+}
+
 /** The management API, a line per resource. */
-function buildApi(parts: AppParts & { readonly login: Login; readonly cookies: SignInCookies }) {
+function buildApi(parts: AppParts & Entrances) {
   const { env, settings, records, passwords, tokens, identity, pool, dataDir, log, security } = parts;
-  const { signIns, login, cookies } = parts;
+  const { signIns, login, accountLog, cookies } = parts;
   const mount = `${env.basePath}/api`;
   const states = () => pool.states();
   const { allowedOrigins } = env;
@@ -113,7 +122,7 @@ function buildApi(parts: AppParts & { readonly login: Login; readonly cookies: S
     bodies: parts.bodies,
     membersOf: membersOfBodies(subjects),
     resources: [
-      ...peopleResources({ settings, login, passwords, tokens, claims: identity.claims, log: security }),
+      ...peopleResources({ settings, login, passwords, tokens, claims: identity.claims, log: security, accountLog }),
       ...recordResources({ records, settings, identify: identity.identify, log: security }),
       ...settingsResources({ settings, pool, states, signIns, smart: env.smart, dataDir: dataDir.path, log, security }),
       serverOAuthRoutes({ settings, signIns, cookies, restart: (name) => pool.restart(name), log }),

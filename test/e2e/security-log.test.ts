@@ -85,6 +85,27 @@ test.each(['off', 'embedded'] as const)('logins and changes stay in the log, in 
   expect(all.map(({ id }) => id)).toEqual(all.map(({ id }) => id).sort((a, b) => a - b));
 });
 
+test('a user who is no admin pushes nothing out of the log with keys, and an admin has each of them told', async () => {
+  const hub = await start('off', 0);
+  const admin = await login(hub);
+  const ann = await userToken(hub, admin, 'ann');
+  await userToken(hub, admin, 'bob');
+  const count = limits.accountToldOfKind + 5;
+  for (const [token, name] of [
+    [ann, 'ann'],
+    [admin, 'admin'],
+  ] as const)
+    for (let n = 0; n < count; n++) {
+      const made = await api(hub, 'POST', '/auth/keys', { token, body: { name: `${name} ${n}`, kind: 'user' } });
+      expect(made.status, made.text).toBe(201);
+    }
+  const told = (await logs(hub, admin, '&q=access%20key%20created')).map(
+    ({ message }) => /by=(\S+)/.exec(message)?.[1] ?? '',
+  );
+  expect(told.filter((by) => by === 'ann')).toHaveLength(limits.accountToldOfKind);
+  expect(told.filter((by) => by === 'admin')).toHaveLength(count);
+});
+
 test('what a server writes to stderr does not push out of memory what others said', async () => {
   const hub = await start('off', 2_000);
   const admin = await login(hub);

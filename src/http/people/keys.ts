@@ -3,7 +3,8 @@ import { makeKey } from '../../auth/keys.ts';
 import { parseInput } from '../../core/input/read.ts';
 import { keyUpdateInput, newKeyInput } from '../../core/input/key.ts';
 import { addKey, deleteKey, keyAnswers, updateKey } from '../../core/settings/keys.ts';
-import type { Logger } from '../../core/logger.ts';
+import type { LogFields, Logger } from '../../core/logger.ts';
+import type { Editor } from '../../core/settings/document.ts';
 import { keyIdOf } from '../../settings/people.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody } from '../frame/body.ts';
@@ -12,12 +13,16 @@ import { ok } from '../frame/reply.ts';
 
 export interface KeysOptions {
   readonly settings: Pick<SettingsStore, 'change' | 'document'>;
+  /** For what admins do, and for what users do with their own keys. */
   readonly log: Logger;
+  readonly accountLog: Logger;
 }
 
 /** `/auth/keys` (CONTRACT §2; reference: MCPHub §1.7): admins manage all access keys, users their own, and no key manages any. */
-export function keysRoutes({ settings, log }: KeysOptions): Hono<ApiEnv> {
+export function keysRoutes({ settings, log, accountLog }: KeysOptions): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
+  const told = ({ username: by, isAdmin }: Editor, message: string, fields: LogFields): void =>
+    (isAdmin ? log : accountLog).info(message, { ...fields, by });
 
   routes.get('/auth/keys', (c) => {
     const bearerKeys = (settings.document.bearerKeys ?? []).map((key) => ({ ...key, id: keyIdOf(key) }));
@@ -25,28 +30,28 @@ export function keysRoutes({ settings, log }: KeysOptions): Hono<ApiEnv> {
   });
 
   routes.post('/auth/keys', async (c) => {
-    const { username: by } = editorOf(c.var.caller);
+    const by = editorOf(c.var.caller);
     const input = parseInput(newKeyInput, await jsonBody(c.req.raw), 'Cannot create the access key');
     const made = makeKey();
     const key = await changeAs(settings, c.var.caller, (draft, by) => addKey(draft, by, input, made));
-    log.info('access key created', { key: key.id, kind: key.kind, owner: key.owner, by });
+    told(by, 'access key created', { key: key.id, kind: key.kind, owner: key.owner });
     const message = 'Bearer key created. The token is only shown once.';
     return ok(c, { ...key, token: made.token }, { message, status: 201 });
   });
 
   routes.put('/auth/keys/:id', async (c) => {
-    const { username: by } = editorOf(c.var.caller);
+    const by = editorOf(c.var.caller);
     const input = parseInput(keyUpdateInput, await jsonBody(c.req.raw), 'Cannot change the access key');
     const key = await changeAs(settings, c.var.caller, (draft, by) => updateKey(draft, by, c.req.param('id'), input));
-    log.info('access key changed', { key: key.id, enabled: key.enabled, by });
+    told(by, 'access key changed', { key: key.id, enabled: key.enabled });
     return ok(c, key, { message: 'Access key updated successfully.' });
   });
 
   routes.delete('/auth/keys/:id', async (c) => {
-    const { username: by } = editorOf(c.var.caller);
+    const by = editorOf(c.var.caller);
     const id = c.req.param('id');
     await changeAs(settings, c.var.caller, (draft, by) => deleteKey(draft, by, id));
-    log.info('access key deleted', { key: id, by });
+    told(by, 'access key deleted', { key: id });
     return ok(c, undefined, { message: 'Access key deleted successfully.' });
   });
 
