@@ -116,8 +116,10 @@ export async function run({ note, only }) {
     }
   } finally {
     await remote.close();
-    // A server that outlives its start for a moment may still write here.
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 500 });
+    // Installers go on when their hub has ended.
+    endProcessesOf(home);
+    await after(2_000);
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -192,6 +194,18 @@ async function worksByHand({ command, args, env }, home) {
     // It has ended by itself.
   }
   return works;
+}
+
+/** Ends what still runs with this home; Linux only. */
+function endProcessesOf(home) {
+  for (const pid of existsSync('/proc') ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : []) {
+    try {
+      const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+      if (variables.includes(`HOME=${home}`)) process.kill(Number(pid), 'SIGKILL');
+    } catch {
+      // It has ended meanwhile, or is another user's.
+    }
+  }
 }
 
 /** Folders of the npx cache that lack a package which npm noted there as installed. */
