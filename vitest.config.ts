@@ -7,7 +7,7 @@ const database = asked === 'each' ? 'off' : asked;
 
 /** What changes the settings, through the whole hub: they are in a file, or in PostgreSQL. */
 const settingsTests = ['test/e2e/api-{auth,bundles,groups,keys,servers,settings,users}.test.ts'];
-/** What looks at all that is kept: on both kinds of database. The rooms' own tests open both by themselves. */
+/** What looks at all that is kept: on both kinds of database. The tests of the modules open both by themselves. */
 const wholeTests = ['test/e2e/surfaces.test.ts', 'test/e2e/api-canary.test.ts', 'test/property/api-fuzz.test.ts'];
 /** What is recorded is in memory where there is no database. */
 const recordTests = ['test/e2e/api-{activity,logs}.test.ts'];
@@ -50,7 +50,7 @@ export default defineConfig({
             project('embedded', [...wholeTests, ...recordTests], 'embedded'),
           ]
         : []),
-      project('rooms', ['src/**/*.test.ts', 'web/src/**/*.test.ts']),
+      project('modules', ['src/**/*.test.ts', 'web/src/**/*.test.ts']),
     ],
   },
 });

@@ -1,4 +1,5 @@
-// BENCHMARKS.md, of the runs that were recorded last: node bench/report.mjs. The words of the document stay, what is between its marks is made anew.
+// BENCHMARKS.md, of the runs that were recorded last: node bench/report.mjs. The words of the document stay, what is
+// between its marks is made anew.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
@@ -39,6 +40,11 @@ const heads = {
   callsLeft: 'calls left',
   addedP50: 'added p50 ms',
   addedP99: 'added p99 ms',
+  missedThatWork: 'missed that work',
+  lastAfterS: 'last connected after s',
+  plainAfterS: 'those without installation after s',
+  neededSecondAttempt: 'of those that work, needed another attempt',
+  brokenCaches: 'broken caches',
 };
 
 export function readResults() {

@@ -1,4 +1,5 @@
-// npm run bench -- [scenario …] [--rounds 3] [--calls 8000] [--seconds 5] [--against <another cli.js>] [--url <mcp endpoint> [--header 'name: value'] [--pid n]] [--program <cli.js>] [--only a,b] [--at 1,16,64] [--record]
+// npm run bench -- [scenario …] [--rounds 3] [--calls 8000] [--seconds 5] [--against <another cli.js>] [--url <mcp
+// endpoint> [--header 'name: value'] [--pid n]] [--program <cli.js>] [--only a,b] [--at 1,16,64] [--record]
 import { readdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';

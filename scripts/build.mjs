@@ -1,5 +1,6 @@
-// src/ → dist/, web/ → dist/web. `npm start` calls it each time: it takes a second, so that no staleness check is worth its bugs; the dashboard is built again
-// only when a file it is made of has changed. Types are checked by `npm run types`.
+// src/ → dist/, web/ → dist/web. `npm start` calls it each time: it takes a second, so that no staleness check is worth
+// its bugs; the dashboard is built again only when a file it is made of has changed. Types are checked by `npm run
+// types`.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, cpSync, readdirSync } from 'node:fs';
@@ -21,7 +22,10 @@ chmodSync('dist/cli.js', 0o755);
 pruneDist('dist', made);
 await Promise.all([compileAhead([]), compileAhead(['--max-semi-space-size=32']), buildWeb()]);
 
-/** With the flags of a start; who sets `NODE_OPTIONS` for the build most likely starts the hub with them too. Where it fails the hub starts slower, and still does what it does. */
+/**
+ * With the flags of a start; who sets `NODE_OPTIONS` for the build most likely starts the hub with them too. Where it
+ * fails the hub starts slower, and still does what it does.
+ */
 async function compileAhead(flags) {
   const stdio = ['ignore', 'ignore', 'inherit'];
   const { PATH = '', NODE_OPTIONS = '' } = process.env;

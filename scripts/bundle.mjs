@@ -15,8 +15,9 @@ const commonJs = {
 };
 
 /**
- * Bundles `entries` (file names by the name of what is made of them) into `folder`, flat and readable, and says the names of the files that it wrote. A bundle must
- * lie in a folder of its own directly below the project: so it finds what is shipped beside it (src/core/shipped.ts).
+ * Bundles `entries` (file names by the name of what is made of them) into `folder`, flat and readable, and says the
+ * names of the files that it wrote. A bundle must lie in a folder of its own directly below the project: so it finds
+ * what is shipped beside it (src/core/shipped.ts).
  */
 export async function bundle(entries, folder) {
   const build = await rolldown({

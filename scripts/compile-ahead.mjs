@@ -1,5 +1,6 @@
-// node [flags] scripts/compile-ahead.mjs: runs the built hub until it has done what every hub does first, and keeps what V8 compiled meanwhile beside the bundle
-// (src/cli/compiled.ts). Only which functions run here counts, not what comes of it: all others are compiled when they are first needed.
+// node [flags] scripts/compile-ahead.mjs: runs the built hub until it has done what every hub does first, and keeps
+// what V8 compiled meanwhile beside the bundle (src/cli/compiled.ts). Only which functions run here counts, not what
+// comes of it: all others are compiled when they are first needed.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

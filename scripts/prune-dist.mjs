@@ -2,8 +2,8 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 /**
- * Takes out of `built` what the last build did not make: a migration that was renamed would be run beside the one it became. `made` are the paths of files below
- * `built`. Leaves alone `web/`, which knows by itself what it is made of.
+ * Takes out of `built` what the last build did not make: a migration that was renamed would be run beside the one it
+ * became. `made` are the paths of files below `built`. Leaves alone `web/`, which knows by itself what it is made of.
  */
 export function pruneDist(built, made) {
   if (!existsSync(built)) return;

@@ -1,4 +1,5 @@
-// What a reverse proxy on node:http costs that knows nothing of MCP: node proxy.mjs <url>; writes its port on a line of its own.
+// What a reverse proxy on node:http costs that knows nothing of MCP: node proxy.mjs <url>; writes its port on a line of
+// its own.
 import { Agent, createServer, request } from 'node:http';
 
 const { hostname, port } = new URL(process.argv[2]);

@@ -27,7 +27,10 @@ export async function httpServer(options = {}) {
   return { url: `http://127.0.0.1:${port}/mcp`, pid: child.pid, close: () => stop(child) };
 }
 
-/** The same in this process: two processes on the core of the load would wait for one another's turn, which is longer than what is measured. */
+/**
+ * The same in this process: two processes on the core of the load would wait for one another's turn, which is longer
+ * than what is measured.
+ */
 export async function httpServerHere(options = {}) {
   const server = overHttp(options).listen(0, '127.0.0.1', 4_096);
   await once(server, 'listening');
@@ -49,7 +52,10 @@ async function firstLine(child) {
   return line;
 }
 
-/** A contender: `{name, target: {url, headers}, pid, settings, close}`. `pid` is undefined where its CPU time cannot be read. */
+/**
+ * A contender: `{name, target: {url, headers}, pid, settings, close}`. `pid` is undefined where its CPU time cannot be
+ * read.
+ */
 export const kinds = {
   /** The tool server itself: what is left when nothing is between. */
   direct: async ({ web }) => ({ name: 'direct', target: { url: web.url }, pid: web.pid, close: async () => {} }),
@@ -70,7 +76,10 @@ export const kinds = {
     };
     return { name: 'minimal', target: { url: `http://127.0.0.1:${port}/mcp` }, pid: child.pid, close };
   },
-  /** As it is shipped: a key is asked for and its permissions are looked at, every call is recorded, in the embedded database. */
+  /**
+   * As it is shipped: a key is asked for and its permissions are looked at, every call is recorded, in the embedded
+   * database.
+   */
   hub: (setup) => startHub('hub', setup),
   'hub without database': (setup) =>
     startHub('hub without database', { ...setup, env: { DB_URL: 'off', ...setup.env } }),
@@ -145,7 +154,8 @@ export async function listed({ name, target }, count, patienceMs = 60_000) {
     if (tools.count >= count) return tools;
     const waited = performance.now() - begun;
     if (waited > patienceMs) throw new Error(`${name} lists ${tools.count} tools of ${count}`);
-    // Asking takes the time of whoever is asked, so the longer it takes the more seldom: one part in fifty is exact enough.
+    // Asking takes the time of whoever is asked, so the longer it takes the more seldom: one part in fifty is exact
+    // enough.
     await after(Math.min(200, Math.max(10, waited / 50)));
   }
 }

@@ -5,7 +5,10 @@ import { cpus } from 'node:os';
 
 const ticksPerSecond = 100;
 
-/** Who is measured has one core for itself, the load and the tool servers have another; with one core, or elsewhere than on Linux, nothing is pinned. */
+/**
+ * Who is measured has one core for itself, the load and the tool servers have another; with one core, or elsewhere than
+ * on Linux, nothing is pinned.
+ */
 export const cores =
   process.platform === 'linux' && cpus().length > 1
     ? { measured: '0', load: '1', all: `0-${cpus().length - 1}` }
@@ -72,7 +75,10 @@ export function childrenOf(pid) {
   return found;
 }
 
-/** CPU seconds of the whole machine, and of all that this bench runs: the difference of two differences is what others did meanwhile. */
+/**
+ * CPU seconds of the whole machine, and of all that this bench runs: the difference of two differences is what others
+ * did meanwhile.
+ */
 export function machineTime(pids) {
   const [user, nice, system, , , irq, softirq, steal] = readFileSync('/proc/stat', 'latin1')
     .split('\n')[0]

@@ -1,4 +1,5 @@
-// A client of huge results, in a process of its own: node read-huge.mjs '{target, tool, mb}'. Told a number it keeps so many calls in flight; told 0 it waits for their ends. Answers with how many results it has read.
+// A client of huge results, in a process of its own: node read-huge.mjs '{target, tool, mb}'. Told a number it keeps so
+// many calls in flight; told 0 it waits for their ends. Answers with how many results it has read.
 import { request } from 'node:http';
 
 const { target, tool, mb } = JSON.parse(process.argv[2]);

@@ -9,7 +9,10 @@ export function openWire(url) {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
   let unread = nothing;
-  /** What came after `unread` and is not joined to it yet: joining each piece of seven megabytes anew takes longer than the hub needs to send them. */
+  /**
+   * What came after `unread` and is not joined to it yet: joining each piece of seven megabytes anew takes longer than
+   * the hub needs to send them.
+   */
   let pieces = [];
   let pieceBytes = 0;
   let waiting;
@@ -79,7 +82,10 @@ export function openWire(url) {
 
   return {
     socket,
-    /** `head`: the lines of the request with `\r\n` after each, without `content-length`. With `stream` it resolves at the head, and `stream` gets every piece of the body. */
+    /**
+     * `head`: the lines of the request with `\r\n` after each, without `content-length`. With `stream` it resolves at
+     * the head, and `stream` gets every piece of the body.
+     */
     ask(head, body = '', stream) {
       return new Promise((resolve, reject) => {
         waiting = { resolve, reject, stream };

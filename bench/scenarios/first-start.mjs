@@ -1,4 +1,5 @@
-// Whether a hub with many real servers, all started by `npx -y`, comes to rest on an empty npm cache, and again on a full one. Takes half an hour, a gigabyte of disk and a line to the npm registry.
+// Whether a hub with many real servers, all started by `npx -y`, comes to rest on an empty npm cache, and again on a
+// full one. Takes half an hour, a gigabyte of disk and a line to the npm registry.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

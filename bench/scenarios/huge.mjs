@@ -1,5 +1,6 @@
-// Results of 50 MB beside small calls of another server. Stretches with and without them take turns in one hub; who reads them is a process of its own. How late the main thread of the hub was says more than the
-// p99 of the calls, which also wait for the core that their client shares with the server and the reader of the large results.
+// Results of 50 MB beside small calls of another server. Stretches with and without them take turns in one hub; who
+// reads them is a process of its own. How late the main thread of the hub was says more than the p99 of the calls,
+// which also wait for the core that their client shares with the server and the reader of the large results.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

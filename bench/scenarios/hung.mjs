@@ -1,5 +1,6 @@
-// One server that does not do its work, beside one that does: the good one must not notice. Two hubs run at a time, with the bad server and without it, and take turns in
-// short rounds, since what else happens on the machine moves a p99 by more than what is looked for.
+// One server that does not do its work, beside one that does: the good one must not notice. Two hubs run at a time,
+// with the bad server and without it, and take turns in short rounds, since what else happens on the machine moves a
+// p99 by more than what is looked for.
 import { ready, startHub, stdioServer } from '../lib/contenders.mjs';
 import { median, percentile } from '../lib/numbers.mjs';
 import { onLoadCore } from '../lib/processes.mjs';

@@ -43,7 +43,8 @@ async function many(hub, streams, count, then) {
     const some = Array.from({ length: Math.min(50, count - at) }, async () => {
       const session = await openSession(hub.target);
       if (streams) await session.listen(() => {});
-      // Without a stream the session is kept, its connection is not: that is how clients that are idle look after a while.
+      // Without a stream the session is kept, its connection is not: that is how clients that are idle look after a
+      // while.
       else session.wire.close();
       return session;
     });

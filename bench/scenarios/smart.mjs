@@ -104,7 +104,10 @@ async function search(hub, smart, at, times, echo) {
 /** A word that no tool has, so that no two searches are the same. */
 const unlike = (n) => [...String(n)].map((digit) => 'qwxzvkjyfh'[digit]).join('');
 
-/** A call 10 ms after the one before was answered. Without a pause they would keep the only core busy, and be a search's p99 themselves. */
+/**
+ * A call 10 ms after the one before was answered. Without a pause they would keep the only core busy, and be a search's
+ * p99 themselves.
+ */
 async function callMeanwhile(hub, echo, took, goOn) {
   const session = await openSession(hub.target);
   for (let i = 0; goOn(); i++) {

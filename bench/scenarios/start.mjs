@@ -1,4 +1,5 @@
-// How long until a hub is of use: from the start of its process until it answers, and until it lists what its servers offer.
+// How long until a hub is of use: from the start of its process until it answers, and until it lists what its servers
+// offer.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Calls that come when they come, whether or not the ones before were answered: each is timed from when it was due, so that a pause counts for all who waited in it.
+// Calls that come when they come, whether or not the ones before were answered: each is timed from when it was due, so
+// that a pause counts for all who waited in it.
 import { httpServerHere, kinds, ready } from '../lib/contenders.mjs';
 import { after, median, percentile } from '../lib/numbers.mjs';
 import { cpuOf } from '../lib/processes.mjs';
@@ -36,7 +37,10 @@ export async function run({ rounds, seconds, extra, note, only }) {
   }
 }
 
-/** `one`, with its `tool` and its `capacity` in calls per second: neither of its first moments, nor of one whose records are still to be written. */
+/**
+ * `one`, with its `tool` and its `capacity` in calls per second: neither of its first moments, nor of one whose records
+ * are still to be written.
+ */
 async function warm(one) {
   one.tool = (await ready(one, 5)).of('web', 'echo');
   const readings = [];

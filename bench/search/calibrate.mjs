@@ -1,8 +1,9 @@
 // node bench/search/calibrate.mjs <data folder> <training text> <table trained on the first half>
 // Fits the numbers of src/smart/confidence.ts, how likely the best tool is the one that was meant, and prints them.
 //
-// The queries are the paraphrases of tools that the table has not seen (second half), asked of catalogues of a few servers which have the tool or
-// do not, and the development queries of three sets that nothing was trained on, with some that these sets have no tool for.
+// The queries are the paraphrases of tools that the table has not seen (second half), asked of catalogues of a few
+// servers which have the tool or do not, and the development queries of three sets that nothing was trained on, with
+// some that these sets have no tool for.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';

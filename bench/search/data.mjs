@@ -7,7 +7,10 @@ import { toolDocument } from '../../.built-bench/hub.js';
 export const macroSets = ['azmcp', 'livemcp-step', 'livemcp-task', 'mcpbench', 'mcpproxy', 'semtooldisc'];
 export const allSets = [...macroSets, 'mcp-union', 'sealtools', 'bfcl', 'toollinkos', 'metatool'];
 
-/** The folder with the sets, from the command line or the environment; undefined, with a word on how to get it, when there is none. */
+/**
+ * The folder with the sets, from the command line or the environment; undefined, with a word on how to get it, when
+ * there is none.
+ */
 export function dataFolder(argument) {
   const folder = argument ?? process.env.TOOLHUB_SEARCH_DATA;
   if (folder && existsSync(join(folder, macroSets[0], 'corpus.jsonl'))) return folder;
@@ -26,7 +29,9 @@ export function hasSet(folder, name) {
   return existsSync(join(folder, name, 'corpus.jsonl'));
 }
 
-/** Tools as search documents, and queries `{id, query, gold, alt}` of the split, at most `most` of them, evenly taken. */
+/**
+ * Tools as search documents, and queries `{id, query, gold, alt}` of the split, at most `most` of them, evenly taken.
+ */
 export function readSet(folder, name, { split = 'dev', most = 1_000 } = {}) {
   const tools = lines(join(folder, name, 'corpus.jsonl')).map((tool) =>
     toolDocument(tool.id, { name: tool.server ?? '' }, tool),

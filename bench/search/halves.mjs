@@ -1,4 +1,5 @@
-// Which half of the paraphrased tools a tool belongs to: one is trained on when the other is to tell how well that works on tools never seen.
+// Which half of the paraphrased tools a tool belongs to: one is trained on when the other is to tell how well that
+// works on tools never seen.
 import { createHash } from 'node:crypto';
 
 /** By server, so that no sibling of a tool gives it away. */

@@ -1,4 +1,5 @@
-// The parts of the hub that are measured, and that training and its measuring share. `bundle.mjs` makes `.built-bench/hub.js` of it, which the scripts import.
+// The parts of the hub that are measured, and that training and its measuring share. `bundle.mjs` makes
+// `.built-bench/hub.js` of it, which the scripts import.
 export { terms } from '../../src/smart/words/analyzer.ts';
 export { toolDocument } from '../../src/smart/document.ts';
 export { loadLocalEmbedder, toolBags } from '../../src/smart/embedder-local.ts';

@@ -1,5 +1,6 @@
 // npm run bench:search -- <data folder> [--sets a,b] [--speed-only | --no-speed] [--model file] [--runs folder]
-// How well the search finds tools, with its channels switched off one by one, and how fast it is. README.md explains the figures.
+// How well the search finds tools, with its channels switched off one by one, and how fast it is. README.md explains
+// the figures.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,8 +1,9 @@
 // The measures of the benchmark, for one query or as the mean over many.
 
 /**
- * `gold` are the wanted tools, `alternatives[id]` those that are as good as one of them. Each wanted tool counts once, for the first result that
- * stands for it. Recall is over all wanted tools; nDCG is relative to the best order that its depth allows.
+ * `gold` are the wanted tools, `alternatives[id]` those that are as good as one of them. Each wanted tool counts once,
+ * for the first result that stands for it. Recall is over all wanted tools; nDCG is relative to the best order that its
+ * depth allows.
  */
 export function scoreQuery(ranked, gold, alternatives = {}) {
   const wanted = gold.map((id) => new Set([id, ...(alternatives[id] ?? [])]));

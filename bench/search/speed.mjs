@@ -1,8 +1,12 @@
-// Latency, throughput, memory and index building at 500, 5 000 and 50 000 tools. Times of work are CPU times of the process, which other programs on the machine
-// disturb little; a pause is the CPU time between two turns of the event loop.
+// Latency, throughput, memory and index building at 500, 5 000 and 50 000 tools. Times of work are CPU times of the
+// process, which other programs on the machine disturb little; a pause is the CPU time between two turns of the event
+// loop.
 import { createSearchEngine, createSmartIndex, createTurns, ranking } from '../../.built-bench/hub.js';
 
-/** `set` is multiplied: copies have another server and another name. Its short queries and its long ones are timed apart. */
+/**
+ * `set` is multiplied: copies have another server and another name. Its short queries and its long ones are timed
+ * apart.
+ */
 export async function measureSpeed({ tools, queries }, embedder) {
   const short = queries.filter(({ query }) => query.length <= 300).map(({ query }) => query);
   const long = queries.filter(({ query }) => query.length > 300).map(({ query }) => query);
@@ -64,7 +68,10 @@ function latency(engine, queries, allowed) {
   return `p50 ${at(0.5)}  p95 ${at(0.95)}  p99 ${at(0.99)}`;
 }
 
-/** Searches per second of CPU when 64 callers each ask again as soon as they have their answer, and how long others wait meanwhile. */
+/**
+ * Searches per second of CPU when 64 callers each ask again as soon as they have their answer, and how long others wait
+ * meanwhile.
+ */
 async function throughput(engine, queries, allowed) {
   const most = queries.length * 2;
   const turns = createTurns();

@@ -1,4 +1,5 @@
-// What the tool servers of the bench do, whatever they are spoken to over: JSON-RPC by hand, so that the server is never what is measured.
+// What the tool servers of the bench do, whatever they are spoken to over: JSON-RPC by hand, so that the server is
+// never what is measured.
 
 const text = (description) => ({ type: 'string', description });
 
@@ -38,8 +39,9 @@ export function manyTools(count) {
 }
 
 /**
- * A server: `handle(message, say, from)` calls `say(text)` for each answer, now or later. `options`: `tools` (how many; the few by default), `deaf` (`initialize` or `tools/list` that is never answered), `lateMs`
- * (how long each call takes).
+ * A server: `handle(message, say, from)` calls `say(text)` for each answer, now or later. `options`: `tools` (how many;
+ * the few by default), `deaf` (`initialize` or `tools/list` that is never answered), `lateMs` (how long each call
+ * takes).
  */
 export function echoServer({ tools = 0, deaf, lateMs = 0 } = {}) {
   const offered = tools > 0 ? [few[0], ...manyTools(tools - 1)] : few;

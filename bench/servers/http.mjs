@@ -1,4 +1,5 @@
-// A tool server over streamable HTTP: node http.mjs [options of echoServer as JSON]. Writes its port on a line of its own.
+// A tool server over streamable HTTP: node http.mjs [options of echoServer as JSON]. Writes its port on a line of its
+// own.
 import { overHttp } from './over-http.mjs';
 
 const options = JSON.parse(process.argv[2] ?? '{}');

@@ -1,4 +1,5 @@
-// A tool server over stdio whose results are huge and cost it next to nothing: `huge` with {mb}. One piece is made once and written again and again.
+// A tool server over stdio whose results are huge and cost it next to nothing: `huge` with {mb}. One piece is made once
+// and written again and again.
 import { createInterface } from 'node:readline';
 
 const piece = Buffer.alloc(

@@ -1,4 +1,5 @@
-// A tool server over stdio: node stdio.mjs [options of echoServer as JSON, and `flood`: `stderr` or `messages`, which it writes as fast as they are read]
+// A tool server over stdio: node stdio.mjs [options of echoServer as JSON, and `flood`: `stderr` or `messages`, which
+// it writes as fast as they are read]
 import { echoServer } from './echo.mjs';
 
 const options = JSON.parse(process.argv[2] ?? '{}');

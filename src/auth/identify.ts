@@ -7,19 +7,28 @@ import type { Claims, Tokens } from './tokens.ts';
 /** Headers as `node:http` gives them, names in lower case. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Who sent a request: `none` = no credential, `bad` = one that does not hold, which is refused even where anonymous is welcome. */
+/**
+ * Who sent a request: `none` = no credential, `bad` = one that does not hold, which is refused even where anonymous is
+ * welcome.
+ */
 export type Identified = Principal | 'none' | 'bad';
 
-/** Reads the credential of a request (CONTRACT §2): access keys and access tokens, each in any of the places clients put them. */
+/**
+ * Reads the credential of a request (CONTRACT §2): access keys and access tokens, each in any of the places clients put
+ * them.
+ */
 export interface Identify {
   /**
-   * `queryToken` is `?token=`, given only by the routes that allow it. Of several credentials the first counts: `Authorization`, the
-   * configured header, `x-auth-token`, `?token=`.
+   * `queryToken` is `?token=`, given only by the routes that allow it. Of several credentials the first counts:
+   * `Authorization`, the configured header, `x-auth-token`, `?token=`.
    */
   readonly identify: (headers: Headers, queryToken?: string) => Promise<Identified>;
   /** The same without waiting; undefined when a token has to be verified first. For the path of every MCP request. */
   readonly identifyNow: (headers: Headers, queryToken?: string) => Identified | undefined;
-  /** When whoever sent a request gave their password, in milliseconds since the epoch: for the moment after it was identified. Undefined for any other credential. */
+  /**
+   * When the sender of a request gave their password, in milliseconds since the epoch. To be called right after the
+   * request was identified. Undefined for a credential that is no access token.
+   */
   readonly loggedInAt: (headers: Headers) => number | undefined;
   /** The claims of the access token that a request carries, for logout; undefined for any other credential. */
   readonly claims: (headers: Headers) => Promise<Claims | undefined>;
@@ -30,7 +39,7 @@ export function createIdentify(options: {
   tokens: Pick<Tokens, 'verify' | 'valid'>;
 }): Identify {
   const { settings, tokens } = options;
-  // Signatures that were right stay right; everything else about a token is looked at each time.
+  // A valid signature stays valid; everything else about a token is checked each time.
   const verified = new Map<string, Claims>();
 
   function decide(credential: Credential, snapshot: Settings): Identified | undefined {
@@ -41,7 +50,7 @@ export function createIdentify(options: {
     if (token.length > limits.tokenChars) return 'bad';
     const key = findKey(snapshot, token);
     if (key) {
-      // A user's key is worth nothing once its owner is gone.
+      // A user's key is not accepted once its owner is gone.
       const usable = key.kind === 'system' || (key.owner !== undefined && usersOf(snapshot).has(key.owner));
       return usable ? { kind: 'key', id: key.id } : 'bad';
     }
@@ -101,14 +110,15 @@ function credentialOf(headers: Headers, settings: Settings, queryToken?: string)
   const name = settings.system.routing.bearerAuthHeaderName;
   const custom = name === undefined ? none : fromHeader(headers[name.toLowerCase()]);
   if (custom.kind !== 'none') return custom;
-  // Dashboards send an empty x-auth-token or ?token= when nobody is logged in.
+  // Dashboards send an empty x-auth-token or ?token= when no user is logged in.
   const other = fromHeader(headers['x-auth-token'], 'none');
   return other.kind === 'none' ? fromHeader(queryToken, 'none') : other;
 }
 
 /**
- * `Bearer <token>`, or the bare token as many clients are configured with; spaces around it come from pasting. `Bearer` without a token is
- * a variable that was never set: `bad`, so that somebody notices. Other schemes (`Basic` of a proxy in front) are not ours.
+ * `Bearer <token>`, or the bare token as many clients are configured with; spaces around it come from pasting. `Bearer`
+ * without a token is a variable that was never set: `bad`, so that the user notices it. Other schemes (`Basic` of a
+ * proxy before the hub) are not ours.
  */
 function fromHeader(value: string | string[] | undefined, empty: 'none' | 'bad' = 'bad'): Credential {
   const text = (typeof value === 'string' ? value : value?.[0])?.trim();

@@ -43,7 +43,8 @@ const tokens = new WeakMap<readonly KeySettings[], Map<string, KeySettings>>();
 function keyWith(settings: Settings, token: string): KeySettings | undefined {
   const tokenHash = hashKey(token);
   const key = indexOf(settings.keys).get(tokenHash);
-  // Looking up by hash tells an attacker at most about hashes; the comparison that decides takes the same time for all of them.
+  // Looking up by hash tells an attacker at most about hashes; the comparison that decides takes the same time for all
+  // of them.
   if (!key || !isInForce(key) || !timingSafeEqual(Buffer.from(key.tokenHash.toLowerCase()), Buffer.from(tokenHash))) {
     return undefined;
   }

@@ -10,28 +10,33 @@ export interface Attempt {
 }
 
 /**
- * Slows down guessing of passwords (reference: MCPHub §1.1) without letting one lock out another: what is refused for the rest of a window is an address, or an account
- * from one address. An account that is tried from many addresses is only slowed down, and never for those from which somebody has logged in to it since the hub
- * started.
+ * Slows down guessing of passwords (reference: MCPHub §1.1) without letting one lock out another: what is refused for
+ * the rest of a window is an address, or an account from one address. An account that is tried from many addresses is
+ * only slowed down, and never for those from which it was logged in to since the hub started.
  */
 export interface LoginLimiter {
   /** Throws HubError `too_many` with the time to wait when no further attempt is allowed. */
   check(attempt: Attempt): void;
   /**
-   * `check`, and the attempt counts as a failure until `succeeded` is called: attempts at the same time must not all pass before the
-   * first of them has failed.
+   * `check`, and the attempt counts as a failure until `succeeded` is called: attempts at the same time must not all
+   * pass before the first of them has failed.
    */
   begin(attempt: Attempt): { succeeded(): void };
-  /** True where somebody has logged in to the account from that address. */
+  /** True when a login to the account from that address has succeeded. */
   isKnown(attempt: Attempt): boolean;
-  /** How many failures of addresses, accounts and pairs of them are remembered; never more than `limits.loginRecords`. */
+  /**
+   * How many failures of addresses, accounts and pairs of them are remembered; never more than `limits.loginRecords`.
+   */
   size(): number;
 }
 
 interface Window {
   failures: number;
   endsAt: number;
-  /** Of an account that is slowed down: when the next attempt from an address that is not known is due; it may come early by `slack`. */
+  /**
+   * Of an account that is slowed down: when the next attempt from an address that is not known is due; it may come
+   * early by `slack`.
+   */
   dueAt: number;
 }
 
@@ -44,7 +49,7 @@ export interface LoginLimits {
 
 export function createLoginLimiter(options: LoginLimits = {}): LoginLimiter {
   const {
-    // Not the time of day: a clock that is set back would keep people out for as long.
+    // Not the time of day: if the clock were set back, users would be refused for longer.
     now = () => performance.now(),
     records = limits.loginRecords,
     perAddress = limits.loginFailuresPerAddress,
@@ -119,12 +124,15 @@ export function createLoginLimiter(options: LoginLimits = {}): LoginLimiter {
 
 function keysOf({ account, address }: Attempt) {
   const from = networkOf(address);
-  // Whether the account exists makes no difference, or the limit would tell.
+  // It makes no difference whether the account exists: otherwise the limit would reveal it.
   const who = hash('sha256', account.normalize('NFC').toLowerCase());
   return { address: `address ${from}`, pair: `pair ${who} ${from}`, account: `account ${who}` };
 }
 
-/** From which addresses somebody has logged in to which accounts: the latest ones of each account, so that the logins of one push out no other's. */
+/**
+ * From which addresses which accounts were logged in to: the latest ones of each account, so that the logins of one
+ * account do not push out those of another.
+ */
 function createKnown() {
   const accounts = new Map<string, Set<string>>();
   return {

@@ -1,16 +1,16 @@
 import { HubError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Login } from './login.ts';
-import { createSparing, untoldFields } from './sparing.ts';
+import { createEventSampler, suppressedFields } from './event-sampler.ts';
 
 /**
- * Logs each login that fails: who, and from where, never the password. The limiter bounds how many there are; of what it
- * refuses itself the first of each address and window is logged, however long that goes on. Of all addresses together
- * `limits.strangersTold` are logged in a window.
+ * Logs each login that fails: who, and from where, never the password. The limiter bounds how many there are; of what
+ * it refuses itself the first of each address and window is logged, however long that goes on. Of all addresses
+ * together `limits.strangersTold` are logged in a window.
  */
 export function logFailures(login: Login, log: Logger, now = () => performance.now()): Login {
-  const failed = createSparing({ now });
-  const refused = createSparing({ now });
+  const failed = createEventSampler({ now });
+  const refused = createEventSampler({ now });
   let failures = 0;
 
   return async (attempt) => {
@@ -22,9 +22,9 @@ export function logFailures(login: Login, log: Logger, now = () => performance.n
       const code = error instanceof HubError ? error.code : undefined;
       // Each failure is one of its own.
       const told = code === 'unauthenticated' ? failed(String(failures++)) : undefined;
-      if (told) log.warn('login failed', { ...who, ...untoldFields(told) });
+      if (told) log.warn('login failed', { ...who, ...suppressedFields(told) });
       const toldRefused = code === 'too_many' ? refused(address) : undefined;
-      if (toldRefused) log.warn('logins refused after too many failures', { ...who, ...untoldFields(toldRefused) });
+      if (toldRefused) log.warn('logins refused after too many failures', { ...who, ...suppressedFields(toldRefused) });
       throw error;
     }
   };

@@ -13,13 +13,17 @@ export interface LoginAttempt {
 
 export interface LoggedIn {
   readonly user: UserSettings;
-  /** Makes a hash to store in place of the user's old one; only where that is bcrypt or weak. Whoever lets the user in does so before: it takes its time, in which the password may be changed. */
+  /**
+   * Makes a hash to store in place of the user's old one; present only where that is bcrypt or weak. To be called after
+   * the user is logged in: hashing takes time, in which the password may be changed.
+   */
   readonly rehash: (() => Promise<string>) | undefined;
 }
 
 /**
- * Checks a name and a password, for logins and for changes of one's own password. Throws HubError `unauthenticated`, which looks the same and takes as long
- * whether the name or the password is wrong, and `too_many` after too many failures.
+ * Checks a name and a password, for logins and for changes of one's own password. Throws HubError `unauthenticated`,
+ * which looks the same and takes as long whether the name or the password is wrong, and `too_many` after too many
+ * failures.
  */
 export type Login = (attempt: LoginAttempt) => Promise<LoggedIn>;
 
@@ -28,7 +32,8 @@ export function createLogin(options: { settings: () => Settings; passwords: Pass
 
   return async ({ username, password, address, refusal = 'Wrong username or password.' }) => {
     const attempt = { account: username, address };
-    // Twice: here so that the refused do not fill the queue, and when the turn has come, because others have failed meanwhile.
+    // Twice: here so that the refused do not fill the queue, and when the turn has come, because others have failed
+    // meanwhile.
     limiter.check(attempt);
     let counted: { succeeded(): void } | undefined;
     const started = () => {

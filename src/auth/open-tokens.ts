@@ -8,12 +8,12 @@ export interface OpenTokens {
   readonly secret: string;
   /** The file of revocations in `DATA_DIR`. */
   readonly path: string;
-  /** Which tokens ended is known to all hubs on this database; undefined for a hub of its own. */
+  /** The database through which all its hubs know which tokens ended; undefined for a hub that shares no database. */
   readonly shared: DatabaseHandle | undefined;
   readonly log: Logger;
 }
 
-/** The access tokens of this hub, or of all hubs that share a database. Whoever opened them closes them. */
+/** The access tokens of this hub, or of all hubs that share a database. The code that opened them closes them. */
 export async function openTokens({ secret, path, shared, log }: OpenTokens): Promise<Tokens & { close(): void }> {
   const file = revocationFile(path, log);
   if (!shared) return { ...(await createTokens({ secret, store: file })), close() {} };

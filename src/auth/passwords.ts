@@ -6,21 +6,27 @@ import { limits } from '../core/limits.ts';
 
 /** Hashes and verifies passwords off the event loop, a few at a time (CONTRACT §4, Users). */
 export interface Passwords {
-  /** The argon2id hash of a password; which passwords may be set is the question of `core/input/user`. Throws HubError `too_many` when too many wait. */
+  /**
+   * The argon2id hash of a password; which passwords may be set is decided in `core/input/user`. Throws HubError
+   * `too_many` when too many wait.
+   */
   hash(password: string): Promise<string>;
   /**
-   * True when the password fits the hash: argon2id, or the bcrypt of an MCPHub file. A hash of any other kind fits none. `started` runs
-   * when its turn has come, and what it throws ends it there. `first` goes before the others who wait, however many they are. Throws HubError `too_many` when too many wait.
+   * True when the password fits the hash: argon2id, or the bcrypt of an MCPHub file. A hash of any other kind fits
+   * none. `started` runs when its turn has come, and what it throws ends it there. `first` goes before the others who
+   * wait, however many they are. Throws HubError `too_many` when too many wait.
    */
   verify(password: string, passwordHash: string, started?: () => void, first?: boolean): Promise<boolean>;
   /**
-   * Does for a name nobody has what `verify` does for a real one, and answers false: how long a refusal takes must not tell who exists.
-   * `known` are the hashes of the real users; each unknown name behaves like one of them, always the same one.
+   * Does for an unknown name what `verify` does for a real one, and answers false: the time of a refusal must not tell
+   * which users exist. `known` are the hashes of the real users; each unknown name behaves like one of them, always the
+   * same one.
    */
   verifyNobody(username: string, password: string, known: readonly string[], started?: () => void): Promise<false>;
 }
 
-// OWASP's first choice for argon2id; also the defaults of the library, written down so that an update of it changes nothing.
+// OWASP's first choice for argon2id; also the defaults of the library, written down so that an update of it changes
+// nothing.
 const ours = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
 type Kind = { name: 'argon2id'; memory: number; passes: number; lanes: number } | { name: 'bcrypt'; cost: number };
@@ -35,7 +41,7 @@ export function createPasswords(): Passwords {
       started?.();
       if (password.length > limits.passwordChars) return false;
       const kind = kindOf(passwordHash);
-      // A user whose hash nobody can verify must not stand out by a quick refusal either.
+      // A user whose hash the hub cannot verify must not be recognisable by a quick refusal either.
       if (kind === undefined) return (await argon2Verify(nobodysHash(ourKind), password)) && false;
       // The two libraries take their arguments in opposite order.
       return kind.name === 'bcrypt' ? bcryptVerify(password, passwordHash) : argon2Verify(passwordHash, password);
@@ -43,7 +49,7 @@ export function createPasswords(): Passwords {
   }
 
   return {
-    // Of somebody who is let in already.
+    // Of a user who is logged in already.
     hash: (password) => turns.take(true, () => argon2Hash(password, ours)),
     verify: compare,
     async verifyNobody(username, password, known, started) {
@@ -65,7 +71,9 @@ export function needsRehash(passwordHash: string): boolean {
 
 const ourKind: Kind = { name: 'argon2id', memory: ours.memoryCost, passes: ours.timeCost, lanes: ours.parallelism };
 
-/** What a hash is made of; undefined when it is none of ours, or so dear that verifying it would be an attack on the hub. */
+/**
+ * What a hash is made of; undefined when it is none of ours, or so expensive that verifying it would overload the hub.
+ */
 function kindOf(passwordHash: string): Kind | undefined {
   try {
     const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/.exec(passwordHash);
@@ -90,7 +98,10 @@ function nobodysHash(kind: Kind): string {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${lanes}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 }
 
-/** Runs at most `atOnce` works at a time, in order of arrival, the `first` before the others; of each of these kinds it refuses more than `waiting` in the queue. */
+/**
+ * Runs at most `atOnce` works at a time, in order of arrival, the `first` before the others; of each of these kinds it
+ * refuses more than `waiting` in the queue.
+ */
 function createTurns(atOnce: number, waiting: number) {
   const firsts: (() => void)[] = [];
   const others: (() => void)[] = [];
@@ -106,7 +117,7 @@ function createTurns(atOnce: number, waiting: number) {
             retryAfterMs: 5_000,
           });
         }
-        // Whoever finishes hands its place over, so the count stays.
+        // Work that finishes passes its place to the next, so the count stays.
         await new Promise<void>((resolve) => queue.push(resolve));
       }
       try {

@@ -9,9 +9,9 @@ import type { RevocationStore } from './revocations.ts';
 const formatVersion = 1;
 
 /**
- * Keeps revocations in a file of `DATA_DIR`, for a hub without replicas. A file that cannot be used does not stop the hub, because nobody writes it but
- * the hub, whole; the log then says how to end every token instead. `save` throws HubError `misconfigured` when the disk refuses; what was to be saved then holds
- * until the hub ends.
+ * Keeps revocations in a file of `DATA_DIR`, for a hub without replicas. A file that cannot be used does not stop the
+ * hub, because only the hub writes it, as a whole; the log then says how to end every token instead. `save` throws
+ * HubError `misconfigured` when the disk refuses; what was to be saved then holds until the hub ends.
  */
 export function revocationFile(path: string, log: Logger): RevocationStore {
   return {

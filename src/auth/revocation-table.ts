@@ -8,7 +8,9 @@ import { readRevocations, type RevocationState, type RevocationStore } from './r
 
 /** Revocations that all hubs on one database share. */
 export interface SharedRevocations extends RevocationStore {
-  /** Calls `changed` when another hub has ended tokens, or may have while the database was away. Returns how to end it. */
+  /**
+   * Calls `changed` when another hub has ended tokens, or may have while the database was away. Returns how to end it.
+   */
   watch(changed: () => Promise<void>): () => void;
 }
 
@@ -22,8 +24,8 @@ export interface RevocationTableOptions {
 const channel = 'revocations';
 
 /**
- * Keeps revocations in the database. `save` throws HubError `not_ready` when they cannot be written there: then they hold in this hub and reach
- * the others when the database is back.
+ * Keeps revocations in the database. `save` throws HubError `not_ready` when they cannot be written there: then they
+ * hold in this hub and reach the others when the database is back.
  */
 export function revocationTable({ database, copy, log }: RevocationTableOptions): SharedRevocations {
   /** What this hub may know and the table not: at first what an earlier run knew, later what could not be written. */
@@ -79,7 +81,7 @@ export function revocationTable({ database, copy, log }: RevocationTableOptions)
       return stateOf([...mine, ...found]);
     },
     async save(state) {
-      // A full disk here is no reason that the others do not hear of it.
+      // The other hubs must hear of it even if the disk of this one is full.
       await copy
         .save(state)
         .catch((error: unknown) =>

@@ -16,13 +16,16 @@ export type RevocationState = readonly {
   readonly ids: readonly (readonly [jti: string, expiresAt: number])[];
 }[];
 
-/** Which tokens ended before they expired. Bounded by the users, and by `limits.revokedTokensPerUser` for each of them. */
+/**
+ * Which tokens ended before they expired. Bounded by the users, and by `limits.revokedTokensPerUser` for each of them.
+ */
 export interface Revocations {
   revoked(token: { username: string; jti: string; issuedAt: number }): boolean;
   revoke(token: { username: string; jti: string; expiresAt: number }): Promise<void>;
   /**
-   * Ends all tokens issued until now by any hub, whose clock may be ahead by `limits.clockToleranceMs`, until `atLeast`, and after the last such end. The
-   * tokens that the user gets next are issued after `cutoff`, which may be in the future.
+   * Ends all tokens issued until now by any hub, whose clock may be ahead by `limits.clockToleranceMs`, until
+   * `atLeast`, and after the last such end. The tokens that the user gets next are issued after `cutoff`, which may be
+   * in the future.
    */
   revokeUser(username: string, atLeast?: number): Promise<void>;
   /** Tokens of this user issued until then have ended; 0 = none. */
@@ -58,7 +61,10 @@ export function createRevocations(options: { store?: RevocationStore; now: () =>
     entry.ids.clear();
   }
 
-  /** Whether a token that expires then ended with all others, so that its id is not needed. Times of expiry are whole seconds. */
+  /**
+   * Whether a token that expires then ended with all others, so that its id is not needed. Times of expiry are whole
+   * seconds.
+   */
   function hasEnded({ before }: Entry, expiresAt: number): boolean {
     return expiresAt - limits.accessTokenMs + 999 <= before;
   }
@@ -93,7 +99,7 @@ export function createRevocations(options: { store?: RevocationStore; now: () =>
   function add(username: string, jti: string, expiresAt: number): void {
     const entry = entryOf(username);
     entry.ids.set(jti, expiresAt);
-    // Forgetting one would bring it back to life, so a flood of them ends all of this user's.
+    // If one were forgotten, its token would be accepted again. So past the limit all tokens of this user are ended.
     if (entry.ids.size > limits.revokedTokensPerUser) endAll(entry);
   }
 
@@ -122,7 +128,7 @@ export function createRevocations(options: { store?: RevocationStore; now: () =>
   };
 }
 
-/** What a store gives back is read with distrust: an entry that makes no sense is passed over. */
+/** What a store returns is not trusted: an invalid entry is skipped. */
 export function readRevocations(stored: unknown): RevocationState {
   if (!Array.isArray(stored)) return [];
   return stored.flatMap((entry: unknown) => {

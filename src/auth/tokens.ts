@@ -22,22 +22,31 @@ export interface TokenUser {
 /** Issues, verifies and revokes the access tokens of users: JWT, HS256, 24 hours. */
 export interface Tokens {
   issue(user: TokenUser): Promise<string>;
-  /** Undefined for what is no token of ours, lives longer than ours do, has expired or is revoked. Whether the user still exists, and `valid`, is the caller's question. */
+  /**
+   * Undefined for a token that is not ours, is valid for longer than ours are, has expired or is revoked. The caller
+   * checks whether the user still exists, and `valid`.
+   */
   verify(token: string): Promise<Claims | undefined>;
   /**
-   * True while the claims of a token verified earlier still hold for the user it names. Cheap: for every request. A token that was issued in the future is none: it
-   * would outlive the end of all tokens of its user.
+   * True while the claims of a token verified earlier still hold for the user it names. Cheap: for every request. A
+   * token that was issued in the future is none: it would outlive the end of all tokens of its user.
    */
   valid(claims: Claims, user: TokenUser): boolean;
   /** Ends one token (logout). Resolves when that is stored. */
   revoke(claims: Claims): Promise<void>;
-  /** Ends every token of a user issued until now (deleted, password changed), also by a replica whose clock is ahead. Those issued later hold. Resolves when that is stored. */
+  /**
+   * Ends every token of a user issued until now (deleted, password changed), also by a replica whose clock is ahead.
+   * Those issued later hold. Resolves when that is stored.
+   */
   revokeUser(username: string): Promise<void>;
   /** Takes over what other replicas have stored meanwhile. */
   refresh(): Promise<void>;
 }
 
-/** Throws HubError `misconfigured` for a secret too short to sign with. `store` keeps revocations; without one they end with the process. */
+/**
+ * Throws HubError `misconfigured` for a secret too short to sign with. `store` keeps revocations; without one they end
+ * with the process.
+ */
 export async function createTokens(options: {
   secret: string;
   store?: RevocationStore;
@@ -47,7 +56,10 @@ export async function createTokens(options: {
   const key = await signingKey(options.secret);
   const revocations: Revocations = createRevocations({ now, ...(options.store && { store: options.store }) });
   await revocations.refresh();
-  /** When the newest token of each user that was seen here says it was issued: after now, once the clock has been set back. */
+  /**
+   * When the newest token of each user that was seen here says it was issued: after now, once the clock has been set
+   * back.
+   */
   const newest = new Map<string, number>();
 
   function seen(username: string, issuedAt: number): void {
@@ -58,7 +70,10 @@ export async function createTokens(options: {
     return claims.expiresAt + limits.clockToleranceMs > now() && !revocations.revoked(claims);
   }
 
-  /** No token of the user is issued before that: one issued in the very millisecond in which all others of the user ended must not end with them, nor one of a replica whose clock is behind that of the one which made the user. */
+  /**
+   * No token of the user is issued before that: one issued in the very millisecond in which all others of the user
+   * ended must not end with them, nor one of a replica whose clock is behind that of the one which made the user.
+   */
   function earliest({ username, createdAt }: TokenUser): number {
     const created = createdAt === undefined ? Number.NaN : Date.parse(createdAt);
     return Math.max(revocations.cutoff(username) + 1, Number.isNaN(created) ? 0 : created);
@@ -114,7 +129,7 @@ async function claimsOf(token: string, key: CryptoKey, at: number): Promise<Clai
     const { sub, exp, jti } = payload;
     const issuedAt = issuedAtOf(jti, payload.iat);
     if (sub === undefined || exp === undefined || jti === undefined || issuedAt === undefined) return undefined;
-    // Whoever makes tokens with a secret that got out makes them for years.
+    // An attacker who makes tokens with a leaked secret makes them valid for years.
     if (exp - Math.floor(issuedAt / 1000) > limits.accessTokenMs / 1000) return undefined;
     return { username: sub, jti, issuedAt, expiresAt: exp * 1000 };
   } catch (error) {
@@ -124,8 +139,8 @@ async function claimsOf(token: string, key: CryptoKey, at: number): Promise<Clai
 }
 
 /**
- * `iat` counts whole seconds, too coarse to tell a token issued just before a change of password from one issued just after it; so the id
- * begins with the millisecond. An id that contradicts `iat` is not ours.
+ * `iat` counts whole seconds, too coarse to tell a token issued just before a change of password from one issued just
+ * after it; so the id begins with the millisecond. An id that contradicts `iat` is not ours.
  */
 function issuedAtOf(jti: string | undefined, iat: number | undefined): number | undefined {
   const ms = Number.parseInt(jti?.split('.', 1)[0] ?? '', 36);

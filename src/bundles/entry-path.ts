@@ -1,8 +1,9 @@
 import { limits } from '../core/limits.ts';
 
 /**
- * The path of a zip entry below the folder it is unpacked to, as segments; a string says what is wrong with it. The same rules hold on every
- * system, so that a bundle accepted here is not an attack elsewhere. An empty array is the folder itself.
+ * The path of a zip entry below the folder it is unpacked to, as segments; a string says what is wrong with it. The
+ * same rules hold on every system, so that a bundle accepted here is not an attack elsewhere. An empty array is the
+ * folder itself.
  */
 export function entryPath(name: string): string[] | string {
   if (Buffer.byteLength(name) > limits.bundlePathBytes) return `is longer than ${limits.bundlePathBytes} bytes`;
@@ -19,12 +20,15 @@ export function entryPath(name: string): string[] | string {
   return segments;
 }
 
-/** The paths of one archive. Two that differ only in case or Unicode form are one file on macOS and Windows, where the second would replace the first. */
+/**
+ * The paths of one archive. Two that differ only in case or Unicode form are one file on macOS and Windows, where the
+ * second would replace the first.
+ */
 export function createPathSet() {
   const kinds = new Map<string, 'file' | 'folder'>();
 
   return {
-    /** Takes a path in; says what is wrong when it meets another. */
+    /** Adds a path; says what is wrong when it collides with another. */
     add(segments: readonly string[], kind: 'file' | 'folder'): string | undefined {
       for (let depth = 1; depth < segments.length; depth++) {
         const parent = key(segments.slice(0, depth));

@@ -10,7 +10,10 @@ export function tooLarge(reason: string): HubError {
   return new HubError('too_large', `Cannot use the bundle: ${reason}.`);
 }
 
-/** Whatever was thrown while a bundle was read or unpacked to `folder`: the disk's fault when the system has a code for it, else the bundle's. */
+/**
+ * Whatever was thrown while a bundle was read or unpacked to `folder`: the disk's fault when the system has a code for
+ * it, else the bundle's.
+ */
 export function asHubError(error: unknown, folder: string): HubError {
   if (error instanceof HubError) return error;
   if (/^E[A-Z]+$/.test(errnoOf(error) ?? '')) return diskError(error, 'Cannot unpack the bundle', folder);

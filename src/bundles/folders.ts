@@ -5,17 +5,17 @@ import { HubError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import { diskError, errnoOf } from '../disk/disk-error.ts';
 
-/** Unpacking and removing happen under names that begin like this: nobody ever sees half a bundle under a name of its own. */
+/** Unpacking and removing happen under names that begin like this: an incomplete bundle never has the final name. */
 export const unfinished = '.unfinished-';
 
-/** Where unpacked bundles live. */
+/** The folder of unpacked bundles. */
 export function bundlesFolder(dataDir: string): string {
   return join(dataDir, 'bundles');
 }
 
 /**
- * Gives an unpacked folder its name, `<name>-<version>`; `-2`, `-3`, … is added while that is taken: a server may still run from the folder it replaces.
- * Returns the name.
+ * Gives an unpacked folder its name, `<name>-<version>`; `-2`, `-3`, … is added while that is taken: a server may still
+ * run from the folder it replaces. Returns the name.
  */
 export async function keepFolder(folder: string, parent: string, wanted: string): Promise<string> {
   for (let copy = 1; copy <= limits.bundleCopies; copy++) {
@@ -46,7 +46,7 @@ export async function removeFolder(parent: string, name: string): Promise<void> 
   await removeTree(doomed);
 }
 
-/** Removes what a stopped hub left unfinished, once it is so old that nobody works on it any more. */
+/** Removes what a stopped hub left unfinished, once it is so old that no hub works on it any more. */
 export async function removeLeftovers(parent: string, now = Date.now()): Promise<void> {
   const names = await readdir(parent).catch(() => []);
   for (const name of names.filter((name) => name.startsWith(unfinished))) {

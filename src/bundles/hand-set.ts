@@ -25,8 +25,8 @@ export async function wordsBefore(origin: Origin, parent: string, host?: BundleH
 }
 
 /**
- * Compares an entry with what it was made as. A variable that takes a value given with this upload is that value's, and of a secret it cannot be told
- * who set it: such a variable is not among them.
+ * Compares an entry with what it was made as. A variable that takes a value given with this upload is that value's, and
+ * of a secret it cannot be told who set it: such a variable is not among them.
  */
 export function handSet(
   entry: Readonly<Record<string, unknown>>,

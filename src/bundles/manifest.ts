@@ -54,8 +54,9 @@ export type Manifest = z.infer<typeof manifest>;
 export type UserConfigOption = z.infer<typeof option>;
 
 /**
- * Reads `manifest.json` of a bundle, version 0.1 to 0.4 (CONTRACT §4, MCPB upload). What the specification asks of authors but no hub needs (`author`,
- * `description`) is not asked here. Throws HubError `invalid_input` with every problem at its path.
+ * Reads `manifest.json` of a bundle, version 0.1 to 0.4 (CONTRACT §4, MCPB upload). What the specification asks of
+ * authors but no hub needs (`author`, `description`) is not asked here. Throws HubError `invalid_input` with every
+ * problem at its path.
  */
 export function parseManifest(json: string): Manifest {
   const result = manifest.safeParse(withVersion(parseJson(json)));

@@ -22,7 +22,10 @@ export interface BundlePlace {
 }
 
 export interface BundleServer {
-  /** Ready for the settings. Disabled while something required is missing; a placeholder of the hub stands in for it then. */
+  /**
+   * Ready for the settings. Disabled while something required is missing; a placeholder of the hub stands in for it
+   * then.
+   */
   readonly config: ServerEntry;
   readonly requiredConfig: readonly RequiredConfig[];
   /** Files of the bundle that must be executable, as paths with `/`. */
@@ -44,10 +47,12 @@ export interface BundleServerOptions {
 }
 
 /**
- * Makes a server entry of a bundle (CONTRACT §4, MCPB upload). Its variables are filled in once and for all: whatever the manifest or the user's values contain
- * besides, `${…}` included, is plain text to the hub, so that no bundle reads the hub's environment. An optional value that nobody gave takes
- * its argument along, and the flag before it; its environment variable is not set. Several values (`multiple`) become several arguments, or one text joined
- * by `:` (paths; `;` on Windows) or `,`. Throws HubError `invalid_input` for user values that do not fit, and for a command that is not there.
+ * Makes a server entry of a bundle (CONTRACT §4, MCPB upload). Its variables are filled in once and for all: whatever
+ * the manifest or the user's values contain besides, `${…}` included, is plain text to the hub, so that no bundle reads
+ * the hub's environment. An optional value that was not given leaves out its argument, and the flag before it; its
+ * environment variable is not set. Several values (`multiple`) become several arguments, or one text joined by `:`
+ * (paths; `;` on Windows) or `,`. Throws HubError `invalid_input` for user values that do not fit, and for a command
+ * that is not there.
  */
 export function bundleServer(
   manifest: Manifest,
@@ -95,7 +100,10 @@ export function bundleServer(
   };
 }
 
-/** What a bundle makes of its values in one place of its entry; undefined where a value was never given, or is a secret nobody kept. */
+/**
+ * What a bundle makes of its values in one place of its entry; undefined where a value was never given, or is a secret
+ * that was not kept.
+ */
 export interface BundleWords {
   readonly args: readonly string[] | undefined;
   readonly env: ReadonlyMap<string, string | undefined>;
@@ -104,7 +112,10 @@ export interface BundleWords {
   optionsOf(variable: string): string[];
 }
 
-/** The texts of the entry that `bundleServer` makes, to be compared with what stands there by now. Throws as that does for user values that do not fit. */
+/**
+ * The texts of the entry that `bundleServer` makes, to be compared with what stands there by now. Throws as that does
+ * for user values that do not fit.
+ */
 export function bundleWords(
   manifest: Manifest,
   folder: string,
@@ -192,7 +203,7 @@ function createTemplate(
   values: ReadonlyMap<string, UserValue>,
   { delimiter }: typeof posix,
 ) {
-  /** The value of a variable; undefined = an option that has none; the variable itself when nobody knows it. */
+  /** The value of a variable; undefined = an option that has none; the variable itself when it is unknown. */
   function lookUp(name: string): Piece | { list: readonly string[]; joined: string } | undefined {
     const key = name.startsWith(optionPrefix) ? name.slice(optionPrefix.length) : '';
     const option = Object.hasOwn(manifest.user_config ?? {}, key) ? manifest.user_config?.[key] : undefined;

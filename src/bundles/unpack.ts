@@ -18,20 +18,23 @@ type Bounds = Pick<
 /** Bounds of a bundle as plain numbers, so that tests can make them small. */
 export type BundleBounds = { readonly [name in keyof Bounds]: number };
 
-/** An opened bundle whose directory has been read and found harmless. Whoever opened it closes it. */
+/** An opened bundle whose directory has been read and found harmless. The code that opened it closes it. */
 export interface Bundle {
   /** Paths of the files in it, with `/`. */
   readonly files: ReadonlySet<string>;
   /** A small file of it as text; undefined when there is none of that name. */
   readText(path: string, maxBytes: number): Promise<string | undefined>;
-  /** Unpacks everything into a new folder below `parent` and returns its path. When it throws, nothing is left of it. */
+  /**
+   * Unpacks everything into a new folder below `parent` and returns its path. When it throws, nothing is left of it.
+   */
   unpack(parent: string): Promise<string>;
   close(): void;
 }
 
 /**
- * Opens an `.mcpb` or `.dxt` file (CONTRACT §4, MCPB upload) and reads its directory. Nothing it says is believed: names are checked by our own
- * rules and sizes are counted while inflating. Throws HubError `invalid_input` for what is no sound bundle, `too_large` for what exceeds the bounds.
+ * Opens an `.mcpb` or `.dxt` file (CONTRACT §4, MCPB upload) and reads its directory. Nothing in it is trusted: names
+ * are checked by our own rules and sizes are counted while inflating. Throws HubError `invalid_input` for what is no
+ * sound bundle, `too_large` for what exceeds the bounds.
  */
 export async function openBundle(file: string, bounds: BundleBounds = limits): Promise<Bundle> {
   const { size } = await stat(file);
@@ -86,7 +89,7 @@ function unixMode(entry: Entry): number {
 function kindOf(entry: Entry): 'file' | 'folder' {
   const name = quoted(entry.fileName);
   const type = unixMode(entry) & 0o170000;
-  // A link is a way out of the folder, if not today then after the next replace.
+  // A link can lead out of the folder, now or after the next replace.
   if (type === 0o120000) throw damaged(`${name} in it is a symbolic link; pack the file it points to`);
   if (type !== 0 && type !== 0o100000 && type !== 0o040000) throw damaged(`${name} in it is not a file`);
   if (entry.fileName.endsWith('/')) return 'folder';
@@ -135,7 +138,7 @@ async function writeItem(source: ZipFile, item: Item, folder: string, meter: Met
   const parent = dirname(target);
   if (!existsSync(parent)) await mkdir(parent, { recursive: true, mode: 0o755 });
   const mode = (unixMode(item.entry) & 0o111) === 0 ? 0o644 : 0o755;
-  // `wx`: what exists is never written through, whatever a clever name made of it.
+  // `wx`: an existing file is never written to, whatever a malicious name resolves to.
   const file = createWriteStream(target, { flags: 'wx', mode });
   await pipeline(await source.openReadStreamPromise(item.entry), meter(item), file);
 }

@@ -43,9 +43,11 @@ export interface ImportedBundle {
 }
 
 /**
- * Unpacks a bundle and registers its server. A replaced server keeps what the operator decided about it (who may use it, its switched-off tools, whether it
- * runs, variables and the description changed by hand) and the values given before, and its folder goes, unless another server runs from it. Whatever fails,
- * settings and disk are as they were. Throws HubError `invalid_input` (bad bundle, bad values), `too_large`, `conflict` (the name is taken), `misconfigured` (the disk).
+ * Unpacks a bundle and registers its server. A replaced server keeps what the operator decided about it (who may use
+ * it, its switched-off tools, whether it runs, variables and the description changed by hand) and the values given
+ * before, and its folder goes, unless another server runs from it. Whatever fails, settings and disk are as they were.
+ * Throws HubError `invalid_input` (bad bundle, bad values), `too_large`, `conflict` (the name is taken),
+ * `misconfigured` (the disk).
  */
 export async function importBundle(upload: BundleUpload): Promise<ImportedBundle> {
   if (!/\.(mcpb|dxt)$/i.test(upload.filename)) {
@@ -134,7 +136,10 @@ async function register(source: Source, folder: string): Promise<ImportedBundle>
   }
 }
 
-/** Members of an entry that say how its server is started; the others are the operator's decisions and outlive a replacement. */
+/**
+ * Members of an entry that say how its server is started; the others are the operator's decisions and outlive a
+ * replacement.
+ */
 const startMembers = new Set(
   (
     'type transport command args env cwd url serverUrl httpUrl headers passthroughHeaders openapi oauth proxy ' +
@@ -142,7 +147,10 @@ const startMembers = new Set(
   ).split(' '),
 );
 
-/** The entry for the bundle in this folder, given what the settings hold now. Throws HubError `conflict` when the name is taken. */
+/**
+ * The entry for the bundle in this folder, given what the settings hold now. Throws HubError `conflict` when the name
+ * is taken.
+ */
 function entryFor(draft: Readonly<Draft>, source: Source, folder: string) {
   const { upload, manifest, files, parent } = source;
   const { name, version } = manifest;

@@ -13,9 +13,10 @@ export interface UserValues {
 }
 
 /**
- * Takes the values a user gave for a bundle, as JSON or as text of form fields, and checks them against the manifest. `expand` fills in the variables that
- * defaults may contain (`${HOME}/Documents`); given values are taken as they are, but for a leading `~/` in paths. Throws HubError `invalid_input` that names
- * each bad key as `userConfig.<key>`, never its value.
+ * Takes the values a user gave for a bundle, as JSON or as text of form fields, and checks them against the manifest.
+ * `expand` fills in the variables that defaults may contain (`${HOME}/Documents`); given values are taken as they are,
+ * but for a leading `~/` in paths. Throws HubError `invalid_input` that names each bad key as `userConfig.<key>`, never
+ * its value.
  */
 export function takeUserValues(
   manifest: Manifest,

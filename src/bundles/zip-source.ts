@@ -4,8 +4,9 @@ import { callbackify } from 'node:util';
 import { fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
 
 /**
- * Opens a zip file that may carry a signature behind its end. `mcpb sign` used to append one without telling the zip (later versions write it
- * into the comment), and a strict reader refuses what it does not expect there. Throws what yauzl throws. Closing the ZipFile closes the file.
+ * Opens a zip file that may carry a signature behind its end. `mcpb sign` used to append one without telling the zip
+ * (later versions write it into the comment), and a strict reader refuses what it does not expect there. Throws what
+ * yauzl throws. Closing the ZipFile closes the file.
  */
 export async function openZip(file: string): Promise<ZipFile> {
   const handle = await open(file, 'r');
@@ -22,7 +23,10 @@ export async function openZip(file: string): Promise<ZipFile> {
   }
 }
 
-/** Reads by position and through the handle, whose `close` waits for reads under way. A file stream would close it whenever yauzl ends one early. */
+/**
+ * Reads by position and through the handle, whose `close` waits for reads under way. A file stream would close it
+ * whenever yauzl ends one early.
+ */
 class FileReader extends RandomAccessReader {
   readonly #handle: FileHandle;
 

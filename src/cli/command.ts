@@ -40,7 +40,10 @@ const variableOf: Record<keyof typeof environmentOptions, string> = {
   'log-level': 'LOG_LEVEL',
 };
 
-/** The variables that the flags set. An empty value would count as "not set"; it is passed on so that the reader of the environment can say so. */
+/**
+ * The variables that the flags set. An empty value would count as "not set"; it is passed on so that the reader of the
+ * environment can say so.
+ */
 export function variablesFrom(flags: Flags): Record<string, string> {
   const set = Object.entries(variableOf).flatMap(([flag, variable]) => {
     const value = flags[flag];

@@ -41,7 +41,7 @@ test('a module gets what a CommonJS module gets, once, and finds its neighbours,
 test('what was compiled is used again', () => {
   const folder = folderOf({ 'one.js': 'exports.value = 1;' });
   expect(loadAndKeep(folder)).toEqual({ value: 1 });
-  // Only who takes the kept code can still see 1.
+  // Only a loader that uses the kept code can still give 1.
   const data = readFileSync(kept(folder)).subarray(32);
   const text = 'exports.value = 2;';
   writeFileSync(join(folder, 'one.js'), text);
@@ -78,7 +78,7 @@ test.each([
   expect(openBundle(folder).load('one.js')).toEqual({ value: 1 });
 });
 
-/** V8 itself knows by the version in its own head, after four bytes. */
+/** V8 itself knows by the version in its own header, after four bytes. */
 function ofOtherVersion(whole: Buffer, text: string): Buffer {
   const data = Buffer.from(whole.subarray(32));
   data.writeUInt32LE((data.readUInt32LE(4) ^ 1) >>> 0, 4);

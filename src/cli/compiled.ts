@@ -5,11 +5,20 @@ import { basename, join } from 'node:path';
 import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
 import { Script } from 'node:vm';
 
-/** What V8 made of the files of a bundle is kept beside them, since compiling two megabytes takes longer than all else in a start (decisions/0027). */
+/**
+ * What V8 made of the files of a bundle is kept beside them, since compiling two megabytes takes longer than all else
+ * in a start (decisions/0027).
+ */
 export interface Bundle {
-  /** The exports of the module in that file (`main.js`), which is run when it is asked for first; what it requires with `./` comes from the bundle too. */
+  /**
+   * The exports of the module in that file (`main.js`), which is run when it is asked for first; what it requires with
+   * `./` comes from the bundle too.
+   */
   load(file: string): unknown;
-  /** Keeps what was compiled so far of every file that was loaded, for a start with the same version of Node and the same flags. */
+  /**
+   * Keeps what was compiled so far of every file that was loaded, for a start with the same version of Node and the
+   * same flags.
+   */
   keep(): void;
 }
 
@@ -20,7 +29,10 @@ interface Loaded {
 const digestBytes = 32;
 const tagName = 'v8-tag';
 
-/** The files of `folder` are CommonJS modules. What is kept of a file is used only when it was made of just that text, is whole, and V8 takes it. */
+/**
+ * The files of `folder` are CommonJS modules. What is kept of a file is used only when it was made of just that text,
+ * is whole, and V8 takes it.
+ */
 export function openBundle(folder: string): Bundle {
   // Before anything is compiled, since what is kept goes by the flags (decisions/0029).
   setFlagsFromString('--no-allocation-site-pretenuring');
@@ -33,7 +45,8 @@ export function openBundle(folder: string): Bundle {
   function compile(file: string): Script {
     const text = readFileSync(join(folder, file), 'utf8');
     const cachedData = readKept(join(variant, `${file}.bin`), text);
-    // V8 keeps the name too: a whole path would tell everybody where the program was built, and lead nowhere in the traces of errors.
+    // V8 keeps the name too: a whole path would show every user where the program was built, and would point to no file
+    // in stack traces.
     const filename = join(basename(folder), file);
     const script = new Script(wrap(text), { filename, ...(cachedData && { cachedData }) });
     compiled.set(file, { text, script });
@@ -66,8 +79,9 @@ export function openBundle(folder: string): Bundle {
 }
 
 /**
- * The folder of what was made with the flags of this process: V8 takes nothing else, and what it refuses it has compiled by then. There are two, for a start with the flag that
- * `npm start` gives and for one with none. The tag says which it is, but for another processor too: then the arguments do, where it may be that `NODE_OPTIONS` say more.
+ * The folder of what was made with the flags of this process: V8 takes nothing else, and what it refuses it has
+ * compiled by then. There are two, for a start with the flag that `npm start` gives and for one with none. The tag says
+ * which it is, but for another processor too: then the arguments do, where it may be that `NODE_OPTIONS` say more.
  */
 function variantFor(folder: string): string {
   const [plain, flagged] = [join(folder, 'compiled'), join(folder, 'compiled-start')];

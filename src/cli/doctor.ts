@@ -4,7 +4,10 @@ import { type Command, environmentHelp, environmentOptions, variablesFrom } from
 import { exitCodes } from './exit.ts';
 import { refuseDebugger } from './signals.ts';
 
-/** `toolhub doctor`: looks at everything a hub needs, connects to every server once, and says what to do. Changes nothing. */
+/**
+ * `toolhub doctor`: looks at everything a hub needs, connects to every server once, and says what to do. Changes
+ * nothing.
+ */
 export const doctor: Command = {
   name: 'doctor',
   summary: 'check this machine, the settings and every server',

@@ -1,7 +1,7 @@
 import { HubError } from '../core/errors.ts';
 import { type Env, readProcessEnv } from '../env/env.ts';
 import { createCleaner } from '../logs/clean.ts';
-import { embeddingKeys, embeddingWishes } from '../hub/open-embeddings.ts';
+import { embeddingKeys, embeddingConfig } from '../hub/open-embeddings.ts';
 import { createSecretFiles, type SecretFiles } from '../hub/secret-files.ts';
 import type { Check } from './checks/check.ts';
 import { checkCommands } from './checks/commands.ts';
@@ -24,7 +24,10 @@ export interface Findings {
   readonly misconfigured: boolean;
 }
 
-/** Runs every check that can be run; `overrides` are variables that win over the environment, `tell` is called with what takes long. */
+/**
+ * Runs every check that can be run; `overrides` are variables that win over the environment, `tell` is called with what
+ * takes long.
+ */
 export async function examine(overrides: Record<string, string>, tell?: (line: string) => void): Promise<Findings> {
   const node = checkNodeVersion();
   let env: Env;
@@ -46,7 +49,7 @@ export async function examine(overrides: Record<string, string>, tell?: (line: s
   const signIns = await readStoredSignIns(env.dataDir, noLog);
   const servers = await tryServers(settings.servers, env, { signIns, files, tell });
   const unread: Check[] = [];
-  const wishes = embeddingWishes(settings.settings ?? { system: {} }, env, (path) => {
+  const embedding = embeddingConfig(settings.settings ?? { system: {} }, env, (path) => {
     try {
       return files.read(path);
     } catch (error) {
@@ -55,8 +58,8 @@ export async function examine(overrides: Record<string, string>, tell?: (line: s
       return '';
     }
   });
-  const search = settings.invalid && !settings.settings ? [] : [await checkEmbeddingService(wishes)];
-  const secrets = [...settings.secrets, ...signIns.secrets, ...embeddingKeys(wishes), ...files.values()];
+  const search = settings.invalid && !settings.settings ? [] : [await checkEmbeddingService(embedding)];
+  const secrets = [...settings.secrets, ...signIns.secrets, ...embeddingKeys(embedding), ...files.values()];
   const checks = [
     node,
     ...machine,

@@ -1,7 +1,10 @@
 import { HubError } from '../core/errors.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 
-/** Tells the operator on stderr why it did not work; the exit code says whose turn it is (2: something configured must change). */
+/**
+ * Tells the operator on stderr why it did not work; the exit code says what is needed (2: something configured must
+ * change).
+ */
 export function explainFailure(error: unknown): ExitCode {
   if (!(error instanceof HubError)) {
     process.stderr.write(

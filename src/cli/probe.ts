@@ -23,7 +23,11 @@ export interface Vouched {
   readonly allowedCidrs: readonly string[];
 }
 
-/** Trial connections made just as the hub makes its own, with the same trust in each server; one that is not among `servers` gets none. Each takes as long as the hub would wait, and says nothing but its outcome; `progress` is called with what it is doing meanwhile. */
+/**
+ * Trial connections made just as the hub makes its own, with the same trust in each server; one that is not among
+ * `servers` gets none. Each takes as long as the hub would wait, and says nothing but its outcome; `progress` is called
+ * with what it is doing meanwhile.
+ */
 export function openProbes(
   env: Env,
   servers: readonly Vouched[],

@@ -11,7 +11,10 @@ const commands: readonly Command[] = [serve, doctor, search];
 
 const common = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } } as const;
 
-/** The whole program: what the arguments ask for, until it is done. Resolves to the exit code (CONTRACT §1) and never rejects. */
+/**
+ * The whole program: what the arguments ask for, until it is done. Resolves to the exit code (CONTRACT §1) and never
+ * rejects.
+ */
 export async function run(args: readonly string[]): Promise<ExitCode> {
   const [first = ''] = args;
   if (first === 'help') return help(args[1]);

@@ -5,8 +5,8 @@ import { isObject } from '../core/protocol/rpc.ts';
 import type { AskedSearch, SearchReport } from '../mcp/search-report.ts';
 
 /**
- * Asks a running hub. An admin's token gets the full report; everybody else, access keys too, asks the MCP endpoint as any client would. Throws HubError: the hub cannot be reached, or
- * wants another credential.
+ * Asks a running hub. An admin's token gets the full report; with other credentials, access keys too, the MCP endpoint
+ * is used as any client would. Throws HubError: the hub cannot be reached, or wants another credential.
  */
 export async function searchHub(asked: AskedSearch, url: string, token: string | undefined): Promise<SearchReport> {
   const hub = address(url);

@@ -14,8 +14,8 @@ import { createSearchEngine } from '../smart/search-engine.ts';
 import { loadCatalogue } from '../upstream/catalogue-file.ts';
 
 /**
- * Searches without a hub: the settings file, and what its servers offered when a hub last ran. Whoever can read these sees all of it. Throws HubError `misconfigured` when
- * either is missing or cannot be used.
+ * Searches without a hub: the settings file, and what its servers offered when a hub last ran. A user who can read
+ * these files sees all of it. Throws HubError `misconfigured` when either is missing or cannot be used.
  */
 export async function searchSaved(asked: AskedSearch, env: Env): Promise<SearchReport> {
   const settings = asOperator(await savedSettings(env));

@@ -1,6 +1,8 @@
 import type { DroppedTool, DropReason, ReportedTool, SearchReport } from '../mcp/search-report.ts';
 
-/** The report for people: a line per tool, best first, and where asked for the channels below it and what was left out. */
+/**
+ * The report for people: a line per tool, best first, and where asked for the channels below it and what was left out.
+ */
 export function searchText(report: SearchReport): string {
   const { searched, results, dropped, confident, degraded } = report;
   const lines = results.flatMap((tool, index) => [

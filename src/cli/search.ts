@@ -39,7 +39,7 @@ ${environmentHelp}`,
 
 interface Answered {
   readonly report: SearchReport;
-  /** Who answered, where that is not what one would think. */
+  /** What gave the answer, where that is not obvious. */
   readonly note?: string;
 }
 
@@ -56,7 +56,8 @@ async function answer(asked: AskedSearch, flags: Flags): Promise<Answered> {
     return { report: await searchSaved(asked, env), note };
   }
   const token = text(flags['token']) ?? env.variables['TOOLHUB_TOKEN'];
-  // The hub explains to admins only. Whoever can read the data folder and the settings of this machine's hub sees all that it would tell them.
+  // The hub gives explanations to admins only. A user who can read the data folder and the settings of this machine's
+  // hub can see all of that anyway.
   if (asked.explain && token === undefined && named === undefined && env.database.kind !== 'postgres') {
     const note = `the hub at ${url} explains to admins only (--token); this is the built-in search of what it saved in ${env.dataDir}.`;
     return { report: await searchSaved(asked, env), note };

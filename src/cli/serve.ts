@@ -34,7 +34,10 @@ export const serve: Command = {
   },
 };
 
-/** A stop that hangs must not: whoever stops us (Docker, systemd) would end us less politely. A start that did not come to its end has nothing open. */
+/**
+ * A stop must not hang: the program that stops the hub (Docker, systemd) would kill it. A start that was not completed
+ * has nothing open.
+ */
 async function closeInTime(starting: Promise<Hub>): Promise<ExitCode> {
   const closed = starting
     .then(

@@ -9,8 +9,8 @@ export interface StopSignals {
 }
 
 /**
- * SIGUSR1 makes Node open a debugger on the loopback address, through which every local program could run code in this process; any program of the
- * same user can send it. With a listener of our own Node does not.
+ * SIGUSR1 makes Node open a debugger on the loopback address, through which every local program could run code in this
+ * process; any program of the same user can send it. With a listener of our own Node does not.
  */
 export function refuseDebugger(): void {
   process.on('SIGUSR1', () => {

@@ -16,8 +16,8 @@ export interface StartReport {
 }
 
 /**
- * Plain text for people, log lines with `LOG_FORMAT=json`. Both go past the log's memory: the first password is shown on a terminal once and must not
- * be found in the logs of the hub afterwards; a log only names the file that has it.
+ * Plain text for people, log lines with `LOG_FORMAT=json`. Both go past the log's memory: the first password is shown
+ * on a terminal once and must not be found in the logs of the hub afterwards; a log only names the file that has it.
  */
 export function createStartReport(env: Pick<Env, 'database' | 'dataDir' | 'disableWeb' | 'logFormat'>): StartReport {
   const output = standardOutput();
@@ -56,7 +56,7 @@ function jsonReport(env: Pick<Env, 'database' | 'dataDir'>): StartReport {
   };
 }
 
-/** What stands on the terminal once the hub is up; the servers follow below, one line each. */
+/** What the terminal shows once the hub is up; the servers follow below, one line each. */
 export function bannerLines(hub: Hub, place: Pick<Env, 'database' | 'dataDir'> & { web: boolean }): string[] {
   const { url, mcpUrl, firstStart, adminPassword, keyRequired, exposure = [] } = hub;
   const servers = hub.servers();
@@ -91,7 +91,7 @@ export function bannerLines(hub: Hub, place: Pick<Env, 'database' | 'dataDir'> &
   ];
 }
 
-/** Whoever edits the file has to know when nobody reads it. */
+/** A user who edits the file has to know when the hub does not read it. */
 function settingsIn({ settingsPath }: Hub, { database }: Pick<Env, 'database'>): string {
   return database.kind === 'postgres' ? `in the database (DB_URL), no longer in ${settingsPath}` : settingsPath;
 }
@@ -125,7 +125,10 @@ export function connectingText(phase: ServerState['phase'], since = '', waiting 
   return `${waiting ? 'waiting to be installed' : 'installing'}${Number.isNaN(seconds) ? '' : ` (${seconds} s)`}`;
 }
 
-/** Each server once it has settled, in the order they do; one that takes long is given as `connecting` before, and each `limits.announceInstallMs` while it is being installed. Disabled ones are not news. */
+/**
+ * Each server once it is no longer `connecting`, in the order in which that happens. One that takes long is given as
+ * `connecting` before, and each `limits.announceInstallMs` while it is being installed. Disabled servers are left out.
+ */
 export async function* settling(hub: Hub, stop: AbortSignal): AsyncGenerator<ServerState> {
   const told = new Map<string, Told>();
   const startedAt = Date.now();

@@ -13,9 +13,15 @@ import { grantFile } from '../upstream/oauth/grant-file.ts';
 import { createGrantMemory } from '../upstream/oauth/grants.ts';
 import { keptGrant } from '../upstream/oauth/held-tokens.ts';
 
-/** The sign-ins to servers that are kept in a data folder, as they are: for trial connections beside a hub that may be running. */
+/**
+ * The sign-ins to servers that are kept in a data folder, as they are: for trial connections beside a hub that may be
+ * running.
+ */
 export interface StoredSignIns {
-  /** What a trial connection authorizes itself with. A token that has ended stays so: renewing it would take the refresh token away from the hub. */
+  /**
+   * What a trial connection authorizes itself with. A token that has ended stays so: renewing it would take the refresh
+   * token away from the hub.
+   */
   readonly credential: (server: ServerSettings, transport: RemoteTransport) => Credential;
   /** What must not stand in a report. */
   readonly secrets: readonly string[];

@@ -39,7 +39,10 @@ export interface NewActivity {
   readonly output?: string | undefined;
   /** A UUID: the same in the record of a search and in those of what was then called or described of its results. */
   readonly searchId?: string | undefined;
-  /** What was searched for, cut to `limits.searchEchoChars`; in the record of a later call too. Absent where storing queries is switched off. */
+  /**
+   * What was searched for, cut to `limits.searchEchoChars`; in the record of a later call too. Absent where storing
+   * queries is switched off.
+   */
   readonly query?: string | undefined;
   /** From 1: the place among the results of the tool that was called or described. */
   readonly searchRank?: number | undefined;
@@ -69,6 +72,9 @@ export interface Activity extends NewActivity {
 /** Where finished calls are noted: O(1), never throws, never waits. */
 export interface ActivitySink {
   record(activity: NewActivity): void;
-  /** Calls back when what was recorded before outlives this process: at once, or at the end of this turn of the event loop. */
+  /**
+   * Calls back when what was recorded before outlives this process: at once, or at the end of this turn of the event
+   * loop.
+   */
   afterKeeping(done: () => void): void;
 }

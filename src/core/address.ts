@@ -22,16 +22,20 @@ export function parseCidr(text: string): Cidr | undefined {
   return { bits: address.bits, prefix, network: networkOf(address, prefix) };
 }
 
-/** Whether an address, as the system resolved it, lies in one of the ranges. An IPv4-mapped IPv6 address is judged as the IPv4 one it means. */
+/**
+ * Whether an address, as the system resolved it, lies in one of the ranges. An IPv4-mapped IPv6 address is judged as
+ * the IPv4 one it means.
+ */
 export function inRanges(text: string, ranges: readonly Cidr[]): boolean {
   const address = parseAddress(text);
   return address !== undefined && contains(ranges, unmapped(address));
 }
 
 /**
- * Whether an address belongs to the open internet: what is left after the special-purpose registries of IANA (private, loopback, link-local with the
- * clouds' metadata services, carrier-grade NAT, documentation, multicast, reserved). IPv6 is refused by default: only global unicast
- * counts, and forms that carry an IPv4 address (mapped, NAT64) are judged by that address. What cannot be read is not public.
+ * Whether an address belongs to the open internet: what is left after the special-purpose registries of IANA (private,
+ * loopback, link-local with the clouds' metadata services, carrier-grade NAT, documentation, multicast, reserved). IPv6
+ * is refused by default: only global unicast counts, and forms that carry an IPv4 address (mapped, NAT64) are judged by
+ * that address. What cannot be read is not public.
  */
 export function isPublicAddress(text: string): boolean {
   const parsed = parseAddress(text);
@@ -64,12 +68,14 @@ const globalUnicast = cidrs('2000::/3');
 const specialIpv6 = cidrs(
   '2001::/23', // protocol assignments, Teredo
   '2001:db8::/32', // documentation
-  '2002::/16', // 6to4: an IPv4 address behind a relay nobody runs
+  '2002::/16', // 6to4: an IPv4 address behind a relay; no such relay runs any more
   '3fff::/20', // documentation
 );
 
 const mapped = cidrs('::ffff:0:0/96');
-/** NAT64 with the well-known prefix; the local-use prefix 64:ff9b:1::/48 is outside global unicast and refused with it. */
+/**
+ * NAT64 with the well-known prefix; the local-use prefix 64:ff9b:1::/48 is outside global unicast and refused with it.
+ */
 const nat64 = cidrs('64:ff9b::/96');
 
 function embeddedIpv4(address: Address): Address | undefined {

@@ -5,12 +5,14 @@ const smallest = 16;
 const large = 1_024;
 /** 2^32 divided by the golden ratio: ids that follow one another come to lie far apart. */
 const spread = 0x9e3779b1;
-/** Ids of requests come from clients, who cannot know which of them meet in one place. */
+/** Ids of requests come from clients, who cannot know which of them get the same place. */
 const seed = randomInt(2 ** 32);
 
 /**
- * A map for what comes and goes with every call. A `Map` makes itself a new table each time so many entries were added, and V8 has each table point to the next one; once one of them has
- * grown old, all that follow it stay until the next full collection (decisions/0029). This one, an open table with linear probing, stays in the arrays it has. In no order.
+ * A map for what comes and goes with every call. A `Map` makes itself a new table each time so many entries were added,
+ * and V8 has each table point to the next one; once one of them has grown old, all that follow it stay until the next
+ * full collection (decisions/0029). This one, an open table with linear probing, stays in the arrays it has. In no
+ * order.
  */
 export class BusyMap<K extends string | number, V> {
   #keys: (K | undefined)[] = emptyTable(smallest);

@@ -18,9 +18,14 @@ export interface Body {
 
 /** The memory that bodies of requests may take while they are received, all together (decisions/0032). */
 export interface ByteBudget {
-  /** Begins a body. Throws HubError `not_ready` when as much as it announces is not left: nothing of it is read then. */
+  /**
+   * Begins a body. Throws HubError `not_ready` when as much as it announces is not left: nothing of it is read then.
+   */
   receive(body: Body): Receiving;
-  /** Takes room for `bytes` more of a small body of an unknown sender, which has `size` with them. False where there is none. */
+  /**
+   * Takes room for `bytes` more of a small body of an unknown sender, which has `size` with them. False where there is
+   * none.
+   */
   hold(bytes: number, size: number): boolean;
   /** Gives such room back. */
   release(bytes: number): void;
@@ -30,7 +35,10 @@ export interface ByteBudget {
   readonly refused: number;
 }
 
-/** Parts of the whole: `large` may be taken before a large body is refused; `unknown` by all whose sender is not known together, `unknownLarge` before a large one of theirs is refused. */
+/**
+ * Parts of the whole: `large` may be taken before a large body is refused; `unknown` by all whose sender is not known
+ * together, `unknownLarge` before a large one of theirs is refused.
+ */
 const shares = { large: 7 / 8, unknown: 5 / 8, unknownLarge: 1 / 2 } as const;
 
 /** `total` is asked each time: what one body may have is part of the settings. */

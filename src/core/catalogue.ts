@@ -13,7 +13,10 @@ export interface Offer {
   readonly prompts: readonly Item[];
   readonly resources: readonly Item[];
   readonly templates: readonly Item[];
-  /** What the server allows caches to do with its lists; absent for a list of which it says nothing, as servers of the session era do. */
+  /**
+   * What the server allows caches to do with its lists; absent for a list of which it says nothing, as servers of the
+   * session era do.
+   */
   readonly hints?: CacheHints | undefined;
 }
 
@@ -31,12 +34,18 @@ export interface ServerAbout {
   /** `serverInfo` as JSON text. */
   readonly info: string;
   readonly instructions: string | undefined;
-  /** Names of the capabilities it declared, with the sub-capabilities that are true or objects (`resources.subscribe`, `tasks.cancel`). */
+  /**
+   * Names of the capabilities it declared, with the sub-capabilities that are true or objects (`resources.subscribe`,
+   * `tasks.cancel`).
+   */
   readonly capabilities: readonly string[];
   readonly protocolVersion: string;
 }
 
-/** A tool, prompt, resource or resource template: the key it is known by (name, URI or URI template) and its exact JSON text. */
+/**
+ * A tool, prompt, resource or resource template: the key it is known by (name, URI or URI template) and its exact JSON
+ * text.
+ */
 export interface Item {
   readonly key: string;
   readonly text: string;

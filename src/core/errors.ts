@@ -39,7 +39,7 @@ export interface HubErrorOptions {
 }
 
 /**
- * A failure the hub expected. `message` may be shown to whoever asked; `cause` goes to the log only.
+ * A failure the hub expected. `message` may be shown to the caller; `cause` goes to the log only.
  * Anything thrown that is not a HubError is a bug and must never reach a caller in words.
  */
 export class HubError extends Error {
@@ -50,9 +50,15 @@ export class HubError extends Error {
   readonly retryAfterMs: number | undefined;
   /** With `oauth_required`: the page on which the one who asked can sign in to the server. */
   readonly authorizationUrl: string | undefined;
-  /** Of a call to a server: what whoever calls is told of it, where that is more than that the call failed, and may be less than `message` says. */
+  /**
+   * Of a call to a server: what the caller is told, where that is more than that the call failed. It may be less than
+   * `message` says.
+   */
   readonly told: string | undefined;
-  /** Of a connection that did not come about: why, in whole sentences that name no address, so that every caller may read them. */
+  /**
+   * Of a connection that did not come about: why, in whole sentences that name no address, so that every caller may
+   * read them.
+   */
   readonly unreachable: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: HubErrorOptions = {}) {

@@ -1,4 +1,6 @@
-/** What a server is doing right now, for the start-up banner, `toolhub doctor` and the dashboard (CONTRACT §4, Servers). */
+/**
+ * What a server is doing right now, for the start-up banner, `toolhub doctor` and the dashboard (CONTRACT §4, Servers).
+ */
 export interface ServerState {
   readonly name: string;
   readonly status: ServerStatus;
@@ -29,7 +31,7 @@ export interface ServerState {
 
 export type ServerStatus = 'connecting' | 'connected' | 'disconnected' | 'oauth_required' | 'disabled';
 
-/** A running hub. Whoever started it closes it. */
+/** A running hub. The code that started it closes it. */
 export interface Hub {
   /** Address without a trailing slash, `BASE_PATH` included: `http://127.0.0.1:3000`. */
   readonly url: string;
@@ -38,13 +40,17 @@ export interface Hub {
   readonly settingsPath: string;
   /** No settings file was there before. */
   readonly firstStart: boolean;
-  /** Present only when the first admin was made by this start; nobody can read it again later. */
+  /** Present only when this start made the first admin; it cannot be read again later. */
   readonly adminPassword?: string;
-  /** The file that has it where a log is no place for it; it goes once the password is changed. */
+  /**
+   * The file that contains it, where it must not be written to a log. The file is removed once the password is changed.
+   */
   readonly adminPasswordFile?: string;
   /** MCP clients need an access key. */
   readonly keyRequired: boolean;
-  /** One line per thing an anonymous caller from elsewhere can do; present only when the hub listens beyond loopback. */
+  /**
+   * One line per thing an anonymous caller from elsewhere can do; present only when the hub listens beyond loopback.
+   */
   readonly exposure?: readonly string[];
   servers(): readonly ServerState[];
   /** Resolves when no server is `connecting` any more, or after `timeoutMs`. */

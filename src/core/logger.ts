@@ -4,7 +4,10 @@ export type LogFields = Record<string, string | number | boolean | null | undefi
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Writes entries for one service (`hub`, `gateway`, `api`, `search`, `server:<name>`; CONTRACT §4, Logs). Never throws, never blocks. */
+/**
+ * Writes entries for one service (`hub`, `gateway`, `api`, `search`, `server:<name>`; CONTRACT §4, Logs). Never throws,
+ * never blocks.
+ */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;

@@ -1,6 +1,7 @@
 /**
- * One loop that brings what is in line with what should be. Whoever notices a change raises the flag; the work runs once for many flags,
- * never twice at a time, and reads the truth instead of the event (DESIGN, sentence 3).
+ * One loop that brings the actual state in line with the wanted state. Code that notices a change sets the flag; the
+ * work runs once for many flags, never twice at a time, and reads the current state instead of the event (DESIGN,
+ * sentence 3).
  */
 export interface Loop {
   flag(): void;
@@ -10,7 +11,7 @@ export interface Loop {
 /** `run` must not throw; what it throws goes to `failed` and the loop goes on. */
 export function createLoop(options: {
   debounceMs: number;
-  /** The first flag after a quiet time is acted on at once; gathered is what comes after it. */
+  /** The first flag after a quiet time is acted on at once; flags that come after it are gathered. */
   eager?: boolean;
   run: () => Promise<void> | void;
   failed: (error: unknown) => void;

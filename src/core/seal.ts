@@ -15,8 +15,8 @@ const tagBytes = 16;
 const ivsAhead = 256;
 
 /**
- * AES-256-GCM under a key derived from the hub's secret by HKDF, one key per purpose, so a token made for one use opens nothing else
- * (DESIGN, the wire). Tokens are URL-safe; their first byte is the version of the format.
+ * AES-256-GCM under a key derived from the hub's secret by HKDF, one key per purpose, so a token made for one use opens
+ * nothing else (DESIGN, the wire). Tokens are URL-safe; their first byte is the version of the format.
  */
 export function createSealer(secret: Uint8Array, purpose: string): Sealer {
   const key = new Uint8Array(hkdfSync('sha256', secret, new Uint8Array(), `toolhub ${purpose} v${version}`, 32));

@@ -7,7 +7,9 @@ export interface SearchedServer {
   readonly about: string | undefined;
 }
 
-/** The tools of a smart endpoint (SPEC, Smart routing tools; CONTRACT §6), as JSON texts in the order they are listed. */
+/**
+ * The tools of a smart endpoint (SPEC, Smart routing tools; CONTRACT §6), as JSON texts in the order they are listed.
+ */
 export function smartToolTexts(options: {
   servers: readonly SearchedServer[];
   group: string | undefined;
@@ -69,7 +71,10 @@ export function smartToolTexts(options: {
 /** Names that no server's tool may take from the endpoint itself, whether or not it lists them now. */
 export const smartToolNames: ReadonlySet<string> = new Set(['search_tools', 'describe_tool', 'call_tool']);
 
-/** The servers by name, in a line, or with what they are for, a line each; the text has a bound, and says how many it leaves out. */
+/**
+ * The servers by name, in a line, or with what they are for, a line each; the text has a bound, and says how many it
+ * leaves out.
+ */
 function serversText(servers: readonly SearchedServer[]): string {
   if (servers.length === 0) return '';
   const isList = servers.some(({ about }) => about !== undefined);

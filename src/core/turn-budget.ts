@@ -1,8 +1,9 @@
 import { limits } from './limits.ts';
 
 /**
- * How much of large messages is worked on in one turn of the event loop, in bytes, by all who read and write them together: what is small must never wait longer than one turn. Whoever
- * finds it spent goes on `later`, in the order of asking.
+ * How much of large messages is worked on in one turn of the event loop, in bytes, by all who read and write them
+ * together: what is small must never wait longer than one turn. Work that finds it spent goes on `later`, in the order
+ * of the requests.
  */
 export class TurnBudget {
   readonly #bytes: number;

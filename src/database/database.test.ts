@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { emptyDatabase, patienceMs, places, silent, tempFolder } from '../../test/kit/databases.ts';
+import { emptyDatabase, databaseWaitMs, places, silent, tempFolder } from '../../test/kit/databases.ts';
 import { until } from '../../test/kit/until.ts';
 import { sqlState } from './failure.ts';
 import { openDatabase } from './open.ts';
 
-const open = async (kind: 'postgres' | 'embedded') => (await emptyDatabase(kind)).whenReady(patienceMs);
+const open = async (kind: 'postgres' | 'embedded') => (await emptyDatabase(kind)).whenReady(databaseWaitMs);
 
 describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
   test('values come back the same whatever the database', async () => {

@@ -1,10 +1,11 @@
 /**
- * Makes an embedded database in the folder that is its argument, and ends: 0 when it is there, 1 after saying why not to the process that started it (make-embedded.ts).
+ * Makes an embedded database in the folder that is its argument, and ends: 0 when it is there, 1 after saying why not
+ * to the process that started it (make-embedded.ts).
  */
 import { PGlite } from '@electric-sql/pglite';
 import { packError } from './worker-messages.ts';
 
-// Who would wait for it is gone.
+// The process that would wait for it is gone.
 process.once('disconnect', () => process.exit(1));
 make(process.argv[2] ?? '').then(
   () => process.exit(0),

@@ -1,6 +1,6 @@
 /**
- * The thread that holds the embedded database: PGlite computes on the thread that calls it, and opening alone takes seconds. Started by embedded.ts with the folder
- * as `workerData`; speaks worker-messages.ts.
+ * The thread that holds the embedded database: PGlite computes on the thread that calls it, and opening alone takes
+ * seconds. Started by embedded.ts with the folder as `workerData`; its messages are those of worker-messages.ts.
  */
 import { getPriority, setPriority } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
@@ -20,7 +20,8 @@ interface OpenTransaction {
   readonly done: () => Promise<void>;
 }
 
-// Opening a database runs very much code a little. Optimising that at once, as V8 would, takes longer than opening it, and 40 MB; what stays hot is optimised later.
+// Opening a database runs very much code a little. Optimising that at once, as V8 would, takes longer than opening it,
+// and 40 MB; what stays hot is optimised later.
 setFlagsFromString('--wasm-tiering-budget=500000000');
 
 const port = parentPort;
@@ -41,8 +42,8 @@ async function extensions(): Promise<Extensions> {
 }
 
 /**
- * Writing a thousand records takes a thread some 20 ms; where cores are few, calls would wait for it. Linux keeps priorities by thread, and 0 is the one that calls; elsewhere it would be
- * the whole process.
+ * Writing a thousand records takes a thread some 20 ms; where cores are few, calls would wait for it. Linux keeps
+ * priorities by thread, and 0 is the one that calls; elsewhere it would be the whole process.
  */
 function yieldToCalls(): void {
   if (process.platform !== 'linux') return;
@@ -81,7 +82,7 @@ async function serve(folder: string): Promise<void> {
         begun.reject(error);
         if (!(error instanceof RolledBack)) throw error;
       });
-    done.catch(() => {}); // Whoever ends the transaction hears of it.
+    done.catch(() => {}); // The code that ends the transaction gets the error.
     return begun.promise;
   }
 
@@ -154,8 +155,8 @@ function transactionGone(): Error {
 }
 
 /**
- * What would end a PostgreSQL server (a full disk, a panic, no memory) leaves PGlite alive, but refusing everything. Ending the thread then has the
- * hub open a new one, which recovers from the log as a server does.
+ * What would end a PostgreSQL server (a full disk, a panic, no memory) leaves PGlite alive, but refusing everything.
+ * Ending the thread then has the hub open a new one, which recovers from the log as a server does.
  */
 async function endIfBroken(db: PGlite, error: unknown): Promise<void> {
   // Class 53: resources, 58: the system, XX: internal errors. What has no SQLSTATE may be an abort of the WebAssembly.

@@ -11,12 +11,16 @@ import { makeEmbedded } from './make-embedded.ts';
 import { linkTo } from './worker-link.ts';
 import type { WorkerLink } from './worker-link.ts';
 
-/** Node 20 runs no TypeScript: where the sources run themselves (under the test runner), the worker comes from the build. */
+/**
+ * Node 20 runs no TypeScript: where the sources run themselves (under the test runner), the worker comes from the
+ * build.
+ */
 const workerFile = shipped('dist/embedded-worker.js');
 
 /**
- * Opens the embedded PostgreSQL (PGlite) in `folder`, in a thread of its own. One process at a time: a second one gets HubError `conflict` with the holder's
- * process id, for PGlite takes no lock itself and two writers silently lose each other's rows. `stop` breaks off the making of one.
+ * Opens the embedded PostgreSQL (PGlite) in `folder`, in a thread of its own. One process at a time: a second one gets
+ * HubError `conflict` with the holder's process id, for PGlite takes no lock itself and two writers silently lose each
+ * other's rows. `stop` breaks off the making of one.
  */
 export async function openEmbedded(folder: string, stop?: AbortSignal): Promise<Connection> {
   mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });

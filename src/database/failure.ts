@@ -13,8 +13,8 @@ export function isConnectionState(state: string): boolean {
 }
 
 /**
- * HubError `misconfigured` for what does not pass by itself: something in `DB_URL` is wrong, or PostgreSQL does not let its user do what the hub needs. Undefined
- * for everything else that keeps a database from being opened.
+ * HubError `misconfigured` for what does not pass by itself: something in `DB_URL` is wrong, or PostgreSQL does not let
+ * its user do what the hub needs. Undefined for everything else that keeps a database from being opened.
  */
 export function refusedForGood(error: unknown): HubError | undefined {
   if (error instanceof HubError) return error.code === 'misconfigured' ? error : undefined;
@@ -41,7 +41,7 @@ export function unreachable(cause: unknown): HubError {
   });
 }
 
-/** The reason behind an error of ours, for the log: the public text of `unreachable` says nothing of it. */
+/** The reason behind an error of ours, for the log: the public text of `unreachable` does not contain it. */
 export function reasonOf(error: unknown): string {
   if (error instanceof HubError && error.cause !== undefined) return reasonOf(error.cause);
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);

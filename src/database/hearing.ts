@@ -43,7 +43,7 @@ export function createHearing(): Hearing {
       };
     },
     async attach(fresh) {
-      // Whoever is added meanwhile is visited too.
+      // A listener that is added meanwhile is in the loop too.
       for (const hearer of hearers) await listen(fresh, hearer);
       current = fresh;
     },

@@ -9,9 +9,10 @@ import { unpackError, type WorkerError } from './worker-messages.ts';
 const maker = fileURLToPath(shipped('dist/embedded-maker.js'));
 
 /**
- * Makes an embedded database in `folder`, which is there only once it is whole: what a full disk or a kill broke off lies beside it until the next time. In a process of
- * its own, since making one leaves 200 MB behind that opening it does not need. Only for who holds the lock of the folder. Rejects with the reason;
- * so it does when `stop` is aborted, and then nothing is left of it.
+ * Makes an embedded database in `folder`, which is there only once it is whole: what a full disk or a kill broke off
+ * lies beside it until the next time. In a process of its own, since making one leaves 200 MB behind that opening it
+ * does not need. Only for a process that holds the lock of the folder. Rejects with the reason; so it does when `stop`
+ * is aborted, and then nothing is left of it.
  */
 export async function makeEmbedded(folder: string, stop?: AbortSignal): Promise<void> {
   stop?.throwIfAborted();

@@ -21,8 +21,9 @@ interface Applied {
 const lockKey = 7_046_201;
 
 /**
- * Brings the schema `toolhub` up to date, all or nothing; safe when several hubs do it at once. Throws HubError `misconfigured` when the database is newer than this hub, or a
- * migration it recorded is not the one we have. `hasVector`: the extension is there, installed by us if we may.
+ * Brings the schema `toolhub` up to date, all or nothing; safe when several hubs do it at once. Throws HubError
+ * `misconfigured` when the database is newer than this hub, or a migration it recorded is not the one we have.
+ * `hasVector`: the extension is there, installed by us if we may.
  */
 export async function migrate(
   database: Connection,
@@ -60,7 +61,10 @@ export function readMigrations(folder = shipped('dist/migrations/')): Migration[
     }));
 }
 
-/** Creates schema and table only when missing: `if not exists` asks for the right to create even when there is nothing to do. */
+/**
+ * Creates schema and table only when missing: `if not exists` needs the right to create even when there is nothing to
+ * do.
+ */
 async function ensureHome(tx: Transaction): Promise<void> {
   const [found] = await tx.query<{ home: boolean; table: boolean }>(
     `select to_regnamespace('toolhub') is not null as home, to_regclass('toolhub.migrations') is not null as table`,

@@ -12,7 +12,10 @@ export interface DatabasePlace {
   readonly log: Logger;
 }
 
-/** Opens the database and brings its tables up to date. Whoever opened it closes it. `stop` breaks off the making of an embedded one. */
+/**
+ * Opens the database and brings its tables up to date. The caller closes it. `stop` breaks off the making of an
+ * embedded one.
+ */
 export async function openDatabase({ url, dataDir, log }: DatabasePlace, stop?: AbortSignal): Promise<Database> {
   const connection = await (url === undefined ? openEmbedded(join(dataDir, 'database'), stop) : openRemote(url));
   try {

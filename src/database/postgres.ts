@@ -9,15 +9,17 @@ import { isConnectionState, sqlState, unreachable } from './failure.ts';
 import { createListeners } from './listeners.ts';
 
 /**
- * Opens PostgreSQL: a pool for statements, one connection apart for notifications and for asking whether the server still answers. Rejects when it cannot be
- * reached. When a connection breaks, this database is `lost` as a whole and whoever opened it opens another.
+ * Opens PostgreSQL: a pool for statements, one connection apart for notifications and for asking whether the server
+ * still answers. Rejects when it cannot be reached. When a connection breaks, this database is `lost` as a whole and
+ * its caller opens another.
  */
 export async function openPostgres(url: string): Promise<Connection> {
   const options = clientOptions(url);
   const loss = deferred<Error>();
   const ear = await openEar(options, loss.resolve);
   const pool = new pg.Pool({ ...options, max: limits.databaseConnections, onConnect: prepare });
-  // An idle connection that breaks is no reason to crash. The next statement, or the ping, finds out whether it was more than that.
+  // An idle connection that breaks is no reason to crash. The next statement, or the ping, finds out whether it was
+  // more than that.
   pool.on('error', () => {});
   let closed: Promise<void> | undefined;
 
@@ -107,7 +109,7 @@ async function rolledBack(client: pg.PoolClient): Promise<boolean> {
   }
 }
 
-/** The connection that hears notifications. `onLost` is called when it breaks or stops answering. */
+/** The connection that receives notifications. `onLost` is called when it breaks or stops answering. */
 async function openEar(options: pg.ClientConfig, onLost: (error: Error) => void) {
   const client = new pg.Client(options);
   const listeners = createListeners();
@@ -161,7 +163,10 @@ async function openEar(options: pg.ClientConfig, onLost: (error: Error) => void)
   };
 }
 
-/** Asks now and then, and calls `pace` when the answers become slow or no longer are. A single one tells nothing: this process may have been busy itself. Gives the function that ends it. */
+/**
+ * Asks now and then, and calls `pace` when the answers become slow or no longer are. A single one tells nothing: this
+ * process may have been busy itself. Gives the function that ends it.
+ */
 function pings(
   ask: () => Promise<unknown>,
   { lost, pace }: { lost: (error: Error) => void; pace: (isSlow: boolean) => void },
@@ -203,8 +208,8 @@ function clientOptions(url: string): pg.ClientConfig {
 }
 
 /**
- * Set by a statement and not at connecting, because poolers (PgBouncer) refuse start-up parameters they do not know. The pool awaits the promise;
- * its types know nothing of it.
+ * Set by a statement and not at connecting, because poolers (PgBouncer) refuse start-up parameters they do not know.
+ * The pool awaits the promise; its types know nothing of it.
  */
 function prepare(client: pg.ClientBase): unknown {
   // Without a listener a connection that breaks while it is in use would end the process.

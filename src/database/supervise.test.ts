@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
-import { patienceMs, places, sharedPostgres, silent, tempFolder } from '../../test/kit/databases.ts';
+import { databaseWaitMs, places, sharedPostgres, silent, tempFolder } from '../../test/kit/databases.ts';
 import { freePort } from '../../test/kit/processes.ts';
 import { until, within } from '../../test/kit/until.ts';
 import type { DatabasePlace } from './open.ts';
@@ -40,7 +40,7 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
     const database = handle(await places[kind]());
     expect(database.state()).toEqual({ state: 'opening' });
     expect(await database.tryQuery('select 1')).toBeUndefined();
-    const waiting = database.whenReady(patienceMs);
+    const waiting = database.whenReady(databaseWaitMs);
     database.start();
     const open = await waiting;
     expect(database.state()).toMatchObject({ state: 'ready', kind });
@@ -175,14 +175,14 @@ test('a database that becomes slow is told of once, and once more when it is wel
     return now.state === 'ready' && now.isSlow;
   };
   database.start();
-  await database.whenReady(patienceMs);
+  await database.whenReady(databaseWaitMs);
   expect(isSlow()).toBe(false);
   way.delayMs = 1_100;
-  await until('it is slow', isSlow, patienceMs);
-  expect(await database.tryQuery('select 1 as one', [], patienceMs)).toEqual([{ one: 1 }]);
+  await until('it is slow', isSlow, databaseWaitMs);
+  expect(await database.tryQuery('select 1 as one', [], databaseWaitMs)).toEqual([{ one: 1 }]);
   expect(said).toEqual([expect.stringContaining('The database is slow')]);
   way.delayMs = 0;
-  await until('it is well', () => !isSlow(), patienceMs);
+  await until('it is well', () => !isSlow(), databaseWaitMs);
   expect(said.slice(1)).toEqual(['The database is no longer slow']);
   expect(database.state()).toMatchObject({ state: 'ready' });
 });
@@ -194,8 +194,8 @@ test('two hubs hear each other', async () => {
   two.listen('settings', (payload) => heard.push(payload));
   one.start();
   two.start();
-  await two.whenReady(patienceMs);
-  const sender = await one.whenReady(patienceMs);
+  await two.whenReady(databaseWaitMs);
+  const sender = await one.whenReady(databaseWaitMs);
   await until('it is told to look, since the connection is new', () => heard.length === 1);
   await sender.notify('settings', '7');
   await until('it is heard', () => heard.length === 2);
@@ -210,12 +210,12 @@ test('after the server died and came back the hub is connected again and listens
   database.onChange(({ state }) => states.push(state));
   database.listen('settings', (payload) => heard.push(payload));
   database.start();
-  await database.whenReady(patienceMs);
+  await database.whenReady(databaseWaitMs);
   await server.kill();
   await until('it is noticed, though nobody asked anything', () => database.state().state === 'down');
   expect(await database.tryQuery('select 1')).toBeUndefined();
   await server.start();
-  const open = await database.whenReady(patienceMs);
+  const open = await database.whenReady(databaseWaitMs);
   await open.notify('settings', 'again');
   await until('it hears again', () => heard.includes('again'));
   expect(heard).toEqual([undefined, undefined, 'again']);
@@ -226,7 +226,7 @@ test('an embedded database that breaks is opened anew, with every acknowledged r
   const place = await places.embedded();
   const database = handle(place);
   database.start();
-  const open = await database.whenReady(patienceMs);
+  const open = await database.whenReady(databaseWaitMs);
   await open.query('create table toolhub.rows (n int)');
   await open.query('insert into toolhub.rows values (1)');
   const lost = open.lost;
@@ -235,8 +235,12 @@ test('an embedded database that breaks is opened anew, with every acknowledged r
   renameSync(log, `${log}.away`);
   await expect(open.query('insert into toolhub.rows select generate_series(1, 600000)')).rejects.toThrow();
   renameSync(`${log}.away`, log);
-  await within('it is noticed', lost, patienceMs);
-  await until('it is ready again', () => database.current() !== undefined && database.current() !== open, patienceMs);
-  expect(await database.tryQuery('select n from toolhub.rows', [], patienceMs)).toEqual([{ n: 1 }]);
+  await within('it is noticed', lost, databaseWaitMs);
+  await until(
+    'it is ready again',
+    () => database.current() !== undefined && database.current() !== open,
+    databaseWaitMs,
+  );
+  expect(await database.tryQuery('select n from toolhub.rows', [], databaseWaitMs)).toEqual([{ n: 1 }]);
   await expect(open.query('select 1')).rejects.toMatchObject({ code: 'not_ready' });
 });

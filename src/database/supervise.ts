@@ -16,12 +16,18 @@ export type DatabaseState =
   /** The first attempt to open it is under way, or not begun yet. */
   | { readonly state: 'opening' }
   | { readonly state: 'ready'; readonly kind: Database['kind']; readonly hasVector: boolean; readonly isSlow: boolean }
-  /** It was or should be there and is not; it is tried again for ever. `refused`: what only another `DB_URL` or the server's administrator can mend. */
+  /**
+   * It was or should be there and is not; it is tried again for ever. `refused`: what only another `DB_URL` or the
+   * server's administrator can mend.
+   */
   | { readonly state: 'down'; readonly error: string; readonly refused?: HubError | undefined };
 
-/** The hub's database, whatever its state: nothing that serves a client waits for it without a bound. */
+/** The hub's database, in any state: nothing that serves a client waits for it without a bound. */
 export interface DatabaseHandle {
-  /** Begins to open it, in the background: at once, or once `after` resolves or somebody asks for what is in it. Call it when the hub listens. */
+  /**
+   * Begins to open it, in the background: at once, or once `after` resolves or a caller asks for its content. Call it
+   * when the hub listens.
+   */
   start(after?: Promise<void>): void;
   state(): DatabaseState;
   /** Called after each change of state, but not of `isSlow`. */
@@ -30,17 +36,23 @@ export interface DatabaseHandle {
   current(): Database | undefined;
   /** Waits for it; HubError `not_ready` with the reason after `timeoutMs`, or at once when there is none. */
   whenReady(timeoutMs: number): Promise<Database>;
-  /** Waits for it without a bound; HubError `misconfigured` once it is refused for good, `not_ready` when this is closed. */
+  /**
+   * Waits for it without a bound; HubError `misconfigured` once it is refused for good, `not_ready` when this is
+   * closed.
+   */
   whenReadyOrRefused(): Promise<Database>;
   /** Has it opened, and waits while that is tried for the first time, for `timeoutMs` at most; later not at all. */
   firstAttempt(timeoutMs: number): Promise<void>;
-  /** The result of `work`, or undefined when there is no database right now, it takes longer than `timeoutMs`, or fails. For readers that have another answer. */
+  /**
+   * The result of `work`, or undefined when there is no database right now, it takes longer than `timeoutMs`, or fails.
+   * For readers that have another answer.
+   */
   attempt<T>(work: (database: Database) => Promise<T>, timeoutMs?: number): Promise<T | undefined>;
   /** `attempt` with one statement. */
   tryQuery<T>(sql: string, parameters?: readonly Parameter[], timeoutMs?: number): Promise<T[] | undefined>;
   /**
-   * Hears a channel across losses of the connection. `undefined` = the connection is new and notifications may have been missed: read
-   * the truth.
+   * Listens to a channel, also after a connection was lost and made again. `undefined` = the connection is new and
+   * notifications may have been missed: read what is stored.
    */
   listen(channel: string, heard: Heard): () => void;
   close(): Promise<void>;
@@ -133,7 +145,8 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
     async close() {
       stop.abort();
       stopped.resolve(undefined);
-      // A server that is just being tried holds nothing of ours: its connection closes itself when it comes. The embedded one holds a lock.
+      // A server that is just being tried holds nothing of ours: its connection closes itself when it comes. The
+      // embedded one holds a lock.
       if (database === undefined && place.url !== undefined) return;
       await orUndefinedAfter(limits.databaseCloseMs, Promise.resolve(running));
     },
@@ -168,7 +181,7 @@ function waitFor({ current, state, changes, stopped }: Waited, timeoutMs: number
   });
 }
 
-/** Runs `session` anew whenever it ends, until `stopped`; waits longer each time it did not hold. */
+/** Runs `session` again whenever it ends, until `stopped`; waits longer each time it did not hold. */
 async function againAndAgain(session: () => Promise<void>, stopped: AbortSignal): Promise<void> {
   let waitMs: number = limits.databaseRetryFirstMs;
   while (!stopped.aborted) {

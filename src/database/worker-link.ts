@@ -12,9 +12,12 @@ import type { Ask, FromWorker } from './worker-messages.ts';
 export interface WorkerLink {
   /** Rejects when the database could not be opened. */
   readonly opened: Promise<void>;
-  /** Resolves when the thread ended although nobody asked it to. */
+  /** Resolves when the thread ended without being told to. */
   readonly lost: Promise<Error>;
-  /** Rejects with the database's own error, or HubError `not_ready` when the thread is gone, `too_many` when it cannot keep up. */
+  /**
+   * Rejects with the database's own error, or HubError `not_ready` when the thread is gone, `too_many` when it cannot
+   * keep up.
+   */
   ask(question: Ask): Promise<readonly unknown[]>;
   listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>;
   /** Has the database closed; the end of the thread is no loss from now on. */

@@ -1,6 +1,9 @@
 import type { Parameter } from './database.ts';
 
-/** What the hub asks the worker that holds the embedded database. `tx` names an open transaction; its number is the asker's choice. */
+/**
+ * The requests of the hub to the worker that holds the embedded database. `tx` names an open transaction; its number is
+ * chosen by the hub.
+ */
 export type Ask =
   | { readonly op: 'query'; readonly sql: string; readonly parameters: readonly Parameter[]; readonly tx?: number }
   /** The rows are given away: their memory moves to the worker. */
@@ -12,7 +15,7 @@ export type Ask =
 
 export type ToWorker = Ask & { readonly id: number };
 
-/** What the worker says: that it is open, the answer to one ask, or a notification. */
+/** The messages of the worker: that it is open, the answer to one request, or a notification. */
 export type FromWorker =
   | { readonly op: 'open' }
   | { readonly op: 'answer'; readonly id: number; readonly rows: readonly unknown[] }
@@ -39,7 +42,10 @@ export function unpackError(packed: WorkerError): Error {
   return packed.code === undefined ? error : Object.assign(error, { code: packed.code });
 }
 
-/** What the WebAssembly throws is no `Error`: its file system has objects with WASI's number of the failure and little else. */
+/**
+ * What the WebAssembly throws is no `Error`: its file system has objects with WASI's number of the failure and little
+ * else.
+ */
 function foreignText(error: unknown): string {
   if (typeof error !== 'object' || error === null) return String(error);
   const { name, message, errno } = error as { name?: unknown; message?: unknown; errno?: unknown };

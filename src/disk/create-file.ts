@@ -2,12 +2,13 @@ import { linkSync, rmSync, writeFileSync } from 'node:fs';
 import { errnoOf } from './disk-error.ts';
 import { temporaryName } from './write-file-atomic.ts';
 
-/** What a file system says that knows no hard links (FAT, some network and desktop mounts). */
+/** The error codes of a file system without hard links (FAT, some network and desktop mounts). */
 const noLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EACCES']);
 
 /**
- * Makes a file (0600) only if it is not there, in one step: whoever sees it sees all of it. False when somebody else was first. Synchronous,
- * because what it makes (locks, secrets) comes before anything else runs. Throws the system's error.
+ * Makes a file (0600) only if it is not there, in one step: other processes never see a part of it. False when another
+ * process was first. Synchronous, because what it makes (locks, secrets) comes before anything else runs. Throws the
+ * system's error.
  */
 export function createFile(path: string, text: string): boolean {
   const temporary = temporaryName(path);

@@ -1,18 +1,18 @@
 import { HubError } from '../core/errors.ts';
 
-/** Codes of a disk that has no room: full, over quota, over the size one file may have. */
+/** Codes of a disk that has no space: full, over quota, over the size one file may have. */
 const full = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 const refused = new Set(['EACCES', 'EPERM', 'EROFS']);
 
 /**
- * The failure of a file operation in words the operator can act on. `what` is what was attempted (`Cannot write settings file /x`),
- * `where` the file or folder whose permissions or disk decide.
+ * The failure of a file operation in words the operator can act on. `what` is what was attempted (`Cannot write
+ * settings file /x`), `where` the file or folder whose permissions or disk decide.
  */
 export function diskError(error: unknown, what: string, where: string): HubError {
   return new HubError('misconfigured', `${what}: ${reason(errnoOf(error), where)}`, { cause: error });
 }
 
-/** The code of a system error that says that the disk has no room, also where a failure of ours reports it; else undefined. */
+/** The code of a system error for a disk that has no space, also where a failure of ours reports it; else undefined. */
 export function diskFullCode(error: unknown): string | undefined {
   const codes = [errnoOf(error), error instanceof Error ? errnoOf(error.cause) : undefined];
   return codes.find((code) => code !== undefined && full.has(code));

@@ -116,7 +116,8 @@ test('a living process keeps others out; of one that was killed it is taken over
   expect(readdirSync(folder).toSorted()).toEqual([socketName, 'hub.lock']);
 });
 
-// Locks as hubs of this version and of earlier ones leave them: `startTime` was `started` for the database, where what was unknown was empty.
+// Locks as hubs of this version and of earlier ones leave them: `startTime` was `started` for the database, where what
+// was unknown was empty.
 const dead = { pid: 2 ** 22 + 1, startTime: '1', host: hostname(), boot, pids };
 const deadFor = { token: 'x', pid: 2 ** 22 + 1, started: '1', host: hostname(), boot, pids, door: '' };
 describe.each([

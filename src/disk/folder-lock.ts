@@ -37,7 +37,7 @@ const holderShape = z
     /** As `bootId` and `pidNamespace` give them. */
     boot: told.optional(),
     pids: told.optional(),
-    /** File name, beside the lock, of a socket that the holder listens on while it lives. */
+    /** File name, beside the lock, of a socket that the holder listens on while it runs. */
     door: told.optional(),
     /** Where the holder serves, once it does. */
     url: z.string().optional(),
@@ -59,16 +59,20 @@ export interface LockRequest {
 }
 
 export interface FolderLock {
-  /** Adds the address at which we serve, for a process that finds the folder taken. Throws the system's error, also for a disk that is full. */
+  /**
+   * Adds the address at which we serve, for a process that finds the folder taken. Throws the system's error, also for
+   * a disk that is full.
+   */
   announce(url: string): void;
   /** Idempotent. Never removes a lock that another process holds by now. */
   release(): void;
 }
 
 /**
- * Takes the lock for this process: two writers in one folder would destroy what is in it. A lock is taken over only from a process that is certainly
- * gone, never by its age: a live holder may have been silent for long. On a full disk the lock is a file without content, which counts while a socket
- * beside it is answered. Throws HubError `conflict` that names the holder, or `misconfigured`.
+ * Takes the lock for this process: two writers in one folder would destroy what is in it. A lock is taken over only
+ * from a process that is certainly gone, never by its age: a running holder may have been silent for long. On a full
+ * disk the lock is a file without content, which counts while a socket beside it is answered. Throws HubError
+ * `conflict` that names the holder, or `misconfigured`.
  */
 export async function takeLock(request: LockRequest): Promise<FolderLock> {
   const { path } = request;
@@ -85,7 +89,7 @@ export async function takeLock(request: LockRequest): Promise<FolderLock> {
     throw diskError(error, `${request.cannot}: its lock ${path} cannot be written`, dirname(path));
   }
   let mine = true;
-  // Without content it is the one we made: while we live, our socket keeps others from taking it over.
+  // Without content it is the one we made: while this process runs, its socket keeps others from taking it over.
   const isOurs = (text = readText(path)): boolean => text === '' || holderIn(text)?.token === me.token;
   return {
     announce(url) {
@@ -118,8 +122,9 @@ function thisProcess(socket: string): Holder {
 }
 
 /**
- * Puts our lock in the place of one whose process is gone. Of several that try, a mark lets one through at a time, and each looks again
- * behind it; a lock is never removed, only replaced, so that no other process can create one in between.
+ * Puts our lock in the place of one whose process is gone. Of several that try, a mark lets one through at a time, and
+ * each looks again behind it; a lock is never removed, only replaced, so that no other process can create one in
+ * between.
  */
 async function replaceStale({ path, cannot }: LockRequest, me: Holder): Promise<boolean> {
   const mark = `${path}.takeover`;
@@ -147,7 +152,8 @@ async function staleLock(path: string, me: Holder): Promise<string | undefined> 
   if (text === undefined) return undefined;
   const holder = holderIn(text);
   if (holder !== undefined) return (await isGone(holder, dirname(path))) ? text : undefined;
-  // Cut off by a power failure, made on a full disk, or being written right now: whoever it is, listens beside it.
+  // Cut off by a power failure, made on a full disk, or being written right now: a holder that runs listens on a socket
+  // beside it.
   const others = socketsBeside(path).filter((name) => name !== me.door);
   const answers = await Promise.all(others.map((name) => isAnswered(join(dirname(path), name))));
   if (answers.includes(true)) return undefined;
@@ -171,13 +177,19 @@ async function isGone(holder: Holder, folder: string): Promise<boolean> {
   return holder.door !== undefined && !(await isAnswered(join(folder, basename(holder.door))));
 }
 
-/** Whether the holder ran, or runs, on the kernel we run on. The boot id tells, also for containers with host names of their own. */
+/**
+ * Whether the holder ran, or runs, on the kernel we run on. The boot id tells, also for containers with host names of
+ * their own.
+ */
 function isOfThisBoot({ boot, host }: Holder): boolean {
   const ours = bootId();
   return boot === undefined || ours === undefined ? host === hostname() : boot === ours;
 }
 
-/** Whether the holder's process id means the same process here: containers count their own, and the number of a namespace says which. */
+/**
+ * Whether the holder's process id means the same process here: containers count their own, and the number of a
+ * namespace says which.
+ */
 function isInView({ pids, host }: Holder): boolean {
   // Without it (earlier versions, systems that have none) the host name has to do.
   return pids === undefined ? host === hostname() : pids === pidNamespace();
@@ -187,7 +199,7 @@ function runs({ pid, startTime }: Holder): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it lives and belongs to another user.
+    // EPERM: it runs and belongs to another user.
     if (errnoOf(error) === 'ESRCH') return false;
   }
   const now = startOf(pid);
@@ -214,7 +226,9 @@ function holderIn(text: string | undefined): Holder | undefined {
   }
 }
 
-/** Makes the file only if it is not there; without content on a full disk, which has room for a name as a rule. */
+/**
+ * Makes the file only if it is not there; without content on a full disk, which as a rule still takes an empty file.
+ */
 function create(path: string, holder: Holder): boolean {
   try {
     return createFile(path, textOf(holder));
@@ -234,7 +248,10 @@ function createEmpty(path: string): boolean {
   }
 }
 
-/** On a full disk the old lock is written over, since its room is enough as a rule; else it is left without content, as `create` does. */
+/**
+ * On a full disk the old lock is written over, since its space is enough as a rule; else it is left without content, as
+ * `create` does.
+ */
 function takeOver(path: string, holder: Holder): void {
   try {
     replace(path, holder);

@@ -2,9 +2,14 @@ import { connect, createServer } from 'node:net';
 import { basename } from 'node:path';
 import { limits } from '../core/limits.ts';
 
-/** A socket in a shared folder that answers as long as its process lives: also to another container, which cannot see the process itself. */
+/**
+ * A socket in a shared folder that answers as long as its process runs: also to another container, which cannot see the
+ * process itself.
+ */
 export interface LivenessSocket {
-  /** Its file's name; empty when there could be none: the path may be too long, the file system may not know sockets. */
+  /**
+   * Its file's name; empty when there could be none: the path may be too long, the file system may not know sockets.
+   */
   readonly name: string;
   /** Removes the file too. */
   close(): void;

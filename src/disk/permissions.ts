@@ -12,8 +12,9 @@ export interface OpenToOthers {
 }
 
 /**
- * What is to be closed at this path, links followed; undefined when other users have no access, nothing is there, or the system knows no modes. Access
- * for a group alone is left as it is: it takes a choice, while systems make 0644 and 0755 by themselves.
+ * What is to be closed at this path, links followed; undefined when other users have no access, nothing is there, or
+ * the system knows no modes. Access for a group alone is left as it is: it takes a choice, while systems make 0644 and
+ * 0755 by themselves.
  */
 export function openToOthers(path: string): OpenToOthers | undefined {
   const user = process.getuid?.();
@@ -42,7 +43,10 @@ export function closeToOthers(what: string, path: string, log: Logger): void {
   }
 }
 
-/** The same for the files and folders in a folder that is closed itself as a rule, hence hardly worth a line. What is below those cannot be reached then; links are left alone. */
+/**
+ * The same for the files and folders in a folder that is closed itself as a rule, hence hardly worth a line. What is
+ * below those cannot be reached then; links are left alone.
+ */
 export function closeContentToOthers(folder: string, log: Logger): void {
   const quiet: Logger = { ...log, info: (message) => log.debug(message) };
   for (const name of readdirSync(folder)) {
@@ -52,7 +56,7 @@ export function closeContentToOthers(folder: string, log: Logger): void {
   }
 }
 
-/** What cannot be looked at is told by whoever has to read it. */
+/** Undefined when it cannot be looked at: the code that has to read it reports that. */
 function statOf(path: string): Stats | undefined {
   try {
     return statSync(path);

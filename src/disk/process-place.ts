@@ -1,6 +1,9 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 
-/** The namespace process ids count in here: a container's process 1 is not ours. Undefined where the system does not tell. */
+/**
+ * The namespace process ids count in here: a container's process 1 is not ours. Undefined where the system does not
+ * tell.
+ */
 export function pidNamespace(): string | undefined {
   return told(() => readlinkSync('/proc/self/ns/pid'));
 }

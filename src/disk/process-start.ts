@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * When a process started, in clock ticks after boot: tells it from a later one with the same number. Undefined where there is no `/proc`, and of a
- * process that is gone.
+ * When a process started, in clock ticks after boot: tells it from a later one with the same number. Undefined where
+ * there is no `/proc`, and of a process that is gone.
  */
 export function startOf(pid: number): string | undefined {
   try {

@@ -8,8 +8,8 @@ import { errnoOf } from './disk-error.ts';
 const ofTheSystem = /^\/(proc|sys|dev)(\/|$)/;
 
 /**
- * The text of a file that holds one secret, without the line break at its end. Throws HubError `misconfigured` whose message says what is wrong with the
- * file, as the beginning of a sentence, and never what is in it.
+ * The text of a file that holds one secret, without the line break at its end. Throws HubError `misconfigured` whose
+ * message says what is wrong with the file, as the beginning of a sentence, and never what is in it.
  */
 export function readSecretFile(path: string): string {
   if (!isAbsolute(path)) throw unusable(`${path === '' ? 'The path' : path} is not an absolute path`);

@@ -10,15 +10,16 @@ export interface AtomicWrite {
   /** Mode of a file that is new; one that exists keeps its own. Default 0600: what the hub writes holds secrets. */
   readonly mode?: number;
   /**
-   * Runs when all new bytes are on the disk, right before they take the old ones' place; throwing leaves the old file as it was. Synchronous,
-   * so that nothing of this process and next to nothing of others can happen in between.
+   * Runs when all new bytes are on the disk, right before they take the old ones' place; throwing leaves the old file
+   * as it was. Synchronous, so that nothing of this process and next to nothing of others can happen in between.
    */
   readonly beforeSwap?: () => void;
 }
 
 /**
- * Replaces a file so that readers, and a crash at any moment, find the old content or the new, never a part. Written to a temporary file in the
- * same folder, flushed, renamed over the target; a symbolic link is followed and stays. Throws the system's error; the temporary file is gone then.
+ * Replaces a file so that readers, and a crash at any moment, find the old content or the new, never a part. Written to
+ * a temporary file in the same folder, flushed, renamed over the target; a symbolic link is followed and stays. Throws
+ * the system's error; the temporary file is gone then.
  */
 export async function writeFileAtomic(
   path: string,
@@ -58,7 +59,7 @@ export async function linkTarget(path: string): Promise<string> {
   return at;
 }
 
-/** A name in the target's folder that nobody else uses, for a file that will be renamed over it. */
+/** A name in the target's folder that nothing else uses, for a file that will be renamed over it. */
 export function temporaryName(target: string): string {
   return join(dirname(target), `.${basename(target)}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`);
 }
@@ -66,8 +67,8 @@ export function temporaryName(target: string): string {
 const temporaryPattern = /^\.(.+)\.\d+\.[0-9a-f]{12}\.tmp$/;
 
 /**
- * Removes files of `temporaryName` that their process did not come to rename: those of this user that are too old to be written right now, for any
- * target in the folder or for one. As far as it can: what stays does no harm.
+ * Removes files of `temporaryName` that their process did not come to rename: those of this user that are too old to be
+ * written right now, for any target in the folder or for one. As far as it can: what stays does no harm.
  */
 export function removeTemporaryFiles(folder: string, target?: string): void {
   try {
@@ -95,7 +96,10 @@ async function dressLike(
   await file.chmod(old ? old.mode & 0o7777 : mode);
 }
 
-/** Makes the rename itself survive a power cut. Some file systems cannot; then the old content may come back, still whole. */
+/**
+ * Makes the rename itself survive a power cut. Some file systems cannot; then the old content may come back, still
+ * whole.
+ */
 async function syncFolder(folder: string): Promise<void> {
   try {
     const handle = await open(folder, 'r');

@@ -10,7 +10,10 @@ import type { DatabaseChoice, TrustProxy } from './values.ts';
 import { type ReadableSecrets, withdrawSecrets } from './withdraw.ts';
 import { basePath, database, host, hostAndPort, origin, trustProxy } from './values.ts';
 
-/** What the environment says (CONTRACT §1), checked and with defaults. Undefined = not said; whoever uses it knows its default. */
+/**
+ * The values of the environment (CONTRACT §1), checked and with defaults. Undefined = not set; the code that uses it
+ * knows its default.
+ */
 export interface Env {
   readonly host: string;
   /** 0 = any free one. */
@@ -39,13 +42,19 @@ export interface Env {
   /** Where the dashboard's choice of servers comes from. No slash at the end. */
   readonly registryUrl: string;
   readonly smart: SmartEnv;
-  /** Everything, for `${VAR}` and child processes, without the hub's own secrets (`JWT_SECRET`, `ADMIN_PASSWORD`, `DB_URL`). */
+  /**
+   * Everything, for `${VAR}` and child processes, without the hub's own secrets (`JWT_SECRET`, `ADMIN_PASSWORD`,
+   * `DB_URL`).
+   */
   readonly variables: Readonly<Record<string, string>>;
   /** Secrets that came in the environment, and where programs of the hub's user can still read them. */
   readonly readable: readonly ReadableSecrets[];
 }
 
-/** The embedding service, as far as the environment says (reference §3.5); it wins over `systemConfig.smartRouting`. */
+/**
+ * The embedding service, as far as the environment sets it (reference §3.5); it has precedence over
+ * `systemConfig.smartRouting`.
+ */
 export interface SmartEnv {
   readonly enabled: boolean | undefined;
   readonly provider: 'openai' | 'azure_openai' | 'builtin' | undefined;
@@ -83,7 +92,7 @@ const schema = z.object({
   DATA_DIR: word.default('./data'),
   DB_URL: checked('postgres://user:password@host:5432/name, or off', word, database).default({ kind: 'embedded' }),
   ADMIN_PASSWORD: checked(`${limits.passwordMinChars} to ${limits.passwordChars} characters`, z.string(), (text) => {
-    // Secrets mounted as files often end in a line break that nobody typed.
+    // Secrets mounted as files often end in a line break that is not a part of the secret.
     const password = text.replace(/[\r\n]+$/, '');
     return password.length >= limits.passwordMinChars && password.length <= limits.passwordChars ? password : undefined;
   }).optional(),
@@ -162,8 +171,9 @@ const secrets = [
 const ownSecrets = ['DB_URL', 'ADMIN_PASSWORD', 'JWT_SECRET'];
 
 /**
- * Reads the environment, and `.env` in the folder for what it does not set. Empty = not set. Throws HubError `misconfigured` with one
- * line per malformed variable: its name, the value found (never of a secret) and what is allowed.
+ * Reads the environment, and `.env` in the folder for what it does not set. Empty = not set. Throws HubError
+ * `misconfigured` with one line per malformed variable: its name, the value found (never of a secret) and what is
+ * allowed.
  */
 export function readEnv(source: NodeJS.ProcessEnv, folder: string = process.cwd()): Env {
   const variables = { ...dotEnv(folder), ...defined(source) };
@@ -183,15 +193,18 @@ export function readEnv(source: NodeJS.ProcessEnv, folder: string = process.cwd(
 }
 
 /**
- * The same for this process, with what the command line says on top. To be called once, before anything is started: afterwards the secrets are
- * in what it returns and nowhere else (`withdrawSecrets`).
+ * The same for this process, with the options of the command line on top. To be called once, before anything is
+ * started: afterwards the secrets are in what it returns and nowhere else (`withdrawSecrets`).
  */
 export function readProcessEnv(overrides: Readonly<Record<string, string>> = {}): Env {
   const env = readEnv({ ...process.env, ...overrides });
   return { ...env, readable: withdrawSecrets(secrets) };
 }
 
-/** What the files hold that `<NAME>_FILE` names: read once, at the start. A relative path begins at the folder the hub was started in. */
+/**
+ * What the files hold that `<NAME>_FILE` names: read once, at the start. A relative path begins at the folder the hub
+ * was started in.
+ */
 function secretsInFiles(variables: Readonly<Record<string, string>>, folder: string) {
   const texts: Record<string, string> = {};
   const problems: Problem[] = [];

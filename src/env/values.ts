@@ -8,7 +8,10 @@ export type DatabaseChoice =
   | { readonly kind: 'off' }
   | { readonly kind: 'postgres'; readonly url: string };
 
-/** Whose `X-Forwarded-*` are believed: nobody's, everybody's, the last hops', or those of addresses (`10.0.0.0/8`, `loopback`). `auto` = not said. */
+/**
+ * Which proxies' `X-Forwarded-*` are trusted: none, all, those of the last hops, or those of addresses (`10.0.0.0/8`,
+ * `loopback`). `auto` = not set.
+ */
 export type TrustProxy =
   | { readonly kind: 'auto' | 'none' | 'all' }
   | { readonly kind: 'hops'; readonly hops: number }

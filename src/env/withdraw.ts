@@ -9,9 +9,10 @@ export interface ReadableSecrets {
 }
 
 /**
- * Takes these secrets out of `process.env`, so that no child inherits them, and wipes the block of text that the system handed this process at its start with
- * all variables in it: `/proc/<pid>/environ` shows it to every program of the same user for as long as the process lives (decisions/0036). Returns
- * where they can be read all the same: in this process where there is no such file, and in the processes that started it.
+ * Takes these secrets out of `process.env`, so that no child inherits them, and wipes the block of text that the system
+ * handed this process at its start with all variables in it: `/proc/<pid>/environ` shows it to every program of the
+ * same user for as long as the process runs (decisions/0036). Returns where they can be read all the same: in this
+ * process where there is no such file, and in the processes that started it.
  */
 export function withdrawSecrets(names: readonly string[]): ReadableSecrets[] {
   const held = names.flatMap((name) => {
@@ -61,7 +62,10 @@ function startOfBlock(stat: string): number {
   throw new Error('The system does not say where the environment is');
 }
 
-/** The block with zeros for every variable but those that are not text in UTF-8: Node could not have copied them, and programs would lose them. */
+/**
+ * The block with zeros for every variable but those that are not text in UTF-8: Node could not have copied them, and
+ * programs would lose them.
+ */
 function withoutText(block: Buffer): Buffer {
   const wiped = Buffer.from(block);
   for (let from = 0; from < block.length;) {
@@ -74,7 +78,10 @@ function withoutText(block: Buffer): Buffer {
   return wiped;
 }
 
-/** The processes above this one that still have them: `npm start` runs the hub as a grandchild that gets all its variables from it. */
+/**
+ * The processes above this one that still have them: `npm start` runs the hub as a grandchild that gets all its
+ * variables from it.
+ */
 function inAncestors(held: readonly { readonly name: string; readonly value: string }[]): ReadableSecrets[] {
   const found: ReadableSecrets[] = [];
   for (let pid = process.ppid; pid > 0; pid = parentOf(pid)) {
@@ -90,7 +97,10 @@ function parentOf(pid: number): number {
   return Number(/^PPid:\s*(\d+)$/m.exec(told(`/proc/${pid}/status`))?.[1] ?? 0);
 }
 
-/** Processes of other users, and those that have just ended, tell nothing: what cannot be read by us cannot be read by our children. */
+/**
+ * Processes of other users, and those that have just ended, tell nothing: what cannot be read by us cannot be read by
+ * our children.
+ */
 function told(path: string): string {
   try {
     return readFileSync(path, 'utf8');

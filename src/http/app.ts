@@ -16,7 +16,10 @@ export interface AppOptions {
   readonly log: Logger;
 }
 
-/** Everything the hub answers over HTTP except MCP itself, which has a faster front. Unknown paths get the JSON envelope. */
+/**
+ * Everything the hub answers over HTTP except MCP itself, which has its own fast path. Unknown paths get the JSON
+ * envelope.
+ */
 export function createApp({ basePath, health, dashboard, api, log }: AppOptions): Hono {
   // `/groups/` is `/groups`, as it is in MCPHub. Everything below sees the path without the slash.
   const app = new Hono({ strict: false });

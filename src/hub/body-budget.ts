@@ -3,7 +3,10 @@ import { type ByteBudget, createByteBudget } from '../core/byte-budget.ts';
 import { limits } from '../core/limits.ts';
 import type { Settings } from '../core/settings/types.ts';
 
-/** The memory for bodies of requests: a part of what this process may have, and room for two of the largest bodies that the settings allow. */
+/**
+ * The memory for bodies of requests: a part of what this process may have, and enough for two of the largest bodies
+ * that the settings allow.
+ */
 export function bodyBudget(settings: () => Settings): ByteBudget {
   // 0, or more than there is, where nothing constrains the process.
   const memory = Math.min(totalmem(), process.constrainedMemory() || Infinity);

@@ -5,7 +5,7 @@ import { createLoginLimiter } from '../auth/limiter.ts';
 import { createLogin, type Login } from '../auth/login.ts';
 import { logFailures } from '../auth/login-log.ts';
 import type { Passwords } from '../auth/passwords.ts';
-import { sparingAccounts } from '../auth/sparing.ts';
+import { sampledByAccount } from '../auth/event-sampler.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import type { ByteBudget } from '../core/byte-budget.ts';
 import type { Logger } from '../core/logger.ts';
@@ -13,7 +13,7 @@ import type { Outside } from '../core/access/outside.ts';
 import type { Views } from '../core/access/view.ts';
 
 import type { DatabaseHandle } from '../database/supervise.ts';
-import type { Room } from '../disk/room.ts';
+import type { FullDiskRetry } from '../disk/full-disk-retry.ts';
 import type { Env } from '../env/env.ts';
 import { createApp } from '../http/app.ts';
 import { callResources } from '../http/calls/resources.ts';
@@ -49,7 +49,7 @@ import type { SignIns } from '../upstream/oauth/sign-ins.ts';
 import type { Pool } from '../upstream/pool.ts';
 import { version } from '../version.ts';
 
-/** The parts that routes ask. */
+/** The parts that routes use. */
 export interface AppParts {
   readonly env: Env;
   readonly settings: SettingsStore;
@@ -69,14 +69,14 @@ export interface AppParts {
   readonly dispatch: DispatchOptions;
   readonly changes: Changes;
   readonly embeddings: Embeddings;
-  readonly room: Room;
+  readonly room: FullDiskRetry;
   readonly metrics: Metrics;
   /** The memory for bodies of requests. */
   readonly bodies: ByteBudget;
   readonly log: Logger;
   /** For entries about security. */
   readonly security: Logger;
-  /** Hears of each credential that is not accepted. */
+  /** Called for each credential that is not accepted. */
   readonly badCredential: (address: string | undefined) => void;
 }
 
@@ -84,7 +84,7 @@ export interface AppParts {
 export function buildApp(parts: AppParts) {
   const { env, settings, passwords, pool, publicUrl, log } = parts;
   const limiter = createLoginLimiter();
-  const accountLog = sparingAccounts(parts.security);
+  const accountLog = sampledByAccount(parts.security);
   const login = logFailures(createLogin({ settings: () => settings.current, passwords, limiter }), parts.security);
   const entrances = { login, accountLog, cookies: signInCookies(publicUrl) };
   const app = createApp({
@@ -97,7 +97,7 @@ export function buildApp(parts: AppParts) {
   app.route('/', oauthRoutes({ ...parts, ...entrances, security: accountLog }));
   app.route('/', publicConfigRoutes({ basePath: env.basePath, version }));
   app.route('/', protectedResourceRoutes({ publicUrl, basePath: env.basePath }));
-  app.route('/', metricsRoutes({ metrics: parts.metrics, ...whoAsks(parts) }));
+  app.route('/', metricsRoutes({ metrics: parts.metrics, ...callerOptions(parts) }));
   return app;
 }
 
@@ -117,7 +117,7 @@ function buildApi(parts: AppParts & Entrances) {
   const { allowedOrigins } = env;
   const api: Hono<ApiEnv> = createApi({
     mount,
-    ...whoAsks(parts),
+    ...callerOptions(parts),
     readonly: env.readonly,
     bodies: parts.bodies,
     membersOf: membersOfBodies(subjects),
@@ -135,8 +135,8 @@ function buildApi(parts: AppParts & Entrances) {
   return api;
 }
 
-/** What finding out takes who makes a request. */
-function whoAsks({ settings, identity, addressOf, outside, badCredential }: AppParts): CallerOptions {
+/** What is needed to find out who makes a request. */
+function callerOptions({ settings, identity, addressOf, outside, badCredential }: AppParts): CallerOptions {
   return {
     settings: () => settings.current,
     identify: identity.identify,

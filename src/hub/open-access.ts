@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createIdentify } from '../auth/identify.ts';
 import { openTokens } from '../auth/open-tokens.ts';
-import { logRefusedCredentials } from '../auth/sparing.ts';
+import { logRefusedCredentials } from '../auth/event-sampler.ts';
 import type { Closers } from '../core/closers.ts';
 import type { Env } from '../env/env.ts';
 import { clientAddress } from '../http/frame/client-address.ts';

@@ -1,5 +1,5 @@
 import type { Identify } from '../auth/identify.ts';
-import type { ServerAsk } from '../core/protocol/asks.ts';
+import type { ServerRequest } from '../core/protocol/server-requests.ts';
 import type { Outside, Sent } from '../core/access/outside.ts';
 import { isGone, needsCredential } from '../core/access/rules.ts';
 import type { Closers } from '../core/closers.ts';
@@ -12,8 +12,8 @@ import type { Views } from '../core/access/view.ts';
 import type { Env } from '../env/env.ts';
 import { createAnnouncer } from '../mcp/announcer.ts';
 import type { DispatchOptions } from '../mcp/dispatch.ts';
-import { type DoorOptions, type Identified, isClosed } from '../mcp/door.ts';
-import { askBetweenCalls, createAsks } from '../mcp/asks/asks.ts';
+import { type HttpEntryOptions, type Identified, isClosed } from '../mcp/http-entry.ts';
+import { requestBetweenCalls, createServerRequests } from '../mcp/server-requests/server-requests.ts';
 import { createEventLogs } from '../mcp/event-log.ts';
 import { createHints } from '../mcp/hints.ts';
 import { isAtLeast, wantedLevel } from '../mcp/log-level.ts';
@@ -27,7 +27,7 @@ import { takenPaths } from '../http/frame/taken-paths.ts';
 import type { DataDir } from '../settings/data-dir.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import type { Connection } from '../upstream/connection.ts';
-import type { Leases, Tenant } from '../upstream/leases.ts';
+import type { DedicatedConnections, ConnectionOwner } from '../upstream/dedicated-connections.ts';
 import type { Unasked } from '../upstream/link/options.ts';
 import type { Pool } from '../upstream/pool.ts';
 
@@ -36,87 +36,90 @@ export interface OpenClients {
   readonly dataDir: DataDir;
   readonly settings: Pick<SettingsStore, 'current'>;
   readonly pool: Pool;
-  readonly leases: Leases;
+  readonly dedicated: DedicatedConnections;
   readonly env: Env;
   readonly outside: Outside;
-  /** Who the credential of a request is. */
+  /** Who the credential of a request belongs to. */
   readonly who: () => Identify;
   readonly log: LoggerFor;
 }
 
-/** What a server said that belongs to no request; `tenant` is whose connection it came on, undefined for the one that is there for all. */
-export type Said = (server: string, tenant: Tenant | undefined, ...said: Parameters<Unasked>) => void;
+/**
+ * A server's notification that belongs to no request; `connectionOwner` is the owner of the connection it came on,
+ * undefined for the shared connection.
+ */
+export type Said = (server: string, connectionOwner: ConnectionOwner | undefined, ...said: Parameters<Unasked>) => void;
 
-/** What a server asks of the one client whose connection it is, in the middle of none of that client's calls. */
-export type Asked = (tenant: Tenant, ask: ServerAsk) => void;
+/** A server request to the one client that owns the connection, outside of that client's calls. */
+export type Asked = (connectionOwner: ConnectionOwner, ask: ServerRequest) => void;
 
 export type Clients = ReturnType<typeof openClients>;
 
 /** Everything on the side of the clients that outlives a request: sessions, streams and what they are told. */
 export function openClients(options: OpenClients, closers: Closers) {
-  const { views, dataDir, settings, pool, env, outside, leases, who, log } = options;
+  const { views, dataDir, settings, pool, env, outside, dedicated, who, log } = options;
   const announcer = createAnnouncer(views);
   const streams = createStreams();
-  closers.add(() => streams.close());
   const eventLogs = createEventLogs();
-  closers.add(() => eventLogs.close());
+  for (const part of [streams, eventLogs]) closers.add(() => part.close());
   const sessions = createSessions(createSealer(dataDir.secret('hub', 32), 'session'));
-  const asks = createAsks(createSealer(dataDir.secret('hub', 32), 'request state'));
-  const asked: Asked = ({ session }, ask) => askBetweenCalls(() => sessions.byId(sessionOf(session) ?? ''), ask, asks);
+  const serverRequests = createServerRequests(createSealer(dataDir.secret('hub', 32), 'request state'));
+  const asked: Asked = ({ session }, ask) =>
+    requestBetweenCalls(() => sessions.byId(sessionOf(session) ?? ''), ask, serverRequests);
   const shared = (server: string): Connection | undefined => pool.connection(server);
   const subscriptions = createSubscriptions({
     views,
     connection(server, { principal, session }) {
-      const on = leases.connection(server, { principal, session });
-      return on && { on, owner: leases.ownerOf(on) };
+      const on = dedicated.connection(server, { principal, session });
+      return on && { on, owner: dedicated.ownerOf(on) };
     },
     log: log('gateway'),
   });
   const logLevels = createLogLevels({
     views,
     shared,
-    own: (sid) => leases.ofSession(mcpSession(sid)),
-    ofUser: (principal) => leases.ofUser(principal),
+    own: (sid) => dedicated.ofSession(mcpSession(sid)),
+    ofUser: (principal) => dedicated.ofUser(principal),
   });
   closers.add(() => logLevels.close());
   const tasks = createTasks({ views, life: (server) => lifeOf(shared(server)) });
-  /** Of one request, or of those that may come from anywhere the hub can be reached. */
-  const asksCredential = (req?: Sent): boolean =>
+  /** For one request; without it, for a request from any place that can reach the hub. */
+  const requiresCredential = (req?: Sent): boolean =>
     needsCredential(settings.current, req ? outside.reaches(req) : outside.exposed());
   const hints = createHints({
     settings: () => settings.current,
     hints: (server) => pool.catalogue.offers.get(server)?.hints,
-    needsCredential: asksCredential,
+    needsCredential: requiresCredential,
   });
 
-  const said: Said = (server, tenant, method, message, text) => {
+  const said: Said = (server, connectionOwner, method, message, text) => {
     const params = isObject(message.params) ? message.params : {};
     if (method === 'notifications/resources/updated' && typeof params['uri'] === 'string') {
-      subscriptions.updated(server, tenant, params['uri'], text);
+      subscriptions.updated(server, connectionOwner, params['uri'], text);
     } else if (method === 'notifications/elicitation/complete') {
-      asks.elicitations.completed(server, message, text, { sessions, views });
+      serverRequests.elicitations.completed(server, message, text, { sessions, views });
     } else if (method === 'notifications/tasks/status') {
       tasks.changed(server, message, text, sessions);
-    } else if (method === 'notifications/message' && tenant) {
-      // Nobody else is on this connection.
-      const session = sessions.byId(sessionOf(tenant.session) ?? '');
+    } else if (method === 'notifications/message' && connectionOwner) {
+      // Only this session uses this connection.
+      const session = sessions.byId(sessionOf(connectionOwner.session) ?? '');
       if (session && isAtLeast(message, session.logLevel ?? 'debug')) session.send(text);
     }
   };
 
-  const identify: DoorOptions['identify'] = (headers) => who().identifyNow(headers) ?? who().identify(headers);
+  const identify: HttpEntryOptions['identify'] = (headers) => who().identifyNow(headers) ?? who().identify(headers);
   const sessionEnded = (sid: string): void => {
     eventLogs.endSession(sid);
     logLevels.endSession(sid);
-    leases.endSession(mcpSession(sid));
+    dedicated.endSession(mcpSession(sid));
   };
   const endpoints = { basePath: env.basePath, taken: takenPaths, settings: () => settings.current };
-  const withdrawn = withdrawing({ sessions, sessionEnded, streams, endpoints, identify, asksCredential });
+  const withdrawn = withdrawing({ sessions, sessionEnded, streams, endpoints, identify, requiresCredential });
   sweepNowAndThen(withdrawn, closers);
 
   const forRequests = {
     views,
-    asks,
+    serverRequests,
     subscriptions,
     logLevels,
     tasks,
@@ -130,18 +133,18 @@ export function openClients(options: OpenClients, closers: Closers) {
     eventLogs,
     sessions,
     identify,
-    asks,
+    serverRequests,
     asked,
-    abilitiesOf: ({ session }: Tenant) => sessions.byId(sessionOf(session) ?? '')?.facts.abilities,
+    abilitiesOf: ({ session }: ConnectionOwner) => sessions.byId(sessionOf(session) ?? '')?.facts.abilities,
     said,
     forRequests,
-    needed: needing(leases, logLevels),
-    /** The connection of a session's or user's own is not what it was. */
-    ownConnection: ({ session }: Tenant, connection: Connection): void =>
+    needed: needing(dedicated, logLevels),
+    /** A session's or user's own connection changed. */
+    ownConnection: ({ session }: ConnectionOwner, connection: Connection): void =>
       logLevels.connected(sessionOf(session), connection),
     sessionEnded,
-    rootsChanged: (sid: string): void => leases.rootsChanged(mcpSession(sid)),
-    /** Settings or offers changed: everybody is told what is new to them. */
+    rootsChanged: (sid: string): void => dedicated.rootsChanged(mcpSession(sid)),
+    /** Settings or offers changed: each client is told what changed for it. */
     reconcile() {
       withdrawn.endSessions();
       withdrawn.endStreams();
@@ -152,16 +155,22 @@ export function openClients(options: OpenClients, closers: Closers) {
   };
 }
 
-/** For requests that are on their way through a connection. What sessions want is known already where they all share one, and where they have their own. */
-function needing(leases: Leases, logLevels: LogLevels) {
+/**
+ * For requests that are on their way through a connection. What sessions want is known already where they all share
+ * one, and where they have their own.
+ */
+function needing(dedicated: DedicatedConnections, logLevels: LogLevels) {
   return (connection: Connection, request: ClientRequest): void => {
     const level = wantedLevel(request);
     if (level === undefined) return;
-    if (request.stateless || leases.ownerOf(connection)?.session === '') void logLevels.need(connection, level);
+    if (request.stateless || dedicated.ownerOf(connection)?.session === '') void logLevels.need(connection, level);
   };
 }
 
-/** What ends when the tasks of a server do: a process takes them along, a remote server keeps them while the hub is not connected. */
+/**
+ * A value that changes when the tasks of a server end: they end with its process; a remote server keeps them while the
+ * hub is not connected.
+ */
 function lifeOf(connection: Connection | undefined): unknown {
   return connection?.server.transport.type === 'stdio' ? connection.offer?.about : connection;
 }
@@ -170,18 +179,18 @@ interface Withdrawing {
   readonly sessions: Sessions;
   readonly sessionEnded: (sid: string) => void;
   readonly streams: Streams;
-  readonly endpoints: Pick<DoorOptions, 'basePath' | 'taken' | 'settings'>;
-  readonly identify: DoorOptions['identify'];
-  readonly asksCredential: (req?: Sent) => boolean;
+  readonly endpoints: Pick<HttpEntryOptions, 'basePath' | 'taken' | 'settings'>;
+  readonly identify: HttpEntryOptions['identify'];
+  readonly requiresCredential: (req?: Sent) => boolean;
 }
 
-/** Whoever is not let in any more hears nothing more either, nor does anybody at an endpoint that was switched off. */
-function withdrawing({ sessions, sessionEnded, streams, endpoints, identify, asksCredential }: Withdrawing) {
-  const isOver = (who: Identified, req: Sent): boolean => who === 'bad' || (who === 'none' && asksCredential(req));
+/** Ends the sessions and streams of clients that have lost access, and those of endpoints that were switched off. */
+function withdrawing({ sessions, sessionEnded, streams, endpoints, identify, requiresCredential }: Withdrawing) {
+  const isOver = (who: Identified, req: Sent): boolean => who === 'bad' || (who === 'none' && requiresCredential(req));
   return {
     endSessions(): void {
       const isWithdrawn = (principal: Principal): boolean =>
-        principal.kind === 'anonymous' ? asksCredential() : isGone(endpoints.settings(), principal);
+        principal.kind === 'anonymous' ? requiresCredential() : isGone(endpoints.settings(), principal);
       for (const sid of sessions.sweep(isWithdrawn)) sessionEnded(sid);
     },
     endStreams(): void {
@@ -194,7 +203,7 @@ function withdrawing({ sessions, sessionEnded, streams, endpoints, identify, ask
   };
 }
 
-/** For credentials that end by themselves; what the settings say holds at once. */
+/** For credentials that expire; changes of the settings take effect at once. */
 function sweepNowAndThen(withdrawn: ReturnType<typeof withdrawing>, closers: Closers): void {
   const timers = [
     setInterval(() => withdrawn.endSessions(), limits.withdrawnSweepMs).unref(),

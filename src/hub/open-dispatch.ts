@@ -1,7 +1,7 @@
 import type { ActivitySink, NewActivity } from '../core/activity.ts';
 import type { Logger } from '../core/logger.ts';
 import type { CallCounts } from '../metrics/calls.ts';
-import { askableCall } from '../mcp/asks/client-of.ts';
+import { askableCall } from '../mcp/server-requests/client-of.ts';
 import { activityOf, refusedActivityOf, smartActivityOf } from '../mcp/activity.ts';
 import type { DispatchOptions } from '../mcp/dispatch.ts';
 import type { RefusedCall } from '../mcp/refused-call.ts';
@@ -9,13 +9,13 @@ import { stateOwner } from '../mcp/request.ts';
 import { createSearchUsage } from '../mcp/search-usage.ts';
 import type { SmartOptions } from '../mcp/smart.ts';
 import type { SettingsStore } from '../settings/store.ts';
-import type { Leases } from '../upstream/leases.ts';
+import type { DedicatedConnections } from '../upstream/dedicated-connections.ts';
 import { version } from '../version.ts';
 import type { Clients } from './open-clients.ts';
 
 export interface OpenDispatch {
   readonly settings: Pick<SettingsStore, 'current'>;
-  readonly leases: Leases;
+  readonly dedicated: DedicatedConnections;
   readonly records: { readonly activity: ActivitySink };
   readonly smart: SmartOptions;
   readonly clients: Clients;
@@ -25,7 +25,7 @@ export interface OpenDispatch {
 
 /** How requests get to the servers, from MCP clients and from everywhere else, and what is kept of them. */
 export function openDispatch(options: OpenDispatch): DispatchOptions {
-  const { settings, leases, records, smart, clients, counts, log } = options;
+  const { settings, dedicated, records, smart, clients, counts, log } = options;
   const keep = (record: NewActivity, ms: number): void => {
     records.activity.record(record);
     counts.count(record, ms);
@@ -35,12 +35,12 @@ export function openDispatch(options: OpenDispatch): DispatchOptions {
   return {
     ...clients.forRequests,
     connection(target, request) {
-      const tenant = { principal: request.principal, session: stateOwner(request) };
-      const connection = leases.connection(target.server, tenant);
+      const connectionOwner = { principal: request.principal, session: stateOwner(request) };
+      const connection = dedicated.connection(target.server, connectionOwner);
       if (!connection) return undefined;
       clients.needed(connection, request);
       const asking = connection.hasGivenUp ? askableCall(request, target) : undefined;
-      return asking ? leases.forAsking(connection, tenant, asking) : connection;
+      return asking ? dedicated.forAsking(connection, connectionOwner, asking) : connection;
     },
     finished(call) {
       clients.forRequests.tasks.learn(call);

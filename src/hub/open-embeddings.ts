@@ -7,7 +7,7 @@ import type { Env } from '../env/env.ts';
 import { expandText, type ReadFile } from '../settings/placeholders.ts';
 import { secretValues } from '../settings/secret-values.ts';
 import { embeddingSettings } from '../settings/smart-routing.ts';
-import type { EmbeddingWishes } from '../smart/hosted/embedding-choice.ts';
+import type { EmbeddingConfig } from '../smart/hosted/embedding-choice.ts';
 import { Embeddings } from '../smart/embeddings.ts';
 import { createVectorStore } from '../smart/vectors/kept.ts';
 import type { SecretFiles } from './secret-files.ts';
@@ -28,12 +28,15 @@ export function openEmbeddings(database: DatabaseHandle, log: Logger, closers: C
 
 const channel = 'embeddings';
 
-/** What is wanted of the embedding service: the environment where it speaks, else the settings, with `${VAR}` and `${file:/path}` filled in. */
-export function embeddingWishes(
+/**
+ * The config of the embedding service: the environment where it is set, else the settings, with `${VAR}` and
+ * `${file:/path}` filled in.
+ */
+export function embeddingConfig(
   { system }: { readonly system: Pick<SystemSettings, 'embedding'> },
   { smart, variables }: Env,
   readFile: ReadFile,
-): EmbeddingWishes {
+): EmbeddingConfig {
   const given = system.embedding ?? embeddingSettings({});
   const filled = <T extends object>(texts: T): T => {
     const fill = (value: unknown): unknown =>
@@ -47,7 +50,7 @@ export function embeddingWishes(
   };
 }
 
-/** The members of `then`, where `first` does not say otherwise. */
+/** The members of `then`, where `first` has none of its own. */
 function over<T extends object>(first: { readonly [K in keyof T]?: unknown }, then: T): T {
   const entries = Object.entries(then).map(([name, value]) => [name, first[name as keyof T] ?? (value as unknown)]);
   return Object.fromEntries(entries) as T;
@@ -55,12 +58,12 @@ function over<T extends object>(first: { readonly [K in keyof T]?: unknown }, th
 
 /** What no log may show of the settings and the environment. */
 export function secretsOf(settings: Settings, env: Env, { known, values }: SecretFiles): string[] {
-  const keys = embeddingKeys(embeddingWishes(settings, env, known));
+  const keys = embeddingKeys(embeddingConfig(settings, env, known));
   return [...secretValues(settings, env.variables, known), ...keys, ...values()];
 }
 
-/** The keys among the wishes that may not be shown. */
-export function embeddingKeys({ openai, azure }: EmbeddingWishes): string[] {
+/** The keys in the config, which must not be shown. */
+export function embeddingKeys({ openai, azure }: EmbeddingConfig): string[] {
   return [openai.apiKey, azure.apiKey].filter(
     (key): key is string => key !== undefined && key.length >= limits.embeddingKeyChars,
   );

@@ -19,7 +19,10 @@ export interface Management {
   readonly adminPasswordFile: string | undefined;
 }
 
-/** All that people need and tools do without. It takes a tenth of a second to load, which servers that start need not wait for. */
+/**
+ * Everything that people need and tools do not. It takes a tenth of a second to load, which servers that start need not
+ * wait for.
+ */
 export async function openManagement(parts: Omit<AppParts, 'passwords'>): Promise<Management> {
   const passwords = createPasswords();
   const app = buildApp({ ...parts, passwords });
@@ -32,12 +35,15 @@ export async function openManagement(parts: Omit<AppParts, 'passwords'>): Promis
   return { answer, adminPassword, adminPasswordFile: adminPassword === undefined ? undefined : file?.path };
 }
 
-/** Whether what the start says goes into a log and not to a terminal. */
+/** Whether the output of the start goes into a log and not to a terminal. */
 function isLogged({ env }: Pick<AppParts, 'env'>): boolean {
   return (env.logFormat ?? usualFormat()) === 'json';
 }
 
-/** `ADMIN_PASSWORD` as far as it counts for a first admin. Throws HubError `misconfigured` for one that the policy refuses. */
+/**
+ * `ADMIN_PASSWORD` as far as it counts for a first admin. Throws HubError `misconfigured` for one that the policy
+ * refuses.
+ */
 function givenPassword({ settings, env }: Pick<AppParts, 'settings' | 'env'>) {
   const { adminPassword: password } = env;
   if (password === undefined || settings.current.users.length > 0) return undefined;
@@ -58,7 +64,10 @@ function warnOfWeakPasswords({ settings, log }: Pick<AppParts, 'settings' | 'log
     });
 }
 
-/** A hub that was started before passwords were looked at: `ADMIN_PASSWORD` tells whether it is still the password, and weak. */
+/**
+ * A hub that was started before passwords were looked at: `ADMIN_PASSWORD` tells whether it is still the password, and
+ * weak.
+ */
 async function noteWeakPassword({ settings, env }: Pick<AppParts, 'settings' | 'env'>, passwords: Passwords) {
   const admin = settings.current.users.find(({ username }) => username === 'admin');
   const { adminPassword: password } = env;
@@ -72,7 +81,10 @@ async function noteWeakPassword({ settings, env }: Pick<AppParts, 'settings' | '
     .catch(() => undefined);
 }
 
-/** With a full disk there is no first admin yet. One with a password that was given is made later; a random one could not be shown to the operator then. */
+/**
+ * With a full disk there is no first admin yet. One with a password that was given is made later; a random one could
+ * not be shown to the operator then.
+ */
 async function firstAdminOnDisk(
   { settings, env, room, log }: Pick<AppParts, 'settings' | 'env' | 'room' | 'log'>,
   passwords: Passwords,

@@ -4,7 +4,7 @@ import { createCallCounts } from '../metrics/calls.ts';
 import { countLogEntries } from '../metrics/log-entries.ts';
 import { createMetrics } from '../metrics/metrics.ts';
 import type { Pool } from '../upstream/pool.ts';
-import type { Front } from '../wire/front.ts';
+import type { FastPath } from '../wire/fast-path.ts';
 import { version } from '../version.ts';
 import type { Clients } from './open-clients.ts';
 import type { Storage } from './open-storage.ts';
@@ -13,12 +13,12 @@ export interface OpenMetrics extends Pick<Storage, 'book' | 'database' | 'settin
   readonly clients: Pick<Clients, 'sessions' | 'streams'>;
   readonly pool: Pool;
   readonly bodies: ByteBudget;
-  readonly front: Pick<Front, 'connections'>;
+  readonly fastPath: Pick<FastPath, 'connections'>;
 }
 
-/** What is counted, and what of everything else is told to who asks for the metrics. */
+/** What is counted, and what else the metrics show. */
 export function openMetrics(options: OpenMetrics, closers: Closers) {
-  const { book, database, settings, records, clients, pool, bodies, front } = options;
+  const { book, database, settings, records, clients, pool, bodies, fastPath } = options;
   const counts = createCallCounts((server) => settings.current.servers.has(server));
   settings.subscribe(() => counts.prune());
   const metrics = createMetrics({
@@ -27,7 +27,7 @@ export function openMetrics(options: OpenMetrics, closers: Closers) {
     servers: () => pool.states(),
     sessions: () => clients.sessions.liveCount,
     streams: () => ({ mcp: clients.streams.count, log: records.logStream.readers() }),
-    connections: () => front.connections,
+    connections: () => fastPath.connections,
     bodies: () => bodies,
     database: () => database.state().state,
     rows: () => ({ log: records.logs.counts(), activity: records.activity.counts() }),

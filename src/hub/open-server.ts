@@ -5,41 +5,41 @@ import type { Logger } from '../core/logger.ts';
 import type { Env } from '../env/env.ts';
 import { clientOf } from '../http/frame/client-address.ts';
 import { listen } from '../http/frame/server.ts';
-import type { Door } from '../mcp/door.ts';
-import { createFront, type Front } from '../wire/front.ts';
+import type { HttpEntry } from '../mcp/http-entry.ts';
+import { createFastPath, type FastPath } from '../wire/fast-path.ts';
 import { SafeResponse } from '../wire/safe-response.ts';
 
 /** What clients connect to. One way of answering follows another, the server and its address stay. */
 export interface Entrance {
   readonly server: Server;
-  readonly front: Front;
+  readonly fastPath: FastPath;
   /** Listens, if it does not yet; gives the address without a path. Errors are those of `listen`. */
   listen(): Promise<string>;
-  /** How requests are answered before there is a door. */
+  /** How requests are answered before there is an HTTP entry. */
   answer(unready: RequestListener): void;
-  /** From now on requests go through the door; `bodies` is the memory for those to MCP endpoints. */
-  open(door: Door, bodies: ByteBudget): void;
+  /** From now on requests go through the HTTP entry; `bodies` is the memory for those to MCP endpoints. */
+  open(httpEntry: HttpEntry, bodies: ByteBudget): void;
 }
 
 export function createEntrance(env: Pick<Env, 'trustProxy' | 'host' | 'port'>, log: Logger): Entrance {
   let unready: RequestListener | undefined;
-  let opened: { readonly door: Door; readonly bodies: ByteBudget } | undefined;
+  let opened: { readonly httpEntry: HttpEntry; readonly bodies: ByteBudget } | undefined;
   let address: Promise<string> | undefined;
   const server = createServer({
     keepAliveTimeout: limits.idleConnectionMs,
     requestTimeout: limits.requestReadMs,
     ServerResponse: SafeResponse,
   });
-  server.on('request', (req, res) => (opened ? opened.door.enter(req, res) : unready?.(req, res)));
+  server.on('request', (req, res) => (opened ? opened.httpEntry.enter(req, res) : unready?.(req, res)));
   const bounds = {
     most: limits.connections,
     mostPerAddress: limits.connectionsPerAddress,
     clientOf: clientOf(env.trustProxy),
     refused: refusedConnections(log),
   };
-  const front = createFront(server, {
-    takes: (url) => opened?.door.isMcp(url) === true,
-    handle: (req, res) => opened?.door.enterMcp(req, res),
+  const fastPath = createFastPath(server, {
+    takes: (url) => opened?.httpEntry.isMcp(url) === true,
+    handle: (req, res) => opened?.httpEntry.enterMcp(req, res),
     bounds,
     bodies: {
       hold: (bytes, size) => opened?.bodies.hold(bytes, size) === true,
@@ -48,13 +48,13 @@ export function createEntrance(env: Pick<Env, 'trustProxy' | 'host' | 'port'>, l
   });
   return {
     server,
-    front,
+    fastPath,
     listen: () => (address ??= listen(server, env.host, env.port)),
     answer(listener) {
       unready = listener;
     },
-    open(door, bodies) {
-      opened = { door, bodies };
+    open(httpEntry, bodies) {
+      opened = { httpEntry, bodies };
     },
   };
 }

@@ -32,7 +32,7 @@ type Needs = Pick<
   'publicUrl' | 'expand' | 'addresses' | 'userAgent' | 'signedIn' | 'relist' | 'changed'
 >;
 
-/** Signing in to servers. `changed` is not called before this has returned: whoever hears of it is not there yet. */
+/** Signing in to servers. `changed` is not called before this has returned: its receiver does not exist before that. */
 export async function openSignIns(
   env: Env,
   storage: SignInStorage,
@@ -61,7 +61,10 @@ export async function openSignIns(
   return { signIns, grants: stores.grants };
 }
 
-/** Where sign-ins are kept: in the data folder, or with `DB_URL` in the database for all hubs that share it (decisions/0017). */
+/**
+ * Where sign-ins are kept: in the data folder, or with `DB_URL` in the database for all hubs that share it
+ * (decisions/0017).
+ */
 async function openStores(
   env: Env,
   { dataDir, database, log }: SignInStorage,

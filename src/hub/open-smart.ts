@@ -16,9 +16,9 @@ import { builtinThreshold, chooseEmbedding } from '../smart/hosted/embedding-cho
 import type { Embeddings } from '../smart/embeddings.ts';
 import { createSmartIndex, type SmartIndex, toolKey } from '../smart/routing.ts';
 import { createSearchEngine, type SearchEngine } from '../smart/search-engine.ts';
-import { createTurns } from '../smart/turns.ts';
+import { createCooperativeQueue } from '../smart/cooperative-queue.ts';
 import type { Pool } from '../upstream/pool.ts';
-import { embeddingWishes, openEmbeddings } from './open-embeddings.ts';
+import { embeddingConfig, openEmbeddings } from './open-embeddings.ts';
 import type { SecretFiles } from './secret-files.ts';
 
 export interface SmartParts {
@@ -37,23 +37,23 @@ export interface Smart {
   /** Makes the index equal to what the servers offer now, and uses the embedder that is wanted now. */
   sync(settings: Settings): void;
   /**
-   * Begins to read tools and the built-in table of word vectors, once `after` resolves or somebody searches. Until the table is there, and should it fail, search
-   * goes by words alone and says so.
+   * Begins to read tools and the built-in table of word vectors, once `after` resolves or a search comes. Until the
+   * table is there, and should it fail, search goes by words alone and says so.
    */
   start(after: Promise<void>): void;
 }
 
-/** Wires smart routing: the index over the catalogue, the embedding service, and what endpoints ask of both. */
+/** Wires smart routing: the index over the catalogue, the embedding service, and what endpoints need of both. */
 export function openSmart({ env, settings, database, pool, files, log }: SmartParts, closers: Closers): Smart {
   const embeddings = openEmbeddings(database, log, closers);
   const indexOver = (engine: SearchEngine): SmartIndex =>
     createSmartIndex(engine, (documents) => embeddings.sync(documents));
-  const turns = createTurns();
+  const turns = createCooperativeQueue();
   const schemas = createToolArguments();
   let index = indexOver(createSearchEngine());
   closers.add(() => index.stop());
   let threshold: number | undefined;
-  let obeyed: Settings | undefined;
+  let applied: Settings | undefined;
   const wanted = deferred<void>();
   let isRead = false;
   let told: { readonly settings: Settings; readonly catalogue: Catalogue } | undefined;
@@ -71,9 +71,12 @@ export function openSmart({ env, settings, database, pool, files, log }: SmartPa
     return { ...answer, degraded: reasons.length === 0 ? undefined : reasons.join('; ') };
   };
 
-  /** Looked at before each search too: words that an admin gave a tool a moment ago count. Only who searches first after a change may have to wait, and not long. */
+  /**
+   * Looked at before each search too: words that an admin gave to a tool a moment ago count already. Only the first
+   * search after a change may have to wait, and not long.
+   */
   async function upToDate(now: Settings): Promise<void> {
-    obey(now);
+    applyConfig(now);
     if (!tell(now)) return;
     const ready = index.ready().catch(() => undefined);
     await Promise.race([ready, sleep(limits.indexWaitMs, undefined, { ref: false })]);
@@ -88,18 +91,18 @@ export function openSmart({ env, settings, database, pool, files, log }: SmartPa
     return true;
   }
 
-  /** What was changed a moment ago counts, a key that was taken out above all. */
-  function obey(now: Settings): void {
-    if (now === obeyed) return;
-    obeyed = now;
-    const wishes = embeddingWishes(now, env, files.tryRead);
-    threshold = builtinThreshold(wishes);
-    embeddings.use(chooseEmbedding(wishes));
+  /** A recent change counts at once, above all a key that was removed. */
+  function applyConfig(now: Settings): void {
+    if (now === applied) return;
+    applied = now;
+    const embedding = embeddingConfig(now, env, files.tryRead);
+    threshold = builtinThreshold(embedding);
+    embeddings.use(chooseEmbedding(embedding));
   }
 
   function sync(now: Settings): void {
     if (isRead) tell(now);
-    obey(now);
+    applyConfig(now);
   }
 
   async function load(): Promise<void> {

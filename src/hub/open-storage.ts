@@ -4,7 +4,7 @@ import { limits } from '../core/limits.ts';
 import type { Logger, LoggerFor } from '../core/logger.ts';
 import { createDatabase, type DatabaseHandle } from '../database/supervise.ts';
 import type { Env } from '../env/env.ts';
-import { createRoom } from '../disk/room.ts';
+import { createFullDiskRetry } from '../disk/full-disk-retry.ts';
 import { linkTarget, removeTemporaryFiles } from '../disk/write-file-atomic.ts';
 import { answerUnready } from '../http/open/unready.ts';
 import { closeServer } from '../http/frame/server.ts';
@@ -32,7 +32,7 @@ export interface OpenStorage {
 export async function openStorage({ env, book, entrance, stop }: OpenStorage, closers: Closers) {
   const log: LoggerFor = (service) => book.for(service);
   const security = book.security('api');
-  const room = createRoom(log('hub'));
+  const room = createFullDiskRetry(log('hub'));
   closers.add(() => room.close());
   const dataDir = await openDataDir(env.dataDir, log('hub'), room);
   closers.add(() => dataDir.close());
@@ -45,7 +45,7 @@ export async function openStorage({ env, book, entrance, stop }: OpenStorage, cl
   const keep = () => settings.change(() => {});
   const waiting = async (): Promise<void> => {
     entrance.answer(answerUnready({ basePath: env.basePath, database, version }));
-    closers.add(() => closeServer(entrance.server, entrance.front, 0, []));
+    closers.add(() => closeServer(entrance.server, entrance.fastPath, 0, []));
     const url = await entrance.listen();
     dataDir.announce(`${url}${env.basePath}`);
     const text = 'The settings are in the database (DB_URL), which is not available. Until it is, requests get 503';

@@ -12,13 +12,13 @@ import type { LogBook } from '../logs/log.ts';
 import type { DataDir } from '../settings/data-dir.ts';
 import { expandServer } from '../settings/placeholders.ts';
 import type { SettingsStore } from '../settings/store.ts';
-import { whileItIsThere } from '../upstream/server-log.ts';
+import { logWhileInSettings } from '../upstream/server-log.ts';
 import { catalogueText, loadCatalogue } from '../upstream/catalogue-file.ts';
 import type { ChannelEvents } from '../upstream/channel.ts';
 import { inheritableEnv } from '../upstream/stdio/child-env.ts';
 import { openEraMemory } from '../upstream/eras/memory.ts';
 import { createInstallQueue } from '../upstream/stdio/install-queue.ts';
-import { createLeases } from '../upstream/leases.ts';
+import { createDedicatedConnections } from '../upstream/dedicated-connections.ts';
 import { loadChannel, openChannel } from '../upstream/open-channel.ts';
 import { endOrphans, ownerMark } from '../upstream/stdio/orphans.ts';
 import { createPool } from '../upstream/pool.ts';
@@ -38,17 +38,20 @@ interface UpstreamStorage {
 }
 
 interface UpstreamNeeds {
-  /** Something about a server is not what it was: raise a flag and return. */
+  /** Something about a server changed: set a flag and return. */
   readonly changed: () => void;
-  /** The same of a token for one, or of a sign-in. */
+  /** The same for a token of a server, or a sign-in. */
   readonly signInsChanged: () => void;
-  /** Who hears what servers say and ask of their own accord. */
+  /** Gets the notifications and requests of servers that belong to no call. */
   readonly clients: () => Pick<Clients, 'said' | 'asked' | 'abilitiesOf' | 'ownConnection'>;
   /** Where browsers reach the hub, without `BASE_PATH`. */
   readonly address: () => string;
 }
 
-/** Everything on the side of the servers: connections, sign-ins, and what they left behind on disk. Nothing connects before `pool.reconcile`. */
+/**
+ * Everything on the side of the servers: connections, sign-ins, and what they left behind on disk. Nothing connects
+ * before `pool.reconcile`.
+ */
 export async function openUpstream(env: Env, storage: UpstreamStorage, closers: Closers, needs: UpstreamNeeds) {
   const { book, log, dataDir } = storage;
   const { changed } = needs;
@@ -60,7 +63,8 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
   const owner = ownerMark(dataDir.path);
   const { connectTimeoutMs, requestTimeoutMs } = env;
   const inheritedEnv = inheritableEnv(env.variables);
-  // The environment and the files are the operator's: a server that no admin vouches for cannot have them sent anywhere.
+  // The environment and the files are the operator's: nothing of them is put into the settings of a server that is not
+  // trusted.
   const trusted = (server: ServerSettings) => isTrustedNow(settings(), server);
   const expanded = (server: ServerSettings) =>
     trusted(server) ? expandServer(server, env.variables, storage.files.read) : expandServer(server, {});
@@ -76,14 +80,14 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     userAgent,
     signedIn({ server, holder }) {
       pool.connection(server)?.retryNow();
-      leases.retry(server, holder);
+      dedicated.retry(server, holder);
     },
     relist: (server) => pool.connection(server)?.reconnect(),
     changed: needs.signInsChanged,
   });
   closers.add(() => signIns.close());
   const sayMissing = sayingMissing(log);
-  const serverLog = (server: ServerSettings) => whileItIsThere(server, settings, log(`server:${server.name}`));
+  const serverLog = (server: ServerSettings) => logWhileInSettings(server, settings, log(`server:${server.name}`));
   const opener = {
     expand: (server: ServerSettings) => {
       const { transport, missing } = expanded(server);
@@ -113,7 +117,7 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     startsAtOnce: Math.max(limits.startsAtOnce, availableParallelism() * limits.startsPerCore),
     eras,
     log: serverLog,
-    // What a dying server said last may hold a secret, and clients are told of it.
+    // The last output of a server that ended may hold a secret, and clients are told of it.
     clean: (text: string) => book.clean(text),
   };
   const pool = createPool({
@@ -124,18 +128,18 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     unasked: (server, ...said) => needs.clients().said(server, undefined, ...said),
   });
   closers.add(() => pool.close());
-  const leases = createLeases({
+  const dedicated = createDedicatedConnections({
     ...connecting,
     settings,
     shared: (server) => pool.connection(server),
     refusal: signIns.refusal,
     unasked: (...said) => needs.clients().said(...said),
     asked: (...asked) => needs.clients().asked(...asked),
-    abilitiesOf: (tenant) => needs.clients().abilitiesOf(tenant),
+    abilitiesOf: (connectionOwner) => needs.clients().abilitiesOf(connectionOwner),
     changed: (...changed) => needs.clients().ownConnection(...changed),
   });
-  closers.add(() => leases.close());
-  return { pool, leases, signIns, grants, savedText: catalogueText(saved) };
+  closers.add(() => dedicated.close());
+  return { pool, dedicated, signIns, grants, savedText: catalogueText(saved) };
 }
 
 /** What all programs that the hub starts share. What an earlier run left behind is ended. */
@@ -150,14 +154,17 @@ function openProcesses(dataDir: DataDir, log: LoggerFor, closers: Closers) {
   return { reaper, installs };
 }
 
-/** A connection keeps the settings it was made with; who vouches for its server may be somebody else by now. One that leads elsewhere by now is on its way out. */
+/**
+ * A connection keeps the settings it was made with; who is responsible for its server may have changed since. When the
+ * settings have another transport now, it is about to be closed and not trusted.
+ */
 function isTrustedNow(settings: Settings, server: ServerSettings): boolean {
   const now = settings.servers.get(server.name) ?? server;
   const isSame = now === server || JSON.stringify(now.transport) === JSON.stringify(server.transport);
   return isSame && isTrusted(settings, now);
 }
 
-/** Says which variables of a server are not set, when that is news: not at each attempt to connect. */
+/** Says which variables of a server are not set, when that changed: not at each attempt to connect. */
 function sayingMissing(log: LoggerFor): (server: string, missing: readonly string[]) => void {
   const said = new Map<string, string>();
   return (server, missing) => {

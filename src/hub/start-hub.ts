@@ -21,7 +21,7 @@ import { createPublicUrl } from '../http/frame/public-url.ts';
 import { closeServer } from '../http/frame/server.ts';
 import { takenPaths } from '../http/frame/taken-paths.ts';
 import { metadataUrl } from '../http/open/metadata-url.ts';
-import { createDoor } from '../mcp/door.ts';
+import { createHttpEntry } from '../mcp/http-entry.ts';
 import { createGuard } from '../mcp/guard.ts';
 import type { Settings } from '../core/settings/types.ts';
 import type { SettingsStore } from '../settings/store.ts';
@@ -30,7 +30,7 @@ import { usualFormat } from '../logs/output.ts';
 import { catalogueSaver } from '../upstream/catalogue-saver.ts';
 import type { Pool } from '../upstream/pool.ts';
 import { bodyBudget } from './body-budget.ts';
-import { environmentWins } from './environment-wins.ts';
+import { withEnvOverrides } from './env-overrides.ts';
 import { openClients } from './open-clients.ts';
 import { openMetrics } from './open-metrics.ts';
 import { openDispatch } from './open-dispatch.ts';
@@ -41,12 +41,13 @@ import { openUpstream } from './open-upstream.ts';
 import { openAccess } from './open-access.ts';
 import { openStorage } from './open-storage.ts';
 import { createSecretFiles } from './secret-files.ts';
-import { createSettling, type Settling } from './settling.ts';
+import { createServerReadiness, type ServerReadiness } from './server-readiness.ts';
 
 /**
- * Builds every part of the hub in order and starts it; the only place that knows them all. Returns as soon as it listens: servers connect afterwards. Throws
- * HubError `misconfigured` or `conflict` when it cannot start; nothing is left open then. A hub whose settings are in a database that is
- * away listens, answers 503, and waits for it, until `stop` is aborted.
+ * Builds every part of the hub in order and starts it; the only place that knows them all. Returns as soon as it
+ * listens: servers connect afterwards. Throws HubError `misconfigured` or `conflict` when it cannot start; nothing is
+ * left open then. A hub whose settings are in a database that is away listens, answers 503, and waits for it, until
+ * `stop` is aborted.
  */
 export async function startHub(env: Env, stop?: AbortSignal): Promise<Hub> {
   const closers = newClosers();
@@ -67,7 +68,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   let listening = '';
   let hideSecrets = (): void => {};
   const files = createSecretFiles(log('hub'), () => hideSecrets());
-  const { pool, leases, signIns, grants, savedText } = await openUpstream(env, { ...storage, files }, closers, {
+  const { pool, dedicated, signIns, grants, savedText } = await openUpstream(env, { ...storage, files }, closers, {
     changed: () => loop.flag(),
     signInsChanged() {
       // Tokens are secrets too.
@@ -79,31 +80,31 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   });
   hideSecrets = () => book.setSecrets([...secretsOf(settings.current, env, files), ...grants.secrets()]);
   hideSecrets();
-  const seen = environmentWins(env);
+  const seen = withEnvOverrides(env);
   const views = createViews(() => ({ settings: seen(settings.current), catalogue: pool.catalogue }));
   const settingsBaseUrl = () => settings.current.system.baseUrl;
   const outside = createOutside(env, settingsBaseUrl);
   const guard = createGuard({ ...env, settingsBaseUrl, machineName: hostname(), exposed: outside.exposed });
   const whom = { env, outside, who: () => identity };
-  const clients = openClients({ ...whom, views, dataDir, settings, pool, leases, log }, closers);
+  const clients = openClients({ ...whom, views, dataDir, settings, pool, dedicated, log }, closers);
   const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedText, pool, log('hub'));
   closers.add(() => saveCatalogue.close());
   const changes = createChanges();
   const loop = reconciling(log('hub'), closers, () => {
     signIns.reconcile();
     pool.reconcile(settings.current);
-    leases.reconcile();
+    dedicated.reconcile();
     smart.sync(settings.current);
     clients.reconcile();
     saveCatalogue.soon();
     changes.announce();
     servers.look();
   });
-  const servers = createSettling(() => pool.states(), closers);
+  const servers = createServerReadiness(() => pool.states(), closers);
   settings.subscribe((now) => {
-    // Not in the loop: who makes a server of a free name may be somebody else.
+    // Not in the loop: a new server with a free name may belong to another user.
     pool.retire(now);
-    leases.reconcile();
+    dedicated.reconcile();
     hideSecrets();
     loop.flag();
   });
@@ -112,14 +113,14 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const { identity, ...access } = await openAccess(env, storage, closers);
   const smart = openSmart({ env, settings, database, pool, files, log: log('search') }, closers);
   const bodies = bodyBudget(() => settings.current);
-  const { counts, metrics } = openMetrics({ ...storage, clients, pool, bodies, front: entrance.front }, closers);
-  const dispatch = openDispatch({ ...storage, leases, clients, counts, smart: smart.options, log: log('gateway') });
+  const { counts, metrics } = openMetrics({ ...storage, clients, pool, bodies, fastPath: entrance.fastPath }, closers);
+  const dispatch = openDispatch({ ...storage, dedicated, clients, counts, smart: smart.options, log: log('gateway') });
   const publicUrl = createPublicUrl({ ...env, settingsBaseUrl });
   const { embeddings } = smart;
   const asked = { pool, signIns, views, dispatch, changes, embeddings, metrics };
   const parts = { ...storage, ...asked, ...access, publicUrl, env, identity, bodies, outside, guard };
   const management = deferred<RequestListener>();
-  const door = createDoor({
+  const httpEntry = createHttpEntry({
     ...dispatch,
     basePath: env.basePath,
     guard,
@@ -141,18 +142,18 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
 
   // What the last run knew is served from the first request on.
   pool.prepare(settings.current);
-  entrance.open(door, bodies);
+  entrance.open(httpEntry, bodies);
   listening = await entrance.listen();
   const streams = [clients.streams, records.logStream, changes];
-  closers.add(() => closeServer(entrance.server, entrance.front, limits.drainMs, streams));
+  closers.add(() => closeServer(entrance.server, entrance.fastPath, limits.drainMs, streams));
   dataDir.announce(`${listening}${env.basePath}`);
   pool.reconcile(settings.current);
   await setImmediate(); // The first of them are being started.
   const { openManagement } = await import('./open-management.ts');
-  // Not before the hub listens: a start that fails would leave an admin whose password nobody has seen.
+  // Not before the hub listens: a start that fails would leave an admin whose password was never shown.
   const { answer, ...first } = await openManagement({ ...parts, log: log('api') });
   management.resolve(answer);
-  // Seconds of computing, which nobody waits for: servers that start need the cores more.
+  // Seconds of computing that no caller waits for: servers that start need the cores more.
   for (const part of [database, smart]) part.start(servers.settled(limits.startCalmMs));
   return hubOf(env, { url: `${listening}${env.basePath}`, outside, settings, pool, servers, closers, ...first });
 }
@@ -169,7 +170,7 @@ function warnOfReadableSecrets(env: Env, { servers }: Settings, log: Logger): vo
   for (const secrets of env.readable) log.warn(readableText(secrets));
 }
 
-/** The one loop that makes what is what should be. */
+/** The one loop that brings the actual state to the wanted state. */
 function reconciling(log: Logger, closers: Closers, run: () => void): Loop {
   const loop = createLoop({
     debounceMs: limits.reconcileDebounceMs,
@@ -186,7 +187,7 @@ interface Built {
   readonly outside: Outside;
   readonly settings: SettingsStore;
   readonly pool: Pool;
-  readonly servers: Settling;
+  readonly servers: ServerReadiness;
   readonly adminPassword: string | undefined;
   readonly adminPasswordFile: string | undefined;
   readonly closers: Closers;

@@ -5,7 +5,10 @@ import type { ActivityFilter, ActivityListing, OwnCalls } from './activity-filte
 /** A record as it is shown: that of a search with what was done with its results, in order. */
 export type SeenActivity = Activity & { readonly uses?: readonly SearchUseRecord[] };
 
-/** An answer of this hub's memory while the database cannot be read: earlier records and those of other hubs are not in it. */
+/**
+ * An answer of this hub's memory while the database cannot be read: earlier records and those of other hubs are not in
+ * it.
+ */
 export interface MaybeIncomplete {
   readonly incomplete?: true;
 }
@@ -16,7 +19,10 @@ export interface ActivityPage {
   readonly pagination: Pagination;
 }
 
-/** Of calls, but for `search`. `errorCount` counts all that did not succeed; `avgDuration` in milliseconds, 0 when there were no calls. */
+/**
+ * Of calls, but for `search`. `errorCount` counts all that did not succeed; `avgDuration` in milliseconds, 0 when there
+ * were no calls.
+ */
 export interface ActivityStats {
   readonly totalCalls: number;
   readonly successCount: number;
@@ -80,7 +86,10 @@ export function everyBucket(
   }));
 }
 
-/** The values that occur, sorted: what a dashboard offers to filter by. Not those of refused calls, which may name anything; servers and tools not of searches, which are of none. */
+/**
+ * The values that occur, sorted: what a dashboard offers to filter by. Not those of refused calls, which may name
+ * anything; servers and tools not of searches, which are of none.
+ */
 export interface ActivityChoices {
   readonly servers: readonly string[];
   readonly tools: readonly string[];
@@ -102,7 +111,7 @@ export interface ActivityAnswers {
   remove(before: Date): Promise<number>;
 }
 
-/** Two decimals: more is noise, and table and memory would differ in the last one. */
+/** Two decimals: more would say nothing, and table and memory would differ in the last one. */
 export function roundMs(ms: number): number {
   return Math.round(ms * 100) / 100;
 }

@@ -1,5 +1,5 @@
 import type { Activity } from '../core/activity.ts';
-import { ActivitySlot } from './activity-slots.ts';
+import { ReusedActivity } from './activity-ring-buffer.ts';
 
 /** A column, its type, and its value in a record. */
 export type Column = readonly [name: string, type: string, value: (activity: Activity) => string | number | null];
@@ -26,8 +26,9 @@ type Missing = Exclude<
 export const allMembersAreWritten: Missing extends never ? true : never = true;
 
 /**
- * Writes records in the binary format of COPY (PostgreSQL, COPY, File Formats). Of a record that differs from the one before in no more than its id, its times and its size, as most do,
- * nothing else is made anew: this runs on the thread that relays calls.
+ * Writes records in the binary format of COPY (PostgreSQL, COPY, File Formats). Of a record that differs from the one
+ * before in no more than its id, its times and its size, as most do, nothing else is written again: this runs on the
+ * thread that relays calls.
  */
 export function copyWriter(columns: readonly Column[]): {
   readonly names: string;
@@ -60,7 +61,9 @@ export function copyWriter(columns: readonly Column[]): {
   };
 }
 
-/** Whether two records differ in no shared member. Written out: by name it takes several times as long, for each call. */
+/**
+ * Whether two records differ in no shared member. Written out: by name it takes several times as long, for each call.
+ */
 export function isAlike(a: Activity, b: Activity): boolean {
   return (
     a.traceId === b.traceId &&
@@ -88,14 +91,14 @@ export function isAlike(a: Activity, b: Activity): boolean {
 function writeOwn(bytes: Buffer, from: number, activity: Activity, columns: number): number {
   let at = bytes.writeInt16BE(columns, from);
   at = writeId(bytes, bytes.writeInt32BE(16, at), activity);
-  const atMs = activity instanceof ActivitySlot ? activity.atMs : Date.parse(activity.timestamp);
+  const atMs = activity instanceof ReusedActivity ? activity.atMs : Date.parse(activity.timestamp);
   at = writeInt64(bytes, bytes.writeInt32BE(8, at), (atMs - epochMs) * 1_000);
   at = bytes.writeDoubleBE(activity.durationMs, bytes.writeInt32BE(8, at));
   return bytes.writeInt32BE(activity.resultBytes, bytes.writeInt32BE(4, at));
 }
 
 function writeId(bytes: Buffer, at: number, activity: Activity): number {
-  if (!(activity instanceof ActivitySlot)) return at + bytes.write(activity.id.replaceAll('-', ''), at, 'hex');
+  if (!(activity instanceof ReusedActivity)) return at + bytes.write(activity.id.replaceAll('-', ''), at, 'hex');
   // As `idOf` spells it.
   const { idMs, count, high, low } = activity;
   bytes.writeUIntBE(idMs, at, 6);

@@ -25,7 +25,7 @@ export interface ActivityFilter {
   readonly start?: Date;
   /** Inclusive. */
   readonly end?: Date;
-  /** Only this account's calls, whatever else is asked for: what a user who is not admin gets. */
+  /** Only this account's calls, whatever the other conditions are: what a user who is not admin gets. */
   readonly mine?: OwnCalls;
 }
 
@@ -35,7 +35,10 @@ export interface ActivityListing extends ActivityFilter {
   readonly limit: number;
 }
 
-/** Reads the query parameters of `/api/activities`. Throws HubError `invalid_input` with every problem. `mine` is the caller's to add. */
+/**
+ * Reads the query parameters of `/api/activities`. Throws HubError `invalid_input` with every problem. `mine` is the
+ * caller's to add.
+ */
 export function parseActivityListing(raw: RawFilter): ActivityListing {
   const read = readFilter(raw);
   const found = {

@@ -1,7 +1,7 @@
 import { type Activity, activityKinds, activityStatuses } from '../core/activity.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import { isAlike, sharedMembers } from './activity-copy.ts';
-import { ActivitySlot } from './activity-slots.ts';
+import { ReusedActivity } from './activity-ring-buffer.ts';
 import type { JournalCodec } from './journal.ts';
 
 /**
@@ -10,10 +10,10 @@ import type { JournalCodec } from './journal.ts';
  * leaves them out, and its `idMs` is what has passed since that one: long numbers and texts are most of the work, on
  * the thread that relays calls.
  */
-export const activityJournal: JournalCodec<ActivitySlot> = {
+export const activityJournal: JournalCodec<ReusedActivity> = {
   encoder() {
     /** A record of its own: those that come are written over. */
-    const before = new ActivitySlot();
+    const before = new ReusedActivity();
     let isFirst = true;
     let idMs = 0;
     return (row) => {
@@ -43,7 +43,7 @@ export const activityJournal: JournalCodec<ActivitySlot> = {
       if (typeof durationMs !== 'number') throw new TypeError('Not a duration');
       const idMs = whole(since) + (given === undefined ? (earlier?.idMs ?? 0) : 0);
       const stamp = { atMs: idMs + whole(ahead), idMs, count: whole(count), high: whole(high), low: whole(low) };
-      const slot = new ActivitySlot();
+      const slot = new ReusedActivity();
       slot.write(stamp, { ...members, durationMs, resultBytes: whole(resultBytes) });
       before = { idMs, members };
       return slot;
@@ -51,7 +51,7 @@ export const activityJournal: JournalCodec<ActivitySlot> = {
   },
 };
 
-function sharedOf(row: ActivitySlot): SharedMembers {
+function sharedOf(row: ReusedActivity): SharedMembers {
   const {
     atMs: _at,
     idMs: _ms,

@@ -3,18 +3,18 @@ import { limits } from '../core/limits.ts';
 import { paginationOf } from '../core/pagination.ts';
 import { everyBucket, roundMs, searchStats } from './activity-answers.ts';
 import type { ActivityAnswers, SearchCounts } from './activity-answers.ts';
-import { type ActivitySlot, ActivitySlots } from './activity-slots.ts';
+import { type ReusedActivity, ActivityRingBuffer } from './activity-ring-buffer.ts';
 import { activityMatcher } from './activity-filter.ts';
 import type { ActivityFilter, OwnCalls } from './activity-filter.ts';
 
 /** The newest calls in memory: all there is without a database, and the answer while it is away. */
 export interface ActivityMemory extends ActivityAnswers {
   /** The place of the newest record, to be written to. */
-  next(): ActivitySlot;
+  next(): ReusedActivity;
 }
 
 export function createActivityMemory(): ActivityMemory {
-  const ring = new ActivitySlots(limits.activityRing);
+  const ring = new ActivityRingBuffer(limits.activityRing);
   const records = (): Activity[] => ring.oldest(ring.size).map((slot) => slot.copy());
   const matching = (filter: ActivityFilter): Activity[] => records().filter(activityMatcher(filter));
   const ofUser = (mine: OwnCalls | undefined): ActivityFilter => (mine === undefined ? {} : { mine });

@@ -16,8 +16,8 @@ import { exactFilters } from './activity-filter.ts';
 import type { ActivityFilter } from './activity-filter.ts';
 import { aheadMs, removeOld } from './prune.ts';
 import { lowestId } from './record-ids.ts';
-import { createWhere } from './where.ts';
-import type { Where } from './where.ts';
+import { createSqlConditions } from './sql-conditions.ts';
+import type { SqlConditions } from './sql-conditions.ts';
 
 /** The columns in the order they are written, each with its type and its value. */
 const columns: readonly Column[] = [
@@ -160,8 +160,8 @@ export function activityTable(database: Database): ActivityAnswers {
   };
 }
 
-function whereOf(filter: ActivityFilter): Where {
-  const where = createWhere();
+function whereOf(filter: ActivityFilter): SqlConditions {
+  const where = createSqlConditions();
   for (const [name, column] of Object.entries(exactFilters)) {
     const value = filter[name as keyof typeof exactFilters];
     if (value !== undefined) where.and(`${column} = ?`, value);
@@ -177,7 +177,7 @@ function whereOf(filter: ActivityFilter): Where {
 }
 
 /** The time in an id is never before that of its record, so the primary key leads to where to begin. */
-function since(where: Where, start: Date): void {
+function since(where: SqlConditions, start: Date): void {
   where.and('at >= ?', start);
   where.and('id >= ?::uuid', lowestId(start.getTime()));
 }

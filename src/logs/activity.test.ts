@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
-import { emptyDatabase, patienceMs, silent } from '../../test/kit/databases.ts';
+import { emptyDatabase, databaseWaitMs, silent } from '../../test/kit/databases.ts';
 import type { NewActivity } from '../core/activity.ts';
 import { limits } from '../core/limits.ts';
 import { createDatabase } from '../database/supervise.ts';
@@ -317,7 +317,7 @@ test.each(['postgres', 'embedded'] as const)('records that are written again dou
   activity.record(call());
   activity.record(call({ tool: 'back\\slash\tand\nbreaks\r\\N', errorMessage: '\\.' }));
   const { data } = await list();
-  const open = await (await emptyDatabase(kind)).whenReady(patienceMs);
+  const open = await (await emptyDatabase(kind)).whenReady(databaseWaitMs);
   await insertActivities(open, data.slice(1));
   await insertActivities(open, data);
   const rows = await open.query('select tool, error from toolhub.activity order by id desc');

@@ -15,7 +15,7 @@ import type {
 } from './activity-answers.ts';
 import type { ActivityFilter, ActivityListing, OwnCalls } from './activity-filter.ts';
 import { createActivityMemory } from './activity-memory.ts';
-import { type ActivitySlot, ActivitySlots } from './activity-slots.ts';
+import { type ReusedActivity, ActivityRingBuffer } from './activity-ring-buffer.ts';
 import { activityTable, insertActivities } from './activity-table.ts';
 import { keepPruned } from './prune.ts';
 import { createStamps } from './record-ids.ts';
@@ -25,8 +25,8 @@ import type { JournalSite } from './journal.ts';
 import type { RowQueue, WriteCounts } from './writer.ts';
 
 /**
- * One record per tool call: in the database, or without one the newest `limits.activityRing` in memory. Listings include every call recorded before them and never fail: memory
- * answers while the database cannot.
+ * One record per tool call: in the database, or without one the newest `limits.activityRing` in memory. Listings
+ * include every call recorded before them and never fail: memory answers while the database cannot.
  */
 export interface ActivityLog extends ActivitySink {
   list(listing: ActivityListing): Promise<ActivityPage & MaybeIncomplete>;
@@ -35,7 +35,10 @@ export interface ActivityLog extends ActivitySink {
   timeline(listing: TimelineListing): Promise<{ readonly buckets: readonly ActivityBucket[] } & MaybeIncomplete>;
   /** `mine`: only from this account's calls. */
   choices(mine?: OwnCalls): Promise<ActivityChoices & MaybeIncomplete>;
-  /** Undefined when there is no such record, or it is not this account's; HubError `not_ready` when that cannot be told now. */
+  /**
+   * Undefined when there is no such record, or it is not this account's; HubError `not_ready` when that cannot be told
+   * now.
+   */
   get(id: string, mine?: OwnCalls): Promise<SeenActivity | undefined>;
   /** Removes records older than so many days. HubError `not_ready` when the database should be there and is not. */
   cleanup(daysOld: number): Promise<{ deletedCount: number; cutoffDate: string }>;
@@ -55,7 +58,7 @@ export function createActivityLog({ database, log, journal, now = Date.now }: Ac
   const memory = createActivityMemory();
   const nextStamp = createStamps(now);
   const isOff = database.state().state === 'off';
-  const writer = createWriter<ActivitySlot>({
+  const writer = createWriter<ReusedActivity>({
     database,
     log,
     rows: 'activity records',
@@ -129,7 +132,10 @@ export function createActivityLog({ database, log, journal, now = Date.now }: Ac
   };
 }
 
-/** Searches with what was done with their results; whoever may see a search made those calls too. */
+/**
+ * Searches with what was done with their results; those calls are by the same account, so a user who may see the search
+ * may see them.
+ */
 async function withUses(answers: ActivityAnswers, data: readonly Activity[]): Promise<SeenActivity[]> {
   const ids = data.flatMap(({ kind, searchId }) => (kind === 'search' && searchId !== undefined ? [searchId] : []));
   if (ids.length === 0) return [...data];
@@ -143,9 +149,9 @@ async function withUses(answers: ActivityAnswers, data: readonly Activity[]): Pr
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Records that wait for the database, in places of their own: those of the memory are soon other records. */
-function slotQueue(capacity: number): RowQueue<ActivitySlot> {
-  const slots = new ActivitySlots(capacity);
+/** Records that wait for the database, in a ring buffer of their own: the one of the memory soon writes over them. */
+function slotQueue(capacity: number): RowQueue<ReusedActivity> {
+  const slots = new ActivityRingBuffer(capacity);
   return {
     get size() {
       return slots.size;

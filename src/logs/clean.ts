@@ -3,7 +3,9 @@ import { limits } from '../core/limits.ts';
 import { mask } from '../core/mask.ts';
 
 export interface Cleaner {
-  /** The text without secrets, without anything a terminal would obey, on one line, at most `limits.logLineChars` long. */
+  /**
+   * The text without secrets, without anything a terminal would obey, on one line, at most `limits.logLineChars` long.
+   */
   clean: (text: string) => string;
   /** Replaces the values to hide. */
   setSecrets: (values: Iterable<string>) => void;
@@ -34,8 +36,9 @@ export function createCleaner(secrets: Iterable<string> = []): Cleaner {
 }
 
 /**
- * Every form in which a secret is likely to turn up: as it is, its lines (stderr arrives line by line), the token of an `Authorization` value,
- * inside JSON, inside a URL. Longest first, so that a secret that contains another is hidden whole.
+ * Every form in which a secret is likely to turn up: as it is, its lines (stderr arrives line by line), the token of an
+ * `Authorization` value, inside JSON, inside a URL. Longest first, so that a secret that contains another is hidden
+ * whole.
  */
 function spellings(values: Iterable<string>): string[] {
   const found = new Set<string>();

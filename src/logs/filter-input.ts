@@ -74,7 +74,9 @@ export function readFilter(raw: RawFilter): FilterReader {
   return reader;
 }
 
-/** Lower case for A–Z only: what `lower(… collate "C")` does in every database, so that memory and table find the same. */
+/**
+ * Lower case for A–Z only: what `lower(… collate "C")` does in every database, so that memory and table find the same.
+ */
 export function foldCase(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

@@ -9,7 +9,7 @@ export function jsonLine(entry: LogEntry, text: string): string {
 
 const colours: Record<LogLevel, number> = { debug: 90, info: 36, warn: 33, error: 31 };
 
-/** Room for `server:` and a name of usual length; longer ones push the text to the right. */
+/** Width for `server:` and a name of usual length; longer ones move the text to the right. */
 const serviceColumn = 18;
 
 /** For people: local time, level and service in columns. */

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statS
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
-import { emptyDatabase, patienceMs, places, silent, tempFolder } from '../../test/kit/databases.ts';
+import { emptyDatabase, databaseWaitMs, places, silent, tempFolder } from '../../test/kit/databases.ts';
 import { hasSmallDisks, smallDisk } from '../../test/kit/small-disk.ts';
 import { until } from '../../test/kit/until.ts';
 import type { NewActivity } from '../core/activity.ts';
@@ -10,7 +10,7 @@ import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import type { DatabasePlace } from '../database/open.ts';
 import { createDatabase } from '../database/supervise.ts';
-import { createRoom } from '../disk/room.ts';
+import { createFullDiskRetry } from '../disk/full-disk-retry.ts';
 import { createActivityLog } from './activity.ts';
 import { createLog } from './log.ts';
 import { createLogStore } from './log-store.ts';
@@ -26,13 +26,13 @@ const call = (n: number, more: Partial<NewActivity> = {}): NewActivity => ({
   ...more,
 });
 
-/** The log of one process; what it says is in `said`. */
+/** The log of one process; its lines are in `said`. */
 function process(folder: string, place: DatabasePlace = away) {
   const said: string[] = [];
   const say = (message: string, fields?: object) => void said.push(`${message} ${JSON.stringify(fields ?? {})}`);
   const log: Logger = { debug: say, info: say, warn: say, error: say };
   const database = createDatabase(place);
-  const room = createRoom(log);
+  const room = createFullDiskRetry(log);
   const journal = { folder, room };
   const activity = createActivityLog({ database, log, journal });
   const book = createLog({ level: 'debug', format: 'json', write: () => {} });
@@ -86,7 +86,7 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     expect(next.activity.counts()).toMatchObject({ waiting: 30, dropped: 0 });
     next.record(100);
     next.database.start();
-    await next.database.whenReady(patienceMs);
+    await next.database.whenReady(databaseWaitMs);
     const { data } = await next.activity.list({ page: 1, limit: 100 });
     expect(data.map(({ tool }) => tool)).toEqual(['t100', ...Array.from({ length: 30 }, (_, n) => `t${29 - n}`)]);
     expect(data.at(-1)).toMatchObject({
@@ -110,7 +110,7 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     for (let round = 0; round < 2; round += 1) {
       const next = process(folder, place);
       next.database.start();
-      await next.database.whenReady(patienceMs);
+      await next.database.whenReady(databaseWaitMs);
       expect((await next.activity.list({ page: 1, limit: 1 })).pagination.total).toBe(2_500);
       expect(await next.logs.list({})).toHaveLength(2);
       await next.end();
@@ -125,7 +125,7 @@ test('several hubs on one PostgreSQL write what each has in its own folder', asy
   for (const folder of folders) await killedWith(folder, 20);
   const hubs = folders.map((folder) => process(folder, place));
   for (const { database } of hubs) database.start();
-  for (const { database } of hubs) await database.whenReady(patienceMs);
+  for (const { database } of hubs) await database.whenReady(databaseWaitMs);
   await until('both have written', () =>
     hubs.every(({ activity, logs }) => activity.counts().waiting + logs.counts().waiting === 0),
   );
@@ -154,7 +154,7 @@ test('more than memory has room for waits in the journal, and comes into the tab
   for (let n = 0; n < count; n += 1) hub.record(n);
   expect(hub.activity.counts()).toMatchObject({ waiting: count, dropped: 0 });
   hub.database.start();
-  await hub.database.whenReady(patienceMs);
+  await hub.database.whenReady(databaseWaitMs);
   await until('all is written', () => hub.activity.counts().waiting === 0);
   expect((await hub.activity.list({ page: 1, limit: 1 })).pagination.total).toBe(count);
   expect(hub.activity.counts().dropped).toBe(0);
@@ -185,7 +185,7 @@ test('a last line that a kill cut off is left out, and nothing is said of it', a
   appendFileSync(join(folder, name), '[17634,17634,0,1');
   const next = process(folder, await places.postgres());
   next.database.start();
-  await next.database.whenReady(patienceMs);
+  await next.database.whenReady(databaseWaitMs);
   expect((await next.activity.list({ page: 1, limit: 10 })).pagination.total).toBe(3);
   expect(next.activity.counts().dropped).toBe(0);
   expect(next.said.join('\n')).not.toContain('cannot be read');
@@ -203,7 +203,7 @@ test.each([
   writeFileSync(path, damage(readFileSync(path, 'utf8')));
   const next = process(folder, await places.postgres());
   next.database.start();
-  await next.database.whenReady(patienceMs);
+  await next.database.whenReady(databaseWaitMs);
   expect((await next.activity.list({ page: 1, limit: 10 })).pagination.total).toBe(3);
   expect(next.activity.counts()).toMatchObject({ waiting: 0, dropped: 1 });
   expect(next.said.join('\n')).toContain('cannot be read; it is set aside as');
@@ -217,7 +217,7 @@ test('a file of another version, and a folder in the place of one, bar nothing',
   const next = process(folder, await places.postgres());
   next.record(1);
   next.database.start();
-  await next.database.whenReady(patienceMs);
+  await next.database.whenReady(databaseWaitMs);
   expect((await next.activity.list({ page: 1, limit: 10 })).pagination.total).toBe(1);
   await until('it is looked at', () => next.activity.counts().waiting === 0);
   expect(next.activity.counts().dropped).toBe(2);
@@ -229,14 +229,14 @@ test('what was cleared does not come back', async () => {
   await killedWith(folder, 3);
   const hub = process(folder, place);
   hub.database.start();
-  await hub.database.whenReady(patienceMs);
+  await hub.database.whenReady(databaseWaitMs);
   hub.book.for('hub').info('more');
   await hub.logs.clear();
   await hub.activity.cleanup(0);
   await hub.end();
   const next = process(folder, place);
   next.database.start();
-  await next.database.whenReady(patienceMs);
+  await next.database.whenReady(databaseWaitMs);
   expect(await next.logs.list({})).toEqual([]);
   expect((await next.activity.list({ page: 1, limit: 10 })).pagination.total).toBe(0);
 });

@@ -4,7 +4,7 @@ import { errorText } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import { isDiskFull } from '../disk/disk-error.ts';
-import type { Room } from '../disk/room.ts';
+import type { FullDiskRetry } from '../disk/full-disk-retry.ts';
 import {
   findSegments,
   journalHeader,
@@ -30,7 +30,7 @@ export interface JournalCodec<T> {
 export interface JournalSite {
   /** Made when it is not there (0700); for one process at a time. */
   readonly folder: string;
-  readonly room: Pick<Room, 'wait'>;
+  readonly room: Pick<FullDiskRetry, 'wait'>;
 }
 
 /** One journal, and what is in it. */

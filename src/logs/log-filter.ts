@@ -12,9 +12,9 @@ export interface LogFilter {
   /** Exactly these levels. */
   readonly levels?: readonly LogLevel[];
   readonly service?: string;
-  /** Part of the message, whatever the case of A–Z. */
+  /** Part of the message; the case of A–Z does not matter. */
   readonly q?: string;
-  /** What the asker may see; asked anew for each entry of a stream. */
+  /** What the caller may see; checked again for each entry of a stream. */
   readonly readableFrom?: ReadableFrom;
 }
 

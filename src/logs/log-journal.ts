@@ -2,7 +2,9 @@ import { type LogLevel, logLevels } from '../core/logger.ts';
 import type { JournalCodec } from './journal.ts';
 import type { HubEntry } from './log-table.ts';
 
-/** Log entries as lines: `[hub, id, timestamp, level, service, message]`, and `true` behind those of one about security. */
+/**
+ * Log entries as lines: `[hub, id, timestamp, level, service, message]`, and `true` behind those of one about security.
+ */
 export const logJournal: JournalCodec<HubEntry> = {
   encoder:
     () =>

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
-import { emptyDatabase, patienceMs, places, sharedPostgres, silent } from '../../test/kit/databases.ts';
+import { emptyDatabase, databaseWaitMs, places, sharedPostgres, silent } from '../../test/kit/databases.ts';
 import { until } from '../../test/kit/until.ts';
 import { limits } from '../core/limits.ts';
 import type { DatabasePlace } from '../database/open.ts';
@@ -122,14 +122,14 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
     const first = startLog(place);
     first.say('before it opened');
     first.database.start();
-    await first.database.whenReady(patienceMs);
+    await first.database.whenReady(databaseWaitMs);
     first.say('after');
     await first.close();
 
     const second = startLog(place);
     second.say('restarted');
     second.database.start();
-    await second.database.whenReady(patienceMs);
+    await second.database.whenReady(databaseWaitMs);
     const entries = await second.store.list({});
     expect(texts(entries)).toEqual(['before it opened', 'after', 'restarted']);
     expect(entries.map(({ id }) => id)).toEqual(entries.map(({ id }) => id).sort((a, b) => a - b));
@@ -138,7 +138,7 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
 
   test('a batch that is written again, because nobody knows whether it arrived, doubles nothing', async () => {
     const { book, say, database, store } = keepLog(await emptyDatabase(kind));
-    const open = await database.whenReady(patienceMs);
+    const open = await database.whenReady(databaseWaitMs);
     say('one');
     say('two');
     const entries = book.entries().map((entry) => ({ ...entry, hub: 1 }));
@@ -152,7 +152,7 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
 
   test('retention keeps the newest and drops the old', async () => {
     const { store, say, database } = keepLog(await emptyDatabase(kind));
-    const open = await database.whenReady(patienceMs);
+    const open = await database.whenReady(databaseWaitMs);
     for (let n = 1; n <= 30; n += 1) say(`entry ${n}`);
     await store.list({});
     const rule = { table: 'toolhub.logs', rows: 10, ageMs: limits.logAgeMs } as const;
@@ -165,7 +165,7 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
 
   test('entries about security outlast the others by number, are bounded themselves, and are listed in order', async () => {
     const { book, store, say, database } = keepLog(await emptyDatabase(kind));
-    const open = await database.whenReady(patienceMs);
+    const open = await database.whenReady(databaseWaitMs);
     for (let n = 1; n <= 3; n += 1) book.security('api').warn(`login failed ${n}`);
     for (let n = 1; n <= 30; n += 1) say(`noise ${n}`);
     await store.list({});
@@ -180,14 +180,14 @@ test('what is said while the database is down is written when it is back; nothin
   const server = await sharedPostgres();
   const { store, say, database } = startLog(await places.postgres());
   database.start();
-  await database.whenReady(patienceMs);
+  await database.whenReady(databaseWaitMs);
   let said = 0;
   const speak = (until: number): void => {
     while (said < until) say(`line ${++said}`);
   };
   speak(300);
   await until('some are written', () => store.counts().written > 0);
-  // In the middle of writes, so that some batch fails without anybody knowing whether it arrived.
+  // In the middle of writes, so that some batch fails without the hub knowing whether it arrived.
   const speaking = setInterval(() => speak(said + 50), 1);
   atEnd(() => clearInterval(speaking));
   await until('many are said', () => said > 1_000);
@@ -199,7 +199,7 @@ test('what is said while the database is down is written when it is back; nothin
   await expect(store.clear()).rejects.toMatchObject({ code: 'not_ready' });
 
   await server.start();
-  await database.whenReady(patienceMs);
+  await database.whenReady(databaseWaitMs);
   const entries = await store.list({ limit: limits.logRows });
   expect(texts(entries)).toEqual(Array.from({ length: said }, (_, index) => `line ${index + 1}`));
   expect(store.counts()).toEqual({ waiting: 0, written: said, dropped: 0, failing: false });
@@ -215,7 +215,7 @@ test('two hubs on one database show each other’s entries, also where their ids
   const place = await places.postgres();
   const logs = [startLog(place), startLog(place)];
   for (const { database } of logs) database.start();
-  for (const { database } of logs) await database.whenReady(patienceMs);
+  for (const { database } of logs) await database.whenReady(databaseWaitMs);
   for (const { say } of logs) for (let n = 0; n < 50; n += 1) say('x');
   await Promise.all(logs.map(({ store }) => store.list({})));
   for (const { store } of logs) expect(await store.list({})).toHaveLength(100);

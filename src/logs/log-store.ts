@@ -14,11 +14,17 @@ import type { WriteCounts } from './writer.ts';
 
 /** The log across restarts, in the database; without one, what the log book has in memory. */
 export interface LogStore {
-  /** The newest matching entries, oldest first. Includes everything said before the call. Never fails: memory answers while the database cannot. */
+  /**
+   * The newest matching entries, oldest first. Includes every entry from before the call. Never fails: memory answers
+   * while the database cannot.
+   */
   list(listing: LogListing): Promise<LogEntry[]>;
   /** The same, and whether memory answered: earlier entries and those of other hubs are not in it then. */
   read(listing: LogListing): Promise<{ readonly logs: LogEntry[]; readonly incomplete?: true }>;
-  /** Deletes all entries, stored and in memory, and tells the streams, also of the hubs that share the database. HubError `not_ready` when the database should be there and is not. */
+  /**
+   * Deletes all entries, stored and in memory, and tells the streams, also of the hubs that share the database.
+   * HubError `not_ready` when the database should be there and is not.
+   */
   clear(): Promise<void>;
   counts(): WriteCounts;
   close(): Promise<void>;
@@ -32,7 +38,7 @@ export interface LogStoreOptions {
   readonly journal?: JournalSite | undefined;
 }
 
-/** Begins to keep what the log book says, from the entries it has in memory on. */
+/** Begins to keep the entries of the log book, from those it has in memory on. */
 export function createLogStore({ feed, database, log, journal }: LogStoreOptions): LogStore {
   const hub = randomInt(2 ** 31);
   const isOff = database.state().state === 'off';
@@ -48,7 +54,7 @@ export function createLogStore({ feed, database, log, journal }: LogStoreOptions
   const stopHearing = feed.subscribe((event) => {
     if (event.type === 'log' && !isOff) writer.add({ ...event.log, hub });
   });
-  // What another hub has cleared nobody shall read from this one's memory.
+  // What another hub has cleared must not be read from this one's memory.
   const stopClears = database.listen(cleared, (by) => {
     if (by !== undefined && by !== String(hub)) feed.clear();
   });

@@ -4,7 +4,7 @@ import type { LogLevel } from '../core/logger.ts';
 import type { Queryable } from '../database/database.ts';
 import { foldCase } from './filter-input.ts';
 import type { LogListing } from './log-filter.ts';
-import { createWhere } from './where.ts';
+import { createSqlConditions } from './sql-conditions.ts';
 
 /** An entry of a certain run of a hub: `hub` tells runs apart, whose ids may coincide. */
 export interface HubEntry extends LogEntry {
@@ -42,7 +42,7 @@ interface Row {
 /** Oldest first. */
 export async function selectLogs(database: Queryable, listing: LogListing): Promise<LogEntry[]> {
   const { levels, service, q, readableFrom, before, after, limit = limits.logPage } = listing;
-  const where = createWhere();
+  const where = createSqlConditions();
   if (levels !== undefined) where.and('level = any(?::text[])', levels);
   if (service !== undefined) where.and('service = ?', service);
   if (q !== undefined) where.and('position(? in lower(message collate "C")) > 0', foldCase(q));

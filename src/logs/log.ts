@@ -5,12 +5,15 @@ import { jsonLine, prettyLine } from './format.ts';
 import { standardOutput } from './output.ts';
 import { createLogRing } from './ring.ts';
 
-/** All the hub says: who may write (`for`), what was written last, what is written now. Nothing of it throws. */
+/** The log of the hub: loggers to write with (`for`), the latest entries, and each new entry. Nothing of it throws. */
 export interface LogBook extends LogFeed {
   for: LoggerFor;
   /** The same for entries about security, which are kept when the others are too many. */
   security: LoggerFor;
-  /** Replaces the values that must never appear (values of `env` and `headers`, passwords); ones under `limits.secretChars` are left alone. */
+  /**
+   * Replaces the values that must never appear (values of `env` and `headers`, passwords); ones under
+   * `limits.secretChars` are left alone.
+   */
   setSecrets(values: Iterable<string>): void;
   /** Text that came from a server, fit to be shown elsewhere too: without secrets, harmless, on one line. */
   clean(text: string): string;
@@ -114,6 +117,6 @@ function quietly(work: () => void): void {
   try {
     work();
   } catch {
-    // There is nowhere left to say so.
+    // There is no place left to report this.
   }
 }

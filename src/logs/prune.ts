@@ -3,7 +3,10 @@ import type { Queryable } from '../database/database.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import { lowestId } from './record-ids.ts';
 
-/** What may stay in a table: the newest `rows`, and besides the newest `securityRows` about security; none older than `ageMs`. */
+/**
+ * What may stay in a table: the newest `rows`, and besides the newest `securityRows` about security; none older than
+ * `ageMs`.
+ */
 export interface Retention {
   readonly table: 'toolhub.logs' | 'toolhub.activity';
   readonly rows: number;
@@ -11,7 +14,10 @@ export interface Retention {
   readonly ageMs: number;
 }
 
-/** Removes what is too old or too much, now and then; gives the function that ends it. Any number of hubs may do it at once. */
+/**
+ * Removes what is too old or too much, now and then; gives the function that ends it. Any number of hubs may do it at
+ * once.
+ */
 export function keepPruned(database: DatabaseHandle, retention: Retention): () => void {
   let running = false;
   async function run(): Promise<void> {
@@ -54,7 +60,10 @@ async function removeBeyond(
   return oldest === undefined ? 0 : removeWhere(database, table, `${which} and id <= $1::${type}`, [oldest.id]);
 }
 
-/** The time in the id of a call is ahead of the call's own by as much as the clock was ever set back; by more than this it is removed later. */
+/**
+ * The time in the id of a call is ahead of the call's own by as much as the clock was ever set back; by more than this
+ * it is removed later.
+ */
 export const aheadMs = 24 * 60 * 60_000;
 
 /** Removes what is from before `before`. */

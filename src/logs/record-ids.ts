@@ -1,10 +1,16 @@
 import { randomFillSync } from 'node:crypto';
 
-/** The moment of a record, and what makes its id: numbers, for most records go before anybody reads their texts. */
+/**
+ * The moment of a record, and what makes its id: kept as numbers, because most records are removed before their texts
+ * are read.
+ */
 export interface Stamp {
   /** Milliseconds since the epoch. */
   readonly atMs: number;
-  /** The time in the id. Never less than that of an earlier one, so that ids sort in the order of the records even when the clock is set back. */
+  /**
+   * The time in the id. Never less than that of an earlier one, so that ids sort in the order of the records even when
+   * the clock is set back.
+   */
   readonly idMs: number;
   /** Tells ids of one millisecond apart, in order: 12 bits. */
   readonly count: number;

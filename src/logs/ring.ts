@@ -10,8 +10,8 @@ export interface LogRing {
 }
 
 /**
- * Entries about security are kept apart from the others. Of those, a service that says much does not push out what
- * others said.
+ * Entries about security are kept apart from the others. Of those, the entries of a service that logs much do not push
+ * out those of others.
  */
 export function createLogRing(): LogRing {
   let security: LogEntry[] = [];

@@ -1,6 +1,6 @@
 import { limits } from '../core/limits.ts';
 
-/** Where the text of a stream goes; a response of whatever HTTP framework. */
+/** Where the text of a stream goes; a response of any HTTP framework. */
 export interface Sink {
   /** False = take no more until `drained` is called. */
   write(chunk: string): boolean;
@@ -8,7 +8,7 @@ export interface Sink {
   close(): void;
 }
 
-/** One reader of a stream. Whoever opened it closes it when its connection ends. */
+/** One reader of a stream. The code that opened it closes it when its connection ends. */
 export interface Reader {
   /** Writes, or queues while the sink is full; one that is more than `limits.logReaderBytes` behind is cut off. */
   write(text: string): void;
@@ -66,7 +66,7 @@ export function createReader(sink: Sink, onClose: () => void): Reader {
       if (text !== '') write(text);
     },
     beat() {
-      // Whoever is behind has something to read already.
+      // A reader that is behind has something to read already.
       if (state === 'flowing') write(': \n\n');
     },
     close,

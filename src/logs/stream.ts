@@ -12,11 +12,15 @@ export interface StreamOptions extends LogFilter {
   readonly lastEventId?: string;
 }
 
-/** The readers of GET /api/logs/stream (CONTRACT §4, Logs; SPEC, Events). Knows nothing of HTTP: the route sets the headers and hands over a sink. */
+/**
+ * The readers of GET /api/logs/stream (CONTRACT §4, Logs; SPEC, Events). Knows nothing of HTTP: the route sets the
+ * headers and hands over a sink.
+ */
 export interface LogStream {
   /**
-   * Writes `{type:"initial", logs}`, then each new entry as it comes, until the reader is closed. With a last event id, `initial` has only what was missed and says `resumed:true`. Throws HubError
-   * `too_many` when `limits.logReaders` are open, `not_ready` after `close`.
+   * Writes `{type:"initial", logs}`, then each new entry as it comes, until the reader is closed. With a last event id,
+   * `initial` has only what was missed and says `resumed:true`. Throws HubError `too_many` when `limits.logReaders` are
+   * open, `not_ready` after `close`.
    */
   open(options: StreamOptions, sink: Sink): Reader;
   /** Sends another kind of event (`{type:"embedding-sync-progress", progress}`) to all readers. */
@@ -78,7 +82,7 @@ export function createLogStream(feed: LogFeed, store: LogStore): LogStream {
     },
   };
 
-  /** The reader hears new entries already, so nothing falls between history and present. */
+  /** The reader gets new entries already, so no entry is missed between the history and the new ones. */
   async function begin(open: OpenReader, options: StreamOptions): Promise<void> {
     const after = parseId(options.lastEventId);
     if (after !== undefined && after <= clearedUpTo) open.reader.write(frame(clearedUpTo, { type: 'clear' }));

@@ -6,9 +6,12 @@ import type { Database } from '../database/database.ts';
 import { reasonOf, sqlState } from '../database/failure.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import { Journal, type JournalPlace } from './journal.ts';
-import { createPace } from './pace.ts';
+import { createWriteTimer } from './write-timer.ts';
 
-/** How many rows wait, in memory or in the journal, were written, and were lost (no place left, or refused by the database). */
+/**
+ * How many rows wait, in memory or in the journal, were written, and were lost (no place left, or refused by the
+ * database).
+ */
 export interface WriteCounts {
   readonly waiting: number;
   readonly written: number;
@@ -17,20 +20,30 @@ export interface WriteCounts {
   readonly failing: boolean;
 }
 
-/** Writes rows in batches, behind the back of whoever adds them. */
+/** Writes rows in batches, in the background. */
 export interface Writer<T> {
-  /** O(1), never throws. While the queue is full, new rows wait in the journal alone; without one, they are counted and dropped. */
+  /**
+   * O(1), never throws. While the queue is full, new rows wait in the journal alone; without one, they are counted and
+   * dropped.
+   */
   add(row: T): void;
-  /** Calls back when the rows that were added before outlive this process: at once, or at the end of this turn of the event loop. */
+  /**
+   * Calls back when the rows that were added before outlive this process: at once, or at the end of this turn of the
+   * event loop.
+   */
   afterKeeping(done: () => void): void;
-  /** Writes now; true when everything added before this call is written, false when that cannot be done within `timeoutMs`. */
+  /**
+   * Writes now; true when everything added before this call is written, false when that cannot be done within
+   * `timeoutMs`.
+   */
   flush(timeoutMs: number): Promise<boolean>;
   /** Runs `work` while nothing is written; when it succeeds, the rows that waited before are forgotten. */
   clear(work: () => Promise<void>): Promise<void>;
   counts(): WriteCounts;
   /**
-   * Writes what it can within `limits.databaseCloseMs`, and logs what it could not. Gives what became of the rows: those that wait are in the journal, which the next start writes, and those
-   * that are not in it are dropped. Later rows are dropped.
+   * Writes what it can within `limits.databaseCloseMs`, and logs what it could not. Gives what became of the rows:
+   * those that wait are in the journal, which the next start writes, and those that are not in it are dropped. Later
+   * rows are dropped.
    */
   close(): Promise<WriteCounts>;
 }
@@ -46,7 +59,10 @@ export interface RowQueue<T> {
 
 export interface WriterOptions<T> {
   readonly database: DatabaseHandle;
-  /** Writes all or nothing. May be called again with the same rows after a failure, so a row that is there already must be left as it is. */
+  /**
+   * Writes all or nothing. May be called again with the same rows after a failure, so a row that is there already must
+   * be left as it is.
+   */
   readonly write: (database: Database, rows: readonly T[]) => Promise<void>;
   /** Rows that may wait. */
   readonly limit: number;
@@ -68,7 +84,10 @@ class BatchWriter<T> implements Writer<T> {
   readonly #queue: RowQueue<T>;
   readonly #journal: Journal<T> | undefined;
   readonly #counts = { written: 0, dropped: 0, failing: false };
-  /** All rows ever taken in, all that left (written, refused or cleared), and up to which of them whoever drains has to go. */
+  /**
+   * All rows ever taken in, all that left (written, refused or cleared), and up to which of them the drain that runs
+   * has to go.
+   */
   readonly #marks = { entered: 0, left: 0, goal: 0 };
   /** Drops not yet spoken of. */
   #unsaid = 0;
@@ -76,7 +95,7 @@ class BatchWriter<T> implements Writer<T> {
   #isDraining = false;
   /** Rows in memory that nothing will write any more. */
   #lostAtEnd = 0;
-  readonly #pace = createPace(() => void this.#drain());
+  readonly #pace = createWriteTimer(() => void this.#drain());
   readonly #inTurn = createTurns();
   readonly #stopWatching: () => void;
 
@@ -183,7 +202,7 @@ class BatchWriter<T> implements Writer<T> {
   #drain(): Promise<void> {
     const marks = this.#marks;
     marks.goal = marks.entered;
-    // Whoever drains already takes them along; then it is enough to wait for the end of that.
+    // A drain that runs already writes them too; then it is enough to wait for its end.
     if (this.#isDraining) return this.#inTurn(async () => {});
     this.#isDraining = true;
     return this.#inTurn(async () => {
@@ -224,7 +243,7 @@ class BatchWriter<T> implements Writer<T> {
     const { database, write, log, rows } = this.#options;
     const counts = this.#counts;
     const open = database.current();
-    if (open === undefined) return { left: 0, isDone: false }; // Its return wakes us.
+    if (open === undefined) return { left: 0, isDone: false }; // This runs again when it is back.
     const outcome = await writeRows(some, (batch) => write(open, batch));
     const left = outcome.written + outcome.refused;
     counts.written += outcome.written;
@@ -269,7 +288,10 @@ interface Outcome {
   readonly error?: unknown;
 }
 
-/** Writes a batch at once; when the database refuses one of its rows, one by one, so that it does not take the others with it. */
+/**
+ * Writes a batch at once; when the database refuses one of its rows, one by one, so that it does not take the others
+ * with it.
+ */
 async function writeRows<T>(batch: readonly T[], write: (rows: readonly T[]) => Promise<void>): Promise<Outcome> {
   try {
     await write(batch);

@@ -12,7 +12,10 @@ import type { SearchLink, SearchUsage } from './search-usage.ts';
 import { shownScore } from './shown-score.ts';
 import type { SmartUse } from './smart.ts';
 
-/** The activity record of a finished tool call (CONTRACT §4); undefined for prompts and resources, of which none is kept. */
+/**
+ * The activity record of a finished tool call (CONTRACT §4); undefined for prompts and resources, of which none is
+ * kept.
+ */
 export function activityOf(call: FinishedCall, settings: Settings, searches?: SearchUsage): NewActivity | undefined {
   const { request, target, ms, outcome, error, answer } = call;
   if (request.method !== 'tools/call') return undefined;
@@ -48,8 +51,8 @@ function bytesOf(answer: FinishedCall['answer']): number {
 }
 
 /**
- * The record of a search or a description. The query is kept, unless `activityLog.storeSearchQueries` is off: without it nobody could see how good
- * the search is. The context and what was answered are payload.
+ * The record of a search or a description. The query is kept, unless `activityLog.storeSearchQueries` is off: without
+ * it the record does not show how good the search is. The context and what was answered are payload.
  */
 export function smartActivityOf(use: SmartUse, settings: Settings, searches: SearchUsage): NewActivity {
   const { request, search, described, ms, resultBytes, answer } = use;
@@ -110,7 +113,7 @@ interface Who {
   readonly keyName?: string;
 }
 
-/** Settings are immutable snapshots, so what they say of a principal is looked up once. */
+/** Settings are immutable snapshots, so what they have for a principal is looked up once. */
 const known = new WeakMap<Settings, Map<string, Who>>();
 
 function who(principal: Principal, settings: Settings): Who {
@@ -123,7 +126,7 @@ function who(principal: Principal, settings: Settings): Who {
   let found = ofSettings.get(id);
   if (!found) {
     found = lookUp(principal, settings);
-    // Whoever has a token of an account that is gone would be a name more.
+    // Bounded: each token of a deleted account adds an entry.
     if (ofSettings.size < limits.verifiedTokens) ofSettings.set(id, found);
   }
   return found;
@@ -140,7 +143,7 @@ function lookUp(principal: Principal, settings: Settings): Who {
   };
 }
 
-/** A name that another account has now would make the record one of that account's. */
+/** Undefined when another account has this name now: the record would count as that account's. */
 function nameOfGone(principal: Principal, { users }: Settings): string | undefined {
   if (principal.kind !== 'user' || users.some(({ username }) => username === principal.username)) return undefined;
   return principal.username;

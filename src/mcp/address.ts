@@ -23,7 +23,10 @@ const kinds: ReadonlyMap<string, { member: 'name' | 'uri'; what: string }> = new
 /** The methods that go to the server their params name. */
 export const addressedMethods: ReadonlySet<string> = new Set([...kinds.keys(), 'completion/complete']);
 
-/** Finds the target in the request's view. Throws HubError `invalid_input`, or `not_found` alike for what is not there and what may not be seen. */
+/**
+ * Finds the target in the request's view. Throws HubError `invalid_input`, or `not_found` alike for what is not there
+ * and what may not be seen.
+ */
 export function addressed(request: ClientRequest): Addressed {
   const kind = kinds.get(request.method);
   if (!kind) return completionTarget(request);
@@ -63,7 +66,7 @@ function completionTarget(request: ClientRequest): Addressed {
   throw needs(request, 'params.ref with type "ref/prompt" and a name, or "ref/resource" and a uri');
 }
 
-/** Each duplicate of `ref`, and of what counts within, is made the one that was looked at. */
+/** Gives each duplicate of `ref`, and of its members that count, the value that was checked. */
 function refEdits(request: ClientRequest, members: Record<string, string>): Edits {
   const text = memberText(request.params ?? '{}', 'ref') ?? '{}';
   const edits = Object.entries(members).map(([key, value]) => [key, JSON.stringify(value)]);

@@ -3,7 +3,7 @@ import type { Principal } from '../core/access/principal.ts';
 import type { Scope } from '../core/access/scope.ts';
 import { changedKinds, type View, type Views } from '../core/access/view.ts';
 
-/** Someone who wants to hear when the lists they see are no longer what they saw. */
+/** A client that wants to be told when the lists that it sees change. */
 export interface Listener {
   readonly principal: Principal;
   readonly scope: Scope;

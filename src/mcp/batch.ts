@@ -3,9 +3,10 @@ import { errorResponseText, rpcErrors } from '../core/protocol/rpc.ts';
 import type { Reply } from './reply.ts';
 
 /**
- * Gathers the answers to the requests of one batch (2025-03-26, Streamable HTTP) into one array, sent when the last is there. `ids` are those of the requests, as JSON
- * text, and the replies are in their order; the order of the answers is that of their completion. Answers that would make the array larger than one message may be
- * become errors: a hundred short requests can each ask for the longest list there is.
+ * Gathers the answers to the requests of one batch (2025-03-26, Streamable HTTP) into one array, sent when the last is
+ * there. `ids` are those of the requests, as JSON text, and the replies are in their order; the order of the answers is
+ * that of their completion. Answers that would make the array larger than one message may be become errors: a hundred
+ * short requests can each ask for the longest list there is.
  */
 export function batchReplies(whole: Reply, ids: readonly string[]): readonly Reply[] {
   const answers: string[] = [];

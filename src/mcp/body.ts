@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { ByteBudget } from '../core/byte-budget.ts';
 import { HubError } from '../core/errors.ts';
-import { goOn } from '../core/go-on.ts';
+import { thenMaybe } from '../core/then-maybe.ts';
 import type { HttpRequest } from '../wire/http.ts';
 import { PlainRequest } from '../wire/plain-request.ts';
 
@@ -16,11 +16,12 @@ export interface BodyLimit {
 }
 
 /**
- * Reads a request body as text, at once where it is there. Throws HubError `too_large` beyond `maxBytes`, `not_ready` where the memory for bodies is used up, `invalid_input` for bytes that
- * are not UTF-8, `cancelled` when the client leaves in the middle.
+ * Reads a request body as text, at once where it is there. Throws HubError `too_large` beyond `maxBytes`, `not_ready`
+ * where the memory for bodies is used up, `invalid_input` for bytes that are not UTF-8, `cancelled` when the client
+ * leaves in the middle.
  */
 export function readBody(req: HttpRequest, limit: () => BodyLimit): string | Promise<string> {
-  return goOn(req instanceof PlainRequest ? req.body : received(req, limit()), textOf);
+  return thenMaybe(req instanceof PlainRequest ? req.body : received(req, limit()), textOf);
 }
 
 function textOf(bytes: Buffer): string {
@@ -32,7 +33,7 @@ function received(req: IncomingMessage, { maxBytes, budget, isKnown }: BodyLimit
   return new Promise((resolve, reject) => {
     const declared = Number(req.headers['content-length'] ?? 0);
     if (declared > maxBytes) return reject(tooLarge(maxBytes));
-    // Throws where there is no room.
+    // Throws where there is no memory for it.
     const receiving = budget.receive({ declared, isKnown });
     let chunks: Buffer[] = [];
     let size = 0;

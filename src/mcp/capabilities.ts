@@ -16,12 +16,12 @@ const extensionPrefix = 'extensions.';
 type Era = 'session' | 'stateless';
 type About = (server: string) => ServerAbout | undefined;
 
-/** A view is made anew with each change of what servers say of themselves. */
+/** Kept per view: when servers change what they say of themselves, there is a new view. */
 const kept: Readonly<Record<Era, WeakMap<View, string>>> = { session: new WeakMap(), stateless: new WeakMap() };
 
 /**
- * What an endpoint can do, as JSON text: the hub's own part, and what only servers bring. Tasks and extensions are passed on and not translated, so the clients of an era are told of
- * those that a server of the same era has.
+ * What an endpoint can do, as JSON text: the hub's own part, and what only servers bring. Tasks and extensions are
+ * passed on and not translated, so the clients of an era are told of those that a server of the same era has.
  */
 export function capabilitiesText(view: View, about: About, era: Era): string {
   let text = kept[era].get(view);
@@ -47,7 +47,7 @@ function textOf(view: View, about: About, era: Era): string {
   });
 }
 
-/** 2025-11-25, Tasks. Listing them is not offered: a server's list would tell everybody's. */
+/** 2025-11-25, Tasks. Listing them is not offered: a server's list would show the tasks of all users. */
 function tasks(names: readonly string[]): Record<string, unknown> {
   return { ...(names.includes('tasks.cancel') && { cancel: {} }), requests: { tools: { call: {} } } };
 }

@@ -101,7 +101,7 @@ function statusOf(request: ClientRequest, error: unknown): number {
   return request.stateless && error instanceof HubError && error.code === 'invalid_input' ? 400 : 200;
 }
 
-/** The result of `initialize`, as JSON text. An endpoint of one server speaks with that server's name and instructions. */
+/** The result of `initialize`, as JSON text. An endpoint of one server has that server's name and instructions. */
 export function initializeResult(
   view: View,
   revision: string,

@@ -1,6 +1,6 @@
-import { abilitiesOf } from '../core/protocol/asks.ts';
+import { capabilitiesOf } from '../core/protocol/server-requests.ts';
 import { errorTable, HubError } from '../core/errors.ts';
-import { goOn } from '../core/go-on.ts';
+import { thenMaybe } from '../core/then-maybe.ts';
 import { principalId } from '../core/access/principal.ts';
 import { isObject, resultText, type RpcMessage, rpcErrors, toRpcError } from '../core/protocol/rpc.ts';
 import type { Announcer } from './announcer.ts';
@@ -17,7 +17,7 @@ import type { LiveSession, SessionFacts, Sessions } from './sessions.ts';
 import { checkStateless, isStateless, mismatch } from './stateless.ts';
 import { openSessionStream } from './session-stream.ts';
 import type { Streams } from './stream.ts';
-import { refuse, type Visit } from './visit.ts';
+import { refuse, type RequestContext } from './request-context.ts';
 
 export interface EndpointOptions extends DispatchOptions {
   readonly sessions: Sessions;
@@ -26,95 +26,104 @@ export interface EndpointOptions extends DispatchOptions {
   readonly eventLogs: EventLogs;
   /** Items per page of a list where the client's URL does not say (`?pageSize=`); 0 = all. */
   readonly pageSize: () => number;
-  /** The roots of a session's client are not what they were. */
+  /** The roots of a session's client changed. */
   readonly rootsChanged?: (sid: string) => void;
-  /** A client ended its session, or is gone with it. */
+  /** A client ended its session, or left and its session ended with it. */
   readonly sessionEnded?: (sid: string) => void;
 }
 
-/** The streamable HTTP endpoint, all revisions on one URL (CONTRACT §5). What is there whole is worked on at once. */
-export function serveMcp(visit: Visit, options: EndpointOptions): void | Promise<void> {
-  switch (visit.req.method) {
+/**
+ * The streamable HTTP endpoint, all revisions on one URL (CONTRACT §5). A request that has arrived completely is
+ * handled at once.
+ */
+export function serveMcp(context: RequestContext, options: EndpointOptions): void | Promise<void> {
+  switch (context.req.method) {
     case 'POST':
-      return goOn(readMessages(visit), (received) => post(visit, received, options));
+      return thenMaybe(readMessages(context), (received) => post(context, received, options));
     case 'GET':
-      return get(visit, options);
+      return get(context, options);
     case 'DELETE':
-      return end(visit, options);
+      return end(context, options);
     default:
-      return refuse(visit, 405, rpcErrors.invalidRequest, 'Use POST (or GET and DELETE with a session).', {
+      return refuse(context, 405, rpcErrors.invalidRequest, 'Use POST (or GET and DELETE with a session).', {
         headers: { allow: 'POST, GET, DELETE' },
       });
   }
 }
 
-function post(visit: Visit, received: Received | Received[] | undefined, options: EndpointOptions): void {
+function post(context: RequestContext, received: Received | Received[] | undefined, options: EndpointOptions): void {
   if (!received) return;
   const single = Array.isArray(received) ? undefined : received;
-  if (single && isStateless(single.message, visit.req.headers)) return postStateless(visit, single, options);
-  if (single?.message.method === 'initialize' && single.message.id !== undefined) return begin(visit, single, options);
-  const sessionId = visit.req.headers['mcp-session-id'];
+  if (single && isStateless(single.message, context.req.headers)) return postStateless(context, single, options);
+  if (single?.message.method === 'initialize' && single.message.id !== undefined)
+    return begin(context, single, options);
+  const sessionId = context.req.headers['mcp-session-id'];
   let facts: SessionFacts | undefined;
   if (sessionId !== undefined) {
-    facts = options.sessions.find(String(sessionId), visit.principal, visit.scope);
-    if (!facts) return sessionGone(visit, single?.text);
+    facts = options.sessions.find(String(sessionId), context.principal, context.scope);
+    if (!facts) return sessionGone(context, single?.text);
   }
-  const version = visit.req.headers['mcp-protocol-version'];
+  const version = context.req.headers['mcp-protocol-version'];
   if (version !== undefined && !sessionRevisions.includes(String(version))) {
     const text = `Unsupported MCP-Protocol-Version "${String(version).slice(0, 50)}".`;
-    return refuse(visit, 400, rpcErrors.invalidRequest, text);
+    return refuse(context, 400, rpcErrors.invalidRequest, text);
   }
-  if (Array.isArray(received)) return postBatch(visit, received, facts, options);
-  if (!isRequest(received)) return accept(visit, [received], facts, options);
+  if (Array.isArray(received)) return postBatch(context, received, facts, options);
+  if (!isRequest(received)) return accept(context, [received], facts, options);
   const session = facts && options.sessions.live(facts);
-  answer(visit, received, { stateless: false, session, reply: postReply(visit, options, facts) }, options);
+  answer(context, received, { stateless: false, session, reply: postReply(context, options, facts) }, options);
   session?.settle({});
 }
 
-function begin(visit: Visit, { message, text }: Received, options: EndpointOptions): void {
+function begin(context: RequestContext, { message, text }: Received, options: EndpointOptions): void {
   const { protocolVersion, capabilities } = isObject(message.params) ? message.params : {};
   const revision = negotiated(protocolVersion);
-  const token = options.sessions.begin(visit.principal, visit.scope, revision, abilitiesOf(capabilities));
-  const view = options.views.get(visit.principal, visit.scope);
-  const reply = new PostReply(visit.res, false, { ...visit.headers, 'mcp-session-id': token });
+  const token = options.sessions.begin(context.principal, context.scope, revision, capabilitiesOf(capabilities));
+  const view = options.views.get(context.principal, context.scope);
+  const reply = new PostReply(context.res, false, { ...context.headers, 'mcp-session-id': token });
   reply.answer(resultText(envelope(text).id ?? 'null', initializeResult(view, revision, options)));
 }
 
 /** Only 2025-03-26 has batches; every later revision took them out. */
-function postBatch(visit: Visit, batch: Received[], facts: SessionFacts | undefined, options: EndpointOptions): void {
-  const revision = facts?.revision ?? visit.req.headers['mcp-protocol-version'] ?? '2025-03-26';
+function postBatch(
+  context: RequestContext,
+  batch: Received[],
+  facts: SessionFacts | undefined,
+  options: EndpointOptions,
+): void {
+  const revision = facts?.revision ?? context.req.headers['mcp-protocol-version'] ?? '2025-03-26';
   if (revision !== '2025-03-26' || batch.some(({ message }) => message.method === 'initialize')) {
     const text = 'Invalid request: this revision has no batches; send one message per request.';
-    return refuse(visit, 400, rpcErrors.invalidRequest, text);
+    return refuse(context, 400, rpcErrors.invalidRequest, text);
   }
   const requests = batch.filter(isRequest);
   const others = batch.filter((received) => !isRequest(received));
-  if (requests.length === 0) return accept(visit, others, facts, options);
+  if (requests.length === 0) return accept(context, others, facts, options);
   notice(others, facts, options);
   const ids = requests.map(({ text }) => envelope(text).id ?? 'null');
-  const replies = batchReplies(postReply(visit, options), ids);
+  const replies = batchReplies(postReply(context, options), ids);
   const session = facts && options.sessions.live(facts);
   for (const [i, reply] of replies.entries()) {
     const request = requests[i];
-    if (request) answer(visit, request, { stateless: false, session, reply }, options);
+    if (request) answer(context, request, { stateless: false, session, reply }, options);
   }
   session?.settle({});
 }
 
-function postStateless(visit: Visit, received: Received, options: EndpointOptions): void {
+function postStateless(context: RequestContext, received: Received, options: EndpointOptions): void {
   const { message, text } = received;
-  const refusal = checkStateless(message, visit.req.headers) ?? checkParams(visit, message, options);
+  const refusal = checkStateless(message, context.req.headers) ?? checkParams(context, message, options);
   if (refusal) {
     const body = errorResponseTextFor(text, refusal);
-    return new PostReply(visit.res, false, visit.headers).answer(body, 400);
+    return new PostReply(context.res, false, context.headers).answer(body, 400);
   }
-  const marked = { ...visit, headers: { ...visit.headers, 'mcp-protocol-version': statelessRevision } };
+  const marked = { ...context, headers: { ...context.headers, 'mcp-protocol-version': statelessRevision } };
   if (!isRequest(received)) return accept(marked, [received], undefined, options);
   if (message.method === 'subscriptions/listen') return listen(marked, message, envelope(text).id ?? 'null', options);
   answer(marked, received, { stateless: true, session: undefined, reply: postReply(marked, options) }, options);
 }
 
-function checkParams({ req, principal, scope }: Visit, message: RpcMessage, { views }: EndpointOptions) {
+function checkParams({ req, principal, scope }: RequestContext, message: RpcMessage, { views }: EndpointOptions) {
   if (message.method !== 'tools/call') return undefined;
   const header = wrongParamHeader(message, req.headers, views.get(principal, scope));
   return header === undefined ? undefined : mismatch(`${header} must repeat its argument.`);
@@ -129,10 +138,15 @@ function isRequest({ message }: Received): boolean {
 }
 
 /** Notifications and responses of the client: nothing is answered but that they were received. */
-function accept(visit: Visit, received: Received[], facts: SessionFacts | undefined, options: EndpointOptions): void {
+function accept(
+  context: RequestContext,
+  received: Received[],
+  facts: SessionFacts | undefined,
+  options: EndpointOptions,
+): void {
   notice(received, facts, options);
-  visit.res.writeHead(202, { ...visit.headers, 'content-length': 0 });
-  visit.res.end();
+  context.res.writeHead(202, { ...context.headers, 'content-length': 0 });
+  context.res.end();
 }
 
 function notice(received: Received[], facts: SessionFacts | undefined, options: EndpointOptions): void {
@@ -143,10 +157,10 @@ function notice(received: Received[], facts: SessionFacts | undefined, options: 
   }
 }
 
-/** What a client says of its own accord, or in answer to what it was asked. */
+/** A client's notification, or its response to a server request. */
 export function heard(sid: string, message: RpcMessage, text: string, options: EndpointOptions): void {
-  if (message.method === undefined) options.asks.clients.answered(sid, message, text);
-  else if (message.method === 'notifications/progress') options.asks.clients.progressed(sid, message, text);
+  if (message.method === undefined) options.serverRequests.clients.answered(sid, message, text);
+  else if (message.method === 'notifications/progress') options.serverRequests.clients.progressed(sid, message, text);
   else if (message.method === 'notifications/roots/list_changed') options.rootsChanged?.(sid);
 }
 
@@ -164,11 +178,11 @@ interface Asked {
   readonly reply: Reply;
 }
 
-function answer(visit: Visit, { message, text }: Received, asked: Asked, options: EndpointOptions): void {
-  const { principal, scope, address, senderNow } = visit;
+function answer(context: RequestContext, { message, text }: Received, asked: Asked, options: EndpointOptions): void {
+  const { principal, scope, address, senderNow } = context;
   const { id = 'null', params } = envelope(text);
   const view = options.views.get(principal, scope);
-  const pageSize = pageSizeOf(visit.query) ?? options.pageSize();
+  const pageSize = pageSizeOf(context.query) ?? options.pageSize();
   const method = String(message.method);
   const { stateless, session, reply } = asked;
   dispatch(
@@ -177,8 +191,11 @@ function answer(visit: Visit, { message, text }: Received, asked: Asked, options
   );
 }
 
-/** The reply of a POST. While it is worked on, a client that takes a stream sees signs of life; one with a session can come back to it. */
-function postReply({ req, res, headers }: Visit, options: EndpointOptions, facts?: SessionFacts): PostReply {
+/**
+ * The reply of a POST. While the request is handled, a client that accepts a stream gets comments that keep it open; a
+ * client with a session can resume it.
+ */
+function postReply({ req, res, headers }: RequestContext, options: EndpointOptions, facts?: SessionFacts): PostReply {
   const mayStream = (req.headers.accept ?? '').includes('text/event-stream');
   const resumable = facts &&
     mayStream && {
@@ -192,40 +209,40 @@ function postReply({ req, res, headers }: Visit, options: EndpointOptions, facts
   return reply;
 }
 
-function get(visit: Visit, options: EndpointOptions): void {
-  const { req, principal, scope } = visit;
+function get(context: RequestContext, options: EndpointOptions): void {
+  const { req, principal, scope } = context;
   const sessionId = req.headers['mcp-session-id'];
   if (sessionId === undefined) {
     const text = 'This is an MCP endpoint: clients POST to it. A GET stream needs a session.';
-    return refuse(visit, 405, rpcErrors.invalidRequest, text, { headers: { allow: 'POST' } });
+    return refuse(context, 405, rpcErrors.invalidRequest, text, { headers: { allow: 'POST' } });
   }
   if (!(req.headers.accept ?? '').includes('text/event-stream')) {
-    return refuse(visit, 406, rpcErrors.invalidRequest, 'A GET stream needs "Accept: text/event-stream".');
+    return refuse(context, 406, rpcErrors.invalidRequest, 'A GET stream needs "Accept: text/event-stream".');
   }
   const facts = options.sessions.find(String(sessionId), principal, scope);
-  if (!facts) return sessionGone(visit);
-  openSessionStream(visit, options.sessions.live(facts), options);
+  if (!facts) return sessionGone(context);
+  openSessionStream(context, options.sessions.live(facts), options);
 }
 
-function end(visit: Visit, options: EndpointOptions): void {
-  const sessionId = visit.req.headers['mcp-session-id'];
+function end(context: RequestContext, options: EndpointOptions): void {
+  const sessionId = context.req.headers['mcp-session-id'];
   if (sessionId === undefined) {
     const text = 'DELETE ends a session; none was named.';
-    return refuse(visit, 405, rpcErrors.invalidRequest, text, { headers: { allow: 'POST' } });
+    return refuse(context, 405, rpcErrors.invalidRequest, text, { headers: { allow: 'POST' } });
   }
   const token = String(sessionId);
-  const facts = options.sessions.find(token, visit.principal, visit.scope);
-  if (!facts) return sessionGone(visit);
+  const facts = options.sessions.find(token, context.principal, context.scope);
+  if (!facts) return sessionGone(context);
   options.sessions.end(facts, token);
   options.sessionEnded?.(facts.sid);
-  visit.res.writeHead(200, { ...visit.headers, 'content-length': 0 });
-  visit.res.end();
+  context.res.writeHead(200, { ...context.headers, 'content-length': 0 });
+  context.res.end();
 }
 
-function sessionGone(visit: Visit, text?: string): void {
+function sessionGone(context: RequestContext, text?: string): void {
   const id = text === undefined ? undefined : envelope(text).id;
   const { status, rpc } = errorTable.session_gone;
-  refuse(visit, status, rpc, 'Session not found: it ended, expired or is not yours. Initialize again.', { id });
+  refuse(context, status, rpc, 'Session not found: it ended, expired or is not yours. Initialize again.', { id });
 }
 
 function pageSizeOf(query: URLSearchParams): number | undefined {
@@ -234,9 +251,9 @@ function pageSizeOf(query: URLSearchParams): number | undefined {
 }
 
 /** What an unexpected failure is answered with. */
-export function refuseUnexpected(visit: Pick<Visit, 'res' | 'headers'>, error: unknown): void {
+export function refuseUnexpected(context: Pick<RequestContext, 'res' | 'headers'>, error: unknown): void {
   // An answer that broke off in the middle can only be cut.
-  if (visit.res.headersSent) visit.res.destroy();
+  if (context.res.headersSent) context.res.destroy();
   const { code, message } = toRpcError(error);
-  refuse(visit, error instanceof HubError ? error.status : 500, code, message);
+  refuse(context, error instanceof HubError ? error.status : 500, code, message);
 }

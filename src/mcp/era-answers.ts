@@ -7,24 +7,27 @@ import { isObject, rpcErrors } from '../core/protocol/rpc.ts';
 import type { RelayOptions } from './relay-options.ts';
 import type { ClientRequest } from './request.ts';
 
-// What the answer of a server becomes where its client speaks another revision of MCP than the server does. All texts are JSON.
+// Changes the answer of a server for a client of another revision of MCP. All texts are JSON.
 
-/** A result with what the stateless revision wants in every one, and an older server does not know of (2026-07-28, Results). */
+/**
+ * A result with what the stateless revision wants in every one, and an older server does not know of (2026-07-28,
+ * Results).
+ */
 export function resultFor(
   request: ClientRequest,
   target: Target,
-  asks: RelayOptions['asks'],
+  serverRequests: RelayOptions['serverRequests'],
   parsed: unknown,
   result: string,
 ): string {
   if (!request.stateless || !isObject(parsed)) return result;
-  if (parsed['resultType'] !== undefined) return withBoundState(request, target, asks, parsed, result);
+  if (parsed['resultType'] !== undefined) return withBoundState(request, target, serverRequests, parsed, result);
   const isRead = request.method === 'resources/read';
   const hints = isRead && parsed['ttlMs'] === undefined ? { ttlMs: '0', cacheScope: '"private"' } : {};
   return editObject(result, { resultType: '"complete"', ...hints });
 }
 
-/** The same for a large result; undefined when that takes more than a member more in front of it. */
+/** The same for a large result; undefined when the result needs more than one added member in front. */
 export function largeResultFor(request: ClientRequest, answer: LargeAnswer): LargeText | undefined {
   if (answer.resultMember('resultType') !== undefined) return undefined;
   const { result } = answer;
@@ -39,11 +42,14 @@ export function largeResultFor(request: ClientRequest, answer: LargeAnswer): Lar
 
 const openBrace = 0x7b;
 
-/** A server's own state is good for nobody but who was given it: the server may not know whom it serves through the hub. */
+/**
+ * A server's own state is valid only for the principal that was given it: the server may not know which users it serves
+ * through the hub.
+ */
 function withBoundState(
   request: ClientRequest,
   target: Target,
-  { states }: RelayOptions['asks'],
+  { states }: RelayOptions['serverRequests'],
   { resultType, requestState: state }: Record<string, unknown>,
   result: string,
 ): string {
@@ -52,7 +58,10 @@ function withBoundState(
   return editObject(result, { requestState: JSON.stringify(sealed) });
 }
 
-/** An error; a resource that does not exist is `-32002` before 2026-07-28 and `-32602`, with the URI, since. `isStateless`: the server. */
+/**
+ * An error; a resource that does not exist is `-32002` before 2026-07-28 and `-32602`, with the URI, since.
+ * `isStateless`: the server.
+ */
 export function errorFor(
   { stateless, method }: ClientRequest,
   isStateless: boolean,
@@ -62,7 +71,7 @@ export function errorFor(
   if (stateless && code === rpcErrors.resourceNotFound)
     return editObject(text, { code: String(rpcErrors.invalidParams) });
   const isMissing = method === 'resources/read' && code === rpcErrors.invalidParams && isObject(data);
-  // What a server of the client's own era says, it may say.
+  // The error of a server of the client's own era is passed on unchanged.
   if (stateless || !isStateless || !isMissing || typeof data['uri'] !== 'string') return text;
   return editObject(text, { code: String(rpcErrors.resourceNotFound) });
 }

@@ -9,12 +9,15 @@ export interface SentEvent {
   readonly text: string | LargeText;
 }
 
-/** Makes what comes after an event go out on this response (2025-11-25, Resumability and Redelivery), then whatever else the stream still carries. */
+/**
+ * Sends on this response the messages after an event (2025-11-25, Resumability and Redelivery), then the rest of the
+ * stream.
+ */
 export type Resume = (res: HttpResponse, headers: Record<string, string>, after: number) => void;
 
 /**
- * What one event stream of a session carried, apart from the connections that carry it. Its ids name the stream and the place in it, and are never given twice, not
- * even by another hub.
+ * What one event stream of a session carried, apart from the connections that carry it. Its ids name the stream and the
+ * place in it, and are never given twice, not even by another hub.
  */
 export class EventLog {
   readonly sid: string;
@@ -45,14 +48,14 @@ export class EventLog {
     return `${this.name}.${this.#place}`;
   }
 
-  /** Takes in a message that goes out now, or would if the client were there; answers its id. */
+  /** Adds a message that is sent now, or would be if the client were connected; returns its id. */
   add(text: SentEvent['text']): string {
     this.skip();
     this.#store.keep(this, { place: this.#place, text });
     return this.id;
   }
 
-  /** The id of an event that need not be kept, because its news can be told again from what is. */
+  /** The id of an event that need not be kept, because what it says can be found again from the present state. */
   skip(): string {
     this.#place++;
     return this.id;
@@ -81,13 +84,16 @@ export class EventLog {
 export interface EventLogs {
   /** The log of a new stream; `kind` is the first character of its name. */
   begin(sid: string, kind: 'p' | 'g'): EventLog;
-  /** The log that an event id speaks of, and the place in it; undefined when it is no id of this session, or not kept any more. */
+  /**
+   * The log that an event id belongs to, and the place in it; undefined when it is no id of this session, or not kept
+   * any more.
+   */
   find(sid: string, eventId: string): { log: EventLog; place: number } | undefined;
   /** Nothing of this stream will be asked for any more. */
   drop(log: EventLog): void;
   /**
-   * Waits for a client to come back to its call: `over` comes after `limits.resumeGraceMs`, or as soon as too many calls of the same owner wait. The function returned ends
-   * the waiting.
+   * Waits for a client to come back to its call: `over` comes after `limits.resumeGraceMs`, or as soon as too many
+   * calls of the same owner wait. The function returned ends the waiting.
    */
   wait(owner: string, over: () => void): () => void;
   /** The session is over. */
@@ -120,7 +126,7 @@ export function createEventLogs(now: () => number = Date.now): EventLogs {
       const grace = setTimeout(giveUp, limits.resumeGraceMs).unref();
       own.add(giveUp);
       const [oldest] = own;
-      // Whoever leaves so many calls is not coming back to them.
+      // A client that left so many calls is not expected to come back to them.
       if (own.size > limits.resumeWaiting) oldest?.();
       return end;
     },
@@ -132,7 +138,7 @@ export function createEventLogs(now: () => number = Date.now): EventLogs {
   };
 }
 
-/** An event's id as its parts; what follows the place is the stream's own affair. */
+/** An event's id as its parts; what follows the place has a meaning for the stream alone. */
 const idPattern = /^([pg][\w-]{1,40})\.(\d{1,15})(?:\.|$)/;
 
 class Store {
@@ -167,7 +173,7 @@ class Store {
     log.touchedAt = this.now();
     this.#weigh(log, sizeOf(event));
     if (log.events.length > limits.replayEvents) this.#forgetOldest(log);
-    // The youngest stays whatever its size: it may be the answer.
+    // The newest event stays, however large it is: it may be the answer.
     while (charsOf(own) > limits.replaySessionChars && this.#forgetOldest(oldest(own, log))) {}
     for (const other of this.#logs.values()) {
       if (this.chars <= limits.replayChars) break;

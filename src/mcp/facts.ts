@@ -1,7 +1,7 @@
 import { isObject } from '../core/protocol/rpc.ts';
 import { namedBy, type RequestFacts } from '../core/protocol/stateless.ts';
 import type { Target } from '../core/access/view.ts';
-import { capabilitiesFor } from './asks/client-of.ts';
+import { capabilitiesFor } from './server-requests/client-of.ts';
 import { wantedLevel } from './log-level.ts';
 import type { ClientRequest } from './request.ts';
 

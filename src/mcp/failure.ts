@@ -1,8 +1,9 @@
 import { HubError } from '../core/errors.ts';
 
 /**
- * What a caller is told when a server could not answer. Why not may quote what a program said last, an address inside the network, the answer of a proxy: that is
- * in the log and in the state of the server, for those who manage it. `status` is that of the connection, `phase` how far its start is.
+ * What a caller is told when a server could not answer. The reason may quote the last output of a program, an address
+ * inside the network, or the answer of a proxy: it is in the log and in the state of the server, for those who manage
+ * it. `status` is that of the connection, `phase` how far its start is.
  */
 export function toldToCaller(error: HubError, server: string, status: string, phase?: string): HubError {
   const text = error.told ?? words(error, `Server "${server}"`, status, phase);
@@ -11,7 +12,10 @@ export function toldToCaller(error: HubError, server: string, status: string, ph
   return new HubError(code, text, { cause: error, ...(retryAfterMs !== undefined && { retryAfterMs }) });
 }
 
-/** What is said of a server that is away: why, where that can be told to everybody, and when the hub tries again. */
+/**
+ * What a caller is told of a server that is not connected: why, where every caller may know it, and when the hub tries
+ * again.
+ */
 export function notConnected(
   server: string,
   unreachable: string | undefined,
@@ -22,7 +26,7 @@ export function notConnected(
   return unreachable === undefined ? `${what} Try again in a moment.` : what;
 }
 
-/** Undefined for what the hub itself says of the call: a timeout, a size, a cancellation. */
+/** Undefined for the hub's own errors about the call: a timeout, a size, a cancellation. */
 function words(
   { code, retryAfterMs, unreachable }: HubError,
   server: string,
@@ -34,7 +38,7 @@ function words(
       if (status === 'connecting' && phase === 'installing')
         return `${server} is still being installed, which may take minutes. Try again later.`;
       if (status === 'connecting') return `${server} is still connecting. Try again in a moment.`;
-      // Deleted, switched off or set up otherwise; under this connection it does not come back.
+      // Deleted, switched off or configured otherwise: this connection is not used again.
       if (status === 'stopped')
         return `${server} was stopped while the call was on its way: it was changed or taken away. List what there is again.`;
       if (status === 'connected')

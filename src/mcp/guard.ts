@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { hostName, isLoopbackUrl } from '../core/access/outside.ts';
-import { remembering } from '../core/remembering.ts';
+import { memoizeLast } from '../core/memoize-last.ts';
 import type { HttpRequest } from '../wire/http.ts';
 
 export interface GuardOptions {
@@ -20,7 +20,10 @@ export interface GuardOptions {
 
 /** Keeps web pages out that are not the hub's own (CONTRACT §7; MCP, Transports, security warning). */
 export interface Guard {
-  /** Why a request must be refused with 403 for its `Host` or `Origin`; undefined when it may go on. `mcp`: it is for an MCP endpoint. */
+  /**
+   * Why a request must be refused with 403 for its `Host` or `Origin`; undefined when it may go on. `mcp`: it is for an
+   * MCP endpoint.
+   */
   readonly refused: (req: HttpRequest, mcp: boolean) => string | undefined;
   /** True for the origin of the hub's own pages, as a browser writes it that knows the hub as `host`. */
   readonly isOwn: (origin: string, host: string) => boolean;
@@ -33,10 +36,10 @@ export function createGuard(options: GuardOptions): Guard {
     ...namesOf(options.machineName),
   ]);
   if (installBaseUrl !== undefined) names.add(hostName(new URL(installBaseUrl).hostname));
-  const originOf = remembering((url) => new URL(url).origin);
-  const nameOf = remembering((url) => hostName(new URL(url).hostname));
-  const hasPossiblePort = remembering(isPortPossible);
-  const isKnown = remembering(
+  const originOf = memoizeLast((url) => new URL(url).origin);
+  const nameOf = memoizeLast((url) => hostName(new URL(url).hostname));
+  const hasPossiblePort = memoizeLast(isPortPossible);
+  const isKnown = memoizeLast(
     (host) => isForAnyHub(host) || names.has(hostName(host)) || names.has(host.toLowerCase()),
   );
 
@@ -50,7 +53,7 @@ export function createGuard(options: GuardOptions): Guard {
     if (isOriginOf(origin, host)) return true;
     if (installBaseUrl !== undefined && new URL(installBaseUrl).origin === origin) return true;
     const url = options.settingsBaseUrl();
-    // Every file of MCPHub has http://localhost:3000 there, which nobody chose.
+    // Every settings file of MCPHub has http://localhost:3000 there: a default, not a choice of the operator.
     return url !== undefined && originOf(url) === origin && !isLoopbackUrl(url);
   }
 
@@ -69,8 +72,9 @@ export function createGuard(options: GuardOptions): Guard {
 }
 
 /**
- * True for a `Host` that no page of somebody else's can have: an address, `localhost`, a name without a dot as networks of containers have them, and the longer names
- * that Kubernetes gives its services. Public DNS has none of these, so none can be pointed at this machine by a stranger.
+ * True for a `Host` that no foreign page can have: an address, `localhost`, a name without a dot as networks of
+ * containers have them, and the longer names that Kubernetes gives its services. Public DNS has none of these, so an
+ * attacker cannot make one point to this machine.
  */
 function isForAnyHub(host: string): boolean {
   const [, bracketed, name = ''] = /^(?:\[([\da-f:.]+(?:%[\w.~-]+)?)\]|([\w.-]+))(?::\d{1,5})?$/i.exec(host) ?? [];
@@ -78,13 +82,18 @@ function isForAnyHub(host: string): boolean {
   return isIP(name) === 4 || /^[\w-]+$/.test(name) || serviceName.test(name);
 }
 
-/** False for a port beyond the last one, 65535: what cannot be an address on the hub's other routes is none on this one. */
+/**
+ * False for a port beyond the last one, 65535: what cannot be an address on the hub's other routes is none on this one.
+ */
 function isPortPossible(host: string): boolean {
   const [, port = '0'] = /:(\d+)$/.exec(host) ?? [];
   return Number(port) <= 65_535;
 }
 
-/** `<name>.<namespace>.svc`, alone or below `cluster.local` or another domain that is not in public DNS (RFC 6762, and `internal` of ICANN). */
+/**
+ * `<name>.<namespace>.svc`, alone or below `cluster.local` or another domain that is not in public DNS (RFC 6762, and
+ * `internal` of ICANN).
+ */
 const serviceName = /^[a-z\d-]+\.[a-z\d-]+\.svc(?:\.(?:[a-z\d-]+\.)*(?:local|internal))?$/i;
 
 /** What a machine is called, and that name as it is announced in a local network (mDNS). */
@@ -93,7 +102,10 @@ function namesOf(machine: string): string[] {
   return name === '' ? [] : [name, `${name.split('.')[0] ?? name}.local`];
 }
 
-/** Whether a page at this origin was got from this `Host`. Both leave the port out where it is the one of the scheme, or do not. */
+/**
+ * Whether a page at this origin was got from this `Host`. Both leave the port out where it is the one of the scheme, or
+ * do not.
+ */
 function isOriginOf(origin: string, host: string): boolean {
   const [, scheme, rest] = /^(https?):\/\/([^/?#@\s]+)$/i.exec(origin) ?? [];
   if (scheme === undefined || rest === undefined) return false;
@@ -119,8 +131,9 @@ export function corsHeaders(req: HttpRequest, allowedOrigins: readonly string[])
 }
 
 /**
- * What a preflight is answered with, besides `corsHeaders`: whatever headers the page wants to send. Which ones there are is not for a list to know:
- * `Mcp-Param-*` are as many as tools have arguments, and `routing.bearerAuthHeaderName` is the operator's.
+ * What a preflight is answered with, besides `corsHeaders`: all headers that the page wants to send. A fixed list is
+ * not possible: `Mcp-Param-*` are as many as tools have arguments, and `routing.bearerAuthHeaderName` is the
+ * operator's.
  */
 export function preflightHeaders(req: HttpRequest): Record<string, string> {
   const wanted = req.headers['access-control-request-headers'];

@@ -7,12 +7,13 @@ import type { Settings } from '../core/settings/types.ts';
 import type { View } from '../core/access/view.ts';
 
 /**
- * What clients and caches on the way may do with what the hub lists (2026-07-28, Caching), as the two members of the result. The hub vouches for no longer than every server
- * of the list does, and calls public only what is the same for all who could ask.
+ * What clients and caches on the way may do with what the hub lists (2026-07-28, Caching), as the two members of the
+ * result. The hub allows caching for no longer than every server of the list does, and marks as public only what is the
+ * same for all callers.
  */
 export interface Hints {
   of(kind: ItemKind, view: View, principal: Principal, scope: Scope): string;
-  /** Of what the hub says itself. */
+  /** For the hub's own answers. */
   ofHub(principal: Principal, scope: Scope): string;
 }
 
@@ -32,7 +33,7 @@ interface Vouched {
 export function createHints({ settings, hints, needsCredential }: HintOptions): Hints {
   const kept = new WeakMap<View, Map<ItemKind, Vouched>>();
 
-  /** What all servers of the list agree on. A server that says nothing vouches for nothing. */
+  /** The caching that all servers of the list allow. A server that says nothing allows no caching. */
   function vouched(kind: ItemKind, view: View): Vouched {
     const known = kept.get(view) ?? new Map<ItemKind, Vouched>();
     kept.set(view, known);

@@ -7,7 +7,7 @@ const step = fc.record({
   value: fc.option(fc.integer(), { nil: undefined }),
 });
 
-/** Which order they come in is nobody's business. */
+/** Their order does not matter. */
 const inOrder = (values: Iterable<number>) => [...values].toSorted((a, b) => a - b);
 
 test('holds what a Map would hold, whatever comes and goes', () => {

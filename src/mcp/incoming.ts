@@ -1,12 +1,12 @@
 import { HubError } from '../core/errors.ts';
-import { goOn } from '../core/go-on.ts';
+import { thenMaybe } from '../core/then-maybe.ts';
 import { isNestedDeeperThan } from '../core/json/nesting.ts';
 import { elements } from '../core/json/text.ts';
 import { limits } from '../core/limits.ts';
 import { packedBody } from '../core/protocol/packed-body.ts';
 import { isObject, isRpcId, type RpcMessage, rpcErrors } from '../core/protocol/rpc.ts';
 import { readBody } from './body.ts';
-import { refuse, type Visit } from './visit.ts';
+import { refuse, type RequestContext } from './request-context.ts';
 
 /** A message with its exact text. */
 export interface Received {
@@ -15,53 +15,61 @@ export interface Received {
 }
 
 /** Reads a POST that holds one message; undefined when it was refused and answered. */
-export async function readMessage(visit: Visit): Promise<Received | undefined> {
-  const received = await readMessages(visit);
+export async function readMessage(context: RequestContext): Promise<Received | undefined> {
+  const received = await readMessages(context);
   if (!Array.isArray(received)) return received;
-  refuse(visit, 400, rpcErrors.invalidRequest, 'Invalid request: no batches here; send one message per request.');
+  refuse(context, 400, rpcErrors.invalidRequest, 'Invalid request: no batches here; send one message per request.');
   return undefined;
 }
 
 type Read = Received | Received[] | undefined;
 
-/** Reads a POST that holds one message or a batch, at once where it is there; undefined when it was refused and answered. */
-export function readMessages(visit: Visit): Read | Promise<Read> {
-  const type = visit.req.headers['content-type'] ?? '';
+/**
+ * Reads a POST that holds one message or a batch, at once where it is there; undefined when it was refused and
+ * answered.
+ */
+export function readMessages(context: RequestContext): Read | Promise<Read> {
+  const type = context.req.headers['content-type'] ?? '';
   if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
-    refuse(visit, 415, rpcErrors.invalidRequest, `Content-Type must be application/json, not "${type.slice(0, 80)}".`);
+    refuse(
+      context,
+      415,
+      rpcErrors.invalidRequest,
+      `Content-Type must be application/json, not "${type.slice(0, 80)}".`,
+    );
     return undefined;
   }
-  const packed = packedBody(visit.req.headers['content-encoding']);
+  const packed = packedBody(context.req.headers['content-encoding']);
   if (packed !== undefined) {
-    refuse(visit, 415, rpcErrors.invalidRequest, packed);
+    refuse(context, 415, rpcErrors.invalidRequest, packed);
     return undefined;
   }
   try {
-    const read = goOn(readBody(visit.req, visit.bodyLimit), messagesOf);
-    return read instanceof Promise ? awaited(visit, read) : read;
+    const read = thenMaybe(readBody(context.req, context.bodyLimit), messagesOf);
+    return read instanceof Promise ? awaited(context, read) : read;
   } catch (error) {
-    return refuseBody(visit, error);
+    return refuseBody(context, error);
   }
 }
 
-/** What its sender kept back counts for nothing when they may not come in any more. */
-async function awaited(visit: Visit, read: Promise<Read>): Promise<Read> {
+/** A body that arrived late is not used when its sender has lost access meanwhile. */
+async function awaited(context: RequestContext, read: Promise<Read>): Promise<Read> {
   try {
     const received = await read;
-    return (await visit.stillAdmitted()) ? received : undefined;
+    return (await context.stillAdmitted()) ? received : undefined;
   } catch (error) {
-    return refuseBody(visit, error);
+    return refuseBody(context, error);
   }
 }
 
-/** Throws what is no fault of the body's. */
-function refuseBody(visit: Visit, error: unknown): undefined {
-  if (error instanceof InvalidRequest) refuse(visit, 400, rpcErrors.invalidRequest, error.message);
-  else if (error instanceof SyntaxError) refuse(visit, 400, rpcErrors.parse, 'Parse error: the body is not JSON.');
+/** Throws errors that the body did not cause. */
+function refuseBody(context: RequestContext, error: unknown): undefined {
+  if (error instanceof InvalidRequest) refuse(context, 400, rpcErrors.invalidRequest, error.message);
+  else if (error instanceof SyntaxError) refuse(context, 400, rpcErrors.parse, 'Parse error: the body is not JSON.');
   else if (!(error instanceof HubError)) throw error;
   else
     refuse(
-      visit,
+      context,
       error.status,
       error.code === 'invalid_input' ? rpcErrors.parse : error.rpcCode,
       error.message,

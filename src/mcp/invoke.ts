@@ -14,7 +14,7 @@ export interface Invocation extends Pick<
   readonly params: string;
   /** Gets the params of each `notifications/progress` as JSON text; without it the server is not asked for any. */
   readonly progressed?: ((params: string) => void) | undefined;
-  /** Ends the call when it aborts: the asker has left. */
+  /** Ends the call when it aborts: the caller has left. */
   readonly signal?: AbortSignal;
 }
 
@@ -24,8 +24,9 @@ export type Invoked =
   | { readonly kind: 'error'; readonly code: number; readonly message: string };
 
 /**
- * Makes a call through the same door as every client's: the same view, the same relay, the same activity record. Throws HubError for what the hub itself
- * refuses or could not do: `not_found`, `upstream_unavailable` (with `retryAfterMs`), `timeout`, `cancelled`.
+ * Makes a call in the same way as every client's: the same view, the same relay, the same activity record. Throws
+ * HubError for what the hub itself refuses or could not do: `not_found`, `upstream_unavailable` (with `retryAfterMs`),
+ * `timeout`, `cancelled`.
  */
 export function invoke(invocation: Invocation, options: DispatchOptions): Promise<Invoked> {
   const { method, params, signal } = invocation;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Abilities, abilitiesOf, noAbilities } from '../core/protocol/asks.ts';
+import { type ClientCapabilities, capabilitiesOf, noCapabilities } from '../core/protocol/server-requests.ts';
 import type { HubError } from '../core/errors.ts';
 import { LargeText } from '../core/json/large-text.ts';
 import { type Principal, principalId } from '../core/access/principal.ts';
@@ -15,44 +15,49 @@ import { envelope } from './request.ts';
 import { negotiated } from './revisions.ts';
 import type { LiveSession } from './sessions.ts';
 import type { Stream } from './stream.ts';
-import { refuse, refuseStream, type Visit } from './visit.ts';
+import { refuse, refuseStream, type RequestContext } from './request-context.ts';
 
-/** The HTTP+SSE transport of 2024-11-05: a stream that carries every answer, and POSTs that carry the questions. */
+/** The HTTP+SSE transport of 2024-11-05: a stream that carries every answer, and POSTs that carry the requests. */
 export interface LegacySse {
   /** `GET /sse…`: opens the stream and says where to POST. */
-  open(visit: Visit): void;
+  open(context: RequestContext): void;
   /** `POST /messages?sessionId=`. */
-  message(visit: Visit): Promise<void>;
+  message(context: RequestContext): Promise<void>;
 }
 
 interface Connection {
   readonly principal: Principal;
   readonly scope: Scope;
   readonly address: string | undefined;
-  readonly senderNow: Visit['senderNow'];
+  readonly senderNow: RequestContext['senderNow'];
   readonly stream: Stream;
   readonly session: LegacySession;
 }
 
 interface LegacySession extends LiveSession {
-  /** Its client has said what it can be asked. */
-  introduced(abilities: Abilities): void;
+  /** Its client has declared its capabilities. */
+  introduced(abilities: ClientCapabilities): void;
 }
 
 export interface LegacySseOptions extends EndpointOptions {
-  /** Why an endpoint answers nobody; undefined when it does. An open stream outlives the switch. */
+  /**
+   * Why an endpoint refuses every request; undefined when it does not. A stream may still be open when its endpoint is
+   * switched off.
+   */
   readonly closed: (scope: Scope) => HubError | undefined;
 }
+
+const onlyGet = { headers: { allow: 'GET' } };
 
 /** `messagesPath`: where clients POST, base path included. */
 export function createLegacySse(messagesPath: string, options: LegacySseOptions): LegacySse {
   const connections = new Map<string, Connection>();
 
-  function open(visit: Visit): void {
-    const { req, res, principal, scope, headers } = visit;
+  function open(context: RequestContext): void {
+    const { req, res, principal, scope, headers } = context;
     if (req.method !== 'GET')
-      return refuse(visit, 405, rpcErrors.invalidRequest, 'Use GET to open the stream.', { headers: { allow: 'GET' } });
-    if (options.streams.full) return refuseStream(visit);
+      return refuse(context, 405, rpcErrors.invalidRequest, 'Use GET to open the stream.', onlyGet);
+    if (options.streams.full) return refuseStream(context);
     const sid = randomUUID();
     const stream = options.streams.open(res, headers, () => {
       connections.delete(sid);
@@ -62,7 +67,7 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
       for (const call of session.inFlight.values()) call.cancel('client disconnected');
       options.sessionEnded?.(sid);
     });
-    const session = sessionOf(visit, sid, stream);
+    const session = sessionOf(context, sid, stream);
     const forget = options.sessions.adopt(session);
     const stopListening = options.announcer.add({
       principal,
@@ -72,27 +77,32 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
         for (const kind of kinds) stream.send(changedText(kind));
       },
     });
-    const { address, senderNow } = visit;
+    const { address, senderNow } = context;
     connections.set(sid, { principal, scope, address, senderNow, stream, session });
     stream.event('endpoint', `${messagesPath}?sessionId=${sid}`);
   }
 
-  async function message(visit: Visit): Promise<void> {
-    if (visit.req.method !== 'POST')
-      return refuse(visit, 405, rpcErrors.invalidRequest, 'Use POST.', { headers: { allow: 'POST' } });
-    const sid = visit.query.get('sessionId');
+  async function message(context: RequestContext): Promise<void> {
+    if (context.req.method !== 'POST')
+      return refuse(context, 405, rpcErrors.invalidRequest, 'Use POST.', { headers: { allow: 'POST' } });
+    const sid = context.query.get('sessionId');
     if (sid === null || sid === '')
-      return refuse(visit, 400, rpcErrors.invalidRequest, 'The sessionId parameter is missing.');
+      return refuse(context, 400, rpcErrors.invalidRequest, 'The sessionId parameter is missing.');
     const connection = connections.get(sid);
-    if (!connection || principalId(connection.principal) !== principalId(visit.principal)) {
-      return refuse(visit, 404, rpcErrors.invalidRequest, 'No open stream has this sessionId. Open one with GET /sse.');
+    if (!connection || principalId(connection.principal) !== principalId(context.principal)) {
+      return refuse(
+        context,
+        404,
+        rpcErrors.invalidRequest,
+        'No open stream has this sessionId. Open one with GET /sse.',
+      );
     }
-    const read = await readMessage(visit);
+    const read = await readMessage(context);
     if (!read) return;
     const why = options.closed(connection.scope);
-    if (why) return refuse(visit, why.status, why.rpcCode, why.message);
-    visit.res.writeHead(202, { ...visit.headers, 'content-type': 'text/plain', 'content-length': 8 });
-    visit.res.end('Accepted');
+    if (why) return refuse(context, why.status, why.rpcCode, why.message);
+    context.res.writeHead(202, { ...context.headers, 'content-type': 'text/plain', 'content-length': 8 });
+    context.res.end('Accepted');
     receive(connection, read.message, read.text);
   }
 
@@ -106,7 +116,7 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
     const view = options.views.get(principal, scope);
     if (message.method === 'initialize') {
       const { protocolVersion: requested, capabilities } = isObject(message.params) ? message.params : {};
-      session.introduced(abilitiesOf(capabilities));
+      session.introduced(capabilitiesOf(capabilities));
       return stream.send(resultText(id, initializeResult(view, negotiated(requested), options)));
     }
     const reply = streamReply(stream);
@@ -134,9 +144,9 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
   return { open, message };
 }
 
-/** The live session of a stream: it lives exactly as long as the stream does. */
-function sessionOf({ principal, scope }: Visit, sid: string, stream: Stream): LegacySession {
-  let facts = { sid, principal, scope, revision: '2024-11-05', abilities: noAbilities, expiresAt: Infinity };
+/** The live session of a stream: it exists exactly as long as the stream. */
+function sessionOf({ principal, scope }: RequestContext, sid: string, stream: Stream): LegacySession {
+  let facts = { sid, principal, scope, revision: '2024-11-05', abilities: noCapabilities, expiresAt: Infinity };
   const inFlight: LiveSession['inFlight'] = new InFlight();
   let logLevel: string | undefined;
   return {

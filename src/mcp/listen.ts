@@ -7,7 +7,7 @@ import { metaKeys } from './revisions.ts';
 import type { Streams } from './stream.ts';
 import { withSubscription } from './subscribe.ts';
 import type { Subscriptions } from './subscriptions.ts';
-import { refuseStream, type Visit } from './visit.ts';
+import { refuseStream, type RequestContext } from './request-context.ts';
 
 const filters = {
   toolsListChanged: 'tools',
@@ -23,12 +23,13 @@ export interface ListenOptions {
 }
 
 /**
- * `subscriptions/listen` of the stateless revision: the response is a stream of the changes that were asked for, each marked with the id of the request, until
- * the client leaves. It begins with what of the filter is honoured, and ends with the result when it is the hub that ends it.
+ * `subscriptions/listen` of the stateless revision: the response is a stream of the changes that were asked for, each
+ * marked with the id of the request, until the client leaves. It begins with what of the filter is honoured, and ends
+ * with the result when it is the hub that ends it.
  */
-export function listen(visit: Visit, message: RpcMessage, id: string, options: ListenOptions): void {
-  if (options.streams.full) return refuseStream(visit);
-  const { res, headers, principal, scope } = visit;
+export function listen(context: RequestContext, message: RpcMessage, id: string, options: ListenOptions): void {
+  if (options.streams.full) return refuseStream(context);
+  const { res, headers, principal, scope } = context;
   const params = isObject(message.params) ? message.params : {};
   const wanted = isObject(params['notifications']) ? params['notifications'] : {};
   const honoured = (Object.keys(filters) as (keyof typeof filters)[]).filter((name) => wanted[name] === true);
@@ -61,7 +62,7 @@ export function listen(visit: Visit, message: RpcMessage, id: string, options: L
       }
     },
   });
-  const resources = subscribeAll(visit, wanted['resourceSubscriptions'], options.subscriptions, (text) =>
+  const resources = subscribeAll(context, wanted['resourceSubscriptions'], options.subscriptions, (text) =>
     say(withSubscription(text, id)),
   );
   const acknowledge = (uris: readonly string[] | undefined): void => {
@@ -78,14 +79,20 @@ export function listen(visit: Visit, message: RpcMessage, id: string, options: L
 }
 
 interface Subscribed {
-  /** The resources that servers agreed to tell of, or are still to; undefined when none was asked for. Never rejects. */
+  /**
+   * The resources whose changes servers agreed to report, or did not answer about in time; undefined when none was
+   * asked for. Never rejects.
+   */
   readonly agreed: Promise<readonly string[]> | undefined;
   end(): void;
 }
 
-/** Subscribes to each of the resources that can be; the others are left out. A server that takes its time does not hold up the rest. */
+/**
+ * Subscribes to each of the resources where that is possible; the others are left out. A slow server does not delay the
+ * rest.
+ */
 function subscribeAll(
-  { principal, scope }: Visit,
+  { principal, scope }: RequestContext,
   asked: unknown,
   subscriptions: Subscriptions,
   tell: (text: string) => void,
@@ -102,7 +109,8 @@ function subscribeAll(
       if (ended) release();
       else releases.push(release);
     } catch {
-      // Not there, not visible, or not told of: left out of what is honoured, all alike (2026-07-28, Acknowledgment).
+      // It does not exist, is not visible, or its changes are not reported: left out of the acknowledgment in all three
+      // cases (2026-07-28, Acknowledgment).
       refused.add(uri);
     }
   });

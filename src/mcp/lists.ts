@@ -14,7 +14,10 @@ export const listOf: ReadonlyMap<string, { kind: ItemKind; member: string }> = n
   } as const),
 );
 
-/** Answers a list request from the view: from bytes that are made once per view, unless pages were asked for. Throws HubError for a bad cursor. */
+/**
+ * Answers a list request from the view: from bytes that are made once per view, unless pages were asked for. Throws
+ * HubError for a bad cursor.
+ */
 export function answerList(request: ClientRequest, kind: ItemKind, member: string, hints: Hints): void {
   const { view, principal, scope, stateless } = request;
   const list = view.lists[kind];
@@ -33,9 +36,9 @@ export function answerList(request: ClientRequest, kind: ItemKind, member: strin
   request.reply.answer(`${head}${listText(member, list.texts.slice(offset, end), next + tail)}}`);
 }
 
-/** Whole lists by what they end with; a list has two or three ends in its life. */
+/** Whole lists by what they end with; a list has two or three different ends. */
 const wholes = new WeakMap<ViewList, Map<string, Buffer | string>>();
-/** Up to here a text is sent in one piece with what is around it, for less than bytes are beside it. */
+/** Up to this length a text is sent in one piece with what is around it, which costs less than bytes sent apart. */
 const textChars = 8 * 1024;
 
 function wholeList(list: ViewList, member: string, tail: string): Buffer | string {

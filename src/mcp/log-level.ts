@@ -16,8 +16,8 @@ export function levelAsked(request: ClientRequest): string {
 }
 
 /**
- * Whether the client that made a request wants this log message about it. The stateless revision says so in each request, and wants none it did not
- * ask for (2026-07-28, Logging).
+ * Whether the client that made a request wants this log message about it. A stateless client says so in each request,
+ * and gets none that it did not ask for (2026-07-28, Logging).
  */
 export function wantsLog(request: ClientRequest, message: RpcMessage): boolean {
   const wanted = wantedLevel(request);
@@ -30,7 +30,7 @@ export function wantedLevel(request: ClientRequest): string | undefined {
   return request.stateless ? levelOf(request) : request.session?.logLevel;
 }
 
-/** Whether a log message is at least as severe as somebody wants them. */
+/** Whether a log message is at least as severe as the wanted level. */
 export function isAtLeast(message: RpcMessage, wanted: string): boolean {
   const level = isObject(message.params) ? message.params['level'] : undefined;
   return typeof level === 'string' && levels.indexOf(level) >= levels.indexOf(wanted);

@@ -4,7 +4,7 @@ import type { Principal } from '../core/access/principal.ts';
 import type { Scope } from '../core/access/scope.ts';
 import { statelessRevision } from '../core/protocol/stateless.ts';
 import type { Views } from '../core/access/view.ts';
-import { within } from '../core/within.ts';
+import { withTimeout } from '../core/with-timeout.ts';
 import { lower } from './log-level.ts';
 
 /** A connection that may be told from which severity on its server is to log; `upstream/connection.ts` is one. */
@@ -32,21 +32,25 @@ export interface LogLevelOptions {
   readonly shared: (server: string) => LoggingConnection | undefined;
   /** The session's own connections that are there now. */
   readonly own: (sid: string) => readonly LoggingConnection[];
-  /** The connections that this user's clients share and nobody else's, as far as they are there now. */
+  /** The connections that only this user's clients share, as far as they are there now. */
   readonly ofUser: (principal: Principal) => readonly LoggingConnection[];
 }
 
 /**
- * From which severity on servers log: on a connection that is there for all, the least severe that any of its sessions wants, and never less than what a client that
- * says nothing may count on; on a user's own connection likewise what this user's requests wanted lately; on a session's own connection what that session wants.
- * What each client hears of it is decided for each message (`wantsLog`).
+ * From which severity on servers log: on a connection that is there for all, the least severe that any of its sessions
+ * wants, and never less than what a client that says nothing may count on; on a user's own connection likewise what
+ * this user's requests wanted lately; on a session's own connection what that session wants. Which messages each client
+ * gets is decided for each message (`wantsLog`).
  */
 export interface LogLevels {
-  /** A session wants this. Resolves when the servers that it sees have been told, or had time to be. */
+  /**
+   * Sets the level that a session wants. Resolves when the servers that it sees have been told, or after a bounded
+   * time.
+   */
   set(sid: string, wish: Wish): Promise<void>;
-  /** One request wants this of the server at the other end of a connection. Resolves when it was told. */
+  /** Sets the level that one request needs from the server of a connection. Resolves when the server was told. */
   need(connection: LoggingConnection, level: string): Promise<void>;
-  /** This connection of a session's own is there (again); without a session, one of a user's. */
+  /** A session's own connection is there (again); without a session, a user's own. */
   connected(sid: string | undefined, connection: LoggingConnection): void;
   /** The session is over. */
   endSession(sid: string): void;
@@ -64,37 +68,37 @@ export function createLogLevels(
   { views, shared, own, ofUser }: LogLevelOptions,
   now: () => number = Date.now,
 ): LogLevels {
-  const wishes = new Map<string, Kept>();
+  const kept = new Map<string, Kept>();
   /** What single requests needed lately. */
   const needs = new Map<LoggingConnection, { level: string; until: number }>();
-  /** What a connection was last told, and in which of its lives. */
+  /** What the server of a connection was last told, and after which handshake (`about`). */
   const told = new WeakMap<LoggingConnection, { about: unknown; level: string }>();
-  /** Connections whose servers log otherwise than by themselves. */
+  /** Connections whose servers were told a level. */
   const changed = new Set<LoggingConnection>();
   let timer: NodeJS.Timeout | undefined;
 
-  /** Tells a connection, unless it knows. Never rejects. */
+  /** Tells the server of a connection the level, unless it has been told. Never rejects. */
   function tell(connection: LoggingConnection, level: string): Promise<void> {
     const about = connection.offer?.about;
     if (!about || connection.status.kind !== 'connected' || !takesLevel(about)) return nothing;
     const before = told.get(connection);
     if (before?.about === about && before.level === level) return nothing;
     told.set(connection, { about, level });
-    // Whether it obeys is its own affair: what each client hears is decided here.
+    // The server may ignore it: what each client gets is decided by the hub.
     return connection.ask('logging/setLevel', JSON.stringify({ level }), limits.subscribeAnswerMs).then(
       () => undefined,
       () => undefined,
     );
   }
 
-  /** What is to be told on each connection, of those that somebody has a wish for. */
+  /** The level for each connection for which a session or a request wants one. */
   function wanted(): Map<LoggingConnection, string> {
     const levels = new Map<LoggingConnection, string>();
     const add = (connection: LoggingConnection | undefined, level: string): void => {
       if (connection) levels.set(connection, lower(level, levels.get(connection) ?? usual));
     };
-    for (const [sid, { principal, scope, level, until }] of wishes) {
-      if (until <= now()) wishes.delete(sid);
+    for (const [sid, { principal, scope, level, until }] of kept) {
+      if (until <= now()) kept.delete(sid);
       else for (const server of views.get(principal, scope).servers) add(shared(server), level);
     }
     for (const [connection, { level, until }] of needs) {
@@ -128,7 +132,7 @@ export function createLogLevels(
     return raiseTo(connection, level);
   }
 
-  /** Less is wanted of some server, perhaps: nobody waits for it to log less. */
+  /** A server may have to log less now; no caller waits for that. */
   function soon(): void {
     timer ??= setTimeout(() => {
       timer = undefined;
@@ -138,24 +142,24 @@ export function createLogLevels(
 
   return {
     async set(sid, wish) {
-      wishes.delete(sid);
-      if (wishes.size >= limits.logWishes) wishes.delete(wishes.keys().next().value ?? '');
-      wishes.set(sid, { ...wish, until: now() + limits.logWishMs });
+      kept.delete(sid);
+      if (kept.size >= limits.wantedLogLevels) kept.delete(kept.keys().next().value ?? '');
+      kept.set(sid, { ...wish, until: now() + limits.logWishMs });
       soon();
       const { servers } = views.get(wish.principal, wish.scope);
       const telling = servers.map((server) => raiseTo(shared(server), wish.level));
       for (const connection of ofUser(wish.principal))
         if (servers.includes(connection.server.name)) telling.push(need(connection, wish.level));
       for (const connection of own(sid)) telling.push(tell(connection, wish.level));
-      await within(Promise.all(telling), limits.setLevelWaitMs);
+      await withTimeout(Promise.all(telling), limits.setLevelWaitMs);
     },
     need,
     connected(sid, connection) {
-      const wish = sid === undefined ? needs.get(connection) : wishes.get(sid);
+      const wish = sid === undefined ? needs.get(connection) : kept.get(sid);
       if (wish) void tell(connection, sid === undefined ? lower(wish.level, usual) : wish.level);
     },
     endSession(sid) {
-      if (wishes.delete(sid)) soon();
+      if (kept.delete(sid)) soon();
     },
     reconcile,
     close: () => clearTimeout(timer),

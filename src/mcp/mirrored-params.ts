@@ -6,8 +6,8 @@ import { headerText } from '../core/protocol/stateless.ts';
 import type { Target, View, ViewList } from '../core/access/view.ts';
 
 /**
- * Says which `Mcp-Param-*` header of a tool call does not repeat its argument (2026-07-28, Streamable HTTP, Server Behavior for Custom Headers); undefined when all do. Headers
- * that the tool's schema does not name are somebody else's.
+ * Says which `Mcp-Param-*` header of a tool call does not repeat its argument (2026-07-28, Streamable HTTP, Server
+ * Behavior for Custom Headers); undefined when all do. Headers that the tool's schema does not name are not checked.
  */
 export function wrongParamHeader(message: RpcMessage, headers: IncomingHttpHeaders, view: View): string | undefined {
   const params = isObject(message.params) ? message.params : {};

@@ -17,8 +17,8 @@ export function unsent(): number {
 }
 
 /**
- * Writes large messages to a response a little at a time: no faster than the client reads, and within the budget of each turn. What is to follow waits behind them. When the client
- * leaves, what it did not read is forgotten.
+ * Writes large messages to a response a little at a time: no faster than the client reads, and within the budget of
+ * each turn. What is to follow waits behind them. When the client leaves, what it did not read is forgotten.
  */
 export class PacedWriter {
   readonly #res: HttpResponse;
@@ -39,7 +39,7 @@ export class PacedWriter {
     res.on('close', () => this.#leave());
   }
 
-  /** Of short messages that wait behind a large one. */
+  /** Characters of short messages that wait behind a large one. */
   get waitingChars(): number {
     return this.#waitingChars;
   }
@@ -78,7 +78,7 @@ export class PacedWriter {
     this.#budget.later(this.#go);
   }
 
-  /** Writes until the turn has had its share, or the client has enough to read. */
+  /** Writes until the budget of the turn is used, or the client has enough to read. */
   readonly #go = (): void => {
     if (this.#res.destroyed) this.#leave();
     while (!this.#isGone && this.#at < this.#queue.length) {

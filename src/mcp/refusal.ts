@@ -2,7 +2,10 @@ import { HubError } from '../core/errors.ts';
 import { errorResponseText, isObject, rpcErrors, toRpcError } from '../core/protocol/rpc.ts';
 import type { ClientRequest } from './request.ts';
 
-/** The response to a request that the hub refuses, as JSON text: the same for the same failure, wherever it is found out. */
+/**
+ * The response to a request that the hub refuses, as JSON text: the same for the same failure, wherever it is found
+ * out.
+ */
 export function refusalText(request: ClientRequest, error: unknown): string {
   const { code, message, data } = toRpcError(error);
   return errorResponseText(

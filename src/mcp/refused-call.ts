@@ -16,13 +16,13 @@ export interface RefusedCall {
   readonly ms: number;
   /** What the caller was told, arguments left out. */
   readonly error: string;
-  /** W3C trace context, whatever is in it. */
+  /** W3C trace context, not checked. */
   readonly traceparent: string | undefined;
 }
 
 /**
- * A refused `tools/call` for the record. Its server is known only of a tool the caller sees, and on the endpoint of one server: whoever asks for a hidden
- * tool leaves the same record as whoever asks for one that does not exist.
+ * A refused `tools/call` for the record. Its server is known only of a tool the caller sees, and on the endpoint of one
+ * server: a call of a hidden tool leaves the same record as a call of a tool that does not exist.
  */
 export function refusedCall(request: ClientRequest, error: string): RefusedCall {
   const { principal, address, scope, view, message } = request;

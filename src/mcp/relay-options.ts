@@ -2,17 +2,17 @@ import type { HubError } from '../core/errors.ts';
 import type { Target, Views } from '../core/access/view.ts';
 import type { LargeText } from '../core/json/large-text.ts';
 import type { Logger } from '../core/logger.ts';
-import type { ServerAsk } from '../core/protocol/asks.ts';
+import type { ServerRequest } from '../core/protocol/server-requests.ts';
 import type { LargeAnswer } from '../core/protocol/large-answer.ts';
 import type { RpcMessage } from '../core/protocol/rpc.ts';
 import type { RequestFacts } from '../core/protocol/stateless.ts';
-import type { Asks } from './asks/asks.ts';
+import type { ServerRequests } from './server-requests/server-requests.ts';
 import type { ClientRequest } from './request.ts';
 
 /** The part of a connection to a server that relaying needs; `upstream/connection.ts` is one. */
 export interface RelayConnection {
   readonly status: { readonly kind: string; readonly phase?: string };
-  /** What it offered when it was last met; tells in which revision it speaks. */
+  /** What it offered at its last handshake; says which revision it speaks. */
   readonly offer: { readonly about: { readonly protocolVersion: string } } | undefined;
   available(waitMs: number): Promise<void>;
   takeId(): number;
@@ -20,13 +20,13 @@ export interface RelayConnection {
   cancel(id: number, reason: string): void;
 }
 
-/** What a server says of one relayed request; `upstream/exchange.ts` tells when. */
+/** What a server sends for one relayed request; `upstream/exchange.ts` says when. */
 export interface RelayExchange {
   notified(method: string, message: RpcMessage, text: string): void;
   answered(message: RpcMessage, text: string): void;
   answeredLarge(answer: LargeAnswer): void;
   failed(error: HubError): void;
-  asked(ask: ServerAsk): void;
+  asked(ask: ServerRequest): void;
   readonly asker: string | undefined;
   readonly task: string | undefined;
   readonly tool: string | undefined;
@@ -34,16 +34,22 @@ export interface RelayExchange {
 
 /** What relaying is given. */
 export interface RelayOptions {
-  /** What somebody sees now: a request may wait. */
+  /** What a principal sees now: it may change while a request waits. */
   readonly views: Views;
-  /** The connection that this request goes through to the server of its target; undefined when that is not there any more. May throw HubError. */
+  /**
+   * The connection that this request goes through to the server of its target; undefined when that is not there any
+   * more. May throw HubError.
+   */
   readonly connection: (target: Target, request: ClientRequest) => RelayConnection | undefined;
   /** Called once for each request that went to a server, when it is over. Must be quick. */
   readonly finished: (call: FinishedCall) => void;
-  /** Calls back once what `finished` was told outlives this process: at once, or at the end of this turn of the event loop. Answers wait for it. */
+  /**
+   * Calls back once what `finished` was told outlives this process: at once, or at the end of this turn of the event
+   * loop. Answers wait for it.
+   */
   readonly afterKeeping?: (done: () => void) => void;
-  /** What servers ask of clients in the middle of their calls. */
-  readonly asks: Asks;
+  /** Server requests to clients in the middle of their calls. */
+  readonly serverRequests: ServerRequests;
   readonly log: Logger;
 }
 

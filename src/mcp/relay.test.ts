@@ -6,7 +6,7 @@ import { HubError } from '../core/errors.ts';
 import { anonymous } from '../core/access/principal.ts';
 import { createSealer } from '../core/seal.ts';
 import type { View } from '../core/access/view.ts';
-import { createAsks } from './asks/asks.ts';
+import { createServerRequests } from './server-requests/server-requests.ts';
 import { invoke } from './invoke.ts';
 import type { RelayConnection } from './relay-options.ts';
 
@@ -42,7 +42,7 @@ test.each(['answered', 'failed', 'cancelled'])(
         finished: () => {
           throw new Error('disk full');
         },
-        asks: createAsks(createSealer(randomBytes(32), 'test')),
+        serverRequests: createServerRequests(createSealer(randomBytes(32), 'test')),
         ...clientParts({ get: () => view }),
         version: '1',
         log,

@@ -1,12 +1,13 @@
 import { addressed, type FindTarget, unknownTarget } from './address.ts';
-import { stateIn } from './asks/carried.ts';
+import { stateIn } from './server-requests/continued-request.ts';
 import type { RelayOptions } from './relay-options.ts';
 import { RelayedCall, requestKey } from './relayed-call.ts';
 import type { ClientRequest } from './request.ts';
 
 /**
- * Sends a request on to the server it names and its answer back. Of the request only the target's name, the progress token and the hop-by-hop `_meta`
- * keys change; of the answer only the id. Throws HubError `not_found` when the view holds no such target.
+ * Sends a request on to the server it names and its answer back. Of the request only the target's name, the progress
+ * token and the hop-by-hop `_meta` keys change; of the answer only the id. Throws HubError `not_found` when the view
+ * holds no such target.
  */
 export function relay(request: ClientRequest, options: RelayOptions): void {
   relayBy(addressed, request, options);
@@ -15,8 +16,8 @@ export function relay(request: ClientRequest, options: RelayOptions): void {
 /** The same for a request whose target is found in another way. */
 export function relayBy(find: FindTarget, request: ClientRequest, options: RelayOptions): void {
   const { target, edits } = find(request);
-  const state = stateIn(request, target, options.asks.states);
-  if (state?.kind === 'parked') return options.asks.parkings.resume(state, request);
+  const state = stateIn(request, target, options.serverRequests.states);
+  if (state?.kind === 'parked') return options.serverRequests.suspendedCalls.resume(state, request);
   const connection = options.connection(target, request);
   if (!connection) throw unknownTarget(request);
   const exchange = new RelayedCall(request, { target, find }, connection, options);

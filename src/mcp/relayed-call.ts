@@ -1,4 +1,9 @@
-import { bothCapabilities, missingFor, type ServerAsk, unableRefusal } from '../core/protocol/asks.ts';
+import {
+  bothCapabilities,
+  missingFor,
+  type ServerRequest,
+  unsupportedRefusal,
+} from '../core/protocol/server-requests.ts';
 import { errorText, HubError } from '../core/errors.ts';
 import type { LargeText } from '../core/json/large-text.ts';
 import { type Edits, editObject, memberText } from '../core/json/text.ts';
@@ -15,12 +20,12 @@ import type { LargeAnswer } from '../core/protocol/large-answer.ts';
 import { metaKeys, statelessRevision } from '../core/protocol/stateless.ts';
 import type { Target } from '../core/access/view.ts';
 import { type FindTarget, unknownTarget } from './address.ts';
-import { askSession, nobodyToAsk } from './asks/asks.ts';
-import { withoutRounds } from './asks/carried.ts';
-import { abilitiesFor } from './asks/client-of.ts';
-import type { ParkableCall, Parking } from './asks/parking.ts';
-import { beginRound, type Round } from './asks/round.ts';
-import { elicitationsOf, urlElicitationRequired, urlsRequired } from './asks/url-required.ts';
+import { requestFromSession, noClientToAsk } from './server-requests/server-requests.ts';
+import { withoutRounds } from './server-requests/continued-request.ts';
+import { abilitiesFor } from './server-requests/client-of.ts';
+import type { SuspendableCall, SuspendedCall } from './server-requests/suspended-calls.ts';
+import { beginRound, type Round } from './server-requests/round.ts';
+import { elicitationsOf, urlElicitationRequired, urlsRequired } from './server-requests/url-required.ts';
 import { errorFor, largeResultFor, resultFor } from './era-answers.ts';
 import { toldToCaller } from './failure.ts';
 import { hasRoomFor } from './paced-writer.ts';
@@ -33,15 +38,18 @@ import { type ClientRequest, viewNow } from './request.ts';
 import type { Cancellable } from './sessions.ts';
 import { statelessStatus } from './stateless.ts';
 
-/** Under what a call is found again by `notifications/cancelled`. */
+/** The key by which `notifications/cancelled` finds a call. */
 export function requestKey({ message }: ClientRequest): string {
   return JSON.stringify(message.id);
 }
 
-/** One request on its way from a client to a server and back, from the moment it is known whose it is. It ends once, whoever ends it. */
-export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
+/**
+ * One request on its way from a client to a server and back, from the moment its target is known. It ends once: by the
+ * client, the server or the hub.
+ */
+export class RelayedCall implements RelayExchange, Cancellable, SuspendableCall {
   readonly target: Target;
-  /** Replaced when a stateless client comes back to a call that was parked. */
+  /** Replaced when a stateless client comes back to a suspended call. */
   #request: ClientRequest;
   readonly #find: FindTarget;
   readonly #connection: RelayConnection;
@@ -53,10 +61,10 @@ export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
   #over = false;
   #edits: Edits = {};
   /** Set once its server asked a stateless client something. */
-  #parking: Parking | undefined;
-  /** The capabilities without which a stateless client could not be asked what the server wanted to know. */
+  #suspended: SuspendedCall | undefined;
+  /** The capabilities that a stateless client lacks for what the server asked. */
   #lacking: Record<string, unknown> | undefined;
-  /** The questions that a client with a session is answering, and how often that was. */
+  /** The server requests that a client with a session is answering, and the number of such rounds. */
   #round: Round | undefined;
   #rounds = 0;
 
@@ -178,19 +186,22 @@ export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
     if (this.#end()) this.#tell(() => this.#refuse(why));
   }
 
-  /** A server of the session era asks the client something: a client with a session is asked, one without finds it in its answer and comes back. */
-  asked(ask: ServerAsk): void {
-    const { asks } = this.#options;
+  /**
+   * A request of a server of the session era to the client: a client with a session is asked, one without gets it in
+   * its answer and comes back.
+   */
+  asked(ask: ServerRequest): void {
+    const { serverRequests } = this.#options;
     const { session, stateless } = this.#request;
-    if (session && !this.#over) return askSession(session, ask, asks, this.reply);
-    if (!stateless || this.#over) return ask.refuse(nobodyToAsk);
+    if (session && !this.#over) return requestFromSession(session, ask, serverRequests, this.reply);
+    if (!stateless || this.#over) return ask.refuse(noClientToAsk);
     const abilities = abilitiesFor(this.#request);
     const missing = missingFor(ask, abilities);
-    // The server may do without; if it does not, the client hears what it takes.
+    // The server may go on without it; if it does not, the client is told which capabilities the call needs.
     if (missing) this.#lacking = bothCapabilities(this.#lacking, missing);
-    this.#parking ??= asks.parkings.open(this);
-    if (missing && this.#parking) this.#parking.addUnable(ask, unableRefusal(ask, abilities));
-    else if (this.#parking) this.#parking.add(ask);
+    this.#suspended ??= serverRequests.suspendedCalls.open(this);
+    if (missing && this.#suspended) this.#suspended.addUnable(ask, unsupportedRefusal(ask, abilities));
+    else if (this.#suspended) this.#suspended.add(ask);
     else ask.refuse({ code: rpcErrors.internal, message: 'Too many calls wait for their clients to answer.' });
   }
 
@@ -211,7 +222,10 @@ export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
     if (!this.#over) request.reply.gone = () => this.cancel('client disconnected');
   }
 
-  /** The client no longer wants it: the server is told, and the request ends without a result (2025-11-25, Cancellation). */
+  /**
+   * The client no longer wants it: the server is told, and the request ends without a result (2025-11-25,
+   * Cancellation).
+   */
   cancel(reason: string): void {
     if (!this.#end()) return;
     this.#leave(reason);
@@ -224,13 +238,13 @@ export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
     });
   }
 
-  /** The server, and the client that it asks something, need not go on. */
+  /** Tells the server, and the client that it asks something, that they need not go on. */
   #leave(reason: string): void {
     this.#round?.withdraw(reason);
     if (this.#id !== undefined) this.#safely(() => this.#connection.cancel(this.#id ?? 0, reason));
   }
 
-  /** A server of 2026-07-28 wants answers first, which a client with a session gives to requests. */
+  /** A server of 2026-07-28 wants answers first: a client with a session gets its questions as requests. */
   #nextRound(result: string): void {
     // It is answered; the next round is another request.
     this.#id = undefined;
@@ -241,7 +255,7 @@ export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
     if (++this.#rounds > limits.askRounds) return fail(`Server "${server}" asks again and again.`);
     this.#round = beginRound(result, {
       server,
-      put: (ask) => askSession(session, ask, this.#options.asks, this.reply),
+      put: (ask) => requestFromSession(session, ask, this.#options.serverRequests, this.reply),
       done: (outcome) => {
         if (outcome.kind === 'again') void this.#startStill({ ...this.#edits, ...outcome.edits });
         else fail(outcome.why);
@@ -249,7 +263,7 @@ export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
     });
   }
 
-  /** The call failed for want of something that the client did not declare (2026-07-28, Errors). */
+  /** The call failed because it needs capabilities that the client did not declare (2026-07-28, Errors). */
   #lacks(requiredCapabilities: Record<string, unknown>): void {
     const names = Object.keys(requiredCapabilities).join(', ');
     const text = `Server "${this.target.server}" needs a client that supports ${names}.`;
@@ -266,7 +280,7 @@ export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
       if (toolFailed && this.#lacking) return this.#lacks(this.#lacking);
       this.#report(toolFailed ? 'tool_error' : 'ok', undefined, result);
       return this.#answer(
-        resultText(id, resultFor(this.#request, this.target, this.#options.asks, message.result, result)),
+        resultText(id, resultFor(this.#request, this.target, this.#options.serverRequests, message.result, result)),
       );
     }
     const error = memberText(text, 'error');
@@ -276,7 +290,7 @@ export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
       );
     }
     if (this.#lacking) return this.#lacks(this.#lacking);
-    // What the server says of a URI nobody lists would tell it from one that is hidden, of which the hub says this.
+    // The server's own error for an unlisted URI would differ from the hub's for a hidden one; so both get the hub's.
     if (this.target.guarded) return this.#refuse(unknownTarget(this.#request));
     const { code } = message.error;
     if (code === urlElicitationRequired && this.#redirects(message.error)) return;
@@ -304,14 +318,14 @@ export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
     this.#answer(refusalText(this.#request, error));
   }
 
-  /** True when what the server says was answered in the words of the stateless revision. */
+  /** True when the server's error was passed on in the form of the stateless revision. */
   #redirects(error: Record<string, unknown>): boolean {
     const { session, stateless, id } = this.#request;
     const { server } = this.target;
     const elicitations = elicitationsOf(error);
     if (session)
       for (const { elicitationId } of elicitations)
-        this.#options.asks.elicitations.note(server, elicitationId, session.facts.sid);
+        this.#options.serverRequests.elicitations.note(server, elicitationId, session.facts.sid);
     if (!stateless || elicitations.length === 0) return false;
     if (abilitiesFor(this.#request).includes('u')) {
       const result = urlsRequired(error);
@@ -334,13 +348,13 @@ export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
     return editObject(params, { ...edits, _meta: editObject(meta, metaEdits) });
   }
 
-  /** Says how it ended: now, or to a client that is away when it is back. */
+  /** Tells the client how the call ended: now, or when a client that is away comes back. */
   #tell(act: () => void): void {
-    if (this.#parking) this.#parking.over(() => this.#safely(act));
+    if (this.#suspended) this.#suspended.over(() => this.#safely(act));
     else this.#safely(act);
   }
 
-  /** Ends the call. It is told from inside an event, of a server or of a client, which is no place to throw. */
+  /** Runs what ends the call. It runs in an event of a server or a client, so it must not throw. */
   #safely(act: () => void): void {
     try {
       act();
@@ -358,7 +372,10 @@ export class RelayedCall implements RelayExchange, Cancellable, ParkableCall {
     this.#afterKeeping(() => reply.answer(text, status));
   }
 
-  /** Answers the client once the record of the call outlives this process: what was answered is in the activity, also after a kill. */
+  /**
+   * Answers the client once the record of the call outlives this process: what was answered is in the activity, also
+   * after a kill.
+   */
   #afterKeeping(answer: () => void): void {
     const { afterKeeping } = this.#options;
     if (afterKeeping) afterKeeping(() => this.#safely(answer));
@@ -390,7 +407,10 @@ function isInputRequired(result: unknown): boolean {
   return isObject(result) && result['resultType'] === 'input_required';
 }
 
-/** `_meta` keys that speak of the hop between client and hub; a session-era server would take them for its own. */
+/**
+ * `_meta` keys about the connection between client and hub; a session-era server would apply them to its own
+ * connection.
+ */
 const hopByHop: Readonly<Record<string, null>> = {
   [metaKeys.protocolVersion]: null,
   [metaKeys.clientCapabilities]: null,

@@ -5,13 +5,19 @@ import type { EventLog, EventLogs } from './event-log.ts';
 import { PacedWriter } from './paced-writer.ts';
 
 /**
- * Where the answer to one request goes: an HTTP response, or the stream of a legacy SSE connection. `answer` ends it; later calls do nothing, and nothing
- * throws when the client has left.
+ * Where the answer to one request goes: an HTTP response, or the stream of a legacy SSE connection. `answer` ends it;
+ * later calls do nothing, and nothing throws when the client has left.
  */
 export interface Reply {
-  /** Sends a message that precedes the answer (progress, logging). Dropped where the client accepts no stream, or does not read it. */
+  /**
+   * Sends a message that precedes the answer (progress, logging). Dropped where the client accepts no stream, or does
+   * not read it.
+   */
   notify(text: string): void;
-  /** Sends a request to the client that made this one. False where it accepts no stream; missing where it cannot be asked at all. */
+  /**
+   * Sends a request to the client that made this one. False where it accepts no stream; missing where it cannot be
+   * asked at all.
+   */
   ask?(text: string): boolean;
   /** Sends the response, given as JSON text. `status` counts where the response has an HTTP status of its own. */
   answer(text: string, status?: number): void;
@@ -20,11 +26,11 @@ export interface Reply {
   /** Sends `head`, a result that is too large for a text, and `tail` as the response. */
   answerLarge(head: string, result: LargeText, tail: string): void;
   /**
-   * Hears why the hub itself refuses or fails a request, in place of an error response: for askers that do not speak JSON-RPC. Where it is missing the
-   * response is sent.
+   * Called with the reason when the hub itself refuses or fails a request, in place of an error response: for callers
+   * that do not speak JSON-RPC. Where it is missing the response is sent.
    */
   refused?(error: unknown): void;
-  /** Set by whoever works on the answer: called once when the client leaves before it. */
+  /** Set by the code that makes the answer: called once when the client leaves before the answer. */
   gone: (() => void) | undefined;
 }
 
@@ -45,8 +51,9 @@ export interface Resumable {
 }
 
 /**
- * The answer to a POST: plain JSON, or an event stream from the moment something has to precede it. A stream that gave out an id outlives its connection for
- * `limits.resumeGraceMs`: leaving is not cancelling where one can come back (2025-11-25, Sending Messages; decisions/0021).
+ * The answer to a POST: plain JSON, or an event stream from the moment something has to precede it. A stream that gave
+ * out an id outlives its connection for `limits.resumeGraceMs`: a client that can come back does not cancel by leaving
+ * (2025-11-25, Sending Messages; decisions/0021).
  */
 export class PostReply implements Reply {
   gone: (() => void) | undefined;
@@ -80,7 +87,7 @@ export class PostReply implements Reply {
 
   ask(text: string): boolean {
     if (!this.#startStream()) return false;
-    // Who does not read cannot answer.
+    // A client that does not read cannot answer.
     if (this.#attached && this.#res.writableLength > limits.notifyBacklogBytes) return false;
     this.#event(text);
     return true;
@@ -159,7 +166,7 @@ export class PostReply implements Reply {
     const log = logs.begin(sid, 'p');
     log.resume = (res, headers, after) => this.#resume(log, res, headers, after);
     this.#log = log;
-    // Kept from here on, so that there is something to come back to.
+    // Kept from here on, so that the client can come back to it.
     if (primes) this.#res.write(primingEvent(log.add('')));
     return true;
   }
@@ -197,7 +204,7 @@ export class PostReply implements Reply {
     this.#grace = this.#resumable?.logs.wait(this.#resumable.owner(), () => this.#over());
   }
 
-  /** Nobody is there to be answered any more, or all is said. */
+  /** The client is gone for good, or the answer is complete. */
   #over(): void {
     const { finished, gone } = this;
     this.finished = undefined;
@@ -211,7 +218,10 @@ export class PostReply implements Reply {
   }
 }
 
-/** Ends a response of which the client reads nothing for a while: what it waits for would stay in memory for as long as it likes. */
+/**
+ * Ends a response of which the client reads nothing for a while: otherwise a client could keep its answer in memory
+ * without a time limit.
+ */
 export function dropUnread(res: HttpResponse): void {
   res.setTimeout(limits.unreadMs, () => res.destroy());
 }
@@ -229,7 +239,10 @@ export function writeFrame(writer: PacedWriter, text: string | LargeText, id?: s
   writer.writeLarge(head, text, '\n\n');
 }
 
-/** What a stream begins with, so that a client can come back to it from the first moment on (2025-11-25, Sending Messages, 6). */
+/**
+ * What a stream begins with, so that a client can come back to it from the first moment on (2025-11-25, Sending
+ * Messages, 6).
+ */
 export function primingEvent(id: string): string {
   return `id: ${id}\nretry: ${limits.streamRetryMs}\ndata: \n\n`;
 }

@@ -1,4 +1,4 @@
-import { goOn } from '../core/go-on.ts';
+import { thenMaybe } from '../core/then-maybe.ts';
 import { members } from '../core/json/text.ts';
 import type { Principal } from '../core/access/principal.ts';
 import type { RpcMessage } from '../core/protocol/rpc.ts';
@@ -26,12 +26,12 @@ export interface ClientRequest {
   readonly pageSize: number;
   /** The session to which the request belongs and in which it can be cancelled. */
   readonly session: LiveSession | undefined;
-  /** How the caller itself names what it wants to come back to (`x-session-id`), where there is no session. */
+  /** The caller's own name for its state (`x-session-id`), where there is no session. */
   readonly sessionId?: string | undefined;
   readonly reply: Reply;
   /**
-   * Who its sender counts as now, for a request that has waited. Throws HubError, or rejects, where they would not be let in any more. Undefined where what `principal`
-   * sees tells that.
+   * Who its sender counts as now, for a request that has waited. Throws HubError, or rejects, where they would not be
+   * let in any more. Undefined where what `principal` sees tells that.
    */
   readonly senderNow?: (() => Principal | Promise<Principal>) | undefined;
 }
@@ -41,10 +41,13 @@ export function viewNow(
   { senderNow, principal, scope }: Pick<ClientRequest, 'senderNow' | 'principal' | 'scope'>,
   views: Views,
 ): View | Promise<View> {
-  return goOn(senderNow?.() ?? principal, (sender) => views.get(sender, scope));
+  return thenMaybe(senderNow?.() ?? principal, (sender) => views.get(sender, scope));
 }
 
-/** The session that a request belongs to, as servers with state of their own are to tell sessions apart; `''` is everything without one. */
+/**
+ * The session that a request belongs to, as servers with state of their own are to tell sessions apart; `''` is
+ * everything without one.
+ */
 export function stateOwner({ session, sessionId }: Pick<ClientRequest, 'session' | 'sessionId'>): string {
   if (session) return mcpSession(session.facts.sid);
   return sessionId === undefined ? '' : `id ${sessionId}`;

@@ -7,7 +7,7 @@ import { type Searchable, searchable } from './searchable.ts';
 import { shownScore } from './shown-score.ts';
 import type { Scored, SmartOptions } from './smart.ts';
 
-/** A search by somebody who wants to know how it works, and not to call what it finds. */
+/** A search by a user who wants to know how the search works, and not to call what it finds. */
 export interface AskedSearch {
   readonly query: string;
   readonly context?: string | undefined;
@@ -50,13 +50,16 @@ export interface DroppedTool extends Omit<ReportedTool, 'score'> {
 /** `unavailable`: its server is not connected. `switched_off`: the tool is, at its server. */
 export type DropReason = 'threshold' | 'unavailable' | 'not_in_group' | 'switched_off';
 
-/** Where a search looks: the settings, and the view of the one who asks. */
+/** Where a search looks: the settings, and the view of the caller. */
 export interface SearchPlace {
   readonly settings: Settings;
   readonly view: (scope: Scope) => View;
 }
 
-/** Searches as a smart endpoint does. With `explain` it looks a second time, without group and switches, to see what these left out. */
+/**
+ * Searches as a smart endpoint does. With `explain` it looks a second time, without group and switches, to see what
+ * these left out.
+ */
 export async function searchReport(
   asked: AskedSearch,
   { settings, view }: SearchPlace,

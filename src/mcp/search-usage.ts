@@ -12,11 +12,14 @@ export interface SearchLink {
   readonly searchRank: number;
 }
 
-/** Remembers for a while who found what, so that the activity log can tell which results were of use. Kept in this process only. */
+/**
+ * Remembers for a while who found what, so that the activity log can tell which results were of use. Kept in this
+ * process only.
+ */
 export interface SearchUsage {
   /** Returns the id of the search, a UUID. */
   note(request: ClientRequest, search: { query: string; results: readonly FoundTool[] }): string;
-  /** The asker's latest search that found the tool. */
+  /** The caller's latest search that found the tool. */
   find(request: ClientRequest, target: Target): SearchLink | undefined;
 }
 
@@ -29,7 +32,10 @@ interface Noted {
 
 /** `now` is in milliseconds. */
 export function createSearchUsage(now: () => number = Date.now): SearchUsage {
-  /** By asker, newest first. Written over in place: a `Map` whose entries come and go keeps all of them until the next full collection (decisions/0029). */
+  /**
+   * By caller, newest first. Written over in place: a `Map` whose entries come and go keeps all of them until the next
+   * full collection (decisions/0029).
+   */
   const searches = new Map<string, { noted: readonly [Noted, ...Noted[]] }>();
   function forgetLongestSilent(): void {
     let silent: string | undefined;

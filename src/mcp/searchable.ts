@@ -4,7 +4,9 @@ import type { SmartView, Target } from '../core/access/view.ts';
 export interface Searchable {
   /** Where each stands in the view's list, by its key in the index. */
   readonly places: ReadonlyMap<string, number>;
-  /** Those keys. The same set while nothing changes, and never changed itself: the index remembers what it made of it. */
+  /**
+   * Those keys. The same set while nothing changes, and never changed itself: the index remembers what it made of it.
+   */
   readonly allowed: ReadonlySet<string>;
 }
 

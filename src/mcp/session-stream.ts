@@ -8,7 +8,7 @@ import type { EventLog, EventLogs } from './event-log.ts';
 import { primes } from './revisions.ts';
 import { type LiveSession, newest } from './sessions.ts';
 import type { Stream, Streams } from './stream.ts';
-import { refuse, refuseStream, type Visit } from './visit.ts';
+import { refuse, refuseStream, type RequestContext } from './request-context.ts';
 
 export interface SessionStreamOptions {
   readonly views: Views;
@@ -18,23 +18,23 @@ export interface SessionStreamOptions {
 }
 
 /**
- * Answers the GET of a session: a stream for what the hub says unasked, or, with `Last-Event-ID`, the rest of a stream that broke (2025-11-25, Listening for Messages;
- * Resumability and Redelivery).
+ * Answers the GET of a session: a stream for the hub's own messages, or, with `Last-Event-ID`, the rest of a stream
+ * that broke (2025-11-25, Listening for Messages; Resumability and Redelivery).
  */
-export function openSessionStream(visit: Visit, session: LiveSession, options: SessionStreamOptions): void {
-  const last = visit.req.headers['last-event-id'];
+export function openSessionStream(context: RequestContext, session: LiveSession, options: SessionStreamOptions): void {
+  const last = context.req.headers['last-event-id'];
   const lastId = typeof last === 'string' && last !== '' ? last : undefined;
   const found = lastId === undefined ? undefined : options.eventLogs.find(session.facts.sid, lastId);
   if (lastId?.startsWith('p')) {
     session.settle({});
-    if (found?.log.resume) return found.log.resume(visit.res, visit.headers, found.place);
-    return refuse(visit, 400, rpcErrors.invalidRequest, 'That stream is not kept any more. Make the request again.');
+    if (found?.log.resume) return found.log.resume(context.res, context.headers, found.place);
+    return refuse(context, 400, rpcErrors.invalidRequest, 'That stream is not kept any more. Make the request again.');
   }
   if (session.streams.size >= limits.streamsPerSession || options.streams.full) {
     session.settle({});
-    return refuseStream(visit);
+    return refuseStream(context);
   }
-  begin(visit, session, { lastId, found }, options);
+  begin(context, session, { lastId, found }, options);
 }
 
 interface Before {
@@ -43,13 +43,18 @@ interface Before {
   readonly found: { readonly log: EventLog; readonly place: number } | undefined;
 }
 
-function begin(visit: Visit, session: LiveSession, { lastId, found }: Before, options: SessionStreamOptions): void {
+function begin(
+  context: RequestContext,
+  session: LiveSession,
+  { lastId, found }: Before,
+  options: SessionStreamOptions,
+): void {
   const { principal, scope, sid, revision } = session.facts;
   const log = found?.log ?? options.eventLogs.begin(sid, 'g');
   const now = options.views.get(principal, scope);
   // The same stream on two connections would carry each message twice.
   log.carrier?.end();
-  const stream: Stream = options.streams.open(visit.res, visit.headers, () => {
+  const stream: Stream = options.streams.open(context.res, context.headers, () => {
     if (log.carrier === stream) session.away = log;
     session.settle({ stream: resumable });
   });
@@ -63,7 +68,7 @@ function begin(visit: Visit, session: LiveSession, { lastId, found }: Before, op
   session.stopListening ??= listenFor(session, options);
   for (const { text, place } of found?.log.after(found.place) ?? []) resumable.again(text, place);
   for (const [i, list] of lists.entries()) if (before[i] !== digestOf(now, list)) resumable.news(list);
-  // Last: whoever comes back from here has everything before it.
+  // Last: a client that comes back with this id has everything before it.
   if (primes(revision)) resumable.prime();
 }
 
@@ -132,12 +137,12 @@ function listenFor(session: LiveSession, { announcer, views }: SessionStreamOpti
 const lists = ['tools', 'prompts', 'resources'] as const;
 
 /**
- * What a client has been told of each list, as the end of an event id: so that a stream that comes back after any time, to any hub, is told what changed. In the order
- * of `lists`.
+ * What a client has been told of each list, as the end of an event id: so that a stream that comes back after any time,
+ * to any hub, is told what changed. In the order of `lists`.
  */
 type Seen = readonly string[];
 
-/** All lists are news to whoever comes with an id that is not ours. */
+/** For an id that is not ours, all lists count as changed. */
 const nothingSeen: Seen = lists.map(() => '-'.repeat(8));
 
 function seenIn(view: View): Seen {

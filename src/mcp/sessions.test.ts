@@ -67,12 +67,12 @@ test('of more sessions with a wish for log messages than are remembered, those t
   const sessions = createSessions(createSealer(randomBytes(32), 'session'));
   const wish = (i: number, level: string): void => sessions.live(factsOf(`s${i}`)).setLogLevel(level);
   const levelOf = (i: number) => sessions.live(factsOf(`s${i}`)).logLevel;
-  for (let i = 0; i < limits.logWishes; i++) wish(i, 'error');
-  // Said again, it is the youngest.
+  for (let i = 0; i < limits.wantedLogLevels; i++) wish(i, 'error');
+  // Set again, it is the newest.
   wish(0, 'debug');
   expect([levelOf(0), levelOf(1)]).toEqual(['debug', 'error']);
-  wish(limits.logWishes, 'error');
-  expect([0, 1, 2, limits.logWishes].map(levelOf)).toEqual(['debug', undefined, 'error', 'error']);
+  wish(limits.wantedLogLevels, 'error');
+  expect([0, 1, 2, limits.wantedLogLevels].map(levelOf)).toEqual(['debug', undefined, 'error', 'error']);
 });
 
 test('what is held for a client that left is let go after a while, and who is gone is ended', () => {

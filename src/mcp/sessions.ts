@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Abilities, noAbilities } from '../core/protocol/asks.ts';
+import { type ClientCapabilities, noCapabilities } from '../core/protocol/server-requests.ts';
 import { BusyMap } from '../core/busy-map.ts';
 import { limits } from '../core/limits.ts';
 import { type Principal, principalFromId, principalId } from '../core/access/principal.ts';
@@ -10,14 +10,17 @@ import { InFlight } from './in-flight.ts';
 import type { Reply } from './reply.ts';
 import type { Stream } from './stream.ts';
 
-/** What a session of the old era is, whole: it travels sealed in `Mcp-Session-Id`, so any replica and the hub after a restart can read it. */
+/**
+ * What a session of the old era is, whole: it travels sealed in `Mcp-Session-Id`, so any replica and the hub after a
+ * restart can read it.
+ */
 export interface SessionFacts {
   readonly sid: string;
   readonly principal: Principal;
   readonly scope: Scope;
   readonly revision: string;
   /** What its client said it can be asked. */
-  readonly abilities: Abilities;
+  readonly abilities: ClientCapabilities;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
@@ -38,15 +41,18 @@ export interface LiveSession {
   /** From which severity on the client wants log messages; undefined = it did not say. Lost with the hub. */
   readonly logLevel: string | undefined;
   setLogLevel(level: string): void;
-  /** Set while the session hears of changes; called when nothing is left that could carry them. */
+  /** Set while the session is told of changes; called when it has no stream left for them. */
   stopListening: (() => void) | undefined;
   /** What its last stream carried, for when the client comes back to it. */
   away: EventLog | undefined;
   /** When its client last asked for something, milliseconds since the epoch. */
   touchedAt: number;
-  /** What holds the session without a call or a stream: what to do when it ends, by name. */
+  /** What keeps the session without a call or a stream: what to do when it ends, by name. */
   readonly holds: Map<string, () => void>;
-  /** Sends a message on one of its streams, never two (2025-11-25, Multiple Connections), or keeps it for one to come back to. False: neither is there. */
+  /**
+   * Sends a message on one of its streams, never two (2025-11-25, Multiple Connections), or keeps it for one to come
+   * back to. False: neither is there.
+   */
   send(text: string): boolean;
   /** Takes a call or a stream out; the session is let go with the last of them. */
   settle(gone: { call?: Cancellable; id?: string; stream?: Stream }): void;
@@ -54,22 +60,31 @@ export interface LiveSession {
 
 export interface Sessions {
   /** Makes a session and its token (the value of `Mcp-Session-Id`). */
-  begin(principal: Principal, scope: Scope, revision: string, abilities?: Abilities): string;
-  /** The session of a token; undefined when it is not ours, expired, ended, or was made for another principal or endpoint: all look alike. */
+  begin(principal: Principal, scope: Scope, revision: string, abilities?: ClientCapabilities): string;
+  /**
+   * The session of a token; undefined when it is not ours, expired, ended, or was made for another principal or
+   * endpoint: all look alike.
+   */
   find(token: string, principal: Principal, scope: Scope): SessionFacts | undefined;
-  /** Ends it: its token opens nothing any more, its streams close, what it has in flight is cancelled. `token`, where it is at hand, is no longer kept ready either. */
+  /**
+   * Ends it: its token opens nothing any more, its streams close, what it has in flight is cancelled. `token`, where it
+   * is at hand, is no longer kept ready either.
+   */
   end(facts: SessionFacts, token?: string): void;
   live(facts: SessionFacts): LiveSession;
-  /** Makes one that lives by itself, of legacy SSE, known by its id until the function returned is called. */
+  /** Adds a session of legacy SSE, which `byId` finds until the function returned is called. */
   adopt(session: LiveSession): () => void;
   /** The session by its id, as far as it has something going on. */
   byId(sid: string): LiveSession | undefined;
-  /** Ends those that expired or whose principal is gone, and lets go of what is held for clients that left long ago. Answers the ids of those that ended. */
+  /**
+   * Ends those that expired or whose principal is gone, and lets go of what is held for clients that left long ago.
+   * Answers the ids of those that ended.
+   */
   sweep(isGone: (principal: Principal) => boolean): string[];
   readonly liveCount: number;
 }
 
-/** The stream that was opened last: an older one may be dead without anybody knowing yet. */
+/** The stream that was opened last: an older one may be broken without the hub knowing yet. */
 export function newest(streams: ReadonlySet<Stream>): Stream | undefined {
   return [...streams].findLast((stream) => stream.open);
 }
@@ -122,7 +137,7 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
   }
 
   return {
-    begin(principal, scope, revision, abilities = noAbilities) {
+    begin(principal, scope, revision, abilities = noCapabilities) {
       const facts = { sid: randomUUID(), principal, scope, revision, abilities, expiresAt: now() + limits.sessionMs };
       const token = sealer.seal(textOf(facts));
       // Its client is about to come with it.
@@ -203,7 +218,7 @@ class Live implements LiveSession {
     this.#logLevels.delete(this.facts.sid);
     this.#logLevels.set(this.facts.sid, level);
     const [oldest] = this.#logLevels.keys();
-    if (this.#logLevels.size > limits.logWishes && oldest !== undefined) this.#logLevels.delete(oldest);
+    if (this.#logLevels.size > limits.wantedLogLevels && oldest !== undefined) this.#logLevels.delete(oldest);
   }
 
   /** Made when it is first looked at, like `holds`: most sessions have nothing but a call. */
@@ -237,14 +252,14 @@ function textOf({ sid, principal, scope, revision, expiresAt, abilities }: Sessi
 function parse(text: string): SessionFacts | undefined {
   const fields: unknown = JSON.parse(text);
   if (!Array.isArray(fields)) return undefined;
-  const [sid, principalText, scopeText, revision, expiresAt, abilities = noAbilities] = fields as unknown[];
+  const [sid, principalText, scopeText, revision, expiresAt, abilities = noCapabilities] = fields as unknown[];
   const principal = principalFromId(String(principalText));
   if (!principal || typeof sid !== 'string' || typeof expiresAt !== 'number') return undefined;
   const scope = scopeFromId(String(scopeText));
   return { sid, principal, scope, revision: String(revision), abilities: String(abilities), expiresAt };
 }
 
-/** Makes room: first what has expired anyway, then the oldest. */
+/** Removes entries: first the expired ones, then the oldest. */
 function forgetExpired(ended: Map<string, number>, now: number): void {
   for (const [sid, expiresAt] of ended) if (expiresAt <= now) ended.delete(sid);
   for (const sid of ended.keys()) {

@@ -65,8 +65,9 @@ export interface FoundTool {
 }
 
 /**
- * Answers `tools/call` on a smart endpoint (SPEC, Smart routing tools; CONTRACT §6). Returns the request to relay for `call_tool` and for a pinned tool, undefined when it was answered
- * here, and a promise when it will be. Throws HubError `not_found` for any other tool: what is not listed is not there.
+ * Answers `tools/call` on a smart endpoint (SPEC, Smart routing tools; CONTRACT §6). Returns the request to relay for
+ * `call_tool` and for a pinned tool, undefined when it was answered here, and a promise when it will be. Throws
+ * HubError `not_found` for any other tool: what is not listed is not there.
  */
 export function smartCall(
   request: ClientRequest,
@@ -187,7 +188,7 @@ function refusalOf(given: Record<string, unknown>, view: SmartView, options: Sma
   const problems = options.problems(text, own);
   if (problems.length === 0) return undefined;
   const inputSchema = memberText(text, 'inputSchema') ?? '{}';
-  const error = `The arguments do not fit the input schema of ${String(toolName)}. Mend them and call again.`;
+  const error = `The arguments do not fit the input schema of ${String(toolName)}. Correct them and call again.`;
   return { content: editObject(JSON.stringify({ error, problems }), { inputSchema }), error };
 }
 

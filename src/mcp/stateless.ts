@@ -18,7 +18,10 @@ export function isStateless(message: RpcMessage, headers: IncomingHttpHeaders): 
   return header === undefined && message.method === 'server/discover';
 }
 
-/** Checks a stateless request's envelope against its headers (2026-07-28, Streamable HTTP, Request headers); undefined when all is well. */
+/**
+ * Checks a stateless request's envelope against its headers (2026-07-28, Streamable HTTP, Request headers); undefined
+ * when all is well.
+ */
 export function checkStateless(message: RpcMessage, headers: IncomingHttpHeaders): StatelessRefusal | undefined {
   const meta = metaOf(message);
   const version = meta?.[metaKeys.protocolVersion];
@@ -57,7 +60,10 @@ function checkMirrors(message: RpcMessage, headers: IncomingHttpHeaders): Statel
   return undefined;
 }
 
-/** The HTTP status that goes with an error a server answered with (2026-07-28, Streamable HTTP): what the client did wrong with the protocol is not 200. */
+/**
+ * The HTTP status that goes with an error a server answered with (2026-07-28, Streamable HTTP): what the client did
+ * wrong with the protocol is not 200.
+ */
 export function statelessStatus(code: unknown): number {
   if (code === rpcErrors.methodNotFound) return 404;
   return clientMistakes.has(code) ? 400 : 200;

@@ -6,9 +6,15 @@ import { type ChangedList, changedText } from './announcer.ts';
 import { PacedWriter } from './paced-writer.ts';
 import { dropUnread, frame, primingEvent, streamHeaders, writeFrame } from './reply.ts';
 
-/** A stream to one client that stays open: the GET stream of a session, a legacy SSE connection, a `subscriptions/listen`. */
+/**
+ * A stream to one client that stays open: the GET stream of a session, a legacy SSE connection, a
+ * `subscriptions/listen`.
+ */
 export interface Stream {
-  /** Sends one message. A reader that has left `limits.streamBacklogBytes` unread is dropped: it can come back and list again. */
+  /**
+   * Sends one message. A reader that has left `limits.streamBacklogBytes` unread is dropped: it can come back and list
+   * again.
+   */
   send(text: string | LargeText, id?: string): void;
   /** Says that a list changed. */
   news(list: ChangedList): void;
@@ -21,9 +27,12 @@ export interface Stream {
   readonly open: boolean;
 }
 
-/** All streams of the hub, and the signs of life that everything long-lived gives, from one timer. */
+/** All streams of the hub, and one timer for what keeps all long responses open. */
 export interface Streams {
-  /** Starts an event stream on a response. `closed` is called once, whoever ends it. `farewell` is the message that an orderly end begins with. */
+  /**
+   * Starts an event stream on a response. `closed` is called once, however the stream ends. `farewell` is the message
+   * that an orderly end begins with.
+   */
   open(res: HttpResponse, headers: Record<string, string>, closed: () => void, farewell?: string): Stream;
   /** How many are open. */
   readonly count: number;
@@ -87,7 +96,10 @@ export function createStreams(): Streams {
   };
 }
 
-/** A class, because there is one for each client that listens, and a closure for each of its methods would be what most of it costs. */
+/**
+ * A class, because there is one for each client that listens, and a closure for each of its methods would be what most
+ * of it costs.
+ */
 class HttpStream implements Stream {
   readonly #res: HttpResponse;
   readonly #farewell: string | undefined;

@@ -8,8 +8,9 @@ import type { LiveSession } from './sessions.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
 /**
- * `resources/subscribe` of a session: once for each resource, however often it is asked. Throws HubError `invalid_input` without a session, which is what would be told;
- * `too_many`; and what `Subscriptions.add` throws.
+ * `resources/subscribe` of a session: once for each resource, however often it is asked. Throws HubError
+ * `invalid_input` without a session, because only a session can be told of changes; `too_many`; and what
+ * `Subscriptions.add` throws.
  */
 export async function subscribe(request: ClientRequest, subscriptions: Subscriptions): Promise<void> {
   const uri = uriOf(request);
@@ -71,7 +72,9 @@ function forSession(text: string): string {
   return withSubscription(text, null);
 }
 
-/** A notification marked with a client's subscription, given as JSON text, in place of the hub's own; `null`: with none. */
+/**
+ * A notification marked with a client's subscription, given as JSON text, in place of the hub's own; `null`: with none.
+ */
 export function withSubscription(text: string, id: string | null): string {
   const params = memberText(text, 'params') ?? '{}';
   const meta = memberText(params, '_meta');

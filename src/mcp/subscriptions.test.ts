@@ -122,21 +122,27 @@ test('news of a connection of one’s own are for its owner alone', async () => 
     log: logLines(),
   });
   const told: string[] = [];
-  const tenants = users.flatMap((principal) => ['mcp 1', 'mcp 2'].map((session) => ({ principal, session })));
-  for (const [i, tenant] of tenants.entries()) {
-    await subscriptions.add({ ...tenant, scope: { kind: 'all' }, tell: (text) => told.push(`${i}: ${text}`) }, 'x://1');
+  const connectionOwners = users.flatMap((principal) => ['mcp 1', 'mcp 2'].map((session) => ({ principal, session })));
+  for (const [i, connectionOwner] of connectionOwners.entries()) {
+    await subscriptions.add(
+      { ...connectionOwner, scope: { kind: 'all' }, tell: (text) => told.push(`${i}: ${text}`) },
+      'x://1',
+    );
   }
-  subscriptions.updated('s', tenants[1], 'x://1', 'news');
+  subscriptions.updated('s', connectionOwners[1], 'x://1', 'news');
   subscriptions.updated('s', undefined, 'x://1', 'of the connection for all');
-  subscriptions.updated('t', tenants[2], 'x://1', 'of another server');
+  subscriptions.updated('t', connectionOwners[2], 'x://1', 'of another server');
   expect(told).toEqual(['1: news']);
 });
 
 test('news of a user’s connection are for all that this user comes in by, and for nobody else', async () => {
-  const tenant = (username: string) => ({ principal: { kind: 'user', username } as const, session: '' });
+  const connectionOwner = (username: string) => ({ principal: { kind: 'user', username } as const, session: '' });
   const subscriptions = createSubscriptions({
     views: { get: () => view },
-    connection: (_, { session }) => ({ on: countingServer(), owner: tenant(session.includes('ann') ? 'ann' : 'bob') }),
+    connection: (_, { session }) => ({
+      on: countingServer(),
+      owner: connectionOwner(session.includes('ann') ? 'ann' : 'bob'),
+    }),
     log: logLines(),
   });
   const told: string[] = [];
@@ -146,7 +152,7 @@ test('news of a user’s connection are for all that this user comes in by, and 
     const tell = (text: string): void => void told.push(`${session}: ${text}`);
     await subscriptions.add({ principal, session, scope, tell }, 'x://1');
   }
-  subscriptions.updated('s', tenant('ann'), 'x://1', 'news');
+  subscriptions.updated('s', connectionOwner('ann'), 'x://1', 'news');
   subscriptions.updated('s', undefined, 'x://1', 'of the connection for all');
   expect(told).toEqual(['mcp ann: news', 'key of ann: news']);
 });

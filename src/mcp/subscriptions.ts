@@ -21,29 +21,39 @@ export interface Subscriber {
   tell(text: string): void;
 }
 
-/** Whose connection it is that something came on: a session's own, a user's, or `undefined` for the one that is there for all. */
+/**
+ * Whose connection it is that something came on: a session's own, a user's, or `undefined` for the one that is there
+ * for all.
+ */
 export type Owner = Pick<Subscriber, 'principal' | 'session'> | undefined;
 
 export interface SubscriptionOptions {
   readonly views: Views;
-  /** The connection that requests of this subscriber to a server go through, and whose it is. Throws HubError `too_many` when there is no room for one, and whatever refuses the subscriber. */
+  /**
+   * The connection that requests of this subscriber to a server go through, and whose it is. Throws HubError `too_many`
+   * when the limit is reached, and the error that refuses the subscriber.
+   */
   readonly connection: (server: string, of: Subscriber) => { on: WatchedConnection; owner: Owner } | undefined;
   readonly log: Logger;
 }
 
 /**
- * Who wants to hear of changes of which resource (2025-11-25, Resources, Subscriptions; 2026-07-28, Subscriptions). A server is asked once for each resource however
- * many want to hear of it, and hears when the last one does not any more.
+ * Who wants to hear of changes of which resource (2025-11-25, Resources, Subscriptions; 2026-07-28, Subscriptions). A
+ * server gets one subscription for each resource, for any number of subscribers, and is told when the last of them has
+ * ended.
  */
 export interface Subscriptions {
   /**
-   * Subscribes, until the function returned is called. Throws HubError `not_found` alike for what is not there and what may not be seen, `too_many`, or what the
-   * server answers.
+   * Subscribes, until the function returned is called. Throws HubError `not_found` alike for what is not there and what
+   * may not be seen, `too_many`, or what the server answers.
    */
   add(subscriber: Subscriber, uri: string): Promise<() => void>;
-  /** A server says that a resource changed: those hear it who asked for it and whose view still reaches it. */
+  /** A server says that a resource changed: tells the subscribers that asked for it and whose view still has it. */
   updated(server: string, owner: Owner, uri: string, text: string): void;
-  /** Settings, offers or connections changed: what nobody may see any more is not asked for any more, and what moved is asked for where it is. */
+  /**
+   * Settings, offers or connections changed: ends subscriptions to what no subscriber may see any more, and renews at
+   * its new place what moved.
+   */
   reconcile(): void;
   readonly size: number;
 }
@@ -75,7 +85,7 @@ export function createSubscriptions({ views, connection, log }: SubscriptionOpti
     return found && server !== undefined ? { server, ...found, watched: undefined } : undefined;
   }
 
-  /** Asks for it there; what comes from there is heard at once, since the first news may come before the answer. */
+  /** Asks for it there; notifications from there are taken at once, since the first one may come before the answer. */
   function enter(subscription: Subscription, place: Place): Promise<void> {
     subscription.place = place;
     const key = keyOf(place.server, place.owner);
@@ -140,7 +150,7 @@ export function createSubscriptions({ views, connection, log }: SubscriptionOpti
           const now = placeOf(subscriber, uri);
           if (now?.on !== place?.on || now?.server !== place?.server) void move(subscription, now);
         } catch (error) {
-          // What is lacking is room: it stays where it was. Who is refused hears nothing more from there.
+          // At a limit the subscription stays where it was. A subscriber that is refused gets nothing more from there.
           if (!(error instanceof HubError && error.code === 'too_many')) void move(subscription, undefined);
           else log.debug('resource is watched where it was', { uri, error: errorText(error) });
         }

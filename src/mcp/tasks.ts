@@ -7,19 +7,27 @@ import type { FindTarget } from './address.ts';
 import type { FinishedCall } from './relay-options.ts';
 import type { Sessions } from './sessions.ts';
 
-/** The requests about a task: of 2025-11-25 (Tasks), and of the extension `io.modelcontextprotocol/tasks` of 2026-07-28. */
+/**
+ * The requests about a task: of 2025-11-25 (Tasks), and of the extension `io.modelcontextprotocol/tasks` of 2026-07-28.
+ */
 export const taskMethods: ReadonlySet<string> = new Set(['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/update']);
 
 /**
- * Whose task is at which server. A task belongs to the principal whose call made it, for whom it is there as long as the tool that made it is; for everybody else there is no
- * such task. Kept in memory: a restart of the hub forgets it, as a restart of a server forgets the task.
+ * Whose task is at which server. A task belongs to the principal whose call made it, for whom it exists as long as the
+ * tool that made it; for all others there is no such task. Kept in memory: a restart of the hub forgets it, as a
+ * restart of a server forgets the task.
  */
 export interface Tasks {
   /** Looks whether the answer to a call is a task. */
   learn(call: FinishedCall): void;
-  /** Where a request about a task goes. Throws HubError `invalid_input`, or `not_found` alike for what is not there and what is another's. */
+  /**
+   * Where a request about a task goes. Throws HubError `invalid_input`, or `not_found` alike for what is not there and
+   * what is another's.
+   */
   readonly addressed: FindTarget;
-  /** `notifications/tasks/status`: told to the session whose call made the task, as long as it sees the tool that did. */
+  /**
+   * `notifications/tasks/status`: told to the session whose call made the task, as long as it sees the tool that did.
+   */
   changed(server: string, message: RpcMessage, text: string, sessions: Pick<Sessions, 'byId'>): void;
   readonly size: number;
 }
@@ -34,12 +42,15 @@ interface Known {
 
 export interface TasksOptions {
   readonly views: Views;
-  /** Something that is another one as soon as a server may give the names of its tasks anew: to other clients, and as another server of that name. */
+  /**
+   * A value that changes as soon as the server may use the ids of its tasks again: for other clients, or as another
+   * server of that name.
+   */
   readonly life: (server: string) => unknown;
 }
 
 export function createTasks({ views, life }: TasksOptions, now: () => number = Date.now): Tasks {
-  /** By server and id: what one server calls its task says nothing of another's. */
+  /** By server and id: two servers may use the same id for their tasks. */
   const byServer = new Map<string, Known>();
   /** By owner, then by id. */
   const byOwner = new Map<string, Map<string, Known>>();
@@ -81,7 +92,8 @@ export function createTasks({ views, life }: TasksOptions, now: () => number = D
       const task = taskIn(JSON.parse(answer) as unknown);
       if (!task) return;
       const owner = principalId(request.principal);
-      // The first server that named it keeps it, and so does the first owner: another server must not draw its requests to itself, nor be made to by another client.
+      // The first server that named it keeps it, and so does the first owner: another server must not draw its requests
+      // to itself, nor be made to by another client.
       if (find(owner, task.id) || at(target.server, task.id)) return;
       const own = byOwner.get(owner) ?? new Map<string, Known>();
       makeRoom(own);
@@ -119,7 +131,7 @@ function taskIn(result: unknown): { id: string; ttlMs: number | undefined } | un
   const task = result['resultType'] === 'task' ? result : result['task'];
   if (!isObject(task) || typeof task['taskId'] !== 'string') return undefined;
   const ttl = task['ttlMs'] ?? task['ttl'];
-  // It may be asked for a little longer than it is kept; what then comes is the server's to say.
+  // It is known here a little longer than the server keeps it; after that the server's own answer counts.
   const ttlMs = typeof ttl === 'number' && ttl > 0 ? Math.min(ttl * 2 + 60_000, limits.taskMs) : undefined;
   return { id: task['taskId'], ttlMs };
 }

@@ -4,7 +4,7 @@ import { Durations } from './durations.ts';
 /** The calls of one server since the hub started, or since the server was set up. */
 export interface ServerCalls {
   readonly outcomes: Readonly<Record<ActivityStatus, number>>;
-  /** Of those that reached the server: how long a refusal took says nothing of it. */
+  /** Of those that reached the server: the time of a refusal is not the server's. */
   readonly durations: Durations;
   readonly resultBytes: number;
 }

@@ -1,4 +1,7 @@
-/** Upper bounds in seconds. A call over stdio takes less than one millisecond, the longest wait is a minute unless somebody set more. */
+/**
+ * Upper bounds in seconds. A call over stdio takes less than one millisecond, the longest wait is a minute unless the
+ * settings say more.
+ */
 export const bounds: readonly number[] = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 ];

@@ -10,7 +10,7 @@ export function describeCalls(page: Page, calls: CallCounts, states: readonly Se
   page.counter(
     'toolhub_calls_total',
     'Finished tool calls by server and outcome, as the activity log names them.',
-    // From zero on, for whoever counts what was added between two readings misses the first otherwise.
+    // From zero on: a reader that counts what was added between two readings would otherwise miss the first call.
     [...servers, unknownServer].flatMap((server) =>
       (server === unknownServer ? (['refused'] as const) : activityStatuses).map((outcome): Sample => {
         return [calls.of(server)?.outcomes[outcome] ?? 0, { server, outcome }];

@@ -44,7 +44,7 @@ describe('calls', () => {
     expect(outcomes('a')).toEqual([2, 1, 1, 1, 1]);
     expect(outcomes('b')).toEqual([0, 0, 0, 0, 0]);
     expect(value('toolhub_call_result_bytes_total', { server: 'a' })).toBe(50);
-    // Of a refusal it says nothing how long it took.
+    // The time of a refusal is not counted.
     expect(value('toolhub_call_duration_seconds_count', { server: 'a' })).toBe(5);
   });
 

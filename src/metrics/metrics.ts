@@ -5,7 +5,7 @@ import type { MetricSources } from './sources.ts';
 
 /** The metrics of one hub, in the text format of Prometheus. */
 export interface Metrics {
-  /** The values of this moment. They name every server: only for who may see them all. */
+  /** The values of this moment. They name every server: only for users who may see them all. */
   read(): Promise<{ readonly text: string; readonly type: string }>;
   close(): void;
 }
@@ -14,7 +14,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   const watched = watchProcess();
   return {
     async read() {
-      // The library is loaded for those who ask.
+      // The library is loaded only when metrics are read.
       const { createPage, pageType } = await import('./page.ts');
       const facts = await watched.read();
       const page = createPage();

@@ -4,7 +4,7 @@ import { bounds, type Durations } from './durations.ts';
 /** A value, and the labels that tell it from others of its name. */
 export type Sample = readonly [value: number, labels?: Readonly<Record<string, string>>];
 
-/** What Prometheus reads, made anew each time: nothing is kept that could be out of date. */
+/** What Prometheus reads, made again each time: nothing is kept that could be out of date. */
 export interface Page {
   /** What only grows; its name ends with `_total`. */
   counter(name: string, help: string, samples: readonly Sample[]): void;
@@ -53,7 +53,7 @@ class CountedHistogram extends Histogram {
     this.#samples = samples;
   }
 
-  /** What the registry asks a histogram for. */
+  /** What the registry calls for a histogram. */
   async getForPromString() {
     const values = this.#samples.flatMap(([durations, labels = {}]) => linesOf(this.#name, durations, labels));
     return { name: this.#name, help: this.#help, type: 'histogram', values };

@@ -28,7 +28,10 @@ export interface Collections {
   readonly seconds: number;
 }
 
-/** Reads what the process took when it is asked; between two questions no timer wakes it, only garbage collections are added up. */
+/**
+ * Reads what the process took when it is called; between two calls no timer runs, only garbage collections are added
+ * up.
+ */
 export function watchProcess(): { read(): Promise<ProcessFacts>; close(): void } {
   const collections = new Map(kinds.map(([id, kind]) => [id, { kind, count: 0, seconds: 0 }]));
   const observer = new PerformanceObserver((list) => {

@@ -2,7 +2,7 @@ import type { ServerState } from '../core/hub.ts';
 import type { LogLevel } from '../core/logger.ts';
 import type { CallCounts } from './calls.ts';
 
-/** What is read when somebody asks for the metrics, and where from. */
+/** What is read for each request of the metrics, and where from. */
 export interface MetricSources {
   readonly version: string;
   readonly calls: CallCounts;

@@ -1,6 +1,9 @@
 import type { HubError, Problem } from '../core/errors.ts';
 
-/** `mcp_settings.json` as plain JSON. Only the containers are named: what is in them is checked when the change is written. */
+/**
+ * `mcp_settings.json` as plain JSON. Only the containers are named: what is in them is checked when the change is
+ * written.
+ */
 export interface SettingsDocument {
   mcpServers?: Record<string, Record<string, unknown>>;
   groups?: Record<string, unknown>[];
@@ -31,10 +34,14 @@ export interface SettingsBackend {
   /** What goes wrong is `broken`. Throws only what `waiting` of a table throws. */
   load(): Promise<Loaded>;
   /**
-   * Replaces the whole document, or nothing. `basedOn` is the revision it was made from (undefined: there was none); if the backend holds
-   * another one by now the answer is `stale` and nothing is written. Throws HubError when it cannot write.
+   * Replaces the whole document, or nothing. `basedOn` is the revision it was made from (undefined: there was none); if
+   * the backend holds another one by now the answer is `stale` and nothing is written. Throws HubError when it cannot
+   * write.
    */
   save(document: SettingsDocument, basedOn: string | undefined): Promise<Saved>;
-  /** Calls back, never synchronously and maybe once too often, after somebody changed what is stored; also this backend's own `save`. */
+  /**
+   * Calls back after the stored content was changed, also by this backend's own `save`; never synchronously, and
+   * sometimes without a change.
+   */
   watch(changed: () => void): Promise<{ close(): Promise<void> }>;
 }

@@ -5,8 +5,9 @@ import { found } from './report.ts';
 const units: Readonly<Record<string, number>> = { '': 1, b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 
 /**
- * Bytes of `routing.jsonBodyLimit` (reference: MCPHub §1.1), which is a number of them or a text like "1mb"; undefined when it is not there, or is no size, which the report then
- * says. A size that is too small or too large does not keep a file of MCPHub from being used: the nearest that can be is taken, with a warning.
+ * Bytes of `routing.jsonBodyLimit` (reference: MCPHub §1.1), which is a number of them or a text like "1mb"; undefined
+ * when it is not there, or is no size, which the report then says. A size that is too small or too large does not keep
+ * a file of MCPHub from being used: the nearest that can be is taken, with a warning.
  */
 export function readBodyLimit(value: unknown, path: Path, report: Report): number | undefined {
   if (value === undefined || value === '') return undefined;

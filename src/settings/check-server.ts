@@ -2,7 +2,10 @@ import { withoutNulls } from './read.ts';
 import { newReport, type Report } from './report.ts';
 import { checkName, readServer } from './server.ts';
 
-/** What the settings say to one entry of `mcpServers`, at its path: `problems` they would refuse it for, `warnings` where it probably does not mean what it says. */
+/**
+ * What the settings say to one entry of `mcpServers`, at its path: `problems` they would refuse it for, `warnings`
+ * where it probably does not mean what it says.
+ */
 export function checkServer(name: string, config: unknown): Pick<Report, 'problems' | 'warnings'> {
   const report = newReport();
   if (checkName(name, ['mcpServers', name], report))

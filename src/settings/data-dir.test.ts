@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { silent } from '../../test/kit/databases.ts';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { HubError } from '../core/errors.ts';
-import { createRoom } from '../disk/room.ts';
+import { createFullDiskRetry } from '../disk/full-disk-retry.ts';
 import { folderHolder, openDataDir } from './data-dir.ts';
 import type { DataDir } from './data-dir.ts';
 
@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 
 async function open(): Promise<DataDir> {
-  const data = await openDataDir(folder, silent, createRoom(silent));
+  const data = await openDataDir(folder, silent, createFullDiskRetry(silent));
   atEnd(() => data.close());
   return data;
 }
@@ -46,7 +46,7 @@ test('the folder is made for its owner only, and nothing but the lock and its so
 test('a folder that cannot be used is refused with what to do', async () => {
   mkdirSync(join(folder, '..'), { recursive: true });
   writeFileSync(folder, 'a file');
-  const error = await refusal(() => openDataDir(folder, silent, createRoom(silent)));
+  const error = await refusal(() => openDataDir(folder, silent, createFullDiskRetry(silent)));
   expect(error.code).toBe('misconfigured');
   expect(error.message).toBe(
     `Cannot use data folder ${folder} (DATA_DIR): ${folder} is not a folder (EEXIST). Name another place.`,
@@ -56,7 +56,7 @@ test('a folder that cannot be used is refused with what to do', async () => {
 test('one hub has the folder: it is named with its address to a second one, until it closes', async () => {
   const data = await open();
   data.announce('http://127.0.0.1:3000');
-  const error = await refusal(() => openDataDir(folder, silent, createRoom(silent)));
+  const error = await refusal(() => openDataDir(folder, silent, createFullDiskRetry(silent)));
   expect(error.code).toBe('conflict');
   expect(error.message).toBe(
     `Cannot use data folder ${folder}: the hub with process id ${process.pid} at http://127.0.0.1:3000 has it. Stop that one, or give this one another DATA_DIR.`,

@@ -7,26 +7,30 @@ import { createFile } from '../disk/create-file.ts';
 import { diskError, errnoOf } from '../disk/disk-error.ts';
 import { type Holder, lockHolder, takeLock } from '../disk/folder-lock.ts';
 import { closeContentToOthers, closeToOthers } from '../disk/permissions.ts';
-import type { Room } from '../disk/room.ts';
+import type { FullDiskRetry } from '../disk/full-disk-retry.ts';
 import { temporaryName } from '../disk/write-file-atomic.ts';
 
-/** The hub's own folder (`DATA_DIR`), locked for this process. Whoever opened it closes it. */
+/** The hub's own folder (`DATA_DIR`), locked for this process. The code that opened it closes it. */
 export interface DataDir {
   /** Absolute. */
   readonly path: string;
-  /** Writes into the lock where this hub can be reached, for whoever finds the folder taken. */
+  /** Writes into the lock where this hub can be reached, for a hub that finds the folder taken. */
   announce(url: string): void;
   /**
-   * A random secret that is made once and kept in `<name>.secret` (0600), on a full disk once there is room; every caller gets the same. Throws HubError `misconfigured` when the
-   * file holds something else: making a new one would silently end every session and token.
+   * A random secret that is made once and kept in `<name>.secret` (0600), on a full disk once there is room; every
+   * caller gets the same. Throws HubError `misconfigured` when the file holds something else: making a new one would
+   * silently end every session and token.
    */
   secret(name: string, bytes: number): Buffer;
-  /** Gives the folder back. Idempotent. */
+  /** Releases the folder. Idempotent. */
   close(): void;
 }
 
-/** Makes the folder if need be (0700), locks it, and closes it and what is in it to other users. Throws HubError `misconfigured` (cannot be used) or `conflict` (another hub has it). */
-export async function openDataDir(folder: string, log: Logger, room: Room): Promise<DataDir> {
+/**
+ * Makes the folder if need be (0700), locks it, and closes it and what is in it to other users. Throws HubError
+ * `misconfigured` (cannot be used) or `conflict` (another hub has it).
+ */
+export async function openDataDir(folder: string, log: Logger, room: FullDiskRetry): Promise<DataDir> {
   const path = resolve(folder);
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -68,7 +72,7 @@ function tryToWrite(path: string): void {
   }
 }
 
-function secretIn(folder: string, room: Room): DataDir['secret'] {
+function secretIn(folder: string, room: FullDiskRetry): DataDir['secret'] {
   /** Those that a full disk has had no room for. */
   const unwritten = new Map<string, Buffer>();
   return (name, bytes) => {

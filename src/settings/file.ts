@@ -13,8 +13,8 @@ import { parseJsonText } from './syntax.ts';
 import { watchFile } from './watch-file.ts';
 
 /**
- * Settings in a JSON file that people edit too. Its revision is the hash of its bytes. With a `log` each reading closes the file to other users of the
- * machine (editors make it anew, open as a rule) and says so.
+ * Settings in a JSON file that people edit too. Its revision is the hash of its bytes. With a `log` each reading closes
+ * the file to other users of the machine (editors create a new file, usually readable for all) and logs it.
  */
 export function settingsFile(file: string, log?: Logger): SettingsBackend {
   const path = resolve(file);
@@ -71,7 +71,10 @@ async function save(path: string, document: SettingsDocument, basedOn: string | 
   }
 }
 
-/** For a file that cannot be replaced. A failure puts the old bytes back; a crash in between is the one case that may leave half a file. */
+/**
+ * For a file that cannot be replaced. A failure puts the old bytes back; a crash in between is the one case that may
+ * leave half a file.
+ */
 async function writeInPlace(path: string, bytes: Buffer, old: Buffer): Promise<void> {
   const file = await open(path, 'r+');
   try {

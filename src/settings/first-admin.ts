@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { SettingsStore } from './store.ts';
 
 /**
- * Makes the user `admin` when there is no user at all, with `given` or a random password. Returns the random one: it is shown once and kept
- * nowhere (CONTRACT §1, `ADMIN_PASSWORD`), unless `keep` does so, which is called before the user is made.
+ * Makes the user `admin` when there is no user at all, with `given` or a random password. Returns the random one: it is
+ * shown once and kept nowhere (CONTRACT §1, `ADMIN_PASSWORD`), unless `keep` does so, which is called before the user
+ * is made.
  */
 export async function firstAdmin(
   settings: SettingsStore,
@@ -16,7 +17,7 @@ export async function firstAdmin(
   const hash = await passwords.hash(password);
   if (given === undefined) keep(password);
   const made = await settings.change((draft) => {
-    // Somebody may have added one by hand meanwhile.
+    // The operator may have added one by hand meanwhile.
     if ((draft.users ?? []).length > 0) return false;
     draft.users = [
       {
@@ -25,7 +26,7 @@ export async function firstAdmin(
         role: 'admin',
         isAdmin: true,
         createdAt: new Date().toISOString(),
-        // It stands in a terminal: the dashboard asks for another one.
+        // It was shown on a terminal: the dashboard asks for another one.
         ...(given === undefined && { passwordIsInitial: true }),
         ...(given?.isWeak === true && { passwordIsWeak: true }),
       },

@@ -12,7 +12,7 @@ export interface FirstPassword {
   readonly keep: (password: string) => void;
 }
 
-/** The file goes once no user has the first password any more, whoever changed it and by which way. */
+/** The file is removed once no user has the first password any more, no matter who changed it and how. */
 export function firstPasswordFile(dataDir: string, settings: SettingsStore, log: Logger): FirstPassword {
   const path = join(dataDir, 'first-admin-password');
   let making = false;

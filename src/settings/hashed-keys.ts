@@ -5,8 +5,9 @@ import type { SettingsDocument } from './backend.ts';
 import { stableId } from './stable-id.ts';
 
 /**
- * Puts hashes in the place of access keys that stand in a document as they are, which is how MCPHub writes them (CONTRACT §2: kept hashed). They stay what opens
- * the hub: each keeps its id, and `routing.bearerAuthKey` becomes an element of `bearerKeys`, switched on if it counted so far. The draft is changed in place.
+ * Puts hashes in the place of access keys that stand in a document as they are, which is how MCPHub writes them
+ * (CONTRACT §2: kept hashed). They stay what opens the hub: each keeps its id, and `routing.bearerAuthKey` becomes an
+ * element of `bearerKeys`, switched on if it counted so far. The draft is changed in place.
  */
 export function hashKeys(draft: SettingsDocument): void {
   for (const key of Array.isArray(draft.bearerKeys) ? draft.bearerKeys : []) if (isObject(key)) hashToken(key);

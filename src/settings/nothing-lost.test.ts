@@ -112,7 +112,7 @@ describe('a write that fails', () => {
     const before = readFileSync(path, 'utf8');
     chmodSync(path, 0o644);
     chmodSync(folder, 0o555);
-    // Root may write anywhere, so root is somebody else for a moment.
+    // Root may write anywhere, so the test becomes another user for a moment.
     const root = process.geteuid?.() === 0;
     if (root) process.seteuid?.(65_534);
     const error = await refusalOf(store.change(addServer('a')));

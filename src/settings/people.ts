@@ -150,7 +150,7 @@ function readKey(raw: unknown, path: Path, context: KeyContext, report: Report):
     enabled: key.enabled ?? true,
     kind,
     owner: key.owner,
-    // Lists without a word about what they are for were meant to restrict.
+    // Lists in an entry that does not say what they are for were meant to restrict.
     accessType:
       key.accessType ?? (key.allowedGroups === undefined && key.allowedServers === undefined ? 'all' : 'custom'),
     allowedGroups,
@@ -212,7 +212,10 @@ function readToken(
   return undefined;
 }
 
-/** The id of a key as it is written, or the one that its token gives to a key written without; undefined for what is no key. */
+/**
+ * The id of a key as it is written, or the one that its token gives to a key written without; undefined for what is no
+ * key.
+ */
 export function keyIdOf(key: Readonly<Record<string, unknown>>): string | undefined {
   const { id, token, tokenHash } = key;
   if (typeof id === 'string' && id !== '') return id;

@@ -3,8 +3,8 @@ import { isApiDocument } from './read.ts';
 import type { Path, Report } from './report.ts';
 
 /**
- * Warns of texts that look like placeholders and are none. Neither the text nor the name after the `$` is shown: either may be part of a
- * password, which is why `$VAR` is not expanded in the first place.
+ * Warns of texts that look like placeholders and are none. Neither the text nor the name after the `$` is shown: either
+ * may be part of a password, which is why `$VAR` is not expanded in the first place.
  */
 export function warnOfPlaceholders(value: unknown, path: Path, report: Report): void {
   if (typeof value === 'string') {

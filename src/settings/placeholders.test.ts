@@ -105,7 +105,8 @@ test('what a variable holds is never expanded again', () => {
   const text = fc.array(piece, { maxLength: 8 }).map((parts) => parts.join(''));
   fc.assert(
     fc.property(text, text, text, (template, a, b) => {
-      // With values that cannot be mistaken for placeholders the result is the same, letter for letter, after they are put in.
+      // With values that cannot be mistaken for placeholders the result is the same, letter for letter, after they are
+      // put in.
       const expected = expandText(template, [{ A: '\u0001', B: '\u0002' }], new Set(), noFile)
         .replaceAll('\u0001', () => a || '\u0003')
         .replaceAll('\u0002', () => b || '\u0003');

@@ -13,13 +13,18 @@ export interface ExpandedServer {
 
 type Variables = Readonly<Record<string, string>>;
 type Expand = (text: string) => string;
-/** The text of a file for `${file:/path}`; throws HubError `misconfigured` that says, as the beginning of a sentence, what is wrong with the file. */
+/**
+ * The text of a file for `${file:/path}`; throws HubError `misconfigured` that says, as the beginning of a sentence,
+ * what is wrong with the file.
+ */
 export type ReadFile = (path: string) => string;
 
 /**
- * A server's transport with `${VAR}`, `${VAR:-default}` and `${file:/path}` filled in and white space at both ends gone, so that a pasted token with a line
- * break works. What a variable or a file holds is never expanded again. `variables` and `readFile` decide what the server's author can read out of this process
- * and its machine: give none of them for a server whose owner is not an admin. Throws HubError `misconfigured` that names the member when the result cannot be used.
+ * A server's transport with `${VAR}`, `${VAR:-default}` and `${file:/path}` filled in and white space at both ends
+ * gone, so that a pasted token with a line break works. What a variable or a file holds is never expanded again.
+ * `variables` and `readFile` decide what the server's author can read out of this process and its machine: give none of
+ * them for a server whose owner is not an admin. Throws HubError `misconfigured` that names the member when the result
+ * cannot be used.
  */
 export function expandServer(server: ServerSettings, variables: Variables, readFile?: ReadFile): ExpandedServer {
   const missing = new Set<string>();
@@ -124,7 +129,7 @@ function prefixed(name: string, values: Readonly<Record<string, string>> | reado
   );
 }
 
-/** Every text of the member but the inline API document, which is somebody else's data. */
+/** Every text of the member but the inline API document, which was not written by the operator. */
 function expandApi(openapi: Readonly<Record<string, unknown>>, expand: Expand): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(openapi).map(([key, value]) => [key, key === 'schema' ? value : expandDeep(value, expand)]),
@@ -175,7 +180,9 @@ export function expandText(
   return result + text.slice(at);
 }
 
-/** The index of the `}` that belongs to each `${`, found in one pass, so that text of a stranger cannot make it many. */
+/**
+ * The index of the `}` that belongs to each `${`, found in one pass, so that untrusted text cannot cause many passes.
+ */
 function closings(text: string): ReadonlyMap<number, number> {
   const closing = new Map<number, number>();
   const open: number[] = [];

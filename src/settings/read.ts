@@ -12,8 +12,8 @@ export interface Part<T> {
 }
 
 /**
- * Checks a part against its shape and reports every problem at its path. What is left after the refused members are taken out is
- * returned, so that the rules about several members still run and one reading names all that is wrong.
+ * Checks a part against its shape and reports every problem at its path. What is left after the refused members are
+ * taken out is returned, so that the rules about several members still run and one reading names all that is wrong.
  */
 export function readPart<S extends z.ZodObject>(
   shape: S,
@@ -54,8 +54,8 @@ export function readElements(value: unknown, path: Path, report: Report): unknow
 }
 
 /**
- * A copy without members that are `null`: a hand-written `"alias": null` means "not given". Array elements stay, so that paths hold,
- * and inline OpenAPI documents are not looked into: `null` means something there.
+ * A copy without members that are `null`: a hand-written `"alias": null` means "not given". Array elements stay, so
+ * that paths hold, and inline OpenAPI documents are not looked into: `null` means something there.
  */
 export function withoutNulls(value: unknown, path: Path = []): unknown {
   if (Array.isArray(value)) return value.map((element, i) => withoutNulls(element, [...path, i]));
@@ -64,7 +64,10 @@ export function withoutNulls(value: unknown, path: Path = []): unknown {
   return Object.fromEntries(entries.map(([key, member]) => [key, withoutNulls(member, [...path, key])]));
 }
 
-/** `mcpServers.<name>.openapi.schema`: somebody's API document, data to us. */
+/**
+ * `mcpServers.<name>.openapi.schema`: an API document that the operator did not write; the hub does not interpret it as
+ * settings.
+ */
 export function isApiDocument(path: Path): boolean {
   return path.length === 4 && path[0] === 'mcpServers' && path[2] === 'openapi' && path[3] === 'schema';
 }

@@ -17,7 +17,7 @@ export interface Report {
 export function newReport(): Report {
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
-  // Several rules may trip over the same value; the first problem says it best.
+  // Several rules may refuse the same value; the first problem is the most helpful.
   const refused = new Set<string>();
   const warned = new Set<string>();
   return {
@@ -60,7 +60,9 @@ export function notAccepted(problems: readonly Problem[]): HubError {
   return new HubError('invalid_input', text, { problems });
 }
 
-/** A value as a message may show it: numbers and the like in full, text only as its kind, because it may be a secret. */
+/**
+ * A value as a message may show it: numbers and the like in full, text only as its kind, because it may be a secret.
+ */
 export function found(value: unknown, path: Path): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';

@@ -8,8 +8,8 @@ import type { SettingsDocument } from './backend.ts';
 const resolvePackage = createRequire(import.meta.url).resolve;
 
 /**
- * The settings of a first start: three servers from packages that come with the hub, so that a client has something to call at once. They work below
- * `<dataDir>/sample`, which is made here.
+ * The settings of a first start: three servers from packages that come with the hub, so that a client has something to
+ * call at once. They work below `<dataDir>/sample`, which is made here.
  */
 export function sampleSettings(dataDir: string, cwd: string): SettingsDocument {
   const sample = join(dataDir, 'sample');
@@ -44,8 +44,8 @@ export function sampleSettings(dataDir: string, cwd: string): SettingsDocument {
 }
 
 /**
- * Makes the folder of the sample servers where another hub has written them into the settings: hubs that share those have each a data folder of its
- * own.
+ * Makes the folder of the sample servers where another hub has written them into the settings: hubs that share those
+ * have each a data folder of its own.
  */
 export function makeSampleFolder(settings: Settings, dataDir: string, cwd: string): void {
   const sample = join(dataDir, 'sample');

@@ -16,20 +16,24 @@ import { found, newReport, notAccepted } from './report.ts';
 import { checkName, readServer, type ServerContext, unusableServer } from './server.ts';
 import { systemShape } from './shape.ts';
 import { embeddingSettings } from './smart-routing.ts';
-import { warnOfMissingFeatures } from './without-effect.ts';
+import { warnOfMissingFeatures } from './unsupported-members.ts';
 
 export interface ParsedSettings {
   readonly settings: Settings;
   /** What was accepted, but is probably not what was meant. */
   readonly warnings: readonly Problem[];
-  /** Servers whose entry cannot be used, with every problem of it. In `settings` they have a transport of type `invalid`. */
+  /**
+   * Servers whose entry cannot be used, with every problem of it. In `settings` they have a transport of type
+   * `invalid`.
+   */
   readonly faults: ReadonlyMap<string, readonly Problem[]>;
 }
 
 /**
- * The settings that a document (`mcp_settings.json`, reference §4.1) stands for, with defaults. The document is not changed, so what
- * the hub does not know stays in it. An entry of `mcpServers` that cannot be used is that server's error and stops no other. Throws HubError `invalid_input`
- * with every other problem at its JSON path, and nothing else for any JSON.
+ * The settings that a document (`mcp_settings.json`, reference §4.1) stands for, with defaults. The document is not
+ * changed, so what the hub does not know stays in it. An entry of `mcpServers` that cannot be used is that server's
+ * error and stops no other. Throws HubError `invalid_input` with every other problem at its JSON path, and nothing else
+ * for any JSON.
  */
 export function parseSettings(document: unknown): ParsedSettings {
   const report = newReport();
@@ -56,14 +60,14 @@ export function parseSettings(document: unknown): ParsedSettings {
   warnOfMissingFeatures(clean, report);
   warnOfUnpublished(settings, report);
   const keys = readKeys(clean['bearerKeys'], legacyKey, { usernames, groups, isServer }, report);
-  // Whoever corrects the document wants to know all of it.
+  // A user who corrects the document needs all of its problems.
   if (report.problems.length > 0) throw notAccepted([...report.problems, ...[...faults.values()].flat()]);
   return { settings: { ...settings, keys }, warnings: [...report.warnings, ...warnings], faults };
 }
 
 /**
- * The same for a document that was changed from `before`. Throws HubError `invalid_input` also for an entry of `mcpServers` that cannot be used, unless it is as it was:
- * what is wrong in the file already prevents no other change.
+ * The same for a document that was changed from `before`. Throws HubError `invalid_input` also for an entry of
+ * `mcpServers` that cannot be used, unless it is as it was: what is wrong in the file already prevents no other change.
  */
 export function parseChanged(document: unknown, before: unknown): ParsedSettings {
   const parsed = parseSettings(document);

@@ -3,7 +3,11 @@ import { hiddenTexts } from '../core/settings/secrets.ts';
 import type { Settings } from '../core/settings/types.ts';
 import { expandServer, type ReadFile } from './placeholders.ts';
 
-/** Values of `env`, `headers` and `oauth`, credentials of APIs, and parts of addresses that must never be shown, placeholders filled in (`known` gives what files are known to hold). What is plainly no secret (a path, a word, a number) is left out, or logs would be full of holes. */
+/**
+ * Values of `env`, `headers` and `oauth`, credentials of APIs, and parts of addresses that must never be shown,
+ * placeholders filled in (`known` gives what files are known to hold). What is plainly no secret (a path, a word, a
+ * number) is left out, or too much of the logs would be hidden.
+ */
 export function secretValues(
   settings: Settings,
   variables: Readonly<Record<string, string>>,

@@ -11,7 +11,7 @@ import { found, newReport } from './report.ts';
 import { itemShape, serverShape } from './shape.ts';
 import { readTransport } from './transport.ts';
 import { warnOfPlaceholders } from './placeholder-advice.ts';
-import { warnOfMissingServerFeatures } from './without-effect.ts';
+import { warnOfMissingServerFeatures } from './unsupported-members.ts';
 
 /** What of the rest of the document an entry of `mcpServers` is read by. */
 export interface ServerContext {
@@ -20,7 +20,10 @@ export interface ServerContext {
   readonly systemOwner: string;
 }
 
-/** Reads one entry of `mcpServers`, whose name was checked; undefined when it is too wrong to use, which the report then says. */
+/**
+ * Reads one entry of `mcpServers`, whose name was checked; undefined when it is too wrong to use, which the report then
+ * says.
+ */
 export function readServer(
   name: string,
   value: unknown,
@@ -66,8 +69,8 @@ export function readServer(
 }
 
 /**
- * A server whose entry cannot be used: there to be seen, corrected and deleted, never connected. Who may manage it is as the entry says where that can be read; where it
- * cannot, nobody but its owner and admins sees it.
+ * A server whose entry cannot be used: there to be seen, corrected and deleted, never connected. Who may manage it is
+ * as the entry says where that can be read; where it cannot, only its owner and admins see it.
  */
 export function unusableServer(
   name: string,
@@ -119,8 +122,9 @@ export function checkName(name: string, path: Path, report: Report): boolean {
 }
 
 /**
- * `tools`, `prompts`, `resources` of a server, keyed by the upstream's own name. MCPHub's dashboard writes the prefixed form; whether
- * `fetch-get` is that or a tool's own name is not knowable here, so it counts for both, and the bare entry wins.
+ * `tools`, `prompts`, `resources` of a server, keyed by the upstream's own name. MCPHub's dashboard writes the prefixed
+ * form; whether `fetch-get` is that or a tool's own name is not knowable here, so it counts for both, and the bare
+ * entry wins.
  */
 function readItems(value: unknown, prefix: string, path: Path, report: Report): ReadonlyMap<string, ItemSettings> {
   const items = new Map<string, ItemSettings>();

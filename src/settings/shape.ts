@@ -5,8 +5,9 @@ import { found, shown } from './report.ts';
 import { smartRoutingShape } from './smart-routing.ts';
 
 /**
- * The fields of `mcp_settings.json` (reference §4.1, §4.2), each optional, unknown ones passed over. They say what a field may be; what fields mean
- * together is for the readers next door. `null` members are to be dropped before (`withoutNulls`). REST bodies can use them too.
+ * The fields of `mcp_settings.json` (reference §4.1, §4.2), each optional, unknown ones passed over. They say what a
+ * field may be; what fields mean together is decided by the code in this folder that reads them. `null` members are to
+ * be dropped before (`withoutNulls`). REST bodies can use them too.
  */
 
 const text = z.string();

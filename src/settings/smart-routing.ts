@@ -26,7 +26,9 @@ function isWebAddress(value: string): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === '';
 }
 
-/** `systemConfig.smartRouting` (reference: MCPHub §3.5). `dbUrl` is passed over: the database is the one of `DB_URL`. */
+/**
+ * `systemConfig.smartRouting` (reference: MCPHub §3.5). `dbUrl` is passed over: the database is the one of `DB_URL`.
+ */
 export const smartRoutingShape = z.looseObject({
   enabled: z.boolean().optional(),
   progressiveDisclosure: z.boolean().optional(),

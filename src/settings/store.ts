@@ -7,15 +7,15 @@ import { isObject } from '../core/protocol/rpc.ts';
 import type { Settings } from '../core/settings/types.ts';
 import type { Loaded, SettingsBackend, SettingsDocument } from './backend.ts';
 import { hashKeys, withHashedKeys } from './hashed-keys.ts';
-import type { Accepted, Frozen, SettingsInForce, SettingsListener } from './in-force.ts';
-import { settingsInForce } from './in-force.ts';
+import type { Accepted, Frozen, ActiveSettings, SettingsListener } from './active-settings.ts';
+import { createActiveSettings } from './active-settings.ts';
 import { isTooDeep } from './read.ts';
 import { notAccepted } from './report.ts';
 import { keyIdOf } from './people.ts';
 import { parseChanged, parseSettings } from './schema.ts';
 import { groupIdOf } from './stable-id.ts';
 
-/** The settings in force and the one way to change them. Whoever opened it closes it. */
+/** The settings in force and the one way to change them. The code that opened it closes it. */
 export interface SettingsStore {
   readonly current: Settings;
   /** The document behind `current`, unknown members and all, deep-frozen. */
@@ -27,12 +27,14 @@ export interface SettingsStore {
   /** There was no document, and `initial` was written. */
   readonly firstStart: boolean;
   /**
-   * Edits a copy of the newest document, checks the whole, writes it, and only then swaps. One change at a time; hand edits made meanwhile are loaded
-   * first, and access keys in plain are replaced by their hashes. `edit` may run again when somebody else was quicker, so it must touch nothing but the draft; what it throws is thrown and nothing changes.
-   * Throws `invalid_input` (every problem), `conflict` (what is stored is broken: mend it first), `misconfigured` (it cannot be written).
+   * Edits a copy of the newest document, checks the whole, writes it, and only then swaps. One change at a time; hand
+   * edits made meanwhile are loaded first, and access keys in plain are replaced by their hashes. `edit` may run again
+   * when another change was written first, so it must touch nothing but the draft; what it throws is thrown and nothing
+   * changes. Throws `invalid_input` (every problem), `conflict` (what is stored is broken: it must be corrected first),
+   * `misconfigured` (it cannot be written).
    */
   change<T>(edit: (draft: SettingsDocument) => T): Promise<T>;
-  /** Called after each swap. It should raise a flag and return; what it throws is logged. Returns how to end it. */
+  /** Called after each swap. It should set a flag and return; what it throws is logged. Returns how to end it. */
   subscribe(listener: SettingsListener): () => void;
   /** Ends watching, waits for the running change. */
   close(): Promise<void>;
@@ -43,7 +45,10 @@ export interface OpenSettings {
   readonly log: Logger;
   /** Written and used when the backend has nothing. Default: empty settings. */
   readonly initial?: SettingsDocument | (() => SettingsDocument);
-  /** Called when `initial` could not be written because the disk is full: it is in force all the same, and the next change writes it. Default: the start fails. */
+  /**
+   * Called when `initial` could not be written because the disk is full: it is in force all the same, and the next
+   * change writes it. Default: the start fails.
+   */
   readonly unwritten?: (error: HubError) => void;
 }
 
@@ -51,7 +56,7 @@ export interface OpenSettings {
 export async function openSettings(options: OpenSettings): Promise<SettingsStore> {
   const { backend, log } = options;
   const first = await start(options);
-  const inForce = settingsInForce(backend.name, log, first);
+  const inForce = createActiveSettings(backend.name, log, first);
   let closed = false;
   let queue: Promise<unknown> = Promise.resolve();
 
@@ -110,10 +115,10 @@ export async function openSettings(options: OpenSettings): Promise<SettingsStore
   };
 }
 
-/** One attempt at a change; undefined when somebody else wrote first. */
+/** One attempt at a change; undefined when another change was written first. */
 async function changeOnce<T>(
   backend: SettingsBackend,
-  inForce: SettingsInForce,
+  inForce: ActiveSettings,
   edit: (draft: SettingsDocument) => T,
 ): Promise<{ result: T } | undefined> {
   const { lastError, revision, snapshot } = inForce;
@@ -188,7 +193,10 @@ async function loadSettled(backend: SettingsBackend): Promise<Loaded> {
   return backend.load();
 }
 
-/** Groups and keys of hand-written files get the id they already have in the settings, so that a rename does not change it. */
+/**
+ * Groups and keys of hand-written files get the id they already have in the settings, so that a rename does not change
+ * it.
+ */
 function withIds(draft: SettingsDocument): SettingsDocument {
   for (const group of Array.isArray(draft.groups) ? draft.groups : []) {
     if ((group['id'] ?? '') === '' && typeof group['name'] === 'string') group['id'] = groupIdOf(group['name']);

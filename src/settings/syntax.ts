@@ -6,7 +6,10 @@ import { pathText } from './report.ts';
 
 export interface ParsedText {
   readonly value: unknown;
-  /** What `JSON.parse` passes over in silence and would be lost at the next write: double members, numbers that do not fit. */
+  /**
+   * What `JSON.parse` passes over in silence and would be lost at the next write: double members, numbers that do not
+   * fit.
+   */
   readonly notes: readonly Problem[];
 }
 
@@ -113,7 +116,10 @@ function scan(text: string): { fault: Fault | undefined; notes: Problem[] } {
   }
 }
 
-/** What stands where something else should, with the slip that usually explains it. Shows one character at most: text may be a secret. */
+/**
+ * What stands where something else should, with the mistake that usually explains it. Shows one character at most: text
+ * may be a secret.
+ */
 function unexpected(text: string, at: number, expected: string): string {
   const rest = text.slice(at, at + 2);
   const char = String.fromCodePoint(text.codePointAt(at) ?? 0);
@@ -129,7 +135,10 @@ function unexpected(text: string, at: number, expected: string): string {
   return `expected ${expected}, found ${JSON.stringify(char)}`;
 }
 
-/** Where the string that begins at `from` ends or goes wrong. In pieces: one pattern over a string of megabytes exhausts the stack. */
+/**
+ * Where the string that begins at `from` ends or goes wrong. In pieces: one pattern over a string of megabytes exhausts
+ * the stack.
+ */
 function stringStop(text: string, from: number): number {
   // oxlint-disable-next-line no-control-regex -- JSON forbids control characters in strings
   const piece = /[^"\\\0-\x1f]{1,4096}|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;

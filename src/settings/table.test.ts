@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
-import { patienceMs, places, sharedPostgres, silent, tempFolder } from '../../test/kit/databases.ts';
+import { databaseWaitMs, places, sharedPostgres, silent, tempFolder } from '../../test/kit/databases.ts';
 import { until } from '../../test/kit/until.ts';
 import type { DatabasePlace } from '../database/open.ts';
 import { createDatabase } from '../database/supervise.ts';
@@ -105,9 +105,9 @@ test('while the database is away the settings stay, changes are refused with a r
   expect([...restarted.store.current.servers.keys()]).toEqual(['a']);
 
   await postgres.start();
-  await database.whenReady(patienceMs);
+  await database.whenReady(databaseWaitMs);
   await store.change((draft) => void (draft.mcpServers = { ...draft.mcpServers, b: server }));
-  await until('the other one catches up', () => restarted.store.current.servers.has('b'), patienceMs);
+  await until('the other one catches up', () => restarted.store.current.servers.has('b'), databaseWaitMs);
 });
 
 test('a copy that is broken, or cannot be written, is no reason to fail', async () => {

@@ -16,7 +16,10 @@ export interface TableOptions {
   readonly importFrom: SettingsBackend;
   /** Where a copy of the newest settings is kept (0600), so that a hub can start while its database is away. */
   readonly copyPath: string;
-  /** Called when nothing is known of the settings and the database is not there at the first attempt, before that is waited for. What it throws is thrown by `load`. */
+  /**
+   * Called when nothing is known of the settings and the database is not there at the first attempt, before that is
+   * waited for. What it throws is thrown by `load`.
+   */
   readonly waiting: () => Promise<void>;
   readonly log: Logger;
 }
@@ -24,8 +27,9 @@ export interface TableOptions {
 const channel = 'settings';
 
 /**
- * Settings in one row of the database, shared by all its hubs. The revision is the row's version. While the database is away `load` gives what was
- * known last, and `save` throws HubError `not_ready`; where nothing was known, `load` waits for it until it is refused for good.
+ * Settings in one row of the database, shared by all its hubs. The revision is the row's version. While the database is
+ * away `load` gives what was known last, and `save` throws HubError `not_ready`; where nothing was known, `load` waits
+ * for it until it is refused for good.
  */
 export function settingsTable({ database, importFrom, copyPath, waiting, log }: TableOptions): SettingsBackend {
   let known: Loaded | undefined;
@@ -70,7 +74,10 @@ export function settingsTable({ database, importFrom, copyPath, waiting, log }: 
     return stored;
   }
 
-  /** The table is empty: the file's settings become everybody's, if they can be used. Of several hubs that try, one succeeds. */
+  /**
+   * The table is empty: the file's settings become those of all hubs, if they can be used. Of several hubs that try,
+   * one succeeds.
+   */
   async function fill(open: Database): Promise<Loaded> {
     const file = await importFrom.load();
     if (file.kind !== 'found') return file;

@@ -9,7 +9,10 @@ import type { serverShape } from './shape.ts';
 
 type Config = z.output<typeof serverShape>;
 
-/** How a server is reached, from the members that say so; what is missing or contradicts itself is reported with the fix. */
+/**
+ * How a server is reached, from the members that say so; what is missing or contradicts itself is reported with the
+ * fix.
+ */
 export function readTransport(
   part: Part<Config>,
   value: Record<string, unknown>,
@@ -29,7 +32,7 @@ export function readTransport(
     case 'auto':
       return readRemote(type, part, value, path, report);
     case undefined:
-      // A refused member would have told; its own problem is enough.
+      // A member that was refused has its own problem, which is enough.
       if (!['command', 'url', 'serverUrl', 'httpUrl', 'openapi'].some((key) => broken.has(key))) {
         report.problem(
           path,
@@ -40,7 +43,9 @@ export function readTransport(
   }
 }
 
-/** Reference §4.1, for an entry without a type. A bare `url` says nothing about the transport, so both will be tried. */
+/**
+ * Reference §4.1, for an entry without a type. A bare `url` says nothing about the transport, so both will be tried.
+ */
 function guess(config: Config): 'stdio' | 'openapi' | 'streamable-http' | 'auto' | undefined {
   if (config.openapi !== undefined) return 'openapi';
   if (config.command !== undefined) return 'stdio';
@@ -183,7 +188,10 @@ function urlOf(config: Config): ['url' | 'serverUrl' | 'httpUrl', string] | unde
   return undefined;
 }
 
-/** What is wrong with an address, or undefined. One that begins with a `${VAR}` is judged when it is expanded. Never shows the query: keys live there. */
+/**
+ * What is wrong with an address, or undefined. One that begins with a `${VAR}` is judged when it is expanded. Never
+ * shows the query: it may contain keys.
+ */
 export function urlFault(given: string | undefined): string | undefined {
   const url = given?.trim() ?? '';
   const expected = 'expected an address like https://example.com/mcp';

@@ -6,8 +6,9 @@ import { limits } from '../core/limits.ts';
 import { linkTarget } from '../disk/write-file-atomic.ts';
 
 /**
- * Calls back once a file was changed, replaced, made or removed and has been quiet for `limits.settingsDebounceMs`. The folder is watched, not
- * the file, because editors replace files; where the system reports nothing, a look every `limits.settingsPollMs` finds it.
+ * Calls back once a file was changed, replaced, made or removed and has been quiet for `limits.settingsDebounceMs`. The
+ * folder is watched, not the file, because editors replace files; where the system reports nothing, a look every
+ * `limits.settingsPollMs` finds it.
  */
 export async function watchFile(path: string, changed: () => void): Promise<{ close(): Promise<void> }> {
   let closed = false;

@@ -12,8 +12,8 @@ export interface Evidence {
 }
 
 /**
- * About how likely the best tool is what was meant, in 0..1: a logistic regression over queries whose tool was in the catalogue and others whose
- * tool was not (models/MODEL_CARD.md, "Confidence").
+ * About how likely the best tool is what was meant, in 0..1: a logistic regression over queries whose tool was in the
+ * catalogue and others whose tool was not (models/MODEL_CARD.md, "Confidence").
  */
 export function confidenceOf({ meaning, words, grams, terms, lead }: Evidence, semantic: boolean): number {
   const w = semantic ? withMeaning : byWords;

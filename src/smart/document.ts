@@ -1,6 +1,8 @@
 import { isObject } from '../core/protocol/rpc.ts';
 
-/** One tool as search sees it. `key` identifies it and is compared exactly; the texts may be anything, of any length. */
+/**
+ * One tool as search sees it. `key` identifies it and is compared exactly; the texts may be anything, of any length.
+ */
 export interface ToolDocument {
   readonly key: string;
   readonly server: string;
@@ -63,7 +65,10 @@ function parametersOf(schema: unknown): Pick<ToolDocument, 'parameterNames' | 'p
   return { parameterNames: names.join(' '), parameterTexts: texts.join(' ') };
 }
 
-/** The words of a short enumeration say what a tool can do; those of a long one (time zones, currencies) fit every query. */
+/**
+ * The words of a short enumeration say what a tool can do; those of a long one (time zones, currencies) fit every
+ * query.
+ */
 function enumerated(values: unknown): string[] {
   if (!Array.isArray(values) || values.length > longestEnum) return [];
   return values.filter((value) => typeof value === 'string');

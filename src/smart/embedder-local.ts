@@ -5,9 +5,10 @@ import type { ToolTerms } from './words/tool-terms.ts';
 import { readWordTable, type WordTable } from './vectors/word-table.ts';
 
 /**
- * Turns texts into vectors with a table of one vector per word stem: the vector of a text is the sum of those of its terms. Words
- * that are not in the table have no part in it: where they match exactly, the other channels see it. Deterministic, needs
- * no key, no network and no dependency; a query takes about 10 µs. What the table was made of is in models/MODEL_CARD.md.
+ * Turns texts into vectors with a table of one vector per word stem: the vector of a text is the sum of those of its
+ * terms. Words that are not in the table have no part in it: where they match exactly, the other channels see it.
+ * Deterministic, needs no key, no network and no dependency; a query takes about 10 µs. What the table was made of is
+ * in models/MODEL_CARD.md.
  */
 export interface LocalEmbedder {
   readonly dimensions: number;
@@ -18,7 +19,10 @@ export interface LocalEmbedder {
   bytes(): number;
 }
 
-/** Reads the table that is shipped with the hub, or the one at `path`. Throws HubError `misconfigured` when it cannot be read. */
+/**
+ * Reads the table that is shipped with the hub, or the one at `path`. Throws HubError `misconfigured` when it cannot be
+ * read.
+ */
 export async function loadLocalEmbedder(path = shippedTable): Promise<LocalEmbedder> {
   return createEmbedder(await readWordTable(path));
 }
@@ -66,7 +70,10 @@ function createEmbedder(table: WordTable): LocalEmbedder {
   };
 }
 
-/** A tool is the mean of three bags: all of it, what it does, and where it belongs. Long descriptions alone would drown the name. */
+/**
+ * A tool is the mean of three bags: all of it, what it does, and where it belongs. Long descriptions alone would drown
+ * the name.
+ */
 export function toolBags(tool: ToolTerms): { bag: string[]; weight: number }[] {
   const { name, server, description, firstSentence, parameterNames } = tool;
   return [

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
-import { emptyDatabase, patienceMs, silent } from '../../test/kit/databases.ts';
+import { emptyDatabase, databaseWaitMs, silent } from '../../test/kit/databases.ts';
 import { embeddingService } from '../../test/kit/embedding-service.ts';
 import { until } from '../../test/kit/until.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
@@ -14,7 +14,7 @@ import { createVectorStore } from './vectors/kept.ts';
 let database: DatabaseHandle;
 beforeAll(async () => {
   database = await emptyDatabase('embedded');
-}, patienceMs);
+}, databaseWaitMs);
 
 let models = 0;
 
@@ -103,7 +103,7 @@ test(
     const keys = new Set(tools.map(({ key }) => key));
     for (const hub of hubs) expect((await hub.ask('tool', keys)).hosted?.similarities.size).toBe(500);
   },
-  patienceMs,
+  databaseWaitMs,
 );
 
 test.each(['postgres', 'embedded'] as const)(
@@ -130,5 +130,5 @@ test.each(['postgres', 'embedded'] as const)(
     const tools = service.texts().filter((text) => text.includes('(files)'));
     expect(tools).toHaveLength(4);
   },
-  2 * patienceMs,
+  2 * databaseWaitMs,
 );

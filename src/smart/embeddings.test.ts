@@ -4,11 +4,12 @@ import { embeddingService, type Fault, vectorOf } from '../../test/kit/embedding
 import { until } from '../../test/kit/until.ts';
 import type { LogFields, Logger } from '../core/logger.ts';
 import { toolDocument } from './document.ts';
-import { chooseEmbedding, type EmbeddingWishes } from './hosted/embedding-choice.ts';
+import { chooseEmbedding, type EmbeddingConfig } from './hosted/embedding-choice.ts';
 import { Embeddings } from './embeddings.ts';
 import { createVectorStore } from './vectors/kept.ts';
 
-// What a hosted embedding service does to the search when it works, when it fails in every way there is, and when it changes.
+// What a hosted embedding service does to the search when it works, when it fails in every way there is, and when it
+// changes.
 
 const noDatabase = { current: () => undefined, state: () => ({ state: 'off' }) as const };
 
@@ -38,7 +39,7 @@ function setUp(pauses = { queryMs: 10_000, firstMs: 5, mostMs: 20 }, store = cre
   return { embeddings, logged, store };
 }
 
-const chosen = (url: string, given: Partial<EmbeddingWishes> = {}) =>
+const chosen = (url: string, given: Partial<EmbeddingConfig> = {}) =>
   chooseEmbedding({ azure: {}, openai: { baseUrl: url, apiKey: 'secret-key-1' }, model: 'm', ...given });
 
 const ready = (embeddings: Embeddings) =>
@@ -47,7 +48,7 @@ const ready = (embeddings: Embeddings) =>
     () => embeddings.brief().state === 'ready' && embeddings.status().state?.missing.length === 0,
   );
 
-/** A search by the service, for something that nobody has asked for yet. */
+/** A search by the service, for a query that was not made before. */
 let asked = 0;
 const ask = (embeddings: Embeddings) => embeddings.ask(`read a file ${(asked += 1)}`, all);
 

@@ -68,7 +68,9 @@ export class Embeddings {
     this.#tending.unref();
   }
 
-  /** Takes a choice into force at once. Another model is indexed in the background, while the one before still answers. */
+  /**
+   * Takes a choice into force at once. Another model is indexed in the background, while the one before still answers.
+   */
   use(choice: EmbeddingChoice): void {
     if (this.#closed || JSON.stringify(choice) === JSON.stringify(this.#choice)) return;
     this.#choice = choice;
@@ -113,7 +115,7 @@ export class Embeddings {
     this.#next?.flag();
   }
 
-  /** The little that everybody may know, at no cost. */
+  /** The part of the state that every user may know. It costs no work. */
   brief(): EmbeddingsBrief {
     const choice = this.#choice;
     const { place } = this.#options.store;
@@ -146,13 +148,13 @@ export class Embeddings {
     return this.#options.store.contents();
   }
 
-  /** Embeds all tools anew. Throws HubError `conflict` while that is under way. */
+  /** Embeds all tools again. Throws HubError `conflict` while that is under way. */
   reindex(): void {
     if (this.#next) throw new HubError('conflict', 'A reindex pass is already running.');
     this.#current?.reindex();
   }
 
-  /** Resolves when nothing is indexed anew any more, or after `timeoutMs`. */
+  /** Resolves when no indexing of all tools is under way any more, or after `timeoutMs`. */
   async reindexed(timeoutMs: number): Promise<void> {
     const timeout = new AbortController();
     const done = new Promise<void>((resolve) => {

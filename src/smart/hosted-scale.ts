@@ -1,7 +1,8 @@
 /**
- * The scale of a hosted embedder's cosines, brought to that of the built-in one, where texts that have nothing to do with each other have 0. Where that is on
- * the scale of the hosted one, its background, differs from model to model and from catalogue to catalogue: `prior` is what is known of the model, and the visible
- * tools tell more the more there are, since most of them are not what was asked for. Only visible ones: others must not change a score.
+ * The scale of a hosted embedder's cosines, brought to that of the built-in one, where texts that have nothing to do
+ * with each other have 0. Where that is on the scale of the hosted one, its background, differs from model to model and
+ * from catalogue to catalogue: `prior` is what is known of the model, and the visible tools tell more the more there
+ * are, since most of them are not what was asked for. Only visible ones: others must not change a score.
  */
 export function backgroundOf(cosines: Iterable<number>, prior: number): number {
   const sorted = Float64Array.from(cosines).sort();

@@ -1,6 +1,6 @@
 import type { Asked } from './words/actions.ts';
 import type { Visible } from './words/lexical.ts';
-import type { Slots } from './slots.ts';
+import type { DocumentIds } from './document-ids.ts';
 
 /** Every number of the ranking. Chosen on the development halves of the benchmark, see models/MODEL_CARD.md. */
 export const ranking = {
@@ -12,7 +12,9 @@ export const ranking = {
   wordsFloor: 6,
   gramsFloor: 0.5,
   meaningFloor: 0.3,
-  /** What is left of the score of a tool that does something else than is asked for, and of one that does nearly that. */
+  /**
+   * What is left of the score of a tool that does something else than is asked for, and of one that does nearly that.
+   */
   otherAction: 0.8,
   nearAction: 0.95,
   /** Share of the clauses against the request as a whole, and how many count. */
@@ -29,12 +31,12 @@ export const ranking = {
 export type Ranking = Readonly<typeof ranking>;
 
 /**
- * With the similarities of a strong hosted embedder: those, and a light bonus for words. More of these, or clauses, for which there are no
- * similarities, would make such an answer worse.
+ * With the similarities of a strong hosted embedder: those, and a light bonus for words. More of these, or clauses, for
+ * which there are no similarities, would make such an answer worse.
  */
 export const hostedRanking: Ranking = { ...ranking, words: 0.08, grams: 0.04, meaning: 1, clauses: 0, server: 0 };
 
-/** How well each slot answers one text, as one channel sees it; 0 for slots that are not visible. */
+/** How well the tool of each document id fits one text, as one channel sees it; 0 for tools that are not visible. */
 export interface Channel {
   readonly values: Float32Array;
   readonly share: number;
@@ -49,8 +51,8 @@ export function bestOf(values: Float32Array): number {
 }
 
 /**
- * Fills `out` with the weighted sum of the channels, each relative to its best. Relative, because what a channel can reach differs from text to
- * text; with a floor, because the best of nothing is nothing.
+ * Fills `out` with the weighted sum of the channels, each relative to its best. Relative, because what a channel can
+ * reach differs from text to text; with a floor, because the best of nothing is nothing.
  */
 export function fuse(channels: readonly Channel[], out: Float32Array): void {
   out.fill(0);
@@ -79,8 +81,8 @@ export function normalize(scores: Float32Array): void {
 }
 
 /**
- * Adds the scores of one clause to `powers`. The sixteenth power lets the best clause of a tool decide, and others help a
- * little; what is less than a tenth of the best would be lost in it anyway.
+ * Adds the scores of one clause to `powers`. The sixteenth power lets the best clause of a tool decide, and others help
+ * a little; what is less than a tenth of the best would be lost in it anyway.
  */
 export function addClause(scores: Float32Array, powers: Float32Array): void {
   for (let slot = 0; slot < powers.length; slot++)
@@ -102,12 +104,13 @@ export function addShare(a: Float32Array, shareA: number, b: Float32Array, share
 }
 
 /**
- * Adds to each score what the tool's server has to offer: the mean of the best visible scores of that server, which is returned per server. Who
- * needs one tool of a server often needs another, and the words of a request often name what the server is about.
+ * Adds to each score what the tool's server has to offer: the mean of the best visible scores of that server, which is
+ * returned per server. Who needs one tool of a server often needs another, and the words of a request often name what
+ * the server is about.
  */
 export function addServers(
   scores: Float32Array,
-  slots: Pick<Slots, 'serverOf' | 'servers'>,
+  slots: Pick<DocumentIds, 'serverOf' | 'servers'>,
   visible: Visible,
   ranking: Ranking,
 ): Float32Array {

@@ -2,20 +2,23 @@ import type { Catalogue, Item } from '../core/catalogue.ts';
 import type { Settings } from '../core/settings/types.ts';
 import { type ToolDefinition, type ToolDocument, toolDocument } from './document.ts';
 import type { SearchAnswer, SearchEngine, SearchRequest } from './search-engine.ts';
-import { inSlices } from './slices.ts';
+import { createCooperativeTask } from './cooperative-task.ts';
 
 /** The search over everything the servers offer, kept equal to the catalogue. */
 export interface SmartIndex {
   /**
-   * Takes over what changed, what is gone first, in slices, so that nobody waits while thousands of tools are read. A later call takes the place of one that
-   * still runs.
+   * Takes over what changed, what is gone first, in slices, so that calls do not wait while thousands of tools are
+   * read. A later call takes the place of one that still runs.
    */
   sync(settings: Settings, catalogue: Catalogue): void;
   /** Resolves when all is taken over. */
   ready(): Promise<void>;
   /** Ends taking over. */
   stop(): void;
-  /** `allowed` are the tools that may be found, as `toolKey` names them: nothing else influences the answer. The set must not change afterwards. */
+  /**
+   * `allowed` are the tools that may be found, as `toolKey` names them: nothing else influences the answer. The set
+   * must not change afterwards.
+   */
   search(request: IndexRequest): SearchAnswer;
 }
 
@@ -35,7 +38,7 @@ export function createSmartIndex(
   synced: (documents: readonly ToolDocument[]) => void = () => undefined,
 ): SmartIndex {
   const documentOf = createDocumentOf();
-  const work = inSlices();
+  const work = createCooperativeTask();
 
   function* steps(settings: Settings, catalogue: Catalogue): Generator<void> {
     const keys = new Set<string>();
@@ -74,7 +77,9 @@ interface Offered {
   readonly description: string | undefined;
 }
 
-/** All tools of enabled servers, also those that are switched off themselves: who may find what is asked at each search. */
+/**
+ * All tools of enabled servers, also those that are switched off themselves: who may find what is asked at each search.
+ */
 function* offered(settings: Settings, catalogue: Catalogue): Generator<Offered> {
   for (const [name, offer] of catalogue.offers) {
     const server = settings.servers.get(name);

@@ -4,9 +4,9 @@ import type { Visible } from './words/lexical.ts';
 import { bestOf, fuse, normalize, weighActions, type Ranking } from './rank.ts';
 import type { ToolIndex } from './tool-index.ts';
 
-/** How well each slot answers one text. Slots that are not visible have 0 everywhere. */
+/** How well the tool of each document id fits one text. Tools that are not visible have 0 everywhere. */
 export interface TextScores {
-  /** All channels together; the best slot has 1, or all have 0. */
+  /** All channels together; the best tool has 1, or all have 0. */
   readonly scores: Float32Array;
   /** BM25F. No tool can have more than `reachable`. */
   readonly words: Float32Array;
@@ -29,7 +29,10 @@ export interface TextScorer {
 export function createTextScorer(index: ToolIndex, embedder: LocalEmbedder | undefined): TextScorer {
   let room = new Float32Array(0);
 
-  /** Tools that the other embedder has not seen yet take part with what the built-in one says of them, on the other's scale but behind. */
+  /**
+   * Tools that the other embedder has not seen yet take part with what the built-in one says of them, on the other's
+   * scale but behind.
+   */
   function preferHosted(hosted: Similarities, visible: Visible, meaning: Float32Array): void {
     const seen = Array.from(meaning, (_, slot) =>
       visible.mask[slot] === 1 ? hosted.get(index.slots.key(slot)) : undefined,

@@ -14,7 +14,7 @@ import {
   type Ranking,
 } from './rank.ts';
 import { createTextScorer, type Similarities, type TextScores } from './score-text.ts';
-import type { Allowed, Slots } from './slots.ts';
+import type { Allowed, DocumentIds } from './document-ids.ts';
 import { createToolIndex, type ToolIndex } from './tool-index.ts';
 
 export interface SearchRequest {
@@ -23,7 +23,10 @@ export interface SearchRequest {
   readonly context?: string;
   /** How many results at most. */
   readonly limit: number;
-  /** Keys that may be found; all when absent. What it leaves out has no influence whatever on the answer. A set must not change after it was given. */
+  /**
+   * Keys that may be found; all when absent. What it leaves out has no influence whatever on the answer. A set must not
+   * change after it was given.
+   */
   readonly allowed?: Allowed;
   /** Results below this share of the best score are left out; 0.6 when absent, 0.85 with `similarities`. */
   readonly threshold?: number;
@@ -74,8 +77,8 @@ export interface SearchEngine extends Pick<ToolIndex, 'put' | 'remove' | 'keep' 
 }
 
 /**
- * An index that is kept equal to a set of tools, and the search over it; everything is in memory and synchronous. Without an embedder it
- * searches by words alone.
+ * An index that is kept equal to a set of tools, and the search over it; everything is in memory and synchronous.
+ * Without an embedder it searches by words alone.
  */
 export function createSearchEngine(embedder?: LocalEmbedder, ranking: Ranking = shipped): SearchEngine {
   const index = createToolIndex(embedder);
@@ -178,15 +181,15 @@ function leadOf([first = 0, ...others]: readonly number[]): number {
   return 1 - mean / first;
 }
 
-/** The visible slots with the greatest scores, best first, equal ones by key; at most `limit`. */
-function topSlots(scores: Float32Array, visible: Visible, limit: number, slots: Slots): number[] {
+/** The document ids of the visible tools with the greatest scores, best first, equal ones by key; at most `limit`. */
+function topSlots(scores: Float32Array, visible: Visible, limit: number, slots: DocumentIds): number[] {
   const before = (a: number, b: number): boolean => {
     const difference = (scores[a] ?? 0) - (scores[b] ?? 0);
     return difference > 0 || (difference === 0 && slots.key(a) < slots.key(b));
   };
   const { mask } = visible;
   const top: number[] = [];
-  // What a slot must reach, so that most of them take one comparison.
+  // The score that a tool must reach, so that most tools take one comparison.
   let least = 0;
   for (let slot = 0; slot < mask.length; slot++) {
     const score = scores[slot] ?? 0;

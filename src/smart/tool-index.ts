@@ -3,17 +3,17 @@ import { actionsOfTool } from './words/actions.ts';
 import type { ToolDocument } from './document.ts';
 import type { LocalEmbedder } from './embedder-local.ts';
 import { createLexical, type Lexical } from './words/lexical.ts';
-import { createSlots, type Slots } from './slots.ts';
+import { createDocumentIds, type DocumentIds } from './document-ids.ts';
 import { toolTerms } from './words/tool-terms.ts';
 import { createVectors, type Vectors } from './vectors/memory.ts';
 
-/** The tools that can be searched: their slots, and what the channels keep under those. */
+/** The tools that can be searched: their document ids, and what the channels keep under those. */
 export interface ToolIndex {
-  readonly slots: Slots;
+  readonly slots: DocumentIds;
   readonly lexical: Lexical;
   /** Undefined without an embedder. */
   readonly vectors: Vectors | undefined;
-  /** What the tool of each slot does. */
+  /** What the tool of each document id does. */
   readonly actions: Uint32Array;
   /** Adds tools, and replaces those whose key is known and whose text differs. */
   put(documents: Iterable<ToolDocument>): Changes;
@@ -49,7 +49,7 @@ export function contentHash(tool: ToolDocument): string {
 const hashes = new WeakMap<ToolDocument, string>();
 
 export function createToolIndex(embedder: LocalEmbedder | undefined): ToolIndex {
-  const slots = createSlots();
+  const slots = createDocumentIds();
   const lexical = createLexical();
   const vectors = embedder && createVectors(embedder.dimensions);
   let actions = new Uint32Array(256);
@@ -128,5 +128,5 @@ export function createToolIndex(embedder: LocalEmbedder | undefined): ToolIndex 
 
 /** Removed tools that gather before the index is cleared of them, besides a quarter of those that are left. */
 const purgeFrom = 64;
-/** Key, hash and the entries about a slot, about. */
+/** The approximate size of key, hash and the entries of one document id. */
 const bytesPerTool = 250;

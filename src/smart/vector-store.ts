@@ -1,6 +1,6 @@
 /**
- * Vectors by the hash of the text they stand for, in spaces that have nothing to do with each other (one for each model). Methods reject with HubError
- * `not_ready` while the database they need cannot be reached.
+ * Vectors by the hash of the text they stand for, in spaces that have nothing to do with each other (one for each
+ * model). Methods reject with HubError `not_ready` while the database they need cannot be reached.
  */
 export interface VectorStore {
   /** Where they are compared. */
@@ -11,7 +11,7 @@ export interface VectorStore {
   sizes(space: string, hashes: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Of the texts, those that this hub may embed now and no other will; `again` also when they have a vector. */
   claim(space: string, hashes: readonly string[], again: boolean): Promise<ReadonlySet<string>>;
-  /** Gives claims back to whoever wants them. */
+  /** Gives claims back, so that other hubs can take them. */
   release(space: string, hashes: readonly string[]): Promise<void>;
   /** Keeps vectors, in place of earlier ones. */
   save(space: string, vectors: ReadonlyMap<string, Float32Array>): Promise<void>;
@@ -19,7 +19,7 @@ export interface VectorStore {
   similarities(space: string, query: Float32Array, hashes: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Says which vectors of a space are in use, and forgets what has not been for long. */
   tend(space: string, hashes: readonly string[]): Promise<void>;
-  /** Nobody on this hub uses the space any more; what is in the database stays for others. */
+  /** This hub does not use the space any more; what is in the database stays for other hubs. */
   forget(space: string): void;
   /** What is kept, of all spaces. */
   contents(): Promise<readonly SpaceContents[]>;

@@ -1,8 +1,8 @@
 import { type Endpoint, pretty, type Snippet } from './snippet.ts';
 
 /**
- * The file of Claude Desktop starts programs only, so `mcp-remote` stands between. It takes plain http for this machine only, unless told otherwise, and
- * arguments with blanks arrive split on Windows, hence the header's value in `env`.
+ * The file of Claude Desktop starts programs only, so `mcp-remote` stands between. It takes plain http for this machine
+ * only, unless told otherwise, and arguments with blanks arrive split on Windows, hence the header's value in `env`.
  */
 export function claudeDesktop({ name, url, token }: Endpoint): Snippet {
   const { protocol, hostname } = new URL(url);

@@ -25,8 +25,8 @@ export interface Snippet {
 }
 
 /**
- * The address of a group, a server, or `$smart`, as clients need it. Everything outside `[A-Za-z0-9._~-]` is percent-encoded, `$` too: shells and some clients
- * would take `$smart` for a variable.
+ * The address of a group, a server, or `$smart`, as clients need it. Everything outside `[A-Za-z0-9._~-]` is
+ * percent-encoded, `$` too: shells and some clients would take `$smart` for a variable.
  */
 export function endpointUrl(mcpUrl: string, ...path: readonly string[]): string {
   return [mcpUrl, ...path.map(encodeSegment)].join('/');

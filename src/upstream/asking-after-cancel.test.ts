@@ -3,15 +3,16 @@ import { expect, test, vi } from 'vitest';
 import { logLines } from '../../test/kit/channel-log.ts';
 import { limits } from '../core/limits.ts';
 import type { Principal } from '../core/access/principal.ts';
-import type { ServerAsk } from '../core/protocol/asks.ts';
+import type { ServerRequest } from '../core/protocol/server-requests.ts';
 import type { ServerSettings, Settings } from '../core/settings/types.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import { Connection } from './connection.ts';
-import { createLeases, type Tenant } from './leases.ts';
-import { createSlots } from './slots.ts';
+import { createDedicatedConnections, type ConnectionOwner } from './dedicated-connections.ts';
+import { createStartSemaphore } from './start-semaphore.ts';
 
-// A server over a pipe does not say for which call it asks, and goes on with calls that were cancelled. Whatever comes after what: no client is asked what is meant for another, and a call that begins
-// five seconds after another client's was cancelled can ask. The clock is the test's own.
+// A server over a pipe does not say for which call it asks, and goes on with calls that were cancelled. Whatever comes
+// after what: no client is asked what is meant for another, and a call that begins five seconds after another client's
+// was cancelled can ask. The clock is the test's own.
 
 interface Running {
   readonly id: number;
@@ -32,7 +33,7 @@ class Process implements Channel {
     const { id, method, params } = JSON.parse(text) as { id?: number; method?: string; params?: Sent };
     if (id === undefined || method === undefined) return;
     if (method === 'tools/call') this.running.push({ id, by: params?.arguments?.by ?? '' });
-    else setImmediate(() => this.#say({ id, result: method === 'initialize' ? introduction : { tools: [] } }));
+    else setImmediate(() => this.#say({ id, result: method === 'initialize' ? handshake : { tools: [] } }));
   }
 
   /** Asks something for a call. */
@@ -60,7 +61,7 @@ interface Sent {
   readonly arguments?: { readonly by: string };
 }
 
-const introduction = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: {} };
+const handshake = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: {} };
 const principal: Principal = { kind: 'anonymous' };
 
 function setUp() {
@@ -74,7 +75,7 @@ function setUp() {
   const processes: Process[] = [];
   /** Who was asked, and for whom it was meant. */
   const asked: { readonly who: string; readonly meant: unknown }[] = [];
-  const hear = (who: string, ask: ServerAsk): void => {
+  const hear = (who: string, ask: ServerRequest): void => {
     asked.push({ who, meant: ask.params['message'] });
     ask.answer('result', '{"action":"decline"}');
   };
@@ -89,9 +90,9 @@ function setUp() {
     requestTimeoutMs: 300_000,
   };
   const log = logLines();
-  const shared = new Connection({ ...options, server, slots: createSlots(8), log, changed: () => undefined });
+  const shared = new Connection({ ...options, server, slots: createStartSemaphore(8), log, changed: () => undefined });
   shared.start();
-  const leases = createLeases({
+  const dedicated = createDedicatedConnections({
     ...options,
     startsAtOnce: 8,
     log: () => log,
@@ -106,20 +107,20 @@ function setUp() {
     calls,
     processes,
     call: async (session: string): Promise<void> => {
-      const tenant: Tenant = { principal, session };
-      const usual = leases.connection('own', tenant);
+      const connectionOwner: ConnectionOwner = { principal, session };
+      const usual = dedicated.connection('own', connectionOwner);
       if (!usual) throw new Error('no connection');
-      const connection = leases.forAsking(usual, tenant, { tool: 'ask', asker: session });
+      const connection = dedicated.forAsking(usual, connectionOwner, { tool: 'ask', asker: session });
       const began = connection.available(5_000);
       await pass(100);
       await began;
       const id = connection.takeId();
       const ended = { notified: () => undefined, answered: () => undefined, failed: () => undefined };
-      const exchange = { ...ended, asked: (ask: ServerAsk) => hear(session, ask), asker: session, tool: 'ask' };
+      const exchange = { ...ended, asked: (ask: ServerRequest) => hear(session, ask), asker: session, tool: 'ask' };
       connection.send(id, 'tools/call', JSON.stringify({ name: 'ask', arguments: { by: session } }), exchange);
       calls.push({ by: session, cancel: () => connection.cancel(id, 'not needed') });
     },
-    close: () => Promise.all([leases.close(), shared.stop()]),
+    close: () => Promise.all([dedicated.close(), shared.stop()]),
   };
 }
 

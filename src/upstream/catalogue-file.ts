@@ -4,7 +4,10 @@ import { errorText } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 
-/** An offer with the fingerprint of the server settings it was made under: a server set up differently offers who knows what. */
+/**
+ * An offer with the fingerprint of the server settings it was made under: a server with other settings may offer
+ * something else.
+ */
 export interface SavedOffer {
   readonly fingerprint: string;
   readonly offer: Offer;
@@ -12,7 +15,10 @@ export interface SavedOffer {
 
 const formatVersion = 1;
 
-/** The offers of the last run; none when there is no file or it cannot be used, which costs only the time until the servers answer. */
+/**
+ * The offers of the last run; none when there is no file or it cannot be used, which costs only the time until the
+ * servers answer.
+ */
 export async function loadCatalogue(path: string, log: Logger): Promise<SavedOffer[]> {
   let text: string;
   try {

@@ -5,7 +5,10 @@ import { writeFileAtomic } from '../disk/write-file-atomic.ts';
 import { catalogueText } from './catalogue-file.ts';
 import type { Pool } from './pool.ts';
 
-/** Writes the catalogue to disk some time after it changed, and at the end; `savedText` is what is there already. A disk that is full costs only the next start some seconds. */
+/**
+ * Writes the catalogue to disk some time after it changed, and at the end; `savedText` is what is there already. A disk
+ * that is full costs only the next start some seconds.
+ */
 export function catalogueSaver(path: string, savedText: string, pool: Pick<Pool, 'toSave'>, log: Logger) {
   let last = savedText;
   let timer: NodeJS.Timeout | undefined;

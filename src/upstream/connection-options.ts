@@ -1,13 +1,13 @@
-import type { Abilities } from '../core/protocol/asks.ts';
+import type { ClientCapabilities } from '../core/protocol/server-requests.ts';
 import type { Item } from '../core/catalogue.ts';
 import type { Logger } from '../core/logger.ts';
 import type { ServerSettings } from '../core/settings/types.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import type { EraMemory } from './eras/era.ts';
-import type { AskHabits } from './link/ask-habits.ts';
+import type { ServerRequestHistory } from './link/server-request-history.ts';
 import type { Unasked } from './link/options.ts';
-import type { Home } from './link/server-asks.ts';
-import type { Slots } from './slots.ts';
+import type { Home } from './link/server-requests.ts';
+import type { StartSemaphore } from './start-semaphore.ts';
 
 /** What a connection is given. */
 export interface ConnectionOptions {
@@ -19,7 +19,7 @@ export interface ConnectionOptions {
   readonly version: string;
   readonly connectTimeoutMs: number;
   readonly requestTimeoutMs: number;
-  readonly slots: Slots;
+  readonly slots: StartSemaphore;
   readonly log: Logger;
   /** The status or the offer is not what it was. Called from inside events: raise a flag and return. */
   readonly changed: () => void;
@@ -31,14 +31,17 @@ export interface ConnectionOptions {
   readonly knownTools?: (() => readonly Item[]) | undefined;
   /** How servers were spoken to before. */
   readonly eras?: EraMemory | undefined;
-  /** Takes secrets out of what a server says of its own failure, before anybody hears of it. */
+  /** Takes secrets out of what a server says of its own failure, before it is shown or logged. */
   readonly clean?: ((text: string) => string) | undefined;
   /** What the server may ask of clients; of all that share the connection unless it says otherwise. */
-  readonly abilities?: Abilities | undefined;
-  /** In which tools the server asks, as another connection to it learned it. */
-  readonly habits?: AskHabits;
+  readonly abilities?: ClientCapabilities | undefined;
+  /** In which tools the server sends server requests, as another connection to it learned it. */
+  readonly requestHistory?: ServerRequestHistory;
   /** Set where the connection is one client's alone. */
   readonly home?: Home | undefined;
-  /** The end of an earlier connection to the same server: two at once would fight over its port, its profile folder or its lock. */
+  /**
+   * The end of an earlier connection to the same server: two at once would fight over its port, its profile folder or
+   * its lock.
+   */
   readonly after?: Promise<void> | undefined;
 }

@@ -26,8 +26,8 @@ export type ConnectionStatus =
   | { readonly kind: 'oauth_required'; readonly error: HubError; readonly attempts: number }
   | { readonly kind: 'stopped' };
 
-/** The status of one connection, with whoever waits for the next. */
-export class Standing {
+/** The status of one connection, with the callers that wait for the next status. */
+export class StatusTracker {
   readonly #server: string;
   readonly #changed: () => void;
   readonly #waiters = new Set<() => void>();
@@ -48,7 +48,10 @@ export class Standing {
     this.#changed();
   }
 
-  /** Resolves once the server can be called, after `waitMs` at the latest; throws HubError `upstream_unavailable` or `oauth_required` when it is not connected and not about to be. */
+  /**
+   * Resolves once the server can be called, after `waitMs` at the latest; throws HubError `upstream_unavailable` or
+   * `oauth_required` when it is not connected and not about to be.
+   */
   async available(waitMs: number): Promise<void> {
     const end = performance.now() + waitMs;
     // A second attempt may follow at once.

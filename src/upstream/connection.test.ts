@@ -8,9 +8,10 @@ import type { Channel, ChannelEvents } from './channel.ts';
 import { Connection } from './connection.ts';
 import type { ConnectionOptions } from './connection-options.ts';
 import { type Exchange, promised } from './exchange.ts';
-import { createSlots } from './slots.ts';
+import { createStartSemaphore } from './start-semaphore.ts';
 
-// The moments between two events, which real transports hit once in a thousand times: a channel whose every step the test decides.
+// The moments between two events, which real transports hit once in a thousand times: a channel whose every step the
+// test decides.
 
 interface Asked {
   readonly id: number;
@@ -93,7 +94,7 @@ function connectionTo(script: Script, options: Partial<ConnectionOptions> = {}) 
     version: '1',
     connectTimeoutMs: 5_000,
     requestTimeoutMs: 5_000,
-    slots: createSlots(1),
+    slots: createStartSemaphore(1),
     log,
     changed: () => void changes++,
     ...options,

@@ -8,18 +8,18 @@ import type { ServerSettings } from '../core/settings/types.ts';
 import type { RequestFacts } from '../core/protocol/stateless.ts';
 import type { StartProgress } from './channel.ts';
 import type { ConnectionOptions } from './connection-options.ts';
-import { type ConnectionStatus, Standing } from './connection-status.ts';
+import { type ConnectionStatus, StatusTracker } from './connection-status.ts';
 import { SignInRequired } from './credential.ts';
-import { AskHabits } from './link/ask-habits.ts';
+import { ServerRequestHistory } from './link/server-request-history.ts';
 import { createEnvelope } from './link/envelope.ts';
 import { Eras, shortMemory } from './eras/era.ts';
 import { EraWatch } from './eras/watch.ts';
-import { Introduction } from './introduction.ts';
+import { Handshake } from './handshake.ts';
 import { createKeepAlive, type KeepAlive } from './keep-alive.ts';
 import { asHubError } from './as-hub-error.ts';
 import { Link } from './link/link.ts';
 import type { Listener } from './offer/listener.ts';
-import type { Answer, Exchange, Patience } from './exchange.ts';
+import type { Answer, Exchange, RequestTimeouts } from './exchange.ts';
 import { readOneList } from './offer/read-offer.ts';
 import { createRelister, type Relister } from './offer/relister.ts';
 import { toolHeaders } from './offer/tool-headers.ts';
@@ -33,23 +33,24 @@ export interface AskableCall {
 }
 
 /**
- * The connection to one server, supervised alone: connecting → connected → disconnected → (back-off) connecting … until `stop`. What goes wrong in
- * it stays in it. Every request sent through it is answered or failed exactly once.
+ * The connection to one server, supervised alone: connecting → connected → disconnected → (back-off) connecting … until
+ * `stop`. Its failures do not affect other connections. Every request sent through it is answered or failed exactly
+ * once.
  */
 export class Connection {
   readonly server: ServerSettings;
   /** In which tools the server asks clients something. */
-  readonly habits: AskHabits;
+  readonly requestHistory: ServerRequestHistory;
   readonly #options: ConnectionOptions;
   readonly #log: Logger;
-  readonly #patience: Patience;
+  readonly #timeoutsOfRequests: RequestTimeouts;
   readonly #relister: Relister;
   readonly #keepAlive: KeepAlive;
   readonly #watches: Watches;
   readonly #eras: Eras;
   readonly #eraWatch: EraWatch<Link>;
-  readonly #introduction: Introduction;
-  readonly #standing: Standing;
+  readonly #handshake: Handshake;
+  readonly #tracker: StatusTracker;
   #offer: Offer | undefined;
   /** The link of the current attempt or connection. What belongs to an earlier one is recognised by not being this. */
   #link: Link | undefined;
@@ -74,43 +75,43 @@ export class Connection {
   constructor(options: ConnectionOptions) {
     const { server, log } = options;
     this.server = server;
-    this.habits = options.habits ?? new AskHabits();
+    this.requestHistory = options.requestHistory ?? new ServerRequestHistory();
     this.#options = options;
     this.#log = log;
     const timeoutMs = server.timeoutMs ?? options.requestTimeoutMs;
-    this.#patience = {
+    this.#timeoutsOfRequests = {
       timeoutMs,
       resetOnProgress: server.resetTimeoutOnProgress,
       maxTotalMs: server.maxTotalTimeoutMs ?? Math.max(limits.callTotalMs, timeoutMs),
     };
-    this.#standing = new Standing(server.name, options.changed);
+    this.#tracker = new StatusTracker(server.name, options.changed);
     this.#ended = options.after ?? Promise.resolve();
     this.#watches = new Watches(log);
     this.#eras = new Eras(server, options.eras ?? shortMemory());
     this.#eraWatch = new EraWatch(server.name, this.#eras, {
-      isUp: (link) => link === this.#link && this.#standing.now.kind === 'connected',
+      isUp: (link) => link === this.#link && this.#tracker.now.kind === 'connected',
       changed: (error) => this.#fail(error),
     });
     this.#relister = createRelister(log, (kind) => this.#readAgain(kind));
-    this.#introduction = new Introduction({
+    this.#handshake = new Handshake({
       ...options,
       eras: this.#eras,
-      met: () => this.#progress({ phase: 'handshake', isRunning: true }),
+      negotiated: () => this.#progress({ phase: 'handshake', isRunning: true }),
       listening: (listener) => (this.#listener = listener),
       missed: (kind) => this.#relister.flag(kind),
     });
     this.#keepAlive = createKeepAlive(server, {
       // A server at work may be too busy to answer a ping, and its answer will tell.
-      idle: () => this.#standing.now.kind === 'connected' && this.#link?.inFlight === 0,
+      idle: () => this.#tracker.now.kind === 'connected' && this.#link?.inFlight === 0,
       ping: async () => this.#link && this.#eraWatch.ping(this.#link),
       lost: (error) => {
-        if (this.#standing.now.kind === 'connected') this.#fail(asHubError(error, 'The server does not answer'));
+        if (this.#tracker.now.kind === 'connected') this.#fail(asHubError(error, 'The server does not answer'));
       },
     });
   }
 
   get status(): ConnectionStatus {
-    return this.#standing.now;
+    return this.#tracker.now;
   }
 
   /** What the server offered when it was last listed; stays while the server is away. */
@@ -128,25 +129,28 @@ export class Connection {
     return this.#link?.hasGivenUp ?? false;
   }
 
-  /** Whether a question in this call could not be told from one for a call that another client gave up, for as long as that counts (decisions/0035). */
+  /**
+   * Whether a question in this call could not be told from one for a call that another client gave up, for as long as
+   * that counts (decisions/0035).
+   */
   isContested({ tool, asker }: AskableCall): boolean {
-    return this.#link?.isContested(asker) === true && this.habits.mayAsk(tool);
+    return this.#link?.isContested(asker) === true && this.requestHistory.mayAsk(tool);
   }
 
-  /** Somebody wants to hear of its resources. */
+  /** At least one client watches its resources. */
   get isWatched(): boolean {
     return this.#watches.uris.length > 0;
   }
 
   start(): void {
-    if (this.#standing.now.kind === 'stopped') void this.#connect();
+    if (this.#tracker.now.kind === 'stopped') void this.#connect();
   }
 
   /** Ends the connection for good and waits for its child, if it has one. What was in flight fails. */
   stop(): Promise<void> {
-    if (this.#standing.now.kind !== 'stopped') {
+    if (this.#tracker.now.kind !== 'stopped') {
       clearTimeout(this.#retryTimer);
-      this.#standing.set({ kind: 'stopped' });
+      this.#tracker.set({ kind: 'stopped' });
       this.#dropLink(new HubError('upstream_unavailable', `Server "${this.server.name}" was stopped.`));
     }
     return this.#ended;
@@ -154,25 +158,28 @@ export class Connection {
 
   /** Does not wait for the back-off to end, nor for a sign-in. */
   retryNow(): void {
-    if (this.#standing.now.kind === 'disconnected' || this.#standing.now.kind === 'oauth_required')
-      void this.#connect();
+    if (this.#tracker.now.kind === 'disconnected' || this.#tracker.now.kind === 'oauth_required') void this.#connect();
   }
 
-  /** Connects anew with what holds now: another credential. What is in flight fails. */
+  /** Connects again with the current credential, which is another one. Requests in flight fail. */
   reconnect(): void {
-    if (this.#standing.now.kind === 'stopped') return;
+    if (this.#tracker.now.kind === 'stopped') return;
     this.#dropLink(new HubError('upstream_unavailable', `Server "${this.server.name}" is connected anew.`));
     void this.#connect();
   }
 
-  /** Resolves once the server can be called; throws HubError `upstream_unavailable` or `oauth_required` when it is not connected and not about to be. */
+  /**
+   * Resolves once the server can be called; throws HubError `upstream_unavailable` or `oauth_required` when it is not
+   * connected and not about to be.
+   */
   available(waitMs: number): Promise<void> {
-    return this.#standing.available(waitMs);
+    return this.#tracker.available(waitMs);
   }
 
   /**
-   * The id for the next request: also its progress token, which is how progress finds its way back. It follows from no other, so that a server cannot answer a request that was not
-   * made yet, and it fits in 31 bits, because some servers keep 32 (decisions/0035).
+   * The id for the next request: also its progress token, which is how progress finds its way back. It follows from no
+   * other, so that a server cannot answer a request that was not made yet, and it fits in 31 bits, because some servers
+   * keep 32 (decisions/0035).
    */
   takeId(): number {
     let id;
@@ -182,22 +189,25 @@ export class Connection {
   }
 
   /**
-   * Sends a request; `params` is JSON text. `facts` is what a server without sessions is to know of it besides. Never throws: a failure comes through the exchange,
-   * possibly before this returns.
+   * Sends a request; `params` is JSON text. `facts` is what a server without sessions is to know of it besides. Never
+   * throws: a failure comes through the exchange, possibly before this returns.
    */
   send(id: number, method: string, params: string | undefined, exchange: Exchange, facts: RequestFacts = {}): void {
-    if (this.#link) return this.#link.send(id, { method, params, facts }, exchange, this.#patience);
+    if (this.#link) return this.#link.send(id, { method, params, facts }, exchange, this.#timeoutsOfRequests);
     exchange.failed(new HubError('upstream_unavailable', `Server "${this.server.name}" is not connected.`));
   }
 
-  /** The asker no longer waits: the server is told, and whatever it still answers is dropped. The exchange hears nothing more. */
+  /**
+   * The asker no longer waits: the server is told, and whatever it still answers is dropped. The exchange hears nothing
+   * more.
+   */
   cancel(id: number, reason: string): void {
     this.#link?.cancel(id, reason);
   }
 
   /**
-   * From now on the server tells of changes of this resource, through `unasked`, also after a reconnect. Throws HubError when it refuses; whoever asked and was not
-   * refused calls `unwatch` once.
+   * From now on the server tells of changes of this resource, through `unasked`, also after a reconnect. Throws
+   * HubError when the server refuses; a caller that was not refused calls `unwatch` once.
    */
   async watch(uri: string): Promise<void> {
     const { about } = this.#offer ?? {};
@@ -215,15 +225,18 @@ export class Connection {
     this.#watches.remove(uri);
   }
 
-  /** Sends a notification without parameters, unless the server is away, or speaks without sessions and takes none. */
+  /**
+   * Sends a notification without parameters, unless the server is not connected, or speaks without sessions: then it
+   * does not accept notifications.
+   */
   notify(method: string): void {
-    if (this.#standing.now.kind === 'connected' && !this.#link?.isStateless) this.#link?.notify(method, undefined);
+    if (this.#tracker.now.kind === 'connected' && !this.#link?.isStateless) this.#link?.notify(method, undefined);
   }
 
   async #connect(): Promise<void> {
     clearTimeout(this.#retryTimer);
     const attempt = ++this.#attempt;
-    const current = (): boolean => attempt === this.#attempt && this.#standing.now.kind === 'connecting';
+    const current = (): boolean => attempt === this.#attempt && this.#tracker.now.kind === 'connecting';
     this.#eras.begin();
     const phase = this.server.transport.type === 'stdio' ? 'starting' : 'handshake';
     this.#beginPhase({ phase, isWaiting: true });
@@ -239,13 +252,13 @@ export class Connection {
       this.#link = link;
       // Launchers have a queue of their own, so that the others do not wait behind them.
       if (link.launched) release();
-      const offer = await this.#introduction.begin(link, await this.#deadline(link, startedAt));
+      const offer = await this.#handshake.begin(link, await this.#deadline(link, startedAt));
       if (!current()) return;
       clearTimeout(this.#startTimer);
       this.#timeouts = 0;
       this.#offer = offer;
       const tookMs = Math.round(performance.now() - startedAt);
-      this.#standing.set({ kind: 'connected', sinceMs: Date.now(), tookMs });
+      this.#tracker.set({ kind: 'connected', sinceMs: Date.now(), tookMs });
       this.#keepAlive.start();
       this.#relister.start();
       this.#watches.use(this.#listener ?? subscribing(link.ask));
@@ -258,7 +271,7 @@ export class Connection {
     }
   }
 
-  /** How long the server may take to be met and to list what it offers: longer, each time that this was too short. */
+  /** How long handshake and listing may take together: longer, each time that this was too short. */
   get #timeoutMs(): number {
     return this.#options.connectTimeoutMs * 2 ** Math.min(this.#timeouts, limits.connectTimeoutDoublings);
   }
@@ -272,7 +285,7 @@ export class Connection {
 
   /** What a launcher tells on the way to the program, and the program of itself. */
   #progress(progress: StartProgress): void {
-    const { now } = this.#standing;
+    const { now } = this.#tracker;
     if (now.kind !== 'connecting') return;
     const link = this.#link;
     if (link?.launched && progress.phase !== 'handshake') {
@@ -285,7 +298,7 @@ export class Connection {
 
   #beginPhase({ phase, isWaiting = false }: StartProgress): void {
     const attempts = this.#failures;
-    this.#standing.set({
+    this.#tracker.set({
       kind: 'connecting',
       attempts,
       phase,
@@ -325,7 +338,7 @@ export class Connection {
       },
       unasked: (method, message, text) => this.#options.unasked?.(method, message, text),
       renewSession: () => this.#renewSession(link),
-      habits: this.habits,
+      requestHistory: this.requestHistory,
       clean: this.#options.clean ?? ((text) => text),
       home: this.#options.home,
     });
@@ -335,14 +348,14 @@ export class Connection {
   async #renewSession(link: Link): Promise<void> {
     this.#log.info('session lost; initializing again');
     try {
-      const offer = await this.#introduction.again(link, this.#options.connectTimeoutMs);
+      const offer = await this.#handshake.again(link, this.#options.connectTimeoutMs);
       if (link !== this.#link) return;
       this.#offer = offer;
       this.#watches.use(subscribing(link.ask));
       this.#options.changed();
     } catch (error) {
       const failure = asHubError(error, 'The session could not be renewed');
-      if (link === this.#link && this.#standing.now.kind === 'connected') this.#fail(failure);
+      if (link === this.#link && this.#tracker.now.kind === 'connected') this.#fail(failure);
       throw failure;
     }
   }
@@ -359,7 +372,7 @@ export class Connection {
 
   /** An attempt, or a connection, came to its end by itself. */
   #lost(failure: HubError): void {
-    if (this.#standing.now.kind === 'connecting') {
+    if (this.#tracker.now.kind === 'connecting') {
       if (this.#eras.startAgain(failure)) {
         this.#log.debug('ended at a question it may not know; started once more', { error: failure.message });
         this.#dropLink(failure);
@@ -372,18 +385,19 @@ export class Connection {
 
   #fail(failure: HubError): void {
     const error = reworded(failure, this.#options.clean?.(failure.message) ?? failure.message);
-    const held = this.#standing.now.kind === 'connected' ? Date.now() - this.#standing.now.sinceMs : 0;
+    const held = this.#tracker.now.kind === 'connected' ? Date.now() - this.#tracker.now.sinceMs : 0;
     const failures = held > limits.backOffResetMs ? 1 : this.#failures + 1;
     this.#failures = failures;
-    if (failure.code === 'timeout' && this.#standing.now.kind === 'connecting') this.#timeouts++;
+    if (failure.code === 'timeout' && this.#tracker.now.kind === 'connecting') this.#timeouts++;
     if (failure.cause instanceof SignInRequired) {
-      this.#standing.set({ kind: 'oauth_required', error, attempts: failures });
+      this.#tracker.set({ kind: 'oauth_required', error, attempts: failures });
       return this.#dropLink(error);
     }
     const waitMs = this.#waitMs(failures);
     this.#lastWaitMs = waitMs;
-    this.#standing.set({ kind: 'disconnected', error, attempts: failures, nextRetryAt: Date.now() + waitMs });
-    // A server that stays away says so once; the same reason again and again would bury what others have to say.
+    this.#tracker.set({ kind: 'disconnected', error, attempts: failures, nextRetryAt: Date.now() + waitMs });
+    // The failure of a server that stays unreachable is logged once: the same reason repeated would hide the messages
+    // of other servers.
     const level = error.message === this.#lastError?.message ? 'debug' : 'warn';
     this.#lastError = error;
     this.#log[level]('disconnected', { error: error.message, attempts: failures, retryInMs: waitMs });

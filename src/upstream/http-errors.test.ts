@@ -137,7 +137,7 @@ test('redirects in a circle end', async () => {
   const server = await scriptedHttp((_seen, response) => response.writeHead(307, { location: '/again' }).end());
   const { channel, events } = open(server.origin);
   channel.send(initialize, 1);
-  expect((await events.failure(1)).error.message).toMatch('redirects again and again');
+  expect((await events.failure(1)).error.message).toMatch('redirects too often');
   expect(server.seen).toHaveLength(4);
 });
 

@@ -6,7 +6,10 @@ import { isObject } from '../core/protocol/rpc.ts';
 /** Response headers as undici gives them: names in lower case. */
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** The `cause` of a HubError that came from an HTTP answer: what authorization and transport detection need to know of it. */
+/**
+ * The `cause` of a HubError that came from an HTTP answer: what authorization and transport detection need to know of
+ * it.
+ */
 export class HttpAnswer extends Error {
   readonly status: number;
   /** The challenge of a 401 or 403 (RFC 9110 §11.6.1, RFC 9728 `resource_metadata`). */
@@ -23,7 +26,9 @@ export class HttpAnswer extends Error {
   }
 }
 
-/** The failure of a request that was answered with an HTTP error. `where` is the address without credentials and query. */
+/**
+ * The failure of a request that was answered with an HTTP error. `where` is the address without credentials and query.
+ */
 export function statusError(where: string, status: number, headers: ResponseHeaders, body: string): HubError {
   const cause = new HttpAnswer(status, headers, body);
   const answered = `${where} answered ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
@@ -103,8 +108,8 @@ const unknownIssuer = new Set([
 ]);
 
 /**
- * The failure of a request that got no (complete) answer: connection, name, certificate. `where` is the address without credentials and query, `setting` what of the settings
- * it comes from.
+ * The failure of a request that got no (complete) answer: connection, name, certificate. `where` is the address without
+ * credentials and query, `setting` what of the settings it comes from.
  */
 export function connectionError(where: string, error: unknown, setting = '"url"'): HubError {
   // An address that is not allowed, told by the connector.

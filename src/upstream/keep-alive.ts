@@ -1,6 +1,6 @@
 import type { ServerSettings } from '../core/settings/types.ts';
 
-/** Pings an idle server now and then, so that a connection that died silently is found before somebody needs it. */
+/** Pings an idle server now and then, so that a connection that died silently is found before a call needs it. */
 export interface KeepAlive {
   start(): void;
   stop(): void;

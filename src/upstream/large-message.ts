@@ -3,7 +3,10 @@ import { LargeText } from '../core/json/large-text.ts';
 import { JsonScanner, type Span } from '../core/json/scanner.ts';
 import { largeWork } from '../core/turn-budget.ts';
 
-/** A piece of at least this size is kept as it came; smaller ones are gathered, so that a server that sends single bytes cannot make the hub hold an object for each. */
+/**
+ * A piece of at least this size is kept as it came; smaller ones are gathered, so that a server that sends single bytes
+ * cannot make the hub hold an object for each.
+ */
 const ownPieceBytes = 16 * 1024;
 const gatheredBytes = 64 * 1024;
 /** Of what is no message after all, for the log. */
@@ -15,7 +18,10 @@ const wanted = {
   inner: new Set(['isError', 'resultType', 'ttlMs', 'cacheScope']),
 };
 
-/** A message that is too long for a string, while its bytes arrive: checked and looked through piece by piece, so that nothing is left to do when the last one is there. */
+/**
+ * A message that is too long for a string, while its bytes arrive: checked and looked through piece by piece, so that
+ * nothing is left to do when the last one is there.
+ */
 export class LargeMessage {
   readonly #scanner = new JsonScanner(wanted);
   #pieces: Buffer[] = [];
@@ -27,7 +33,7 @@ export class LargeMessage {
   #isJson = true;
   #head: Buffer | undefined;
 
-  /** Takes the bytes over: they are not to be used by anybody else. */
+  /** Takes the bytes over: no other code may use them after that. */
   add(bytes: Buffer): void {
     largeWork.spend(bytes.length);
     this.#bytes += bytes.length;

@@ -11,7 +11,10 @@ export interface MessageSink {
   large(answer: LargeAnswer): void;
 }
 
-/** What `eachMessage` does, for what one large frame carried. A result stays in pieces; whatever else is that large is text after all. */
+/**
+ * What `eachMessage` does, for what one large frame carried. A result stays in pieces; whatever else is that large is
+ * text after all.
+ */
 export function eachLargeMessage(frame: LargeMessage, sink: MessageSink, relatedTo?: number): boolean {
   if (!frame.end()) return false;
   const whole = frame.text;
@@ -32,9 +35,9 @@ export function eachLargeMessage(frame: LargeMessage, sink: MessageSink, related
 const shortBytes = 64;
 
 /**
- * Parses what one frame carried (a line, an HTTP body, an event) and hands each message on: one object, or an array of them (batches of
- * 2025-03-26, accepted whatever was negotiated). The text handed on has no line breaks: between JSON tokens they mean as much as a blank, and nothing
- * else can hold them. False: there is no JSON-RPC message in it.
+ * Parses what one frame carried (a line, an HTTP body, an event) and hands each message on: one object, or an array of
+ * them (batches of 2025-03-26, accepted whatever was negotiated). The text handed on has no line breaks: between JSON
+ * tokens they mean as much as a blank, and nothing else can hold them. False: there is no JSON-RPC message in it.
  */
 export function eachMessage(frame: string, sink: MessageSink, relatedTo?: number): boolean {
   const text = oneLine(frame);

@@ -42,7 +42,9 @@ function loaded(): typeof RemoteChannels {
   return remoteChannels;
 }
 
-/** Opens the channel that a server's settings ask for; `loadChannel` comes first. Throws HubError when they cannot work. */
+/**
+ * Opens the channel that a server's settings ask for; `loadChannel` comes first. Throws HubError when they cannot work.
+ */
 export function openChannel(server: ServerSettings, events: ChannelEvents, options: ChannelOpener): Channel {
   const transport = options.expand(server);
   const { name, maxMessageBytes } = server;

@@ -1,5 +1,5 @@
 import { HubError } from '../core/errors.ts';
-import type { TooLong } from './pieces.ts';
+import type { TooLong } from './message-buffer.ts';
 
 /** The failure of a request whose answer was too large to take. */
 export function oversizeError(server: string, message: TooLong, maxBytes: number): HubError {
@@ -11,8 +11,8 @@ export function oversizeError(server: string, message: TooLong, maxBytes: number
 }
 
 /**
- * The id of the request that an over-long message answers, found at its start or its end, where every known server writes it.
- * Undefined when it is not there, or when the message is a request of the server itself.
+ * The id of the request that an over-long message answers, found at its start or its end, where every known server
+ * writes it. Undefined when it is not there, or when the message is a request of the server itself.
  */
 export function answeredId({ head, tail }: TooLong): number | undefined {
   if (/^\s*\{[^{[]*"method"\s*:/.test(head)) return undefined;

@@ -11,8 +11,8 @@ import { Connection } from './connection.ts';
 import type { ConnectionStatus } from './connection-status.ts';
 import type { ConnectionOptions } from './connection-options.ts';
 import type { Unasked } from './link/options.ts';
-import { createShown } from './shown.ts';
-import { createSlots } from './slots.ts';
+import { createPublishedCatalogue } from './published-catalogue.ts';
+import { createStartSemaphore } from './start-semaphore.ts';
 
 export interface PoolOptions {
   readonly open: (server: ServerSettings, events: ChannelEvents) => Channel;
@@ -25,7 +25,7 @@ export interface PoolOptions {
   readonly load?: ConnectionOptions['load'];
   readonly clean?: ConnectionOptions['clean'];
   readonly eras?: ConnectionOptions['eras'];
-  /** The address somebody has to open to sign in to a server that waits for it. */
+  /** The address that a user has to open to sign in to a server that waits for it. */
   readonly authorizationUrl?: (server: string) => string | undefined;
   /** Something about a server is not what it was: raise a flag and return. */
   readonly changed: () => void;
@@ -38,16 +38,22 @@ export interface PoolOptions {
 /** All connections, and what they offer. */
 export interface Pool {
   /**
-   * Stops at once what no longer fits the settings, and withdraws what it offered: whoever makes a server of a name that has just become free must find nothing of
-   * the one before it.
+   * Stops at once what no longer fits the settings, and withdraws what it offered: a new server with a name that has
+   * just become free must get nothing of the server before it.
    */
   retire(settings: Settings): void;
-  /** Makes the connections what the settings say: starts, stops and restarts just those whose own settings differ, then renews the catalogue. */
+  /**
+   * Makes the connections what the settings say: starts, stops and restarts just those whose own settings differ, then
+   * renews the catalogue.
+   */
   reconcile(settings: Settings): void;
   /** Shows what is known from the last run, before anything is started. */
   prepare(settings: Settings): void;
   readonly catalogue: Catalogue;
-  /** Ends the connection of one server and makes a new one at once, whatever the back-off says; no other server is touched. False for one that is not enabled. */
+  /**
+   * Ends the connection of one server and makes a new one at once, whatever the back-off says; no other server is
+   * touched. False for one that is not enabled.
+   */
   restart(server: string): boolean;
   /** The connection of an enabled server. */
   connection(server: string): Connection | undefined;
@@ -66,7 +72,7 @@ interface Entry {
   awaySince: number | undefined;
   /** When it was last found connected, milliseconds since the epoch. */
   connectedAt: number | undefined;
-  /** The status that goes with the catalogue: nobody shall read "connected" before the tools are there. */
+  /** The status that fits the catalogue: "connected" must not be shown before the tools are there. */
   status: ConnectionStatus;
 }
 
@@ -80,13 +86,13 @@ interface Before {
 
 export function createPool(options: PoolOptions): Pool {
   const entries = new Map<string, Entry>();
-  const slots = createSlots(options.startsAtOnce);
+  const slots = createStartSemaphore(options.startsAtOnce);
   const saved = new Map(options.saved.map((one) => [one.offer.server, one]));
   const ends = createEnds();
   /** Stopped since the last `reconcile`. */
   let stopped: Entry[] = [];
   let settings: Settings | undefined;
-  const shown = createShown(options.changed);
+  const shown = createPublishedCatalogue(options.changed);
   let closed = false;
 
   function start(server: ServerSettings, fingerprint: string, before: Before): void {
@@ -125,7 +131,8 @@ export function createPool(options: PoolOptions): Pool {
     forgetGone(saved, next);
     for (const [name, entry] of entries) {
       const server = next.servers.get(name);
-      // Another owner's, however alike, finds neither what this one holds in memory nor what it offered.
+      // A server of another owner, even with equal settings, gets neither what this one holds in memory nor what it
+      // offered.
       const isOwners = server?.owner === entry.connection.server.owner;
       if (isOwners && server.enabled && fingerprint(server) === entry.fingerprint) continue;
       if (!isOwners) saved.delete(name);
@@ -179,7 +186,7 @@ export function createPool(options: PoolOptions): Pool {
   };
 }
 
-/** The next server of the name may be somebody else's. */
+/** The next server of the name may belong to another user. */
 function forgetGone(saved: Map<string, SavedOffer>, { servers }: Settings): void {
   for (const name of saved.keys()) if (!servers.has(name)) saved.delete(name);
 }
@@ -236,7 +243,10 @@ function offerOf(entry: Entry): Offer | undefined {
   return expired ? undefined : (connection.offer ?? entry.saved);
 }
 
-/** What a server was under another name that it had a moment ago: one that stopped now, of the same owner and reached in the same way. Taken out of `stopped`. */
+/**
+ * What a server was under another name that it had a moment ago: one that stopped now, of the same owner and reached in
+ * the same way. Taken out of `stopped`.
+ */
 function renamed(stopped: Entry[], { name, owner }: ServerSettings, fingerprint: string): Before | undefined {
   const found = stopped.findIndex(
     (entry) => entry.fingerprint === fingerprint && entry.connection.server.owner === owner,
@@ -248,7 +258,10 @@ function renamed(stopped: Entry[], { name, owner }: ServerSettings, fingerprint:
   return { offer: offer && { ...offer, server: name }, connectedAt, name: entry.connection.server.name };
 }
 
-/** Says whether a running connection still fits the settings of its server: of all that is in them, only this restarts it. `trusted`: see `isTrusted`. */
+/**
+ * Says whether a running connection still fits the settings of its server: of all that is in them, only this restarts
+ * it. `trusted`: see `isTrusted`.
+ */
 function fingerprintOf(server: ServerSettings, trusted: boolean): string {
   const {
     era,
@@ -289,7 +302,8 @@ function statesOf(
 }
 
 function stateOf(server: ServerSettings, entry: Entry | undefined, catalogue: Catalogue): ServerState {
-  // The catalogue is renewed a moment after a connection has listed; whoever sees `connected` should see what it offers.
+  // The catalogue is renewed a moment after a connection has listed; a caller that reads `connected` must also get what
+  // the server offers.
   const offer = entry?.connection.offer ?? catalogue.offers.get(server.name);
   const counts = {
     name: server.name,

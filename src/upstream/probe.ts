@@ -5,7 +5,7 @@ import type { ServerSettings } from '../core/settings/types.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import { Connection } from './connection.ts';
 import type { ConnectionStatus } from './connection-status.ts';
-import { createSlots } from './slots.ts';
+import { createStartSemaphore } from './start-semaphore.ts';
 
 export interface Probed {
   readonly tools: number;
@@ -35,7 +35,7 @@ export async function probeServer(server: ServerSettings, options: ProbeOptions)
     server,
     connectTimeoutMs: timeoutMs,
     requestTimeoutMs: timeoutMs,
-    slots: createSlots(1),
+    slots: createStartSemaphore(1),
     changed() {
       const { status } = connection;
       if (status.kind === 'connecting') options.progress?.(status);

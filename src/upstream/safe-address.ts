@@ -8,9 +8,12 @@ import { Agent, buildConnector } from 'undici';
 import { inRanges, isPublicAddress, parseCidr } from '../core/address.ts';
 import type { Cidr } from '../core/address.ts';
 import { HubError } from '../core/errors.ts';
-import { endingWhilePaused } from './paused-end.ts';
+import { fixPausedClose } from './undici-paused-close-fix.ts';
 
-/** Which addresses a server's connections may go to. An admin's own server may go anywhere; anybody else's stays on the open internet. */
+/**
+ * Which addresses a server's connections may go to. An admin's own server may go anywhere; a server of another user may
+ * reach public addresses only.
+ */
 export interface AddressPolicy {
   readonly allowPrivateAddresses: boolean;
   /** Ranges allowed besides, like `10.1.0.0/16` or `192.168.1.5`. */
@@ -25,9 +28,10 @@ export type Resolve = (
 ) => void;
 
 /**
- * An undici agent that connects to allowed addresses only. The check is made on the address the socket is about to use, after the name was
- * resolved and for every new connection, so neither a redirect nor a name that changes its address gets around it. A request to a refused
- * address fails with HubError `forbidden` before anything is sent. Throws HubError `misconfigured` when a range cannot be read.
+ * An undici agent that connects to allowed addresses only. The check is made on the address the socket is about to use,
+ * after the name was resolved and for every new connection, so neither a redirect nor a name that changes its address
+ * gets around it. A request to a refused address fails with HubError `forbidden` before anything is sent. Throws
+ * HubError `misconfigured` when a range cannot be read.
  */
 export function guardedAgent(
   policy: AddressPolicy,
@@ -46,7 +50,7 @@ export function guardedConnector(
   resolve: Resolve = systemLookup,
 ): buildConnector.connector {
   const allows = allowedBy(policy);
-  const connect = endingWhilePaused(buildConnector({ ...options, lookup: guardedLookup(allows, resolve) }));
+  const connect = fixPausedClose(buildConnector({ ...options, lookup: guardedLookup(allows, resolve) }));
   return (target, done) => {
     // A literal address is never looked up, so it is judged here.
     if (isIP(target.hostname) !== 0 && !allows(target.hostname))

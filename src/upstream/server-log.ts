@@ -3,10 +3,11 @@ import type { Logger } from '../core/logger.ts';
 import type { ServerSettings, Settings } from '../core/settings/types.ts';
 
 /**
- * The log of a server for as long as it is in the settings as it was started. What one says that was removed or replaced meanwhile, and is on its way out, would stand under the
- * name of its successor, which may be somebody else's, and its secrets are no longer known as such.
+ * The log of a server, for as long as the settings have it as it was started. A server that was removed or replaced,
+ * and is still ending, no longer writes: its lines would stand under the name of its successor, which may belong to
+ * another user, and its secrets are no longer known as secrets.
  */
-export function whileItIsThere(server: ServerSettings, settings: () => Settings, log: Logger): Logger {
+export function logWhileInSettings(server: ServerSettings, settings: () => Settings, log: Logger): Logger {
   let same: ServerSettings | undefined = server;
   const identity = identityOf(settings(), server);
   const isThere = (): boolean => {
@@ -22,7 +23,10 @@ export function whileItIsThere(server: ServerSettings, settings: () => Settings,
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 
-/** What it is started with. Not whose it is: one that is given to somebody else runs on, if an admin vouches for it as before. */
+/**
+ * The settings it is started with. Not its owner: a server that is given to another user runs on, if an admin vouches
+ * for it as before.
+ */
 function identityOf(settings: Settings, server: ServerSettings): string {
   return JSON.stringify([server.transport, isTrusted(settings, server)]);
 }

@@ -7,26 +7,35 @@ export interface ConnectionBounds {
   readonly most: number;
   /** Those of one client address. */
   readonly mostPerAddress: number;
-  /** Which clients an address stands for; undefined where it stands for many, as that of a proxy does: such have no bound of their own. */
+  /**
+   * Which clients an address stands for; undefined where it stands for many, as that of a proxy does: such have no
+   * bound of their own.
+   */
   readonly clientOf: (address: string) => string | undefined;
   /** A connection was refused, for there was no other to close in its place. */
   readonly refused?: ((address: string, bound: 'all' | 'address') => void) | undefined;
 }
 
-/** A connection while the front reads it (`plain-connection.ts`). */
+/** A connection while the fast path reads it (`plain-connection.ts`). */
 export interface Reader {
-  /** Since when it waits for a request, or for the rest of one, in milliseconds since the epoch; Infinity while a request is worked on. */
+  /**
+   * Since when it waits for a request, or for the rest of one, in milliseconds since the epoch; Infinity while a
+   * request is worked on.
+   */
   readonly waitingSince: number;
 }
 
-/** Of the connections that may be closed for a new one, this part is closed together: looking for them costs more than closing them. */
+/**
+ * Of the connections that may be closed for a new one, this part is closed together: looking for them costs more than
+ * closing them.
+ */
 const closedTogether = 1 / 100;
 /** Where none could be closed it is not tried again for this long. */
 const allBusyMs = 1_000;
 
 /**
- * All connections of clients. There are so many and no more: past that those are closed that have been waiting for a request, or for the rest of one, the longest; where all are worked on
- * the new one is refused (decisions/0032).
+ * All connections of clients. There are so many and no more: past that those are closed that have been waiting for a
+ * request, or for the rest of one, the longest; where all are worked on the new one is refused (decisions/0032).
  */
 export class Connections {
   readonly #bounds: ConnectionBounds;
@@ -81,13 +90,13 @@ export class Connections {
     return this.#all.get(socket);
   }
 
-  /** Closes those of node:http whose time is over; the front closes its own. */
+  /** Closes those of node:http whose time is over; the fast path closes its own. */
   expire(now: number): void {
     for (const [socket, connection] of this.#all) {
       if (connection.reader || now < connection.waitingSince + this.#requestMs) continue;
       this.#forget(socket);
       if (connection.answers) socket.destroy();
-      // Half a request: its sender hears why (RFC 9110 §15.5.9).
+      // Half a request: its sender is told why (RFC 9110 §15.5.9).
       else endWith(socket, late);
     }
   }
@@ -134,7 +143,7 @@ export class Connection {
   /** Of the requests that are not answered whole. */
   #responses: ServerResponse[] = [];
   #since = 0;
-  /** All that was asked is answered. */
+  /** All requests are answered. */
   #idle = false;
 
   constructor(client: string | undefined) {
@@ -151,7 +160,7 @@ export class Connection {
     return this.#responses.some(({ headersSent }) => headersSent);
   }
 
-  /** It is node:http's from now on, and its time goes on: it does not begin anew. */
+  /** node:http has it from now on. The time it has waited is kept and does not start again. */
   handedOver(): void {
     this.#since = this.waitingSince;
     this.reader = undefined;

@@ -17,7 +17,10 @@ const requestLine = /^(POST|DELETE) (\/[\x21-\x7e]*) HTTP\/1\.1$/;
 const odd = /[^\t\x20-\x7e\r\n]|\r(?!\n)|(?<!\r)\n/;
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const decimal = /^\d{1,6}$/;
-/** Headers that change how a message is framed, or what becomes of the connection. `connection` may only say what holds anyway. */
+/**
+ * Headers that change how a message is framed, or what becomes of the connection. `connection` may only have the value
+ * that is the default.
+ */
 const unwelcome: ReadonlySet<string> = new Set([
   'expect',
   'http2-settings',
@@ -30,8 +33,9 @@ const unwelcome: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads the head of a request (RFC 9112), without the empty line that ends it. Undefined for everything but the plain shape: HTTP/1.1, POST with a length or DELETE without a body,
- * one host, each header once, printable ASCII. What is odd in any way is left to node:http, so nothing here is lenient.
+ * Reads the head of a request (RFC 9112), without the empty line that ends it. Undefined for everything but the plain
+ * shape: HTTP/1.1, POST with a length or DELETE without a body, one host, each header once, printable ASCII. What is
+ * odd in any way is left to node:http, so nothing here is lenient.
  */
 export function readHead(text: string): PlainHead | undefined {
   if (odd.test(text)) return undefined;
@@ -56,7 +60,7 @@ export function readHead(text: string): PlainHead | undefined {
 
 /** Names as they were sent, with what they mean. */
 const names = new Map<string, string | null>();
-/** Clients use few, and the same all day; what is past these is looked at anew each time. */
+/** Clients use few, and the same all day; names past this number are read each time. */
 const namesKept = 500;
 
 /** In lower case; null for what is no name, or none that a plain request has. */

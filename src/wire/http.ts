@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { PlainRequest } from './plain-request.ts';
 
-/** A request as node:http gives it, or one that the front has read whole. */
+/** A request as node:http gives it, or one that the fast path has read completely. */
 export type HttpRequest = IncomingMessage | PlainRequest;
 
-/** What an answer needs of a response, whoever sends it. `ServerResponse` of node:http is one. */
+/** What an answer needs of a response, of node:http or of the fast path. `ServerResponse` of node:http is one. */
 export interface HttpResponse {
   readonly req: HttpRequest;
   readonly headersSent: boolean;

@@ -6,12 +6,15 @@ import { PlainRequest } from './plain-request.ts';
 import { PlainResponse, type ResponseEnds } from './plain-response.ts';
 
 export interface PlainOptions {
-  /** Whether the front answers this request itself. */
+  /** Whether the fast path answers this request itself. */
   readonly takes: (url: string) => boolean;
   readonly handle: (req: PlainRequest, res: HttpResponse) => void;
   /** Gives the connection to node:http, with what was read of it and not answered. Nothing of it comes back. */
   readonly handOver: (socket: Socket, unread: Buffer) => void;
-  /** Takes memory for `bytes` more of what came and cannot be worked on yet, which is `size` with them. False where there is none. */
+  /**
+   * Takes memory for `bytes` more of what came and cannot be worked on yet, which is `size` with them. False where
+   * there is none.
+   */
   readonly hold: (bytes: number, size: number) => boolean;
   readonly release: (bytes: number) => void;
   /** The connection is here no more: closed, or handed over. */
@@ -21,7 +24,7 @@ export interface PlainOptions {
   readonly requestMs: number;
 }
 
-/** Pieces that a body may arrive in; a client that sends smaller ones is in no hurry. */
+/** Pieces that a body may arrive in; a body in more pieces is left to node:http. */
 const bodyPieces = 16;
 /** What is read of later requests while one is worked on. */
 const aheadBytes = 64 * 1024;
@@ -34,7 +37,7 @@ export class PlainConnection implements ResponseEnds {
   /** What was read and is not answered yet. */
   #unread: Buffer | undefined;
   #pieces = 0;
-  /** What was read last, and what it said. */
+  /** The head that was read last, and its meaning. */
   #headText = '';
   #head: PlainHead | undefined;
   #response: PlainResponse | undefined;
@@ -65,7 +68,7 @@ export class PlainConnection implements ResponseEnds {
   expire(now: number): void {
     const { idleMs, requestMs } = this.#options;
     if (now < this.#waitingSince + (this.#answered && !this.#unread ? idleMs : requestMs)) return;
-    // Half a request: its sender hears why (RFC 9110 §15.5.9).
+    // Half a request: its sender is told why (RFC 9110 §15.5.9).
     if (this.#unread) this.#socket.end(late);
     this.#socket.destroySoon();
   }
@@ -92,9 +95,10 @@ export class PlainConnection implements ResponseEnds {
     if (this.#ending) return this.#socket.destroySoon();
     this.#waitingSince = Date.now();
     this.#answered = true;
-    // Written behind what waits, it comes back when that is gone; `drain` comes only where more waits than a stream likes.
-    if (this.#socket.writableLength > 0) this.#socket.write('', this.#goOn);
-    else this.#goOn();
+    // Written behind what waits, it comes back when that is gone; `drain` comes only where more waits than the
+    // high-water mark of the stream.
+    if (this.#socket.writableLength > 0) this.#socket.write('', this.#continue);
+    else this.#continue();
   };
 
   readonly #received = (chunk: Buffer): void => {
@@ -118,7 +122,7 @@ export class PlainConnection implements ResponseEnds {
     const bodyAt = end + headEnd.length;
     const bodyEnd = bodyAt + head.length;
     if (unread.length < bodyEnd) {
-      // What reads on from there refuses it in words.
+      // The code that reads on from there refuses it with a message.
       if (!this.#hold(unread.length)) return this.#handOver(unread);
       // More than is read ahead of its turn may have come of it, and this is its turn.
       if (this.#socket.isPaused()) this.#socket.resume();
@@ -158,7 +162,7 @@ export class PlainConnection implements ResponseEnds {
   }
 
   /** Goes on once the client has read what it was sent. */
-  readonly #goOn = (): void => {
+  readonly #continue = (): void => {
     if (this.#socket.destroyed) return;
     this.#unheard?.stopWaiting();
     this.#unheard = undefined;
@@ -168,7 +172,7 @@ export class PlainConnection implements ResponseEnds {
   /** A client that ends its side wants nothing any more, as node:http has it. */
   readonly #left = (): void => {
     const socket = this.#socket;
-    // With nothing left to send, closing says all that ending this side first would say.
+    // With nothing left to send, closing has the same effect as ending this side first.
     if (!this.#response && socket.writableLength === 0) return void socket.destroy();
     socket.end();
     this.#response?.close();

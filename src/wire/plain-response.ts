@@ -3,7 +3,7 @@ import type { HttpResponse } from './http.ts';
 import type { PlainRequest } from './plain-request.ts';
 import { nosniff } from './safe-response.ts';
 
-/** What a response says of its connection. */
+/** What a response needs of its connection. */
 export interface ResponseEnds {
   /** The headers that tell the client whether the connection stays, each with its line break. */
   readonly connection: () => string;
@@ -11,7 +11,9 @@ export interface ResponseEnds {
   readonly done: () => void;
 }
 
-/** The response to a plain request: one write for an answer that is there whole, chunks for one that comes in pieces. */
+/**
+ * The response to a plain request: one write for an answer that is there whole, chunks for one that comes in pieces.
+ */
 export class PlainResponse implements HttpResponse {
   readonly req: PlainRequest;
   headersSent = false;
@@ -137,7 +139,7 @@ export class PlainResponse implements HttpResponse {
     return drained;
   }
 
-  /** A part of a body whose length is known: what is said in one go is sent in one go. */
+  /** A part of a body whose length is known: what is written in one turn is sent in one piece. */
   #part(chunk: string | Buffer): boolean {
     if (!this.#corked) {
       this.#corked = true;

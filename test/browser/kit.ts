@@ -53,8 +53,8 @@ export interface Visit {
 const admin = { username: 'admin', password: 'correct horse' };
 
 /**
- * A page of the dashboard in a browser of its own. After the test, there must be no complaint: errors in the console, requests that leave this machine, and
- * everything the page's policy refused.
+ * A page of the dashboard in a browser of its own. After the test, there must be no complaint: errors in the console,
+ * requests that leave this machine, and everything the page's policy refused.
  */
 export async function visit(hub: Pick<TestHub, 'url'>, path: string, options: Visit = {}): Promise<Page> {
   const { width = 1280, height = 800, dark = false, expected } = options;
@@ -136,7 +136,10 @@ const looks = [
   { name: 'narrow', colorScheme: 'light', width: 390 },
 ] as const;
 
-/** `violations` in light and dark, wide and narrow, and a page that is wider than its window. Loaded once: it changes as it does before a user. */
+/**
+ * `violations` in light and dark, wide and narrow, and a page that is wider than its window. Loaded once: it changes as
+ * it does before a user.
+ */
 export async function violationsInEveryLook(page: Page): Promise<string[]> {
   const size = page.viewportSize() ?? { width: 1280, height: 800 };
   const found: string[] = [];

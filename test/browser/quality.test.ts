@@ -6,7 +6,8 @@ import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 import { visit } from './kit.ts';
 
-// What Lighthouse would look at, on every page: nothing moves while it loads, everything has a label, nothing is said in the console (`kit.ts`), little is loaded.
+// What Lighthouse would look at, on every page: nothing moves while it loads, everything has a label, nothing is said
+// in the console (`kit.ts`), little is loaded.
 
 let hub: TestHub;
 

@@ -1,5 +1,6 @@
 // The hub as the client that the suite looks at: node hub-client.mjs <address of the suite's server>
-// A hub with that one server behind it, and an official client in front that makes it do what the scenario wants to see.
+// A hub with that one server behind it, and an official client in front that makes it do what the scenario wants to
+// see.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { adminPassword, startHub } from './parties.mjs';
@@ -75,7 +76,10 @@ async function ready() {
   throw new Error(`Not connected: ${(await server()).error}`);
 }
 
-/** Does what a person would do in a browser. False when the server does not wait for that: what it waits for is known a moment after a call has failed. */
+/**
+ * Does what a person would do in a browser. False when the server does not wait for that: what it waits for is known a
+ * moment after a call has failed.
+ */
 async function signIn() {
   for (let tries = 0; (await server()).oauth?.authorizationUrl === undefined; tries++) {
     if (tries === 20) return false;

@@ -1,6 +1,10 @@
-// Compares what failed with what is known to fail. Stricter than the suite's own comparison: an entry whose check did not run is stale too.
+// Compares what failed with what is known to fail. Stricter than the suite's own comparison: an entry whose check did
+// not run is stale too.
 
-/** What failed in a scenario: `Map<check id, message>`. A warning is a SHOULD that was not kept, and fails; so does a scenario that found nothing to test. */
+/**
+ * What failed in a scenario: `Map<check id, message>`. A warning is a SHOULD that was not kept, and fails; so does a
+ * scenario that found nothing to test.
+ */
 function failures(checks) {
   const failed = new Map();
   if (!checks) return failed.set('ran', 'The scenario did not run.');
@@ -13,8 +17,9 @@ function failures(checks) {
 }
 
 /**
- * `results`: scenario to checks. `expected`: scenarios that must have run. `baseline`: `scenario:check` strings that may fail.
- * Answers which of the expected scenarios passed, which failures nobody expected, which were known, and which entries no longer fail.
+ * `results`: scenario to checks. `expected`: scenarios that must have run. `baseline`: `scenario:check` strings that
+ * may fail. Answers which of the expected scenarios passed, which failures nobody expected, which were known, and which
+ * entries no longer fail.
  */
 export function judge(results, expected, baseline) {
   const known = new Set(baseline);

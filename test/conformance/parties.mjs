@@ -26,8 +26,9 @@ export async function httpFixture(era) {
 }
 
 /**
- * Starts the built hub with these settings on a free port of 127.0.0.1, in a folder of its own, and waits until its servers are connected, or until it is
- * clear that some cannot be (`connectMs`; 0: it does not wait). `{ url, output(), close() }`.
+ * Starts the built hub with these settings on a free port of 127.0.0.1, in a folder of its own, and waits until its
+ * servers are connected, or until it is clear that some cannot be (`connectMs`; 0: it does not wait). `{ url, output(),
+ * close() }`.
  */
 export async function startHub(settings, { connectMs = 10_000 } = {}) {
   if (!existsSync(cli)) throw new Error('dist/cli.js is missing: npm run build');

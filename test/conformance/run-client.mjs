@@ -1,7 +1,8 @@
-// Runs the official conformance suite against the hub as a client: the suite plays the server, the hub connects to it, and a client in front makes the hub do
-// what a scenario wants to see (hub-client.mjs).
-//   npm run conformance:client [-- <scenario>] [<revision>]      for example: npm run conformance:client -- http-custom-headers 2026-07-28
-// Exits with 77 where the suite is not there and cannot be installed. Fails as run.mjs does, by baseline/client.<revision>.yml. Results: .test-results/conformance/
+// Runs the official conformance suite against the hub as a client: the suite plays the server, the hub connects to it,
+// and a client in front makes the hub do what a scenario wants to see (hub-client.mjs).
+//   npm run conformance:client [-- <scenario>] [<revision>]      for example: npm run conformance:client --
+// http-custom-headers 2026-07-28 Exits with 77 where the suite is not there and cannot be installed. Fails as run.mjs
+// does, by baseline/client.<revision>.yml. Results: .test-results/conformance/
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

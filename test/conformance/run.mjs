@@ -1,7 +1,8 @@
 // Runs the official conformance suite through the hub: every kind of server behind it, both revisions in front of it.
 //   npm run conformance [-- <endpoint>] [<revision>]      for example: npm run conformance -- http-old 2026-07-28
 // Exits with 77 where the suite is not there and cannot be installed.
-// Fails on a failure that baseline/<endpoint>.<revision>.yml does not name, and on a line there that no longer fails. Results: .test-results/conformance/
+// Fails on a failure that baseline/<endpoint>.<revision>.yml does not name, and on a line there that no longer fails.
+// Results: .test-results/conformance/
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,8 +14,9 @@ import { installSuite, runSuite, scoredScenarios } from './suite.mjs';
 const revisions = ['2025-11-25', '2026-07-28'];
 
 /**
- * Not scored by the suite, because nobody could have passed them when the revision came out; the fixture does, so the hub must. Left out: `tasks-*`, an
- * extension the fixture does not have, and `server-sse-polling`, which looks at answers that are event streams, and whether one is depends on timing.
+ * Not scored by the suite, because nobody could have passed them when the revision came out; the fixture does, so the
+ * hub must. Left out: `tasks-*`, an extension the fixture does not have, and `server-sse-polling`, which looks at
+ * answers that are event streams, and whether one is depends on timing.
  */
 const more = {
   '2025-11-25': ['server-session-lifecycle', 'json-schema-2020-12'],
@@ -23,7 +25,10 @@ const more = {
 
 const endpoints = ['stdio-old', 'stdio-new', 'http-old', 'http-new', 'group', 'smart'];
 
-/** What runs at the same time, since a run mostly waits: never two with a server in common, of which one would hear what the other changes. */
+/**
+ * What runs at the same time, since a run mostly waits: never two with a server in common, of which one would hear what
+ * the other changes.
+ */
 const together = [
   [
     ['stdio-old', 'http-old'],

@@ -1,5 +1,6 @@
-// The official conformance suite as a command. It needs Node 22, which comes as a package too; both are locked in suite/ and installed when first needed,
-// apart from the project's own dependencies: nobody else needs 240 MB, and a `node` in the project's node_modules/.bin would run everything.
+// The official conformance suite as a command. It needs Node 22, which comes as a package too; both are locked in
+// suite/ and installed when first needed, apart from the project's own dependencies: nobody else needs 240 MB, and a
+// `node` in the project's node_modules/.bin would run everything.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,8 +30,9 @@ export function installSuite() {
 }
 
 /**
- * Runs `npm ci` in a folder; what went wrong, or undefined. Packages that want a newer Node are installed too: the suite runs on the Node that comes with it. Within `npm run` the
- * project's `engine-strict` is in the environment, where only a flag overrides it.
+ * Runs `npm ci` in a folder; what went wrong, or undefined. Packages that want a newer Node are installed too: the
+ * suite runs on the Node that comes with it. Within `npm run` the project's `engine-strict` is in the environment,
+ * where only a flag overrides it.
  */
 export function installLocked(folder) {
   const options = { cwd: folder, stdio: 'inherit', timeout: installMs };
@@ -38,14 +40,17 @@ export function installLocked(folder) {
   return status === 0 ? undefined : (error?.message ?? `npm ended with ${status}`);
 }
 
-/** The scenarios that count for a revision, as the suite has frozen them; `party` is who is looked at: `server` or `client`. */
+/**
+ * The scenarios that count for a revision, as the suite has frozen them; `party` is who is looked at: `server` or
+ * `client`.
+ */
 export function scoredScenarios(revision, party = 'server') {
   return load(readFileSync(join(suite, `requirements/${revision}.yaml`), 'utf8'))[party];
 }
 
 /**
- * Runs every scenario of a revision against an endpoint, and resolves with the checks of each: `Map<scenario, { id, status, errorMessage? }[]>`.
- * What the suite printed is left in `folder` as `output.txt`.
+ * Runs every scenario of a revision against an endpoint, and resolves with the checks of each: `Map<scenario, { id,
+ * status, errorMessage? }[]>`. What the suite printed is left in `folder` as `output.txt`.
  */
 export async function runSuite(url, revision, folder) {
   await conformance(folder, ['server', '--url', url, '--requirements', revision]);
@@ -53,8 +58,8 @@ export async function runSuite(url, revision, folder) {
 }
 
 /**
- * Lets the suite play the server of one scenario, start `command` as the client that is looked at, and resolves with the checks; undefined when there are none. What
- * was printed is left below `folder`.
+ * Lets the suite play the server of one scenario, start `command` as the client that is looked at, and resolves with
+ * the checks; undefined when there are none. What was printed is left below `folder`.
  */
 export async function runClientScenario({ scenario, revision, command, folder }) {
   const own = join(folder, scenario);

@@ -6,7 +6,8 @@ import { modern, session } from '../kit/sessions.ts';
 import { type SettingsDocument, type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// An account is its name and when it was made: whoever gets the name of a deleted user finds nothing that one has left, also when the hub sees both changes as one.
+// An account is its name and when it was made: whoever gets the name of a deleted user finds nothing that one has left,
+// also when the hub sees both changes as one.
 
 const task = '{"task":{"taskId":"t1","status":"working","ttl":60000}}';
 const capabilities = { tools: {}, tasks: { requests: { tools: { call: {} } } } };

@@ -144,7 +144,10 @@ function clean(where: string, text: string): void {
   }
 }
 
-/** Every GET route that a file of the http room registers below /api, with something that exists in the place of its parameters. */
+/**
+ * Every GET route that a file of the http room registers below /api, with something that exists in the place of its
+ * parameters.
+ */
 function getRoutes(): string[] {
   const folder = fileURLToPath(new URL('../../src/http/', import.meta.url));
   const files = readdirSync(folder, { encoding: 'utf8', recursive: true }).filter(

@@ -2,7 +2,8 @@ import { beforeAll, expect, test } from 'vitest';
 import { api, login } from '../kit/api.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 
-// POST /servers/import: what is said of a text that holds less than was hoped. What is read from which text: src/core/settings/import/parse.test.ts.
+// POST /servers/import: what is said of a text that holds less than was hoped. What is read from which text:
+// src/core/settings/import/parse.test.ts.
 
 let hub: TestHub;
 let token: string;

@@ -9,7 +9,8 @@ import { rpc } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// Tools as plain HTTP operations, and the OpenAPI documents that describe them (SPEC, Tool execution without authentication; CONTRACT §2, §4).
+// Tools as plain HTTP operations, and the OpenAPI documents that describe them (SPEC, Tool execution without
+// authentication; CONTRACT §2, §4).
 
 const simple = {
   name: 'simple',

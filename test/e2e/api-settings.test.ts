@@ -6,7 +6,8 @@ import { hostileStdio } from '../kit/hostile.ts';
 import { jsonHeaders, raw, rpc } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 
-// /api/settings, /api/system-config, /api/mcp-settings/export, /config and /public-config (reference: MCPHub §1.2, §1.6; CONTRACT §4, Export).
+// /api/settings, /api/system-config, /api/mcp-settings/export, /config and /public-config (reference: MCPHub §1.2,
+// §1.6; CONTRACT §4, Export).
 
 const documentOf = async (hub: TestHub) =>
   JSON.parse(await storedSettings(hub)) as Record<string, Record<string, unknown>>;

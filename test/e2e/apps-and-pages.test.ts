@@ -3,7 +3,8 @@ import { hostileStdio } from '../kit/hostile.ts';
 import { modern, session } from '../kit/sessions.ts';
 import { testHub, type TestHub } from '../kit/test-hub.ts';
 
-// What clients build on besides calls: pages of apps, completion, lists in pages. On every kind of endpoint, in both eras.
+// What clients build on besides calls: pages of apps, completion, lists in pages. On every kind of endpoint, in both
+// eras.
 
 const panel =
   '{"contents":[{"uri":"ui://s/panel","mimeType":"text/html;profile=mcp-app","text":"<p>ü</p>","_meta":{"ui":{"csp":{"connectDomains":["https://x"]},"prefersBorder":true,"future":1.0}}}]}';

@@ -16,7 +16,8 @@ import { legacySession, type Session, session } from '../kit/sessions.ts';
 import { testHub, type TestHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// A question of a server is for the client whose call it belongs to. Whoever cannot be told to be meant never hears of it.
+// A question of a server is for the client whose call it belongs to. Whoever cannot be told to be meant never hears of
+// it.
 
 let hub: TestHub;
 beforeAll(async () => {
@@ -141,7 +142,8 @@ test('two calls of one client are no riddle: that client is asked', async () => 
 test('a call that was given up and goes on is never taken for another client’s, which can be asked within five seconds', async () => {
   const [a, b, other] = await Promise.all([client('stubborn'), client('stubborn'), bystander('stubborn')]);
   await giveUp(a, 'stubborn', { label: 'of a' });
-  // Until it is known whether the server answers what was given up, questions are refused, and the answer is plain JSON.
+  // Until it is known whether the server answers what was given up, questions are refused, and the answer is plain
+  // JSON.
   const events = await until('b is asked', async () => {
     const trial = await b.begin('tools/call', { name: 'form', arguments: { label: 'of b' } }, { id: 'of b' });
     if (String(trial.headers['content-type']).includes('event-stream')) return trial;

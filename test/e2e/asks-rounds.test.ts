@@ -5,7 +5,8 @@ import type { AnyResult, RawAnswer } from '../kit/raw.ts';
 import { modern, modernMeta, session } from '../kit/sessions.ts';
 import { testHub, type TestHub } from '../kit/test-hub.ts';
 
-// Servers of 2026-07-28 ask by their answers. To a client of the same revision that passes through, but the state it carries is its own; for one of the session era the hub runs the rounds.
+// Servers of 2026-07-28 ask by their answers. To a client of the same revision that passes through, but the state it
+// carries is its own; for one of the session era the hub runs the rounds.
 
 let hub: TestHub;
 beforeAll(async () => {

@@ -15,7 +15,8 @@ import { legacySession, session } from '../kit/sessions.ts';
 import { testHub, type TestHub } from '../kit/test-hub.ts';
 import { until, within } from '../kit/until.ts';
 
-// A question of a server on its way to a client with a session, and back. Every server here is asked by one client at a time, so that there is no doubt whose calls they are.
+// A question of a server on its way to a client with a session, and back. Every server here is asked by one client at a
+// time, so that there is no doubt whose calls they are.
 
 let hub: TestHub;
 beforeAll(async () => {

@@ -6,7 +6,8 @@ import { modern, modernMeta, type ModernOptions, modernRequest, session } from '
 import { testHub, type TestHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// A client of 2026-07-28, which answers no requests, and a server of the session era, which makes them: the call waits at the server while the client is away to find the answers.
+// A client of 2026-07-28, which answers no requests, and a server of the session era, which makes them: the call waits
+// at the server while the client is away to find the answers.
 
 let hub: TestHub;
 beforeAll(async () => {

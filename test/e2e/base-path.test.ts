@@ -9,7 +9,8 @@ import { legacySession, session } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { within } from '../kit/until.ts';
 
-// Below BASE_PATH all that keeps callers out holds as it does at the root (CONTRACT §1, §2, §7), however the prefix is spelled, doubled or left out.
+// Below BASE_PATH all that keeps callers out holds as it does at the root (CONTRACT §1, §2, §7), however the prefix is
+// spelled, doubled or left out.
 
 // A dot means any character to who makes a pattern of it.
 const base = '/my.x/hub';
@@ -70,7 +71,9 @@ function sent(
   );
 }
 
-/** Other ways to write the prefix: some lead below it all the same, none may lead past what is asked of those who do. */
+/**
+ * Other ways to write the prefix: some lead below it all the same, none may lead past what is asked of those who do.
+ */
 const spellings = [
   base,
   '/%6dy.x/hub',

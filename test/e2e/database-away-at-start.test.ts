@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
 import { api, login } from '../kit/api.ts';
 import { atEnd } from '../kit/at-end.ts';
-import { patienceMs } from '../kit/databases.ts';
+import { databaseWaitMs } from '../kit/databases.ts';
 import { startPostgres } from '../kit/postgres.ts';
 import { freePort } from '../kit/processes.ts';
 import { raw } from '../kit/raw.ts';
@@ -76,7 +76,7 @@ test.each(['', '/hub'])(
     await server.start();
     const hub = await starting;
     expect(hub.url).toBe(`${url}${base}`);
-    await until('it is healthy', async () => (await hub.health()).status === 'healthy', patienceMs);
+    await until('it is healthy', async () => (await hub.health()).status === 'healthy', databaseWaitMs);
     expect((await api(hub, 'GET', '/servers', { token: await login(hub) })).status).toBe(200);
   },
 );

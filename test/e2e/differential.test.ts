@@ -8,8 +8,8 @@ import { httpFixture, stdioFixture } from '../kit/conformance-fixture.ts';
 import { testHub } from '../kit/test-hub.ts';
 import { until, within } from '../kit/until.ts';
 
-// One client talks to the server itself, another through the hub, and both hear the same (CONTRACT §5). Compared is what the transport
-// delivered, before the client's library could drop anything.
+// One client talks to the server itself, another through the hub, and both hear the same (CONTRACT §5). Compared is
+// what the transport delivered, before the client's library could drop anything.
 
 const clients = ['v1', 'v2', 'v2 stateless'] as const;
 type Kind = (typeof clients)[number];
@@ -274,7 +274,10 @@ test.each(['v1', 'v2'] as const)('a %s client hears the log of a call at the lev
   }
 });
 
-/** Has the server change its tools and prompts, waits until the client can know, and asks for both lists and what came or went. */
+/**
+ * Has the server change its tools and prompts, waits until the client can know, and asks for both lists and what came
+ * or went.
+ */
 async function afterChange(one: Recorder, kind: Kind, times: number): Promise<unknown[]> {
   const present = times % 2 === 1;
   for (const name of ['test_trigger_tool_change', 'test_trigger_prompt_change']) {

@@ -7,7 +7,8 @@ import { expect, test } from 'vitest';
 import { type HubProcess, hubProcess } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// What the documents tell people to type works as it is written, on a hub that has just been started for the first time.
+// What the documents tell people to type works as it is written, on a hub that has just been started for the first
+// time.
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 

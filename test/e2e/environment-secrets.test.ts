@@ -24,7 +24,10 @@ const secrets = {
 };
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
-/** A server that reads what the system shows of every process, and sends its parent the signal that opens Node's debugger. */
+/**
+ * A server that reads what the system shows of every process, and sends its parent the signal that opens Node's
+ * debugger.
+ */
 function spy() {
   const folder = temporaryFolder();
   const seen = join(folder, 'seen.json');

@@ -28,10 +28,10 @@ async function oneRun(server: EraServer, folder?: string): Promise<{ asked: stri
   await hub.connected(1);
   expect(await callSeen(hub)).toBeDefined();
   await hub.close();
-  return { asked: server.asked().filter(isMeeting), folder: hub.folder };
+  return { asked: server.asked().filter(isNegotiating), folder: hub.folder };
 }
 
-const isMeeting = (method: string): boolean => method === 'server/discover' || method === 'initialize';
+const isNegotiating = (method: string): boolean => method === 'server/discover' || method === 'initialize';
 
 interface Seen {
   readonly meta?: Record<string, unknown>;
@@ -74,7 +74,7 @@ test.each(everywhere)('a server over %s that speaks both is spoken to without se
   const hub = await start(server);
   await hub.connected(1);
   expect(isNew(await callSeen(hub))).toBe(true);
-  expect(server.asked().filter(isMeeting)).toEqual(['server/discover']);
+  expect(server.asked().filter(isNegotiating)).toEqual(['server/discover']);
 });
 
 test('official servers of both eras are spoken to without sessions, one that starts slowly from its next start on', async () => {
@@ -185,7 +185,7 @@ test.each([
   const hub = await testHub({ mcpServers: { stdio: over.stdio.config, http: over.http.config } });
   await hub.connected(2);
   for (const server of Object.values(over))
-    expect(server.asked().filter(isMeeting)).toEqual(['server/discover', 'initialize']);
+    expect(server.asked().filter(isNegotiating)).toEqual(['server/discover', 'initialize']);
 });
 
 test('a server of a revision to come is refused with its name', async () => {
@@ -228,7 +228,7 @@ test('the settings can say the era, and then nothing else is tried', async () =>
   const hub = await testHub({ mcpServers: { s: old.config, now: now.config } });
   await hub.connected(1);
   expect(isNew(await callSeen(hub))).toBe(false);
-  expect(old.asked().filter(isMeeting)).toEqual(['initialize']);
+  expect(old.asked().filter(isNegotiating)).toEqual(['initialize']);
   await until('the reason is told', () =>
     hub.hub
       .servers()

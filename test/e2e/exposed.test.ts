@@ -11,7 +11,8 @@ import { legacySession, modern, modernRequest, session } from '../kit/sessions.t
 import { type SettingsDocument, type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// Who counts as being on this machine (CONTRACT §7): a hub that others can reach, behind a proxy as well, is open to nobody who was not let in.
+// Who counts as being on this machine (CONTRACT §7): a hub that others can reach, behind a proxy as well, is open to
+// nobody who was not let in.
 
 const reading = { inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } };
 const plain = hostileStdio({ name: 'plain', tools: ['echo', 'poke'] });

@@ -9,9 +9,13 @@ import { searchReady } from '../kit/search-ready.ts';
 import { testHub } from '../kit/test-hub.ts';
 import type { TestHub } from '../kit/test-hub.ts';
 
-// The hub renames and filters, it never rewrites (CONTRACT §5): compared without JSON.parse, which would hide what it loses.
+// The hub renames and filters, it never rewrites (CONTRACT §5): compared without JSON.parse, which would hide what it
+// loses.
 
-/** JSON that most relays damage: big and oddly spelled numbers, keys with powers, keys that look alike, unusual characters, escapes. */
+/**
+ * JSON that most relays damage: big and oddly spelled numbers, keys with powers, keys that look alike, unusual
+ * characters, escapes.
+ */
 const pretty = `{"big":9007199254740993,"bigger":-123456789012345678901234567890,"one":1,"oneToo":1.0,"hundred":1e2,"tiny":1E-400,"huge":1e400,"zero":-0,"precise":0.1000000000000000055511151231257827,
  "__proto__":{"polluted":true},"constructor":{"prototype":{"x":1}},"toString":null,"hasOwnProperty":0,"":"empty key"," ":"blank key",
  "\u00e9":"composed","e\u0301":"decomposed","E":1,"e":2,"a":1,"\u0430":"cyrillic","0":"zero","-0":"minus zero","01":"leading","1":"one",
@@ -48,7 +52,8 @@ const servers: Record<string, Hostile> = {};
 let hub: TestHub;
 beforeAll(async () => {
   servers['pipe'] = hostileStdio({ ...options, results: { ...results } });
-  // A server may lay out its JSON as it likes where its transport allows; a line break in it must not break the hub's streams.
+  // A server may lay out its JSON as it likes where its transport allows; a line break in it must not break the hub's
+  // streams.
   const laidOut = { ...results, odd: results.odd.replaceAll(awkward, () => pretty.replaceAll('\n', '\r\n\r\n')) };
   servers['json'] = await hostileHttp({ ...options, results: laidOut, answers: 'json' });
   servers['stream'] = await hostileHttp({ ...options, answers: 'sse' });

@@ -5,7 +5,8 @@ import { type Hostile, hostileStdio } from '../kit/hostile.ts';
 import { modernRequest } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 
-// A request counts when the hub has all of it: who holds its body back keeps nothing that is taken away meanwhile (CONTRACT §2).
+// A request counts when the hub has all of it: who holds its body back keeps nothing that is taken away meanwhile
+// (CONTRACT §2).
 
 let hub: TestHub;
 let server: Hostile;

@@ -6,7 +6,8 @@ import { rpc } from '../kit/raw.ts';
 import { testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// Dying programs print what they were given, and where they are. That is for those who manage the server; who calls its tools hears that it is away.
+// Dying programs print what they were given, and where they are. That is for those who manage the server; who calls its
+// tools hears that it is away.
 
 const env = { LOG_LEVEL: 'info' };
 

@@ -3,7 +3,8 @@ import { type Hostile, hostileStdio } from '../kit/hostile.ts';
 import { modern, session } from '../kit/sessions.ts';
 import { testHub, type TestHub } from '../kit/test-hub.ts';
 
-// Arguments that travel in headers too are the same in both, or nothing is called (2026-07-28, Streamable HTTP, Custom headers).
+// Arguments that travel in headers too are the same in both, or nothing is called (2026-07-28, Streamable HTTP, Custom
+// headers).
 
 const tool = {
   name: 'query',

@@ -338,7 +338,10 @@ describe('what a server says unasked', () => {
     fixture.requests.filter((one) => one.account === account && one.method === method).map(({ params }) => params);
   const sessionOf = (hub: TestHub, token: string) => session(hub.mcp('mail'), bearer(token));
 
-  /** The admin has signed in first, and is who the tools are listed for; ann and bob come in by sessions, keys and without a session. */
+  /**
+   * The admin has signed in first, and is who the tools are listed for; ann and bob come in by sessions, keys and
+   * without a session.
+   */
   async function all() {
     const own = await world({ resources: [uri] });
     const { hub, ann, bob } = own;

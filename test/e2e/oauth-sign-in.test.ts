@@ -5,7 +5,8 @@ import { type Person, person } from '../kit/person.ts';
 import { raw } from '../kit/raw.ts';
 import { testHub, type TestHub } from '../kit/test-hub.ts';
 
-// Nobody gets another person's account at a server, and nobody is led into somebody else's (login CSRF): a sign-in ends for the user who began it, in the browser it began in, or not at all.
+// Nobody gets another person's account at a server, and nobody is led into somebody else's (login CSRF): a sign-in ends
+// for the user who began it, in the browser it began in, or not at all.
 
 interface World {
   readonly fixture: OAuthFixture;

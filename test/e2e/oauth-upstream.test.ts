@@ -9,7 +9,8 @@ import { raw, rpc } from '../kit/raw.ts';
 import { testHub, type HubOptions, type TestHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// The hub signs in to servers that want it (MCP, Authorization): a real authorization server, a real guarded server, and a browser that follows redirects.
+// The hub signs in to servers that want it (MCP, Authorization): a real authorization server, a real guarded server,
+// and a browser that follows redirects.
 
 interface Answer {
   status: string;
@@ -572,7 +573,10 @@ test('no token, code or secret is in any answer, log or file', async () => {
   expect(everything).not.toContain('canary-');
 }, 40_000);
 
-/** A signed-in hub whose tokens are being renewed until `release` is called; its server is on its way to the name `post`. */
+/**
+ * A signed-in hub whose tokens are being renewed until `release` is called; its server is on its way to the name
+ * `post`.
+ */
 async function renamingWhileRenewed(fixture: OAuthFixture, more: object = {}) {
   const { hub, admin } = await signedIn(fixture, {}, more);
   let release = (): void => undefined;

@@ -8,7 +8,8 @@ import { testHub } from '../kit/test-hub.ts';
 import type { TestHub } from '../kit/test-hub.ts';
 import { until, within } from '../kit/until.ts';
 
-// The reference servers behind the hub, the official clients in front of it: if these do not work together, nothing else counts.
+// The reference servers behind the hub, the official clients in front of it: if these do not work together, nothing
+// else counts.
 
 const bin = (name: string) => fileURLToPath(new URL(`../../node_modules/.bin/mcp-server-${name}`, import.meta.url));
 const folder = temporaryFolder();

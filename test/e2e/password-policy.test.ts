@@ -7,7 +7,8 @@ import { storedSettings } from '../kit/hub-database.ts';
 import { failedStart, hubProcess, type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// Which passwords may be set (CONTRACT §7 and the specification: six characters at least), and what becomes of weak ones.
+// Which passwords may be set (CONTRACT §7 and the specification: six characters at least), and what becomes of weak
+// ones.
 
 const policyOf = (passwordPolicy: unknown) => ({ systemConfig: { auth: { passwordPolicy } } });
 const userIn = async (hub: TestHub, name: string) => {

@@ -6,7 +6,8 @@ import { forgedToken } from '../kit/forged-token.ts';
 import { storedSettings } from '../kit/hub-database.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 
-// What takes a login of the last ten minutes (CONTRACT §7): exports with secrets, and changes to the accounts of admins.
+// What takes a login of the last ten minutes (CONTRACT §7): exports with secrets, and changes to the accounts of
+// admins.
 
 const secret = 'the secret of these tests, long enough for HS256';
 const password = 'correct horse';

@@ -5,7 +5,7 @@ import type { LogEntry } from '../../src/core/log-entry.ts';
 import type { Health } from '../../src/http/open/health.ts';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
 import { atEnd } from '../kit/at-end.ts';
-import { patienceMs } from '../kit/databases.ts';
+import { databaseWaitMs } from '../kit/databases.ts';
 import { copyOfEmbedded } from '../kit/embedded-template.ts';
 import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { startPostgres } from '../kit/postgres.ts';
@@ -39,7 +39,7 @@ const written = (hub: Reach) =>
       const { database, logs, activity } = await health(hub);
       return database.state === 'ready' && logs.waiting + activity.waiting === 0;
     },
-    patienceMs,
+    databaseWaitMs,
   );
 
 /** One call that must succeed; gives how long it took. */
@@ -245,7 +245,7 @@ describe('two hubs on one PostgreSQL', () => {
     expect(await who(a, ann)).toBe(401);
     expect(await who(b, ann)).toBe(200);
     await server.start();
-    await until('the other one knows', async () => (await who(b, ann)) === 401, patienceMs);
+    await until('the other one knows', async () => (await who(b, ann)) === 401, databaseWaitMs);
   });
 
   test('a hub that starts while the database is away still refuses what had ended, also at the other hub', async () => {
@@ -262,6 +262,6 @@ describe('two hubs on one PostgreSQL', () => {
     const again = await testHub({ folder: a.folder, env });
     expect([await who(again, ann), await who(again, bob), await who(again, admin)]).toEqual([401, 401, 200]);
     await server.start();
-    await until('the other one knows', async () => (await who(b, bob)) === 401, patienceMs);
+    await until('the other one knows', async () => (await who(b, bob)) === 401, databaseWaitMs);
   });
 });

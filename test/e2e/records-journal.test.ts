@@ -14,7 +14,7 @@ import { until } from '../kit/until.ts';
 // What was answered is in the activity, whatever becomes of the hub and its database.
 
 const alpha = () => hostileStdio({ name: 'alpha', tools: ['echo'] }).config;
-const patienceMs = 60_000;
+const databaseWaitMs = 60_000;
 
 async function postgres() {
   const server = await startPostgres();
@@ -43,7 +43,7 @@ async function recorded(hub: HubProcess): Promise<string[]> {
     const { database, logs, activity } = await health(hub);
     return database.state === 'ready' && logs.waiting + activity.waiting === 0;
   };
-  await until('everything is written', isWritten, patienceMs);
+  await until('everything is written', isWritten, databaseWaitMs);
   const token = await login(hub);
   const found: string[] = [];
   for (let page = 1; ; page += 1) {
@@ -74,7 +74,7 @@ test('every call that was answered is in the activity after kill -9, once', asyn
         if (id !== undefined) answered.push(id);
       }
     });
-    await until('calls are under way', () => answered.length > from + 60, patienceMs);
+    await until('calls are under way', () => answered.length > from + 60, databaseWaitMs);
     await hub.stop('SIGKILL');
     load.isOver = true;
     await Promise.all(callers);
@@ -88,7 +88,7 @@ test('every call that was answered is in the activity after kill -9, once', asyn
   expect(answered.filter((id) => !found.includes(id))).toEqual([]);
   expect(new Set(found).size).toBe(found.length);
   expect((await health(hub)).activity.dropped).toBe(0);
-  await until('the journal is empty', () => journalOf(hub).length === 0, patienceMs);
+  await until('the journal is empty', () => journalOf(hub).length === 0, databaseWaitMs);
 });
 
 test('what was answered while PostgreSQL was away is kept over a stop, and written by the next start', async () => {
@@ -97,7 +97,7 @@ test('what was answered while PostgreSQL was away is kept over a stop, and writt
   const hub = await hubProcess({ mcpServers: { alpha: alpha() }, env });
   await hub.connected(1);
   await server.kill();
-  await until('the loss is noticed', async () => (await health(hub)).database.state === 'down', patienceMs);
+  await until('the loss is noticed', async () => (await health(hub)).database.state === 'down', databaseWaitMs);
   const answered: (string | undefined)[] = [];
   for (let n = 0; n < 30; n += 1) answered.push(await call(hub));
   expect(answered).not.toContain(undefined);

@@ -5,7 +5,8 @@ import { session, type Session } from '../kit/sessions.ts';
 import { testHub, type TestHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// A stream that breaks can be gone on with, by its own client and nobody else (2025-11-25, Resumability and Redelivery; decisions/0021).
+// A stream that breaks can be gone on with, by its own client and nobody else (2025-11-25, Resumability and Redelivery;
+// decisions/0021).
 
 let hub: TestHub;
 let server: Hostile;

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, login } from '../kit/api.ts';
-import { wire } from '../kit/front.ts';
+import { wire } from '../kit/fast-path.ts';
 import { hostileStdio } from '../kit/hostile.ts';
 import { raw, rpc, stream } from '../kit/raw.ts';
 import { session } from '../kit/sessions.ts';

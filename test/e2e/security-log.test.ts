@@ -44,7 +44,7 @@ async function start(kind: 'off' | 'embedded', lines: number): Promise<TestHub> 
 }
 
 /** So many answers of sign-ins that were never begun. */
-async function noise(hub: TestHub, count: number): Promise<void> {
+async function fillLog(hub: TestHub, count: number): Promise<void> {
   for (let sent = 0; sent < count; sent += 50)
     await Promise.all(
       Array.from({ length: 50 }, () => raw(`${hub.url}/oauth/callback?state=no&code=no`, { method: 'GET' })),
@@ -67,7 +67,7 @@ test.each(['off', 'embedded'] as const)('logins and changes stay in the log, in 
   await api(hub, 'GET', '/servers', { token: 'no token of this hub' });
   await raw(hub.mcp(), { headers: { authorization: 'Bearer no key of this hub' }, body: '{}' });
 
-  await noise(hub, 3 * limits.logRing);
+  await fillLog(hub, 3 * limits.logRing);
 
   const failed = await logs(hub, admin, '&q=login%20failed');
   expect(failed.map(({ message }) => /user=(\S+)/.exec(message)?.[1])).toEqual(['eve', 'mallory', 'admin']);

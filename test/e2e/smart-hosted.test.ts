@@ -10,7 +10,8 @@ import { sharedPostgres } from '../kit/shared-postgres.ts';
 import { type HubOptions, type SettingsDocument, type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// CONTRACT §6 with a hosted embedding service: better answers while it works, the same hub while it does not, and nothing embedded twice.
+// CONTRACT §6 with a hosted embedding service: better answers while it works, the same hub while it does not, and
+// nothing embedded twice.
 
 const tool = (name: string, description: string) => ({ name, description, inputSchema: { type: 'object' } });
 const mail = () =>

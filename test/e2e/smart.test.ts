@@ -8,7 +8,8 @@ import { session } from '../kit/sessions.ts';
 import { type SettingsDocument, type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// SPEC, Smart routing; CONTRACT §6: finding a tool by what it does, and calling it, without ever learning of what is out of reach.
+// SPEC, Smart routing; CONTRACT §6: finding a tool by what it does, and calling it, without ever learning of what is
+// out of reach.
 
 const tool = (name: string, description: string, properties: Record<string, unknown> = {}) => ({
   name,

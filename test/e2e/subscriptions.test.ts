@@ -5,7 +5,8 @@ import { legacySession, modern, modernRequest, session } from '../kit/sessions.t
 import { type SettingsDocument, testHub, type TestHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// Who asked for a resource hears of its changes, as long as it may see it; a server is asked once, and hears of the end (CONTRACT §5).
+// Who asked for a resource hears of its changes, as long as it may see it; a server is asked once, and hears of the end
+// (CONTRACT §5).
 
 const uris = ['test://one', 'test://two'];
 const resources = uris.map((uri) => ({ uri, name: uri }));

@@ -18,7 +18,8 @@ import {
   without,
 } from '../kit/two-users.ts';
 
-// Two users and everybody else on smart routing (CONTRACT §2, §6): what one may not see is in no text, result, count, score or error.
+// Two users and everybody else on smart routing (CONTRACT §2, §6): what one may not see is in no text, result, count,
+// score or error.
 
 const password = 'one password for all';
 const modes = { standard: {}, progressive: { SMART_ROUTING_PROGRESSIVE_DISCLOSURE: 'true' } } as const;

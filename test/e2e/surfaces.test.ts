@@ -20,7 +20,8 @@ import {
 } from '../kit/two-users.ts';
 import { until } from '../kit/until.ts';
 
-// Two users and everybody else on every surface (CONTRACT §2): what one may not see is absent, cannot be called, and answers as what does not exist.
+// Two users and everybody else on every surface (CONTRACT §2): what one may not see is absent, cannot be called, and
+// answers as what does not exist.
 
 const password = 'one password for all';
 let hub: TestHub;

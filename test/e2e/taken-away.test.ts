@@ -9,7 +9,8 @@ import { modern, session } from '../kit/sessions.ts';
 import { type HubOptions, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// What is taken away is gone also for what began before: a call that waits for its server, a search that waits for its embedding, news of what was begun (CONTRACT §2).
+// What is taken away is gone also for what began before: a call that waits for its server, a search that waits for its
+// embedding, news of what was begun (CONTRACT §2).
 
 /** A hub with one server, which `ann` sees until `show` says otherwise. */
 async function world(config: Record<string, unknown>, options: HubOptions = {}) {

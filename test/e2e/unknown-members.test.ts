@@ -37,7 +37,10 @@ function pathOf(route: string): string {
   return route.replace(/:(\w+)/g, (_, name: string) => (name === 'id' ? id : (parameters[name] ?? name)));
 }
 
-/** Bodies that may have any member: arguments of tools, and settings of this hub and of other programs, which say themselves what they do not take. */
+/**
+ * Bodies that may have any member: arguments of tools, and settings of this hub and of other programs, which say
+ * themselves what they do not take.
+ */
 const open = [
   'POST /tools/:serverName/:toolName',
   'POST /:name/tools/:serverName/:toolName',

@@ -6,8 +6,8 @@ import { login } from '../kit/api.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// A request may be refused before its body was read. Whoever sends everything before they look, as many clients do, finds the answer all the same, and
-// the connection good for the next request.
+// A request may be refused before its body was read. Whoever sends everything before they look, as many clients do,
+// finds the answer all the same, and the connection good for the next request.
 
 const megabyte = Buffer.alloc(1024 * 1024, 0x20);
 /** Slower than a sender in the same machine: the rest comes long after the hub has made up its mind. */

@@ -22,7 +22,8 @@ test.each([{}, { answers: 'json' }, { noGetStream: true }, { lostStatus: 400 }] 
     const own = await session(hub.mcp());
     await server.control({ loseSessions: true });
     const answer = await within('the healed call', own.call('s-delay', { tag: 'healed' }), 10_000);
-    // 400 for an unknown session is what some servers answer against the specification; a clear error will do there, and the next call heals.
+    // 400 for an unknown session is what some servers answer against the specification; a clear error will do there,
+    // and the next call heals.
     if (!('lostStatus' in options)) expect(answer.result?.content?.[0]?.text).toBe('healed');
     await until('calls work', async () => textOf(await call(hub, 's-delay', { tag: 'after' })) === 'after');
     const made = server.received('tools/call').filter((one) => JSON.stringify(one.params).includes('healed'));

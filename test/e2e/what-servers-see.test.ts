@@ -5,7 +5,8 @@ import { rpc } from '../kit/raw.ts';
 import { legacySession, modern, session } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 
-// SECURITY.md, "What a tool server can see": the calls to it, and not who makes them, with which credential, from where, or what others call.
+// SECURITY.md, "What a tool server can see": the calls to it, and not who makes them, with which credential, from
+// where, or what others call.
 
 let hub: TestHub;
 let servers: Record<'stdio' | 'streamable' | 'sse' | 'stateful', Hostile>;

@@ -7,7 +7,8 @@ import { session } from '../kit/sessions.ts';
 import { hubProcess } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// What calls allocate is garbage when they are over, and collected young; what is not is paid for by those that come after (decisions/0029). In bytes, not in time.
+// What calls allocate is garbage when they are over, and collected young; what is not is paid for by those that come
+// after (decisions/0029). In bytes, not in time.
 
 const collectYoung = fileURLToPath(new URL('../kit/fixtures/collect-young.cjs', import.meta.url));
 const atOnce = 16;
@@ -42,8 +43,9 @@ test.each<[string, (options: HostileOptions) => Hostile | Promise<Hostile>]>([
     };
     // Code that is new to V8 grows old too.
     await calls(2_000);
-    // Some 70 bytes where the machine is idle, up to 470 where it is not and calls take longer; an object too many is well over a thousand.
-    // Rounds, and their median: in one of them the hub does what it does once, such as reading the words of the search, in another V8 collects what is old.
+    // Some 70 bytes where the machine is idle, up to 470 where it is not and calls take longer; an object too many is
+    // well over a thousand. Rounds, and their median: in one of them the hub does what it does once, such as reading
+    // the words of the search, in another V8 collects what is old.
     const perCall: number[] = [];
     for (let round = 0; round < 3; round++) {
       const before = await oldBytes();

@@ -4,7 +4,10 @@ type Closer = () => Promise<unknown> | void;
 const ofTheFile: Closer[] = [];
 const underTheFile: Closer[] = [];
 
-/** Has something undone when the running test ends, or the test file when no test runs (beforeAll). Last come, first undone. */
+/**
+ * Has something undone when the running test ends, or the test file when no test runs (beforeAll). Last come, first
+ * undone.
+ */
 export function atEnd(close: Closer): void {
   try {
     onTestFinished(async () => {
@@ -20,7 +23,10 @@ export function atFileEnd(close: Closer): void {
   underTheFile.push(close);
 }
 
-/** What `each-file.ts` does at the end of a test file. What fails keeps nothing else from being undone, for the next file runs in the same process. */
+/**
+ * What `each-file.ts` does at the end of a test file. What fails keeps nothing else from being undone, for the next
+ * file runs in the same process.
+ */
 export async function closeFile(): Promise<void> {
   const failures: unknown[] = [];
   for (const closers of [ofTheFile, underTheFile]) {

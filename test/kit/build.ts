@@ -5,8 +5,8 @@ import { bundle } from '../../scripts/bundle.mjs';
 import { embeddedTemplate } from './embedded-template.ts';
 
 /**
- * Before any test, once, ahead of the workers: `dist/` is what `src/` says, so that tests may start the real program, and so is `.built/parts.js`; and there is an empty
- * embedded database to copy.
+ * Before any test, once, ahead of the workers: `dist/` is built from `src/`, so that tests may start the real program,
+ * and so is `.built/parts.js`; and there is an empty embedded database to copy.
  */
 export default async function build(): Promise<void> {
   if (!existsSync('dist/cli.js') || Math.max(newest('src'), newest('web')) > statSync('dist/cli.js').mtimeMs) {

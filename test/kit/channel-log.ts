@@ -33,7 +33,7 @@ export function channelLog(): ChannelLog {
     closings,
     message(message, text, relatedTo) {
       heard.push({ message, text, relatedTo });
-      // All that tests ask has a number.
+      // All requests of tests have a number as id.
       return message.method !== undefined || typeof message.id === 'number';
     },
     large(answer) {

@@ -7,7 +7,10 @@ import { logLines } from './channel-log.ts';
 
 type Parts = Pick<DispatchOptions, 'views' | 'subscriptions' | 'logLevels' | 'tasks' | 'about' | 'hints'>;
 
-/** What a request needs of the client side besides its server, for tests of a part of it: nothing is known of any server. */
+/**
+ * What a request needs of the client side besides its server, for tests of a part of it: nothing is known of any
+ * server.
+ */
 export function clientParts(views: Views): Parts {
   return {
     views,

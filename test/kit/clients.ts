@@ -13,7 +13,9 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { atEnd } from './at-end.ts';
 
-/** Every official client the hub promises to serve: version of the library, transport, and for v2 the era it negotiates. */
+/**
+ * Every official client the hub promises to serve: version of the library, transport, and for v2 the era it negotiates.
+ */
 export const clientKinds = ['v1 http', 'v1 sse', 'v2 http', 'v2 sse', 'v2 stateless'] as const;
 export type ClientKind = (typeof clientKinds)[number];
 
@@ -66,7 +68,9 @@ export interface ElicitResult {
 
 const everything = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: { listChanged: true } };
 
-/** Connects one official client to a scope of the hub, the way its users do: `connect('v1 sse', hub.url, 'my-group')`. */
+/**
+ * Connects one official client to a scope of the hub, the way its users do: `connect('v1 sse', hub.url, 'my-group')`.
+ */
 export async function connect(
   kind: ClientKind,
   hubUrl: string,

@@ -1,4 +1,7 @@
-/** The milliseconds of CPU time that `work` takes in this process: others on a busy machine do not count, as they would by the clock. */
+/**
+ * The milliseconds of CPU time that `work` takes in this process: others on a busy machine do not count, as they would
+ * by the clock.
+ */
 export function cpuMsOf(work: () => void): number {
   const before = process.cpuUsage();
   work();

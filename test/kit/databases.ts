@@ -25,12 +25,14 @@ export const places: Record<'postgres' | 'embedded', () => Promise<DatabasePlace
 
 const handles = new Map<keyof typeof places, Promise<DatabaseHandle>>();
 
-/** A ready database with empty tables: one per kind and test file, because opening an embedded one is what takes time. */
+/**
+ * A ready database with empty tables: one per kind and test file, because opening an embedded one is what takes time.
+ */
 export async function emptyDatabase(kind: keyof typeof places): Promise<DatabaseHandle> {
   const opening = handles.get(kind) ?? openShared(kind);
   handles.set(kind, opening);
   const handle = await opening;
-  const open = await handle.whenReady(patienceMs);
+  const open = await handle.whenReady(databaseWaitMs);
   await open.tx((tx) =>
     tx.script(
       'truncate toolhub.logs, toolhub.activity, toolhub.revocations, toolhub.settings, toolhub.oauth_tokens, toolhub.sign_ins',
@@ -40,7 +42,7 @@ export async function emptyDatabase(kind: keyof typeof places): Promise<Database
 }
 
 /** How long a test waits for a database on a machine that is busy with other tests. */
-export const patienceMs = 25_000;
+export const databaseWaitMs = 25_000;
 
 async function openShared(kind: keyof typeof places): Promise<DatabaseHandle> {
   const url = kind === 'postgres' ? await (await sharedPostgres()).createDatabase() : undefined;
@@ -53,6 +55,6 @@ async function openShared(kind: keyof typeof places): Promise<DatabaseHandle> {
     rmSync(dataDir, { recursive: true, force: true });
   });
   handle.start();
-  await handle.whenReady(patienceMs);
+  await handle.whenReady(databaseWaitMs);
   return handle;
 }

@@ -7,7 +7,10 @@ import { openDatabase } from '../../src/database/open.ts';
 
 export const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** Making an embedded database takes seconds, so one is made for all runs until PGlite or the migrations change, and tests get copies. */
+/**
+ * Making an embedded database takes seconds, so one is made for all runs until PGlite or the migrations change, and
+ * tests get copies.
+ */
 export async function embeddedTemplate(): Promise<string> {
   const key = createHash('sha256').update(readFileSync('package-lock.json')).update(JSON.stringify(readMigrations()));
   const cache = 'node_modules/.cache/toolhub';

@@ -1,4 +1,5 @@
-// Opens the embedded database in the folder given and inserts numbers for ever, saying each one once it is acknowledged. Says `open`, or `refused: <why>` and ends.
+// Opens the embedded database in the folder given and inserts numbers for ever, saying each one once it is
+// acknowledged. Says `open`, or `refused: <why>` and ends.
 import { openDatabase } from '../../.built/parts.js';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };

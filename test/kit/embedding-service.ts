@@ -27,7 +27,9 @@ export interface EmbeddingRequest {
   readonly encoding: string | undefined;
 }
 
-/** A service that speaks OpenAI's `POST /embeddings`, with vectors that depend on nothing but the text and the model. */
+/**
+ * A service that speaks OpenAI's `POST /embeddings`, with vectors that depend on nothing but the text and the model.
+ */
 export interface EmbeddingFixture {
   /** For `OPENAI_API_BASE_URL`. */
   readonly url: string;
@@ -44,7 +46,7 @@ export interface EmbeddingFixture {
   /** Texts it takes in one request, and characters in one text. */
   most: number;
   mostChars: number;
-  /** Whether it can answer in base64; others answer with numbers whatever they are asked for. */
+  /** Whether it can answer in base64; others always answer with numbers. */
   base64: boolean | 'refused';
   close(): Promise<void>;
 }

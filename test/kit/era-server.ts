@@ -8,10 +8,13 @@ import { within } from './until.ts';
 
 type Era = 'session' | 'stateless';
 
-/** What a server of `fixtures/era-server.mjs` speaks, and how it takes the question. */
+/** What a server of `fixtures/era-server.mjs` speaks, and how it handles the negotiation. */
 export interface EraOptions {
   readonly speaks: readonly Era[];
-  /** What it does with `server/discover` instead of answering it: an object is the answer (`result` or `error`). HTTP: only where it does not speak without sessions. */
+  /**
+   * What it does with `server/discover` instead of answering it: an object is the answer (`result` or `error`). HTTP:
+   * only where it does not speak without sessions.
+   */
   readonly discover?: 'silent' | 'dies' | 'reset' | Record<string, unknown>;
   /** HTTP: its errors do not say which request they are for. */
   readonly nameless?: boolean;
@@ -54,7 +57,10 @@ export interface EraServer {
   cutStreams(): Promise<void>;
 }
 
-/** A server of the official library that speaks both, for the hub to start; it reads nothing earlier than `startMs` after its start. */
+/**
+ * A server of the official library that speaks both, for the hub to start; it reads nothing earlier than `startMs`
+ * after its start.
+ */
 export function dualStdio(startMs = 0): Record<string, unknown> {
   return { command: process.execPath, args: [dual, 'stdio', String(startMs)] };
 }

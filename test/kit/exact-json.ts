@@ -1,7 +1,7 @@
 /**
- * JSON compared by meaning without losing any of it: numbers by their digits (1.0 is not 1, 64-bit integers stay), keys by their
- * characters (`__proto__` is a key like any other), no member dropped because it occurs twice. Only white space, the way a string is escaped, and
- * the order of members do not count.
+ * JSON compared by meaning without losing any of it: numbers by their digits (1.0 is not 1, 64-bit integers stay), keys
+ * by their characters (`__proto__` is a key like any other), no member dropped because it occurs twice. Only white
+ * space, the way a string is escaped, and the order of members do not count.
  */
 export function exact(text: string): string {
   let at = 0;

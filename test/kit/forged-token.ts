@@ -1,6 +1,9 @@
 import { createHmac } from 'node:crypto';
 
-/** An access token as a hub with this secret makes them, from another time. `more` replaces claims; undefined leaves one out. */
+/**
+ * An access token as a hub with this secret makes them, from another time. `more` replaces claims; undefined leaves one
+ * out.
+ */
 export function forgedToken(
   secret: string,
   { username = 'admin', ageMs = 0, more = {} }: { username?: string; ageMs?: number; more?: object } = {},

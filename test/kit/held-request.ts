@@ -34,7 +34,7 @@ export async function heldRequest(
       incoming.on('error', reject).on('end', () => resolve({ status: incoming.statusCode ?? 0, text }));
     });
   });
-  // Who never looks at it has heard of the failure elsewhere.
+  // A test that never looks at it gets the failure elsewhere.
   answer.catch(() => undefined);
   const asked = new Promise<void>((resolve) => outgoing.once('continue', () => resolve()));
   outgoing.flushHeaders();

@@ -10,7 +10,9 @@ import { atEnd } from './at-end.ts';
 import { processes } from './processes.ts';
 import { within } from './until.ts';
 
-/** What a scripted server does, and does wrong. Nothing given: an honest server with the tools of `hostile-core.mjs`. */
+/**
+ * What a scripted server does, and does wrong. Nothing given: an honest server with the tools of `hostile-core.mjs`.
+ */
 export interface HostileOptions {
   name?: string;
   instructions?: string;
@@ -51,7 +53,7 @@ export interface HostileOptions {
   lastWords?: string;
   /** Answers a call after it was cancelled. */
   answerCancelled?: boolean;
-  /** Starts a helper process that nobody but its group's owner ends. */
+  /** Starts a helper process that ends only when its process group is ended. */
   grandchild?: boolean;
 
   /** stdio: lines printed before every message. */
@@ -116,7 +118,7 @@ export interface JournalEntry {
 export interface Hostile {
   /** Its entry in `mcpServers`. */
   readonly config: Record<string, unknown>;
-  /** Everything it saw so far, over all its lives. */
+  /** Everything it saw so far, in all its processes. */
   journal(): JournalEntry[];
   /** The messages it received of one method. */
   received(method: string): { id: string | number | undefined; params: Record<string, unknown>; text: string }[];
@@ -182,7 +184,10 @@ export async function hostileHttp(options: HostileOptions = {}): Promise<Hostile
   };
 }
 
-/** What a failing hub left running must not outlive the test. A process is known by its id and its command: ids are used again. */
+/**
+ * What a failing hub left running must not outlive the test. A process is known by its id and its command: ids are used
+ * again.
+ */
 function endSurvivors(journal: string): void {
   const seen = readers(journal)
     .journal()

@@ -11,7 +11,7 @@ import type { HostileOptions } from './hostile.ts';
 import { legacySession, session } from './sessions.ts';
 import { until } from './until.ts';
 
-// The judges are judged: fixtures against the official clients, helpers against known texts.
+// Tests of the test kit: fixtures against the official clients, helpers against known texts.
 
 async function direct(options: HostileOptions) {
   const server = hostileStdio(options);
@@ -31,7 +31,8 @@ test('an honest scripted server satisfies the official client over stdio', async
     onprogress: (step) => progress.push(step.progress),
   });
   expect(result['content']).toEqual([{ type: 'text', text: 'ü€😀 done after 4' }]);
-  // The client forgets who waits for progress as soon as the answer is there: of steps that it read together with that, it tells none.
+  // The client drops its progress handlers as soon as the answer is there: it reports no step that it read together
+  // with the answer.
   expect(progress).toEqual([1, 2, 3, 4].slice(0, progress.length));
   expect((await client.getPrompt({ name: 'p' })).messages).toHaveLength(1);
   expect((await client.readResource({ uri: 'x://y' })).contents).toEqual([{ uri: 'x://y', text: 'honest has x://y' }]);

@@ -20,7 +20,10 @@ const documents = paths
   .filter((path) => /^(?:[A-Z]+|docs\/.*|decisions\/.*|bench\/.*|models\/.*)\.md$/.test(path))
   .filter((path) => path !== 'CHANGELOG.md');
 
-/** Whether something in the repository is called so: by its whole path, or by the end of it; `*` is any name. An ending may be left out. */
+/**
+ * Whether something in the repository is called so: by its whole path, or by the end of it; `*` is any name. An ending
+ * may be left out.
+ */
 function isThere(name: string): boolean {
   const pattern = name
     .replace(/\/$/, '')
@@ -30,7 +33,10 @@ function isThere(name: string): boolean {
   return paths.some((path) => called.test(path));
 }
 
-/** Words in backticks that are files of sources, or begin with a folder of ours; of the map of the rooms every file and folder. */
+/**
+ * Words in backticks that are files of sources, or begin with a folder of ours; of the map of the modules every file
+ * and folder.
+ */
 function namesIn(text: string): string[] {
   const [maps, rest] = [text.match(/^```\nsrc\/$[\s\S]*?^```$/gm) ?? [], text.replaceAll(/^```[\s\S]*?^```$/gm, '')];
   const quoted = [...rest.matchAll(/`([\w.*/-]+)`/g)].map(([, word = '']) => word);

@@ -6,7 +6,7 @@ import { atEnd } from './at-end.ts';
 
 /** What an authorization server or its MCP server does out of line; may be changed at any time. */
 export interface OAuthSwitches {
-  /** What it says of PKCE; null leaves it out. */
+  /** What its metadata has for PKCE; null leaves it out. */
   challengeMethods?: readonly string[] | null;
   /** The issuer its metadata name. */
   issuer?: string | undefined;
@@ -73,9 +73,9 @@ export interface OAuthFixture {
   readonly requests: { readonly account: string; readonly method: string; readonly params: Record<string, unknown> }[];
   /** Says something on each stream that is open with a token of this account; returns on how many. */
   say(account: string, message: unknown): number;
-  /** All access tokens stop being good. */
+  /** All access tokens become invalid. */
   expireAll(): void;
-  /** All tokens of somebody stop being good, refresh tokens too. */
+  /** All tokens of an account become invalid, refresh tokens too. */
   endSignInOf(account: string): void;
   /** A client that was registered by hand. */
   addClient(id: string, secret: string): void;
@@ -84,7 +84,10 @@ export interface OAuthFixture {
   close(): Promise<void>;
 }
 
-/** A real authorization server and, on another port, an MCP server that it guards. Registration, code with PKCE, rotation of refresh tokens, revocation. */
+/**
+ * A real authorization server and, on another port, an MCP server that it guards. Registration, code with PKCE,
+ * rotation of refresh tokens, revocation.
+ */
 export async function oauthFixture(switches: OAuthSwitches = {}): Promise<OAuthFixture> {
   const clients = new Map<string, { secret: string | undefined; redirectUris: string[] | undefined }>();
   const codes = new Map<string, Issued & { challenge: string; redirectUri: string }>();

@@ -31,7 +31,10 @@ export interface RestApi {
   on(path: string, handler: Handler): void;
 }
 
-/** A real REST API on 127.0.0.1 that answers every request with what it got, as JSON. It ends with the test, or the file. */
+/**
+ * A real REST API on 127.0.0.1 that answers every request with what it got, as JSON. It ends with the test, or the
+ * file.
+ */
 export async function restApi(): Promise<RestApi> {
   const handlers = new Map<string, Handler>();
   const received: Received[] = [];

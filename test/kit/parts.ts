@@ -1,4 +1,5 @@
-// Parts of the hub that tests run in processes of their own. `build.ts` makes `.built/parts.js` of it: Node 20 runs no TypeScript.
+// Parts of the hub that tests run in processes of their own. `build.ts` makes `.built/parts.js` of it: Node 20 runs no
+// TypeScript.
 export { openDatabase } from '../../src/database/open.ts';
 export { takeLock } from '../../src/disk/folder-lock.ts';
 export { standardOutput } from '../../src/logs/output.ts';

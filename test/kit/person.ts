@@ -1,6 +1,6 @@
 import { passwordOf } from './api.ts';
 
-/** A page somebody sees: the last answer, after every redirect. */
+/** A page that a person sees: the last answer, after every redirect. */
 export interface Page {
   readonly status: number;
   readonly text: string;
@@ -8,9 +8,12 @@ export interface Page {
   readonly url: string;
 }
 
-/** Somebody with a browser of their own: it keeps cookies, follows redirects, and fills in the hub's sign-in page. Over at authorization servers they are signed in already, under the same name. */
+/**
+ * A person with a browser of their own: it keeps cookies, follows redirects, and fills in the hub's sign-in page. Over
+ * at authorization servers they are signed in already, under the same name.
+ */
 export interface Person {
-  /** Opens an address; where the hub asks who they are, they say it. */
+  /** Opens an address; where the hub asks for a sign-in, they sign in. */
   open(url: string): Promise<Page>;
   /** The same up to the hub's callback, which is not opened. */
   answerOf(url: string): Promise<URL>;

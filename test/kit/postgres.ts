@@ -70,7 +70,8 @@ export async function startPostgres(): Promise<TestPostgres> {
   return {
     port,
     createDatabase: () => createDatabaseAt(port),
-    // Killing the postmaster alone would leave its children; on SIGQUIT they all die at once, and the next start recovers from the log.
+    // Killing the postmaster alone would leave its children; on SIGQUIT they all die at once, and the next start
+    // recovers from the log.
     kill: () => end('SIGQUIT'),
     start,
     async close() {
@@ -89,7 +90,10 @@ export async function createDatabaseAt(port: number): Promise<string> {
 
 const template = 'node_modules/.cache/toolhub/postgres-15';
 
-/** Making a cluster takes as much work as many tests together, so one is made for all runs, and each server gets a copy, with the same owner. */
+/**
+ * Making a cluster takes as much work as many tests together, so one is made for all runs, and each server gets a copy,
+ * with the same owner.
+ */
 async function copyOfCluster(data: string, make: (folder: string) => Promise<void>): Promise<void> {
   if (existsSync(template))
     return finished(spawn('cp', ['-a', template, data], { stdio: ['ignore', 'ignore', 'pipe'] }));

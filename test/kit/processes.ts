@@ -2,7 +2,9 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
-/** One process as /proc tells it. `group` is the process group; zombies are left out everywhere, for they no longer run. */
+/**
+ * One process as /proc tells it. `group` is the process group; zombies are left out everywhere, for they no longer run.
+ */
 export interface ProcessInfo {
   readonly pid: number;
   readonly parent: number;
@@ -48,7 +50,7 @@ export function openFiles(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
 
-/** A port of 127.0.0.1 that nobody listened on a moment ago. */
+/** A port of 127.0.0.1 that no process listened on a moment ago. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

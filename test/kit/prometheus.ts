@@ -18,7 +18,10 @@ const labelName = /[a-zA-Z_][a-zA-Z0-9_]*/y;
 const labelValue = /"((?:[^"\\\n]|\\[\\"n])*)"/y;
 const number = /^(?:[+-]?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|Inf)|NaN)$/i;
 
-/** Reads the text format of Prometheus, version 0.0.4, and nothing that only looks like it: throws at the first line that is not right, and at a series that is there twice. */
+/**
+ * Reads the text format of Prometheus, version 0.0.4, and nothing that only looks like it: throws at the first line
+ * that is not right, and at a series that is there twice.
+ */
 export function scrape(text: string): Scrape {
   if (!text.endsWith('\n')) throw new Error('the last line has no end');
   const types = new Map<string, string>();

@@ -15,7 +15,10 @@ const documents = [
 /** Every figure of every recorded run, as it is spelled. */
 const recorded = new Set(readResults().flatMap(({ rows }) => rows.flatMap((row) => Object.values(row).map(String))));
 
-/** Figures with a unit of speed or size; counts of sessions and tools are not claims. `µs` and the like may follow a narrow space. */
+/**
+ * Figures with a unit of speed or size; counts of sessions and tools are not claims. `µs` and the like may follow a
+ * narrow space.
+ */
 function figuresIn(text: string): string[] {
   return [...text.matchAll(/(\d[\d\u202f ]*(?:\.\d+)?)\s*(?:µs|ms|KB|MB|calls a second|calls\/s|times)/g)].map(
     ([, figure = '']) => figure.replaceAll(/[\u202f ]/g, ''),

@@ -47,7 +47,10 @@ export interface RawOptions {
   timeoutMs?: number;
 }
 
-/** A complete HTTP answer. `messages` and `texts` (the same, as JSON text) hold what it carried, be it JSON or an event stream. */
+/**
+ * A complete HTTP answer. `messages` and `texts` (the same, as JSON text) hold what it carried, be it JSON or an event
+ * stream.
+ */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;

@@ -8,7 +8,10 @@ declare module 'vitest' {
   }
 }
 
-/** A run whose hubs are to have PostgreSQL starts one for them all, ahead of the workers. Tests that kill theirs start their own. */
+/**
+ * A run whose hubs are to have PostgreSQL starts one for them all, ahead of the workers. Tests that kill theirs start
+ * their own.
+ */
 export default async function runPostgres({ provide }: TestProject): Promise<() => Promise<void>> {
   const server = await startPostgres();
   provide('postgresPort', server.port);

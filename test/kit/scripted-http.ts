@@ -23,7 +23,10 @@ export interface ScriptedHttp {
   close(): Promise<void>;
 }
 
-/** An HTTP server on a free port of 127.0.0.1 that does what `script` says for each request. It is stopped at the end of the test. */
+/**
+ * An HTTP server on a free port of 127.0.0.1 that does what `script` says for each request. It is stopped at the end of
+ * the test.
+ */
 export async function scriptedHttp(
   script: (seen: Seen, response: ServerResponse, request: IncomingMessage) => void,
 ): Promise<ScriptedHttp> {

@@ -23,7 +23,7 @@ export interface Session {
   notify(method: string, params?: unknown): Promise<RawAnswer>;
   /** A request whose answer is read while it comes. */
   begin(method: string, params?: unknown, options?: RawOptions & { id?: string | number }): Promise<Stream>;
-  /** The stream for what the server says unasked. */
+  /** The stream for the server's messages outside of requests. */
   listen(): Promise<Stream>;
   end(): Promise<RawAnswer>;
 }
@@ -78,7 +78,9 @@ export async function session(url: string, options: SessionOptions = {}): Promis
   return own;
 }
 
-/** Whether the hub says that it does this. What it does not say it must refuse; either way a test has something to hold against it. */
+/**
+ * Whether the hub says that it does this. What it does not advertise it must refuse; so a test can check either case.
+ */
 export function advertises(own: Session, capability: string, member?: string): boolean {
   const value = own.initialized.result?.capabilities?.[capability];
   return member === undefined ? value !== undefined : value?.[member] === true;
@@ -141,7 +143,10 @@ export interface ModernOptions extends RawOptions {
   meta?: Record<string, unknown>;
 }
 
-/** One stateless request of 2026-07-28 with the headers that the revision demands; options take away or change what they say. */
+/**
+ * One stateless request of 2026-07-28 with the headers that the revision demands; options take away or change what they
+ * say.
+ */
 export function modernRequest(method: string, params: Record<string, unknown>, options: ModernOptions): RawOptions {
   const { id = 1, meta, headers, ...rest } = options;
   const name = params['name'] ?? params['uri'];

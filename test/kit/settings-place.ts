@@ -8,7 +8,10 @@ import { openSettings } from '../../src/settings/store.ts';
 import type { SettingsStore } from '../../src/settings/store.ts';
 import { atEnd } from './at-end.ts';
 
-/** A folder of its own for the running test, with a settings file in it (not yet there) and stores of it that close by themselves. */
+/**
+ * A folder of its own for the running test, with a settings file in it (not yet there) and stores of it that close by
+ * themselves.
+ */
 export interface SettingsPlace {
   readonly folder: string;
   readonly path: string;

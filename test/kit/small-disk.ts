@@ -7,7 +7,7 @@ import { temporaryFolder } from './hostile.ts';
 /** A folder on a disk of its own of a few megabytes. */
 export interface SmallDisk {
   readonly folder: string;
-  /** Takes all room there is; the names of files can still be made. */
+  /** Fills all space; empty files can still be made. */
   fill(): void;
   /** Gives it back. */
   free(): void;
@@ -42,7 +42,7 @@ function openSmallDisk(): SmallDisk & { unmount(): void } {
           try {
             while (writeSync(file, Buffer.alloc(size)) === size);
           } catch {
-            // No room for that many.
+            // No space for that many.
           }
         }
       } finally {

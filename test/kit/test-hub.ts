@@ -26,7 +26,9 @@ export interface HubOptions extends SettingsDocument {
   env?: Record<string, string>;
   /** A folder of an earlier hub, to start again on the same data. */
   folder?: string;
-  /** Without a settings file: the hub makes one with its sample servers. Otherwise a hub of which nothing is said has no server. */
+  /**
+   * Without a settings file: the hub makes one with its sample servers. Otherwise a hub without settings has no server.
+   */
   firstStart?: boolean;
 }
 
@@ -34,7 +36,10 @@ interface Files {
   readonly folder: string;
   readonly settingsPath: string;
   readonly env: Record<string, string>;
-  /** Replaces the settings file: the whole text or a document; `in place` as `echo >` does, otherwise as editors do (new file, rename). */
+  /**
+   * Replaces the settings file: the whole text or a document; `in place` as `echo >` does, otherwise as editors do (new
+   * file, rename).
+   */
   write(document: SettingsDocument | string, how?: 'in place' | 'rename'): void;
 }
 
@@ -80,7 +85,7 @@ async function files(options: HubOptions): Promise<Files> {
       LOG_LEVEL: 'error',
       LOG_FORMAT: 'json',
       ADMIN_PASSWORD: 'correct horse',
-      // None as a rule: opening the embedded one costs seconds. Tests that are about it say so.
+      // None as a rule: opening the embedded one takes seconds. Tests that are about it set `DB_URL`.
       ...(env['DB_URL'] === undefined && { DB_URL: await hubDatabase(dataDir) }),
       ...env,
     },
@@ -110,7 +115,9 @@ function reach(url: string): Reach {
   };
 }
 
-/** A hub in this process on a free port, with a folder of its own. Settings as in the file, next to `env` and `folder`. */
+/**
+ * A hub in this process on a free port, with a folder of its own. Settings as in the file, next to `env` and `folder`.
+ */
 export async function testHub(options: HubOptions = {}): Promise<TestHub> {
   const own = await files(options);
   const hub = await startHub(readEnv(own.env));
@@ -141,7 +148,10 @@ export interface HubProcess extends Files, Reach {
 
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
-/** `toolhub serve` as a process of its own. Resolves when it answers `/health`; throws with its output when it ends before. */
+/**
+ * `toolhub serve` as a process of its own. Resolves when it answers `/health`; throws with its output when it ends
+ * before.
+ */
 export async function hubProcess(options: HubOptions = {}): Promise<HubProcess> {
   const started = await startProcess(options);
   const url = await until(
@@ -204,7 +214,7 @@ async function startProcess(options: HubOptions) {
   };
 }
 
-/** Gently first: its children end with it only then for certain. */
+/** SIGTERM first: only then its children are certain to end with it. */
 async function endProcess(child: ChildProcess, exited: Promise<Exit>): Promise<void> {
   child.kill('SIGTERM');
   try {

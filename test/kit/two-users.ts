@@ -10,8 +10,9 @@ interface Entry {
 }
 
 /**
- * A small world for tests of who sees what, and what CONTRACT §2 and §7 say about it, written down a second time in the plainest words. Every server has the
- * tools `<name>_open`, `<name>_picked` (the one that groups pick) and `<name>_off` (switched off), a prompt, a resource and a template.
+ * A small world for tests of who sees what, and the rules of CONTRACT §2 and §7 about it, written a second time as
+ * simply as possible. Every server has the tools `<name>_open`, `<name>_picked` (the one that groups pick) and
+ * `<name>_off` (switched off), a prompt, a resource and a template.
  */
 export const servers: Record<string, Entry> = {
   commonszq: { visibility: 'public' },
@@ -33,7 +34,10 @@ interface World {
   readonly visibility: string;
   readonly owner: string;
   readonly sharedWithUsers?: string[];
-  /** Servers by name, and whether only `_picked` is in the group; of those that are picked, no prompt and no resource is. */
+  /**
+   * Servers by name, and whether only `_picked` is in the group; of those that are picked, no prompt and no resource
+   * is.
+   */
   readonly members: Record<string, 'all' | 'picked'>;
 }
 
@@ -93,7 +97,7 @@ const memberships: Record<string, string[]> = { ann: ['crewgq'] };
 
 export const toolsOf = (server: string) => [`${server}_open`, `${server}_picked`, `${server}_off`];
 
-/** What of a server somebody is shown to call: everything, what the groups pick, or nothing. */
+/** What of a server a user is shown to call: everything, what the groups pick, or nothing. */
 export function grant(who: Who, server: string): 'all' | 'picked' | 'none' {
   const {
     visibility,
@@ -102,7 +106,7 @@ export function grant(who: Who, server: string): 'all' | 'picked' | 'none' {
     sharedWithUsers = [],
   } = servers[server] ?? { visibility: 'private' };
   const isOfUser = owner !== 'admin';
-  // A user's word does not make anything public (CONTRACT §7).
+  // A user alone cannot make anything public (CONTRACT §7).
   const isPublic = visibility === 'public' && (!isOfUser || publishedBy !== undefined);
   if (isPublic || (who === 'admin' && !isOfUser)) return 'all';
   if (who === 'nobody') return visibility === undefined && !isOfUser ? 'all' : 'none';
@@ -112,7 +116,7 @@ export function grant(who: Who, server: string): 'all' | 'picked' | 'none' {
   return through.includes('all') ? 'all' : through.includes('picked') ? 'picked' : 'none';
 }
 
-/** Whether somebody is told of a server where servers are managed: admins manage what they are not shown to call, too. */
+/** Whether a user sees a server where servers are managed: admins manage what they are not shown to call, too. */
 export function knows(who: Who, server: string): boolean {
   return who === 'admin' || grant(who, server) !== 'none';
 }
@@ -141,10 +145,10 @@ export function shownTools(who: Who, scope: string): string[] {
     .sort();
 }
 
-/** Where something is said: to somebody who calls tools, or who manages servers. */
+/** Where something is said: to a user who calls tools, or who manages servers. */
 type Place = 'to callers' | 'to managers';
 
-/** Every name that must not reach somebody's eyes. What is switched off is told to those who may switch it on. */
+/** Every name that a user must not see. What is switched off is shown to users who may switch it on. */
 export function hiddenNames(who: Who, place: Place = 'to callers'): string[] {
   const ofServers = Object.keys(servers).flatMap((server) => {
     const granted = grant(who, server);
@@ -161,7 +165,7 @@ export function without(text: string, names: readonly string[]): string {
   return [...names].sort((a, b) => b.length - a.length).reduce((rest, name) => rest.replaceAll(name, '<name>'), text);
 }
 
-/** Fails when a text tells of anything that is hidden from somebody. */
+/** Fails when a text tells of anything that is hidden from a user. */
 export function seesNone(text: string, who: Who, where: string, place?: Place): void {
   for (const name of hiddenNames(who, place))
     expect(text.includes(name), `${where} tells of ${name}: ${text.slice(0, 300)}`).toBe(false);

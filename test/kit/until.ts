@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export class Hopeless extends Error {}
 
 /**
- * Asks again every few milliseconds until `look` returns something that is neither undefined, null nor false (or stops throwing),
- * and returns it. Throws what it waited for, and what it saw last, after `timeoutMs`.
+ * Asks again every few milliseconds until `look` returns something that is neither undefined, null nor false (or stops
+ * throwing), and returns it. Throws what it waited for, and what it saw last, after `timeoutMs`.
  */
 export async function until<T>(
   what: string,

@@ -1,13 +1,13 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** One entry of a zip, with room for every lie a zip can tell. */
+/** One entry of a zip, with fields for every false value that a zip can have. */
 export interface ZipEntry {
   name: string | Buffer;
   data?: Buffer | string;
   /** Unix mode with the file type, `0o100644`; 0 = as written by DOS. */
   mode?: number;
   store?: boolean;
-  /** What the directory claims, in place of the truth. */
+  /** What the directory says, in place of the true values. */
   claims?: { size?: number; compressedSize?: number; crc?: number; method?: number; flags?: number };
   /** Where its data is taken from, in place of its own: the index of an earlier entry. */
   sharesDataOf?: number;

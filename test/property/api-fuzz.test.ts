@@ -60,7 +60,10 @@ beforeAll(async () => {
   );
 });
 
-/** Names of what is there, and of what must not be mistaken for it. The accounts that the test calls with are not among them. */
+/**
+ * Names of what is there, and of what must not be mistaken for it. The accounts that the test calls with are not among
+ * them.
+ */
 const names = fc.oneof(
   fc.constantFrom('alpha', 'spare', 'dev', 'carl', 'echo', 'aaaaaaaa-1111-4111-8111-111111111111', 'fuzzed'),
   fc.constantFrom(
@@ -336,7 +339,10 @@ function send(method: string, { path, who, type, headers, body }: Sent): Promise
 
 const cut: Answer = { status: 413, type: 'application/json', text: '{"success":false,"message":"cut off"}' };
 
-/** OpenAPI-style execution and its documents, whose failures are `{error, message}`; the path as it was meant by the time it arrived. */
+/**
+ * OpenAPI-style execution and its documents, whose failures are `{error, message}`; the path as it was meant by the
+ * time it arrived.
+ */
 const isBare = (path: string) => /\/tools\/[^/]+\/[^/]+$|\/openapi\.(?:json|yaml)$/.test(path);
 /** Answers that are no envelope when they are good. */
 const isDocument = (path: string) => isBare(path) || /^\/docs|\/export$|\/(?:stream|events)$/.test(path);

@@ -7,8 +7,9 @@ import { modern, session, type Session } from '../kit/sessions.ts';
 import { type SettingsDocument, testHub, type TestHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// Clients of both eras, changes of the settings, servers that grow and die, hubs that start again, in any order, held against a model of a page: what each client sees is
-// what the model says, streams are told of a change if and only if theirs is one, and sessions end when they are ended and not before.
+// Clients of both eras, changes of the settings, servers that grow and die, hubs that start again, in any order, held
+// against a model of a page: what each client sees is what the model says, streams are told of a change if and only if
+// theirs is one, and sessions end when they are ended and not before.
 
 type Name = 'a' | 'b';
 const names: readonly Name[] = ['a', 'b'];

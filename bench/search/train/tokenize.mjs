@@ -1,5 +1,6 @@
 // node bench/search/train/tokenize.mjs <training text> <benchmark data> <output folder> [first-half]
-// Turns the training text into one file per source with a line per pair: terms of a, tab, terms of b. README.md says what the text is.
+// Turns the training text into one file per source with a line per pair: terms of a, tab, terms of b. README.md says
+// what the text is.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -16,13 +17,19 @@ if (!texts || !data || !output) {
 }
 /** Sets whose queries must never be trained on: they are the exam. */
 const exam = [...macroSets, 'mcp-union'];
-/** What the tools of those sets say of themselves: public servers are in several collections. The others of mcp-union are those of toucan-corpus. */
+/**
+ * What the tools of those sets say of themselves: public servers are in several collections. The others of mcp-union
+ * are those of toucan-corpus.
+ */
 const examined = new Set(
   macroSets
     .flatMap((name) => readSet(data, name).tools.map(({ description }) => plain(description)))
     .filter((text) => text.length > 25),
 );
-/** Sets whose development queries are training text. Those of bfcl, sealtools and toollinkos stay out, to check and calibrate with. */
+/**
+ * Sets whose development queries are training text. Those of bfcl, sealtools and toollinkos stay out, to check and
+ * calibrate with.
+ */
 const trained = ['metatool'];
 
 mkdirSync(output, { recursive: true });

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { silent } from '../../../test/kit/databases.ts';
 import { server, settings, user } from '../../../test/kit/snapshots.ts';
 import { HubError } from '../../core/errors.ts';
-import { createRoom } from '../../disk/room.ts';
+import { createFullDiskRetry } from '../../disk/full-disk-retry.ts';
 import { openDataDir } from '../../settings/data-dir.ts';
 import type { Check } from './check.ts';
 import { checkCommands, type ReadyServer } from './commands.ts';
@@ -148,7 +148,7 @@ describe('the data folder', () => {
   });
 
   test('says which hub uses it', async () => {
-    const dataDir = await openDataDir(folder, silent, createRoom(silent));
+    const dataDir = await openDataDir(folder, silent, createFullDiskRetry(silent));
     dataDir.announce('http://127.0.0.1:3999');
     const { detail } = await checkDataFolder(folder);
     dataDir.close();

@@ -6,7 +6,7 @@ import { limits } from '../../core/limits.ts';
 import type { TransportSettings } from '../../core/settings/types.ts';
 import type { Check } from './check.ts';
 
-/** Launchers that are worth a word even when no server needs them, and how to get them. */
+/** Launchers that are reported even when no server needs them, and how to get them. */
 const launchers: Readonly<Record<string, string>> = {
   npx: 'Install Node.js with npm: https://nodejs.org/',
   uvx: 'Install uv: https://docs.astral.sh/uv/',
@@ -19,7 +19,10 @@ export interface ReadyServer {
   readonly transport: TransportSettings;
 }
 
-/** One check per program that starts servers: is it there, and who needs it? The usual launchers come first. `path` is the hub's own PATH. */
+/**
+ * One check per program that starts servers: is it there, and who needs it? The usual launchers come first. `path` is
+ * the hub's own PATH.
+ */
 export async function checkCommands(servers: readonly ReadyServer[], path: string): Promise<Check[]> {
   const users = commandUsers(servers, path);
   const commands = new Set([...Object.keys(launchers), ...users.keys()]);
@@ -81,7 +84,7 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** The client alone is no use: does the engine answer? */
+/** The client alone is not enough: does the engine answer? */
 async function checkDockerEngine(client: string, neededBy: string, needed: boolean): Promise<Check> {
   const name = 'docker';
   try {

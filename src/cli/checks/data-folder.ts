@@ -35,7 +35,10 @@ async function holderOf(folder: string): Promise<string> {
   return `the hub with process id ${holder.pid} on ${holder.host}${holder.url === undefined ? '' : ` at ${holder.url}`} uses it now`;
 }
 
-/** One warning for the data folder and the settings file each, when every user of the machine has access to them. The hub closes what belongs to its user. */
+/**
+ * One warning for the data folder and the settings file each, when every user of the machine has access to them. The
+ * hub closes what belongs to its user.
+ */
 export function checkPermissions(dataDir: string, settingsPath: string): Check[] {
   const places = { 'data folder': resolve(dataDir), 'settings file': resolve(settingsPath) };
   return Object.entries(places).flatMap(([what, path]): Check[] => {

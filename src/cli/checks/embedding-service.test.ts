@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { embeddingService } from '../../../test/kit/embedding-service.ts';
-import type { EmbeddingWishes } from '../../smart/hosted/embedding-choice.ts';
+import type { EmbeddingConfig } from '../../smart/hosted/embedding-choice.ts';
 import { checkEmbeddingService } from './embedding-service.ts';
 
 const name = 'embedding service';
 
-const openai = (given: EmbeddingWishes['openai'], more: Partial<EmbeddingWishes> = {}): EmbeddingWishes => {
+const openai = (given: EmbeddingConfig['openai'], more: Partial<EmbeddingConfig> = {}): EmbeddingConfig => {
   return { ...more, openai: given, azure: {} };
 };
 

@@ -1,14 +1,17 @@
 import { errorText, type ErrorCode, HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import { createHostedEmbedder } from '../../smart/hosted/embedder.ts';
-import { chooseEmbedding, type EmbeddingService, type EmbeddingWishes } from '../../smart/hosted/embedding-choice.ts';
+import { chooseEmbedding, type EmbeddingService, type EmbeddingConfig } from '../../smart/hosted/embedding-choice.ts';
 import type { Check } from './check.ts';
 
 const name = 'embedding service';
 
-/** Really asks the embedding service for one vector, if one is wanted. Never a failure: without it the built-in search answers. */
-export async function checkEmbeddingService(wishes: EmbeddingWishes): Promise<Check> {
-  const choice = chooseEmbedding(wishes);
+/**
+ * Really asks the embedding service for one vector, if one is wanted. Never a failure: without it the built-in search
+ * answers.
+ */
+export async function checkEmbeddingService(embedding: EmbeddingConfig): Promise<Check> {
+  const choice = chooseEmbedding(embedding);
   switch (choice.kind) {
     case 'builtin':
       return { name, status: 'ok', detail: 'none is wanted; the search is built in' };

@@ -3,7 +3,10 @@ import { createOutside, type Place } from '../../core/access/outside.ts';
 import type { Settings } from '../../core/settings/types.ts';
 import type { Check } from './check.ts';
 
-/** A warning per thing that callers without a credential can do on a hub that others can reach, with how to close it; nothing to say of one that they cannot. */
+/**
+ * A warning per thing that callers without a credential can do on a hub that others can reach, with how to close it;
+ * nothing to say of one that they cannot.
+ */
 export function checkExposure(place: Place, settings: Settings | undefined): Check[] {
   if (!settings || !isExposed(place, settings)) return [];
   const name = 'exposure';

@@ -3,8 +3,8 @@ import type { Settings } from '../../core/settings/types.ts';
 import type { Check } from './check.ts';
 
 /**
- * Weak passwords, as far as they can be known: settings keep hashes, so a hub notes it when a password is set and when somebody logs in with it. `given` is
- * `ADMIN_PASSWORD`. Nothing is said when none is known.
+ * Weak passwords, as far as they can be known: settings keep hashes, so a hub notes it when a password is set and when
+ * a user logs in with it. `given` is `ADMIN_PASSWORD`. Nothing is said when none is known.
  */
 export function checkPasswords(
   settings: Pick<Settings, 'users' | 'system'> | undefined,

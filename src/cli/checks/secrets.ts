@@ -2,7 +2,9 @@ import type { TransportSettings } from '../../core/settings/types.ts';
 import { type ReadableSecrets, readableText } from '../../env/withdraw.ts';
 import type { Check } from './check.ts';
 
-/** One warning per process that shows secrets of the hub to the programs it starts; nothing to say when it starts none. */
+/**
+ * One warning per process that shows secrets of the hub to the programs it starts; nothing to say when it starts none.
+ */
 export function checkSecrets(
   readable: readonly ReadableSecrets[],
   servers: readonly { readonly transport: Pick<TransportSettings, 'type'> }[],

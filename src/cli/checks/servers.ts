@@ -14,7 +14,10 @@ export interface Offer {
 
 type Probe = (server: ServerSettings) => Promise<Offer>;
 
-/** Really connects to each server, as many at once as a start would, and lists what it offers. `probe` is bounded in time by itself. */
+/**
+ * Really connects to each server, as many at once as a start would, and lists what it offers. `probe` is bounded in
+ * time by itself.
+ */
 export async function checkServers(
   servers: readonly { readonly settings: ServerSettings }[],
   probe: Probe,
@@ -40,7 +43,7 @@ async function checkServer(server: ServerSettings, probe: Probe): Promise<Check>
     return { name, status: 'ok', detail: `${offer.join(', ')} (${(ms / 1000).toFixed(1)} s)` };
   } catch (error) {
     if (!(error instanceof HubError)) throw error;
-    // What is only not so yet is the hub's to mend.
+    // A server that is only not ready yet needs no action: the hub tries again.
     return { name, status: error.code === 'not_ready' ? 'warn' : 'fail', detail: error.message };
   }
 }

@@ -28,7 +28,9 @@ export interface PreparedServer {
   readonly settings: ServerSettings;
   readonly transport: TransportSettings;
   readonly missing: readonly string[];
-  /** Whether an admin vouches for it; without that it gets nothing of the environment and reaches no private address. */
+  /**
+   * Whether an admin vouches for it; without that it gets nothing of the environment and reaches no private address.
+   */
   readonly trusted: boolean;
   readonly allowedCidrs: readonly string[];
 }
@@ -41,7 +43,10 @@ export interface SettingsPlace {
   readonly load: () => Promise<Loaded>;
 }
 
-/** The settings file; with a database in `DB_URL`, which the file only fills, the copy of what this hub last had from it. */
+/**
+ * The settings file; with a database in `DB_URL`, which the file only fills, the copy of what this hub last had from
+ * it.
+ */
 export async function settingsPlace(env: Pick<Env, 'database' | 'dataDir' | 'settingsPath'>): Promise<SettingsPlace> {
   const path = resolve(env.settingsPath);
   const file = { path, load: () => settingsFile(path).load() };

@@ -1,6 +1,9 @@
 import type { Check } from './check.ts';
 
-/** One warning per `${NAME}` that is not set: it became empty text, and the server may fail in a way that does not say why. */
+/**
+ * One warning per `${NAME}` that is not set: it became empty text, and the server may fail in a way that does not say
+ * why.
+ */
 export function checkVariables(
   servers: readonly { readonly name: string; readonly missing: readonly string[] }[],
 ): Check[] {

@@ -5,7 +5,8 @@ import { anonymous, anonymousOutside, type Principal } from './principal.ts';
 import type { Settings } from '../settings/types.ts';
 
 /**
- * What a caller without a credential can do on an exposed hub, a line each (CONTRACT §7); none when that is nothing. The last line says how to close it.
+ * What a caller without a credential can do on an exposed hub, a line each (CONTRACT §7); none when that is nothing.
+ * The last line says how to close it.
  */
 export function exposure(settings: Settings): string[] {
   const seen = (principal: Principal) =>

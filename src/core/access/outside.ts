@@ -1,7 +1,8 @@
 import { inRanges, parseCidr } from '../address.ts';
-import { remembering } from '../remembering.ts';
+import { memoizeLast } from '../memoize-last.ts';
 
-// Who counts as being on this machine (CONTRACT §7). The socket alone does not tell: behind a proxy on the same machine everybody comes from loopback.
+// Who counts as being on this machine (CONTRACT §7). The socket alone does not tell: behind a proxy on the same machine
+// every client comes from loopback.
 
 /** What the environment says about where the hub can be reached. */
 export interface Place {
@@ -21,7 +22,10 @@ export interface Sent {
 
 /** Where requests come from. Both answers may change with the settings. */
 export interface Outside {
-  /** True when the hub listens beyond loopback, or is said to have an address there: then every request may be of others, whatever it looks like. */
+  /**
+   * True when the hub listens beyond loopback, or is said to have an address there: then every request may be of
+   * others, whatever it looks like.
+   */
   readonly exposed: () => boolean;
   /** True for each request to an exposed hub, and for one that did not begin on this machine. */
   readonly reaches: (request: Sent) => boolean;
@@ -33,7 +37,7 @@ export function createOutside(place: Place, settingsBaseUrl: () => string | unde
     !isLoopbackName(place.host) ||
     place.allowedHosts.some((allowed) => !isLoopbackName(hostName(allowed))) ||
     (place.installBaseUrl !== undefined && !isLoopbackUrl(place.installBaseUrl));
-  const leadsBeyond = remembering((url) => !isLoopbackUrl(url));
+  const leadsBeyond = memoizeLast((url) => !isLoopbackUrl(url));
   const exposed = (): boolean => {
     if (always) return true;
     const url = settingsBaseUrl();
@@ -42,7 +46,10 @@ export function createOutside(place: Place, settingsBaseUrl: () => string | unde
   return { exposed, reaches: (request) => exposed() || isFromOutside(request) };
 }
 
-/** True for a request that did not come from this machine, or that something passed on (a proxy names itself or its client), whatever `TRUST_PROXY` says. */
+/**
+ * True for a request that did not come from this machine, or that something passed on (a proxy names itself or its
+ * client), whatever `TRUST_PROXY` says.
+ */
 export function isFromOutside({ headers, socket }: Sent): boolean {
   if (
     headers['x-forwarded-for'] !== undefined ||
@@ -58,7 +65,7 @@ export function isFromOutside({ headers, socket }: Sent): boolean {
 
 const loopback = ['127.0.0.0/8', '::1'].flatMap((text) => parseCidr(text) ?? []);
 /** Of a peer, also in the IPv6 form of IPv4. Requests mostly come from where the one before came from. */
-const isLoopbackAddress = remembering((address) => inRanges(address, loopback));
+const isLoopbackAddress = memoizeLast((address) => inRanges(address, loopback));
 
 /** True for names that only this machine has for itself. IPv6 without brackets. */
 export function isLoopbackName(name: string): boolean {

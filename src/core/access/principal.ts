@@ -1,13 +1,16 @@
 import type { UserSettings } from '../settings/types.ts';
 
 /**
- * Who makes a request (CONTRACT §2). It names the caller only; role and lists are read from the settings snapshot on each request, so a demoted
- * or deleted user loses access at once.
+ * Who makes a request (CONTRACT §2). It names the caller only; role and lists are read from the settings snapshot on
+ * each request, so a demoted or deleted user loses access at once.
  */
 export type Principal =
-  /** `only`: reaches nothing but what the settings call public in so many words (CONTRACT §7). */
+  /** `only`: reaches nothing but what the settings explicitly call public (CONTRACT §7). */
   | { readonly kind: 'anonymous'; readonly only?: 'public' }
-  /** `since`: when the account was made, as the settings say it. Another one of that name is somebody else, whatever is still known of the first. */
+  /**
+   * `since`: when the account was made, as the settings say it. Another account of that name is another user, even if
+   * data of the first is still kept.
+   */
   | { readonly kind: 'user'; readonly username: string; readonly since?: string | undefined }
   | { readonly kind: 'key'; readonly id: string };
 

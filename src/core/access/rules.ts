@@ -10,8 +10,8 @@ import type {
 } from '../settings/types.ts';
 
 /**
- * Who may reach what (CONTRACT §2): the only place that decides it. Every surface asks `resolve` or `reaches`, so what may not be seen is
- * absent everywhere in the same way.
+ * Who may reach what (CONTRACT §2): the only place that decides it. Every surface asks `resolve` or `reaches`, so what
+ * may not be seen is absent everywhere in the same way.
  */
 
 /** A server as one scope shows it: under which prefix, and which of its items. */
@@ -25,7 +25,10 @@ export interface ScopeMember {
 }
 
 export interface Resolved {
-  /** `server`: the scope is this one server, shown under its own names. `nothing`: unknown, or not for this principal; the two look alike. */
+  /**
+   * `server`: the scope is this one server, shown under its own names. `nothing`: unknown, or not for this principal;
+   * the two look alike.
+   */
   readonly kind: 'all' | 'group' | 'server' | 'nothing';
   readonly group: GroupSettings | undefined;
   readonly members: readonly ScopeMember[];
@@ -33,7 +36,10 @@ export interface Resolved {
 
 const nothing: Resolved = { kind: 'nothing', group: undefined, members: [] };
 
-/** The servers that a scope shows to a principal, enabled ones only, in the order of the settings (of the group, in a group). */
+/**
+ * The servers that a scope shows to a principal, enabled ones only, in the order of the settings (of the group, in a
+ * group).
+ */
 export function resolve(settings: Settings, principal: Principal, scope: Scope): Resolved {
   const who = identity(settings, principal);
   if (who === undefined) return nothing;
@@ -56,14 +62,17 @@ function resolveServer(settings: Settings, name: string, who: Identity): Resolve
   return { kind: 'server', group: undefined, members: [whole(server, grant)] };
 }
 
-/** True when the principal may know of this server, whether or not it is enabled: who may call it, and every admin, who manages it. */
+/**
+ * True when the principal may know of this server, whether or not it is enabled: who may call it, and every admin, who
+ * manages it.
+ */
 export function reaches(settings: Settings, principal: Principal, server: ServerSettings): boolean {
   return granted(settings, principal, server) !== undefined;
 }
 
 /**
- * What of this server the principal may know, the server's own switches aside; undefined when it is out of reach. Admins know of everything, since they manage it; what
- * they are shown to call (`resolve`) is less.
+ * What of this server the principal may know, the server's own switches aside; undefined when it is out of reach.
+ * Admins know of everything, since they manage it; what they are shown to call (`resolve`) is less.
  */
 export function granted(settings: Settings, principal: Principal, server: ServerSettings): Grant | undefined {
   if (isAdmin(settings, principal)) return everything;
@@ -73,7 +82,10 @@ export function granted(settings: Settings, principal: Principal, server: Server
   return grantOf(settings, who, server);
 }
 
-/** True when the principal knows of this server in this group: a key that opens a group opens everything in it, but what is for its owner only. */
+/**
+ * True when the principal knows of this server in this group: a key that opens a group opens everything in it, but what
+ * is for its owner only.
+ */
 export function reachesMember(
   settings: Settings,
   principal: Principal,
@@ -87,14 +99,17 @@ export function reachesMember(
 }
 
 /**
- * True for a server that an admin vouches for: one an admin owns, or a program, which nobody else can set up. Others' may not read the hub's
- * environment nor reach private addresses.
+ * True for a server that an admin vouches for: one an admin owns, or a program, which only admins can set up. Servers
+ * of other users may not read the hub's environment nor reach private addresses.
  */
 export function isTrusted(settings: Settings, server: ServerSettings): boolean {
   return server.transport.type === 'stdio' || isOfAdmin(settings, server);
 }
 
-/** True for a server that an admin owns now. What nobody owns is `admin`'s, also in a file whose users have other names. */
+/**
+ * True for a server that an admin owns now. A server without an owner belongs to `admin`, also in a file whose users
+ * have other names.
+ */
 function isOfAdmin({ users }: Pick<Settings, 'users'>, { owner }: ServerSettings): boolean {
   let roles = rolesOf.get(users);
   if (!roles) {
@@ -107,7 +122,10 @@ function isOfAdmin({ users }: Pick<Settings, 'users'>, { owner }: ServerSettings
 /** Made once per snapshot: views ask it of each server. */
 const rolesOf = new WeakMap<Settings['users'], ReadonlyMap<string, UserSettings['role']>>();
 
-/** True for a server that is everybody's: called public in so many words, and by an admin (CONTRACT §7). Its owner's word is not enough. */
+/**
+ * True for a server that every caller may use: an admin has explicitly made it public (CONTRACT §7). That its owner
+ * calls it public is not enough.
+ */
 export function isPublic(settings: Pick<Settings, 'users'>, server: ServerSettings): boolean {
   return server.visibility === 'public' && (server.publishedBy !== undefined || isOfAdmin(settings, server));
 }
@@ -128,7 +146,10 @@ export function reachesGroup(settings: Settings, principal: Principal, group: Gr
   return who !== undefined && seesGroup(who, group) && (who.kind !== 'key' || keyOpensGroup(who.key, group));
 }
 
-/** True when MCP endpoints ask for a credential: as the settings say, and where they are silent for what may come from others (`outside.ts`; CONTRACT §7). */
+/**
+ * True when MCP endpoints ask for a credential: as the settings say, and where they are silent for what may come from
+ * others (`outside.ts`; CONTRACT §7).
+ */
 export function needsCredential({ system }: Pick<Settings, 'system'>, outside: boolean): boolean {
   return system.routing.enableBearerAuth ?? outside;
 }
@@ -149,7 +170,10 @@ export function isInForce({ enabled, expiresAt }: KeySettings): boolean {
   return enabled && (expiresAt === undefined || Date.now() < expiresAt);
 }
 
-/** True when nobody is behind a principal any more: the user is gone, the key is gone, disabled or expired, or the owner of a user's key is. Anonymous is never gone. */
+/**
+ * True when a principal is no longer valid: the user is gone, the key is gone, disabled or expired, or the owner of a
+ * user's key is. Anonymous is never gone.
+ */
 export function isGone(settings: Settings, principal: Principal): boolean {
   return identity(settings, principal) === undefined;
 }
@@ -214,7 +238,7 @@ function groupFor(settings: Settings, name: string, who: Identity): GroupSetting
 
 function seesGroup(who: Identity, group: GroupSettings): boolean {
   if (who.kind === 'key') return true;
-  // A group from a file that does not speak of visibility is open to whoever reaches its servers, as in MCPHub.
+  // A group without a visibility in the file is open to every caller that reaches its servers, as in MCPHub.
   if (group.visibility === undefined || group.visibility === 'public') return true;
   if (who.kind === 'anonymous') return false;
   const { username, role } = who.user;
@@ -222,7 +246,7 @@ function seesGroup(who: Identity, group: GroupSettings): boolean {
   return group.visibility === 'group' && group.sharedWithUsers.includes(username);
 }
 
-/** Which items of a server somebody may see, before the switches of the server itself. */
+/** Which items of a server a caller may see, before the switches of the server itself. */
 export interface Grant {
   readonly tools: Selection;
   readonly prompts: Selection;
@@ -243,28 +267,30 @@ function grantOf(settings: Settings, who: Identity, server: ServerSettings): Gra
   }
 }
 
-/** Where nothing is said of a server, it is open to callers without a credential on this machine, unless a user brought it. */
+/** A server without a visibility is open to callers without a credential on this machine, unless a user added it. */
 function anonymousGrant(settings: Settings, server: ServerSettings, only: 'public' | undefined): Grant | undefined {
   if (isPublic(settings, server)) return everything;
   const isPlain = server.visibility === undefined && isOfAdmin(settings, server);
   return only === undefined && isPlain ? everything : undefined;
 }
 
-/** A key opens what it names. Naming nothing in particular, it does not open what users brought for themselves. */
+/** A key opens what it names. A key that opens everything does not open what users added for themselves. */
 function keyGrant(settings: Settings, { accessType }: KeySettings, server: ServerSettings): Grant | undefined {
   const isForAll = isOfAdmin(settings, server) || isPublic(settings, server);
   return accessType !== 'all' || isForAll ? everything : undefined;
 }
 
 function userGrant(settings: Settings, user: UserSettings, server: ServerSettings): Grant | undefined {
-  // A user's server is not before every admin's model: its words are the user's, and would be read with the rights of an admin.
+  // A user's server is not shown to every admin's model: its texts come from the user, and the model would read them
+  // with the rights of an admin.
   if (user.role === 'admin' && isOfAdmin(settings, server)) return everything;
   if (server.owner === user.username || user.servers.includes(server.name)) return everything;
   if (isPublic(settings, server)) return everything;
-  // A user's server that says public, and that no admin made so, is as good as shared.
+  // A user's server that says public, but that no admin made public, counts as shared.
   const isShared = server.visibility === 'group' || server.visibility === 'public';
   if (isShared && server.sharedWithUsers.includes(user.username)) return everything;
-  // Whoever comes by a group only gets what the groups select, on every endpoint: the selection would be worth nothing otherwise.
+  // A user whose access comes from groups only gets what the groups select, on every endpoint. Otherwise the selection
+  // would have no effect.
   const entries = settings.groups
     .filter((group) => isMember(user, group))
     .flatMap((group) => group.servers.filter((entry) => entry.name === server.name));

@@ -1,4 +1,7 @@
-/** What an endpoint exposes (CONTRACT §5), as its path says; whether a group or server of that name exists is the view's question. */
+/**
+ * What an endpoint exposes (CONTRACT §5), as its path says; whether a group or server of that name exists is the view's
+ * question.
+ */
 export type Scope =
   | { readonly kind: 'all' }
   /** A group by name or id, else the server of that name. */
@@ -7,7 +10,10 @@ export type Scope =
   | { readonly kind: 'server'; readonly name: string }
   | { readonly kind: 'smart'; readonly group: string | undefined };
 
-/** The scope that the path after `/mcp` or `/sse` names (`''`, `/dev`, `/$smart`, `/$smart/dev`); undefined when it cannot be decoded. */
+/**
+ * The scope that the path after `/mcp` or `/sse` names (`''`, `/dev`, `/$smart`, `/$smart/dev`); undefined when it
+ * cannot be decoded.
+ */
 export function scopeOf(rest: string): Scope | undefined {
   let from = 0;
   let to = rest.length;

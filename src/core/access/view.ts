@@ -13,19 +13,25 @@ import { limits } from '../limits.ts';
 export interface Target {
   readonly server: string;
   readonly key: string;
-  /** Set for a resource that no list names, of a server that has others hidden: an error of the server must not tell the two apart. */
+  /**
+   * Set for a resource that no list names, of a server that has others hidden: an error of the server must not tell the
+   * two apart.
+   */
   readonly guarded?: boolean;
 }
 
-/** One list as clients get it. `texts` are the items' JSON, exposed names in place; `targets[i]` is where `texts[i]` leads. */
+/**
+ * One list as clients get it. `texts` are the items' JSON, exposed names in place; `targets[i]` is where `texts[i]`
+ * leads.
+ */
 export interface ViewList {
   readonly texts: readonly string[];
   readonly targets: readonly Target[];
 }
 
 /**
- * What one principal sees in one scope: a pure function of settings, catalogue, principal and scope (DESIGN, sentence 2). Every surface reads
- * it: lists, calls, search, REST, the OpenAPI document.
+ * What one principal sees in one scope: a pure function of settings, catalogue, principal and scope (DESIGN, sentence
+ * 2). Every surface reads it: lists, calls, search, REST, the OpenAPI document.
  */
 export interface View {
   readonly kind: Resolved['kind'];
@@ -34,7 +40,10 @@ export interface View {
   /** Names of the servers in the scope, whether or not they offer anything now. */
   readonly servers: readonly string[];
   readonly lists: Readonly<Record<ItemKind, ViewList>>;
-  /** Set for smart routing: the tools it searches, describes and calls; `lists.tools` then holds its own few, and those that the group pins. */
+  /**
+   * Set for smart routing: the tools it searches, describes and calls; `lists.tools` then holds its own few, and those
+   * that the group pins.
+   */
   readonly smart: SmartView | undefined;
   tool(name: string): Target | undefined;
   prompt(name: string): Target | undefined;
@@ -126,7 +135,9 @@ export interface Views {
   get(principal: Principal, scope: Scope): View;
 }
 
-/** Keeps views ready until settings or catalogue change; `now` gives the two snapshots, which are compared by identity. */
+/**
+ * Keeps views ready until settings or catalogue change; `now` gives the two snapshots, which are compared by identity.
+ */
 export function createViews(now: () => { settings: Settings; catalogue: Catalogue }): Views {
   let settings: Settings | undefined;
   let catalogue: Catalogue | undefined;
@@ -232,7 +243,10 @@ class NamedList implements ViewList {
   readonly texts: string[] = [];
   readonly targets: Target[] = [];
   readonly #byName = new Map<string, Target>();
-  /** The form that is not listed but understood: prefixed on a server's own endpoint, bare where only one server is shown. */
+  /**
+   * The form that is not listed but understood: prefixed on a server's own endpoint, bare where only one server is
+   * shown.
+   */
   readonly #alias = new Map<string, Target>();
   readonly #naming: Naming;
   #members = 0;
@@ -244,7 +258,8 @@ class NamedList implements ViewList {
   add(member: ScopeMember, items: Iterable<ShownItem>): void {
     this.#members++;
     const { own, separator } = this.#naming;
-    // Only a longer prefix that begins with this one can be read into a name; looking at all of them for each tool takes its time.
+    // Only a longer prefix that begins with this one can be read into a name; looking at all of them for each tool
+    // takes its time.
     const prefixes = [...this.#naming.prefixes].filter((other) => other.startsWith(member.prefix));
     for (const { item, description } of items) {
       const target = { server: member.server.name, key: item.key };
@@ -292,7 +307,7 @@ class UriList implements ViewList {
 
 interface ShownItem {
   readonly item: Item;
-  /** The operator's words in place of the server's. */
+  /** The operator's texts in place of the server's. */
   readonly description: string | undefined;
 }
 
@@ -332,8 +347,9 @@ function exposedText(item: Item, name: string | undefined, description: string |
 }
 
 /**
- * Where to read a URI that no list names: the first server with a template that fits, else the only server of the scope that has resources. What the
- * operator switched off or left out of the group, a resource or a whole template, is not found this way either.
+ * Where to read a URI that no list names: the first server with a template that fits, else the only server of the scope
+ * that has resources. What the operator switched off or left out of the group, a resource or a whole template, is not
+ * found this way either.
  */
 function unlisted(uri: string, templates: UriList, resolved: Resolved, catalogue: Catalogue): Target | undefined {
   const template = templates.targets.find((target) => matchesTemplate(target.key, uri));

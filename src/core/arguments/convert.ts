@@ -6,9 +6,10 @@ import { resolveRef } from '../schema/ref.ts';
 import { fromText, kindOf, shown, typesOf } from '../schema/types.ts';
 
 /**
- * Conversion of tool arguments to the types of the tool's input schema (CONTRACT §4, Tool call), for callers that can only send text:
- * query parameters, forms, language models that quote numbers. What fits already is never touched, text becomes another type only when it is exactly that type's
- * JSON, and what cannot be converted is a problem, not a guess. Whether the result keeps all rules of the schema is for `schema-check`.
+ * Conversion of tool arguments to the types of the tool's input schema (CONTRACT §4, Tool call), for callers that can
+ * only send text: query parameters, forms, language models that quote numbers. What fits already is never touched, text
+ * becomes another type only when it is exactly that type's JSON, and what cannot be converted is a problem, not a
+ * guess. Whether the result keeps all rules of the schema is for `schema-check`.
  */
 
 export interface Converted {
@@ -48,7 +49,9 @@ interface Place {
 interface Outcome {
   readonly value: unknown;
   readonly problems: readonly Problem[];
-  /** False when the value breaks a rule that tells alternatives apart (`const`, `enum`, `required`, a member too many). */
+  /**
+   * False when the value breaks a rule that tells alternatives apart (`const`, `enum`, `required`, a member too many).
+   */
   readonly fits: boolean;
 }
 
@@ -92,7 +95,9 @@ function toType(walk: Walk, schema: Record<string, unknown>, value: unknown, pat
   return { value, problems: [{ path, message }], fits: false };
 }
 
-/** `enum` and `const`: text that is not listed itself, but is the JSON of exactly one listed value, becomes that value. */
+/**
+ * `enum` and `const`: text that is not listed itself, but is the JSON of exactly one listed value, becomes that value.
+ */
 function toListed(schema: Record<string, unknown>, value: unknown): Outcome {
   const listed = [...list(schema['enum']), ...(Object.hasOwn(schema, 'const') ? [schema['const']] : [])];
   if (listed.length === 0 || isObject(value) || Array.isArray(value)) return { value, problems: [], fits: true };
@@ -108,7 +113,10 @@ function toListed(schema: Record<string, unknown>, value: unknown): Outcome {
   return { value, problems: [], fits: false };
 }
 
-/** The alternative that takes the value as it is, else the first that can be converted to, else the one that comes closest. */
+/**
+ * The alternative that takes the value as it is, else the first that can be converted to, else the one that comes
+ * closest.
+ */
 function choose(outcomes: readonly Outcome[], value: unknown, path: string): Outcome {
   const possible = outcomes.filter(({ problems }) => problems.length === 0);
   const fitting = possible.filter(({ fits }) => fits);
@@ -132,7 +140,8 @@ function eachMember(
   { path, depth }: { path: string; depth: number },
 ): Outcome {
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
-  // Which members a pattern means is not looked into: patterns of strangers are run under guard only. They stay as they are.
+  // Which members a pattern means is not looked into: patterns of strangers are run under guard only. They stay as they
+  // are.
   const others = schema['patternProperties'] === undefined ? schema['additionalProperties'] : undefined;
   let fits = list(schema['required']).every((key) => typeof key !== 'string' || Object.hasOwn(value, key));
   let changed = false;

@@ -2,8 +2,9 @@ import { elements, members } from '../json/text.ts';
 import { isObject } from '../protocol/rpc.ts';
 
 /**
- * JSON text of `value`, which was made from `original` by converting some parts of it: what is still the same part is taken from `text`, the JSON that
- * `original` was read from. So a 64-bit number that nobody converted keeps all its digits.
+ * JSON text of `value`, which was made from `original` by converting some parts of it: what is still the same part is
+ * taken from `text`, the JSON that `original` was read from. So a 64-bit number that was not converted keeps all its
+ * digits.
  */
 export function exactText(value: unknown, original: unknown, text: string): string {
   if (value === original) return text;

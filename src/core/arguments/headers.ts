@@ -2,7 +2,10 @@ import { limits } from '../limits.ts';
 import { isObject } from '../protocol/rpc.ts';
 import { headerValue } from '../protocol/stateless.ts';
 
-/** A parameter of a tool that travels in a header as well (2026-07-28, Streamable HTTP, Custom headers from tool parameters). */
+/**
+ * A parameter of a tool that travels in a header as well (2026-07-28, Streamable HTTP, Custom headers from tool
+ * parameters).
+ */
 export interface ParamHeader {
   /** Lower case: `mcp-param-region`. */
   readonly header: string;

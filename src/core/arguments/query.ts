@@ -11,8 +11,9 @@ export interface QueryArguments {
 type Tree = Map<string, Tree | string[]>;
 
 /**
- * Reads arguments from query parameters (CONTRACT §4, OpenAPI-style): a repeated name is a list, `a.b` is member `b` of object `a` unless the schema
- * itself names an argument `a.b`. Everything is text still; `convertArguments` makes numbers and JSON of it, by the schema.
+ * Reads arguments from query parameters (CONTRACT §4, OpenAPI-style): a repeated name is a list, `a.b` is member `b` of
+ * object `a` unless the schema itself names an argument `a.b`. Everything is text still; `convertArguments` makes
+ * numbers and JSON of it, by the schema.
  */
 export function queryArguments(query: URLSearchParams, inputSchema: unknown): QueryArguments {
   const declared = isObject(inputSchema) && isObject(inputSchema['properties']) ? inputSchema['properties'] : {};

@@ -12,9 +12,14 @@ export interface PreparedArguments {
   readonly note: string | undefined;
 }
 
-/** Converts and checks arguments by the schema of a tool. Keeps `limits.schemas` compiled schemas, the ones used last. */
+/**
+ * Converts and checks arguments by the schema of a tool. Keeps `limits.schemas` compiled schemas, the ones used last.
+ */
 export interface ToolArguments {
-  /** `toolText` is the tool as its server sent it (JSON text of `tools/list`); a schema that makes no sense checks nothing. Never throws. */
+  /**
+   * `toolText` is the tool as its server sent it (JSON text of `tools/list`); a schema that makes no sense checks
+   * nothing. Never throws.
+   */
   prepare(toolText: string, value: unknown, options?: ConvertOptions): PreparedArguments;
   /** What of the arguments breaks the schema as they are, nothing converted. Never throws. */
   check(toolText: string, value: unknown): readonly Problem[];

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { descriptionInput, isForbiddenName, namesInput, notEmpty, selectionInput, visibilityInput } from './read.ts';
 import { limits } from '../limits.ts';
 
-/** The bodies of the group endpoints (SPEC, Groups; CONTRACT §4). `null` stands for "not given", as in hand-written JSON. */
+/**
+ * The bodies of the group endpoints (SPEC, Groups; CONTRACT §4). `null` stands for "not given", as in hand-written
+ * JSON.
+ */
 
 /** Letters of any script, so that a group can be called what its users call it. */
 export const groupNameInput = z
@@ -72,7 +75,10 @@ export const groupUpdateInput = z
   })
   .refine(notEmpty, 'needs at least one of name, description, servers, visibility, sharedWithUsers, owner');
 
-/** `serverId` is how a usage example of SPEC calls it. With `tools`, the group shows those of the server from its first moment. */
+/**
+ * `serverId` is how a usage example of SPEC calls it. With `tools`, the group shows those of the server from its first
+ * moment.
+ */
 export const serverToAddInput = z
   .object({ serverName: z.string().optional(), serverId: z.string().optional(), tools: selectionInput.nullish() })
   .transform(({ serverName, serverId, tools }) => ({ server: (serverName ?? serverId ?? '').trim(), tools }))

@@ -48,7 +48,10 @@ interface Scopes {
   scope?: string | null | undefined;
 }
 
-/** CONTRACT says `scope`, MCPHub `accessType`. A key must not open more than its maker meant because the other word was read. */
+/**
+ * CONTRACT says `scope`, MCPHub `accessType`. A key must not open more than its maker meant because the hub read the
+ * other member.
+ */
 function scopesAgree({ accessType, scope }: Scopes, context: z.RefinementCtx): void {
   if (accessType && scope && accessType !== scope) {
     context.addIssue({ code: 'custom', path: ['scope'], message: 'contradicts accessType; send one of them' });

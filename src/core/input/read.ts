@@ -4,8 +4,8 @@ import { jsonPath } from '../json/path.ts';
 import { limits } from '../limits.ts';
 
 /**
- * Reads the body of a request by its schema. `attempt` begins the message (`Cannot create the group`). Throws HubError `invalid_input` with every
- * problem at its path.
+ * Reads the body of a request by its schema. `attempt` begins the message (`Cannot create the group`). Throws HubError
+ * `invalid_input` with every problem at its path.
  */
 export function parseInput<T extends z.ZodType>(schema: T, input: unknown, attempt: string): z.infer<T> {
   const result = schema.safeParse(input);
@@ -35,8 +35,9 @@ function reworded(message: string): string {
 }
 
 /**
- * Milliseconds since the epoch of a time in ISO 8601 (`2030-01-31T12:00:00Z`, with any offset, or a date alone, which is its beginning in UTC); undefined for
- * anything else, a time without an offset among it: it would mean another moment on each machine.
+ * Milliseconds since the epoch of a time in ISO 8601 (`2030-01-31T12:00:00Z`, with any offset, or a date alone, which
+ * is its beginning in UTC); undefined for anything else, a time without an offset among it: it would mean another
+ * moment on each machine.
  */
 export function readTime(text: string): number | undefined {
   const isTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/i.test(text);

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { descriptionInput, notEmpty } from './read.ts';
 import { serverNameProblem } from '../settings/server-entry.ts';
 
-/** The bodies of the server endpoints (CONTRACT §4; reference: MCPHub §1.5). What is in `config` is checked with the whole settings document. */
+/**
+ * The bodies of the server endpoints (CONTRACT §4; reference: MCPHub §1.5). What is in `config` is checked with the
+ * whole settings document.
+ */
 
 export const serverNameInput = z
   .string()

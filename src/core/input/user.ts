@@ -4,7 +4,10 @@ import { limits } from '../limits.ts';
 import { isObject } from '../protocol/rpc.ts';
 import { isReservedUser } from '../settings/names.ts';
 
-/** The bodies of the user endpoints (SPEC, Users; CONTRACT §4), in their own spelling and in MCPHub's (`isAdmin`, `newPassword`). */
+/**
+ * The bodies of the user endpoints (SPEC, Users; CONTRACT §4), in their own spelling and in MCPHub's (`isAdmin`,
+ * `newPassword`).
+ */
 
 export const usernameInput = z
   .string()
@@ -64,7 +67,10 @@ export const userUpdateInput = z
     password: password ?? newPassword ?? undefined,
   }));
 
-/** What nobody can have set is refused before anything is looked up: how long that takes would tell who exists. */
+/**
+ * A password that is too long to be set is refused before any user is looked up: the time of the look-up would tell
+ * which users exist.
+ */
 const givenPassword = z.string().max(limits.passwordChars, `may have ${limits.passwordChars} characters at most`);
 
 export const changePasswordInput = z.object({ currentPassword: givenPassword, newPassword: passwordInput });

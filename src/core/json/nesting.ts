@@ -1,8 +1,9 @@
 import { skipString } from './text.ts';
 
 /**
- * True when objects and arrays of a JSON text are nested deeper than `most`. One pass without recursion, before anything is made of the text: a text that is not JSON may get either
- * answer. One that is too short for such a depth, as nearly all are, is not looked at.
+ * True when objects and arrays of a JSON text are nested deeper than `most`. One pass without recursion, before
+ * anything is made of the text: a text that is not JSON may get either answer. One that is too short for such a depth,
+ * as nearly all are, is not looked at.
  */
 export function isNestedDeeperThan(text: string, most: number): boolean {
   if (text.length <= 2 * most) return false;

@@ -5,7 +5,10 @@ export function pointerKey(part: string): string {
   return part.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** What one key of a JSON Pointer leads to: a member of the object's own, or an element by its number; undefined when there is none. */
+/**
+ * What one key of a JSON Pointer leads to: a member of the object's own, or an element by its number; undefined when
+ * there is none.
+ */
 export function childAt(value: unknown, key: string): unknown {
   if (Array.isArray(value)) return /^\d+$/.test(key) ? (value[Number(key)] as unknown) : undefined;
   return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;

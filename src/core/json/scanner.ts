@@ -58,11 +58,13 @@ export interface Wanted {
 }
 
 /**
- * Checks JSON text in UTF-8 while it arrives in pieces that are cut anywhere, and finds members near its surface. It accepts exactly what `JSON.parse` accepts, and like it takes
- * the last of duplicates. The work is bounded by the bytes of each piece, and what it keeps by the nesting. The bytes themselves may be invalid UTF-8 inside strings: that is
- * for who decodes them.
+ * Checks JSON text in UTF-8 while it arrives in pieces that are cut anywhere, and finds members near its surface. It
+ * accepts exactly what `JSON.parse` accepts, and like it takes the last of duplicates. The work is bounded by the bytes
+ * of each piece, and what it keeps by the nesting. The bytes themselves may be invalid UTF-8 inside strings: the code
+ * that decodes them has to check that.
  *
- * Line breaks outside strings are overwritten with blanks, in place: inside they cannot be, so the text has none afterwards.
+ * Line breaks outside strings are overwritten with blanks, in place: inside they cannot be, so the text has none
+ * afterwards.
  */
 export class JsonScanner {
   /** The outermost value's first byte. */
@@ -326,8 +328,8 @@ export class JsonScanner {
 const noWords = new Int32Array(0);
 
 /**
- * The first place from `i` on where a string ends, escapes, or holds what it may not. Four bytes at a time: nearly all of a long message is in its strings. `words` are the bytes
- * from `base` on.
+ * The first place from `i` on where a string ends, escapes, or holds what it may not. Four bytes at a time: nearly all
+ * of a long message is in its strings. `words` are the bytes from `base` on.
  */
 function plainEnd(bytes: Buffer, words: Int32Array, base: number, i: number): number {
   const { length } = bytes;
@@ -340,7 +342,8 @@ function plainEnd(bytes: Buffer, words: Int32Array, base: number, i: number): nu
         const v = words[word] ?? 0;
         const q = v ^ 0x22222222;
         const b = v ^ 0x5c5c5c5c;
-        // Sets the top bit of a byte below 0x20, of a quote and of a backslash ("Bit Twiddling Hacks", Determine if a word has a byte less than n).
+        // Sets the top bit of a byte below 0x20, of a quote and of a backslash ("Bit Twiddling Hacks", Determine if a
+        // word has a byte less than n).
         const found = ((v - 0x20202020) & ~v) | ((q - 0x01010101) & ~q) | ((b - 0x01010101) & ~b);
         if ((found & 0x80808080) !== 0) break;
         word++;

@@ -1,7 +1,7 @@
 /**
- * Editing JSON as text. What the hub relays is never re-serialised: the members that must change are replaced at their spans and every
- * other byte stays, so 64-bit numbers, number spelling, member order and unknown members arrive as they were sent
- * (CONTRACT §5; decisions/0002). Every function here expects text that `JSON.parse` accepts; parse first.
+ * Editing JSON as text. What the hub relays is never re-serialised: the members that must change are replaced at their
+ * spans and every other byte stays, so 64-bit numbers, number spelling, member order and unknown members arrive as they
+ * were sent (CONTRACT §5; decisions/0002). Every function here expects text that `JSON.parse` accepts; parse first.
  */
 
 const quote = 0x22;
@@ -65,8 +65,9 @@ export function memberText(text: string, key: string, at = 0): string | undefine
 export type Edits = Readonly<Record<string, string | null>>;
 
 /**
- * The object with some members replaced, added or taken out; the rest byte for byte. Every duplicate of an edited member is edited, so
- * that a reader who takes the first and one who takes the last agree. A member that is not there is added in front, unless its edit is `null`.
+ * The object with some members replaced, added or taken out; the rest byte for byte. Every duplicate of an edited
+ * member is edited, so that a reader who takes the first and one who takes the last agree. A member that is not there
+ * is added in front, unless its edit is `null`.
  */
 export function editObject(text: string, edits: Edits): string {
   const open = skipSpace(text, 0);

@@ -26,7 +26,10 @@ export class LargeAnswer {
     return whole.slice(result.start, result.end);
   }
 
-  /** JSON text of a member of the result, for `isError`, `resultType`, `ttlMs` and `cacheScope`; undefined when it is not there. */
+  /**
+   * JSON text of a member of the result, for `isError`, `resultType`, `ttlMs` and `cacheScope`; undefined when it is
+   * not there.
+   */
   resultMember(key: string): string | undefined {
     return this.#parts.members.get(key);
   }

@@ -1,4 +1,7 @@
-/** What both sides of the hub need of the stateless revision: it has no handshake, each request says everything itself (2026-07-28, Basic, Versioning). */
+/**
+ * What both sides of the hub need of the stateless revision: it has no handshake, each request says everything itself
+ * (2026-07-28, Basic, Versioning).
+ */
 export const statelessRevision = '2026-07-28';
 
 /** The names under which a request says it, in `params._meta`, and a result in `_meta`. */
@@ -13,7 +16,10 @@ export const metaKeys = {
 
 /** What is known of a request besides its params. A server of the session era sees nothing of it. */
 export interface RequestFacts {
-  /** What the client of this very request can do, as the JSON text of an object. Absent: nothing, so the server asks nothing. */
+  /**
+   * What the client of this very request can do, as the JSON text of an object. Absent: nothing, so the server asks
+   * nothing.
+   */
   readonly capabilities?: string | undefined;
   /** From which severity on the client wants log messages about it; absent: none. */
   readonly logLevel?: string | undefined;
@@ -23,7 +29,10 @@ export interface RequestFacts {
   readonly args?: unknown;
 }
 
-/** The member of `params` that `Mcp-Name` repeats, by method (2026-07-28, Streamable HTTP, Standard request headers; the tasks extension). */
+/**
+ * The member of `params` that `Mcp-Name` repeats, by method (2026-07-28, Streamable HTTP, Standard request headers; the
+ * tasks extension).
+ */
 export const namedBy: ReadonlyMap<string, 'name' | 'uri' | 'taskId'> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
@@ -33,7 +42,10 @@ export const namedBy: ReadonlyMap<string, 'name' | 'uri' | 'taskId'> = new Map([
   ['tasks/cancel', 'taskId'],
 ]);
 
-/** A text as the value of `Mcp-Name` or `Mcp-Param-*`: what is not plain ASCII, or could be mistaken, travels as `=?base64?…?=` (Value encoding). */
+/**
+ * A text as the value of `Mcp-Name` or `Mcp-Param-*`: what is not plain ASCII, or could be mistaken, travels as
+ * `=?base64?…?=` (Value encoding).
+ */
 export function headerValue(text: string): string {
   const plain = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !/^=\?base64\?.*\?=$/.test(text);
   return plain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;

@@ -9,8 +9,9 @@ interface Part {
 const kept = new Map<string, readonly Part[]>();
 
 /**
- * Whether a URI can be an expansion of a URI template (RFC 6570). Exact about what stands between expressions, generous inside them: this decides
- * which server is asked, and the server decides what exists. One pass, no pattern engine: both texts come from strangers.
+ * Whether a URI can be an expansion of a URI template (RFC 6570). Exact about what stands between expressions, generous
+ * inside them: this decides which server is asked, and the server decides what exists. One pass, no pattern engine:
+ * both texts come from strangers.
  */
 export function matchesTemplate(template: string, uri: string): boolean {
   if (uri.length > limits.uriChars || template.length > limits.uriChars) return false;

@@ -14,8 +14,8 @@ export interface Checked {
 }
 
 /**
- * Checks a value against one schema (JSON Schema 2020-12, older drafts by `$schema`). Never throws: a schema that cannot be used, or takes too long,
- * checks nothing and says so, because the server will look at its arguments anyway.
+ * Checks a value against one schema (JSON Schema 2020-12, older drafts by `$schema`). Never throws: a schema that
+ * cannot be used, or takes too long, checks nothing and says so, because the server will look at its arguments anyway.
  */
 export type SchemaCheck = (value: unknown) => Checked;
 
@@ -43,7 +43,10 @@ export function compileSchema(schema: unknown, now: () => number = Date.now): Sc
 
 type Lookup = Record<string, Schema | boolean>;
 
-/** Resolves the references, or says in words why that is impossible. One that leads nowhere or elsewhere allows everything. */
+/**
+ * Resolves the references, or says in words why that is impossible. One that leads nowhere or elsewhere allows
+ * everything.
+ */
 function prepare({ schema, references, leftOut }: CleanSchema): { lookup: Lookup; note: string | undefined } | string {
   let lookup: Lookup;
   try {
@@ -78,8 +81,8 @@ const call = new Script('run()');
 let sandbox: { run?: () => void } | undefined;
 
 /**
- * Runs work that may not end, and ends it. The watch that node:vm sets on a script also stops functions from outside that it calls, regular
- * expressions included. Throws what the work throws, and node:vm's own error when time is up.
+ * Runs work that may not end, and ends it. The watch that node:vm sets on a script also stops functions from outside
+ * that it calls, regular expressions included. Throws what the work throws, and node:vm's own error when time is up.
  */
 function guarded<T>(work: () => T): T {
   sandbox ??= createContext({}) as { run?: () => void };
@@ -91,7 +94,8 @@ function guarded<T>(work: () => T): T {
   try {
     call.runInContext(sandbox, { timeout: limits.schemaCheckMs });
   } catch (error) {
-    // The watch goes by the clock: on a machine that gives this process nothing meanwhile, time is up before anything was done.
+    // The watch goes by the clock: on a machine that gives this process nothing meanwhile, time is up before anything
+    // was done.
     const { user, system } = cpuUsage(before);
     if (!isTimeout(error) || user + system > limits.schemaCheckMs * 500) throw error;
     call.runInContext(sandbox, { timeout: limits.schemaCheckMs });

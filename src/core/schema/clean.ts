@@ -3,7 +3,7 @@ import { limits } from '../limits.ts';
 import { isObject } from '../protocol/rpc.ts';
 import { isJsonType } from './types.ts';
 
-/** A schema of a stranger as the checker can be trusted with it. */
+/** An untrusted schema, in a form that is safe for the checker. */
 export interface CleanSchema {
   /** A copy: known keywords only, each of the right shape, so that the checker may write its marks on it. */
   readonly schema: Schema | boolean;
@@ -35,7 +35,8 @@ interface Work {
 
 type Keep = (value: unknown, depth: number, work: Work) => unknown;
 
-// `undefined` leaves the keyword out. Keywords that say nothing about validity (`title`, `default`, `format`: see decisions/0008) are not here.
+// `undefined` leaves the keyword out. Keywords that say nothing about validity (`title`, `default`, `format`: see
+// decisions/0008) are not here.
 const shapes: readonly (readonly [Keep, readonly string[]])[] = [
   [clean, ['additionalProperties', 'unevaluatedProperties', 'propertyNames', 'additionalItems', 'unevaluatedItems']],
   [clean, ['contains', 'not', 'if', 'then', 'else']],
@@ -89,7 +90,10 @@ function isReference(value: unknown): value is string {
   return typeof value === 'string' && URL.canParse(value, 'https://schema.invalid');
 }
 
-/** A type that JSON Schema does not know (`"any"`, `"str"`) would refuse everything; whoever wrote it did not mean that. */
+/**
+ * A type that JSON Schema does not know (`"any"`, `"str"`) would refuse everything; the author of the schema did not
+ * mean that.
+ */
 function type(value: unknown, _depth: number, work: Work): unknown {
   const words: unknown[] = Array.isArray(value) ? value : [value];
   if (words.length > 0 && words.every(isJsonType)) return value;

@@ -4,7 +4,9 @@ import { childPath } from '../json/path.ts';
 import { childAt, pointerKey } from '../json/pointer.ts';
 import { limits } from '../limits.ts';
 
-/** The checker's errors as problems that people can act on: the innermost ones, each once, at the path of what is wrong. */
+/**
+ * The checker's errors as problems that people can act on: the innermost ones, each once, at the path of what is wrong.
+ */
 export function problemsOf(errors: readonly OutputUnit[], value: unknown): Problem[] {
   const problems = new Map<string, Problem>();
   for (const error of withoutNoise(errors)) {
@@ -41,8 +43,8 @@ function withoutNoise(errors: readonly OutputUnit[]): OutputUnit[] {
       kept.push(error);
       continue;
     }
-    // The errors of its alternatives follow at once. The ones deeper in tell what is wrong with the alternative that was meant; without
-    // any, none was, and the types that would have done are the news.
+    // The errors of its alternatives follow at once. The ones deeper in tell what is wrong with the alternative that
+    // was meant; without any, none was, and the types that would have done are the news.
     let end = i + 1;
     while (end < errors.length && isWithin(errors[end], error)) end++;
     const inner = withoutNoise(errors.slice(i + 1, end));

@@ -1,6 +1,9 @@
 import { childAt, pointerKey } from '../json/pointer.ts';
 
-/** The part of a schema document that a local `$ref` (`#`, `#/$defs/node`) names; undefined for anything else. Nothing is ever fetched. */
+/**
+ * The part of a schema document that a local `$ref` (`#`, `#/$defs/node`) names; undefined for anything else. Nothing
+ * is ever fetched.
+ */
 export function resolveRef(root: unknown, ref: string): unknown {
   if (ref === '#') return root;
   if (!ref.startsWith('#/')) return undefined;

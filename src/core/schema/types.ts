@@ -25,7 +25,10 @@ export function typesOf(schema: Record<string, unknown>): ReadonlySet<JsonType> 
   return words.length > 0 && words.every(isJsonType) ? new Set(words) : undefined;
 }
 
-/** What a text says in JSON, if that is of one of the types. Exact: no white space around scalars, no number that would lose digits. */
+/**
+ * What a text says in JSON, if that is of one of the types. Exact: no white space around scalars, no number that would
+ * lose digits.
+ */
 export function fromText(text: string, types: ReadonlySet<JsonType>): { readonly value: unknown } | undefined {
   if (types.has('boolean') && (text === 'true' || text === 'false')) return { value: text === 'true' };
   if (types.has('null') && text === 'null') return { value: null };

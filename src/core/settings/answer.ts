@@ -9,7 +9,10 @@ import { userAnswer } from './users.ts';
 
 type Document = Readonly<Draft>;
 
-/** The whole settings document as an admin sees it (reference: MCPHub §1.6): unknown members and all, no secret in it, and no hash. */
+/**
+ * The whole settings document as an admin sees it (reference: MCPHub §1.6): unknown members and all, no secret in it,
+ * and no hash.
+ */
 export function settingsAnswer(document: Document, settings: Settings, username: string) {
   const { mcpServers = {}, users: _users, bearerKeys: _keys, systemConfig, oauthTokens: _tokens, ...others } = document;
   const servers = Object.entries(mcpServers).map(([name, entry]) => [name, isObject(entry) ? maskServer(entry) : {}]);
@@ -22,7 +25,7 @@ export function settingsAnswer(document: Document, settings: Settings, username:
   };
 }
 
-/** What everybody else may know: how the hub is reached from outside, and their own keys. */
+/** What users who are no admin may know: how the hub is reached from outside, and their own keys. */
 export function reducedSettingsAnswer({ systemConfig, ...document }: Document, username: string | undefined) {
   const install = systemConfig?.['install'];
   const baseUrl = isObject(install) && typeof install['baseUrl'] === 'string' ? install['baseUrl'] : undefined;

@@ -4,8 +4,9 @@ import { isObject } from '../protocol/rpc.ts';
 export type Entry = Record<string, unknown>;
 
 /**
- * The settings document (`mcp_settings.json`, reference §4.1) as edits get it: plain JSON that they change in place. Only the containers are named;
- * what is in them may have been written by hand, so it is read liberally, and what an edit does not concern stays as it is.
+ * The settings document (`mcp_settings.json`, reference §4.1) as edits get it: plain JSON that they change in place.
+ * Only the containers are named; what is in them may have been written by hand, so it is read liberally, and what an
+ * edit does not concern stays as it is.
  */
 export interface Draft {
   mcpServers?: Record<string, Entry>;
@@ -16,7 +17,10 @@ export interface Draft {
   [key: string]: unknown;
 }
 
-/** On whose behalf a change is made, and what that somebody may see: the rest must answer as if it did not exist. */
+/**
+ * On whose behalf a change is made, and what that user may see: for everything else the change must answer as if it did
+ * not exist.
+ */
 export interface Editor {
   readonly username: string;
   readonly isAdmin: boolean;
@@ -57,8 +61,9 @@ export function ownerOf(draft: Draft, entry: Entry): string {
 }
 
 /**
- * Whose the servers and groups are that nobody owns, which are the system's: `admin`'s (reference: MCPHub §1.1), or the first admin's where a user of that name is
- * none: nobody who is no admin gets them by their name. `users` as the document has them.
+ * Who owns the servers and groups without an owner, which are the system's: `admin` (reference: MCPHub §1.1), or the
+ * first admin where the user of that name is no admin. So a user who is no admin does not get them because of the name.
+ * `users` as the document has them.
  */
 export function systemOwner(users: unknown): string {
   const known: Entry[] = Array.isArray(users) ? users.filter(isObject) : [];
@@ -67,7 +72,9 @@ export function systemOwner(users: unknown): string {
   return textOf(known.find((user) => roleOf(user) === 'admin')?.['username']) ?? 'admin';
 }
 
-/** MCPHub writes `isAdmin`, SPEC says `role`: files have either. Where they contradict each other the user is no admin. */
+/**
+ * MCPHub writes `isAdmin`, SPEC says `role`: files have either. Where they contradict each other the user is no admin.
+ */
 export function roleOf(user: Entry): 'admin' | 'user' {
   const { role, isAdmin } = user;
   if (role === undefined || role === null) return isAdmin === true ? 'admin' : 'user';
@@ -75,8 +82,8 @@ export function roleOf(user: Entry): 'admin' | 'user' {
 }
 
 /**
- * Changes each list of names in place: `each` gives the new name, or undefined to take it out. A name that occurs twice afterwards stays once.
- * Members that are no list are left alone.
+ * Changes each list of names in place: `each` gives the new name, or undefined to take it out. A name that occurs twice
+ * afterwards stays once. Members that are no list are left alone.
  */
 export function renameIn(entries: readonly Entry[], member: string, each: (name: string) => string | undefined): void {
   for (const entry of entries) {

@@ -1,6 +1,6 @@
 /**
- * The embedding service as `systemConfig.smartRouting` describes it (reference: MCPHub §3.5). Texts as written in the file: `${VAR}` is expanded when the service
- * is chosen, never before. The environment wins over each of them.
+ * The embedding service as `systemConfig.smartRouting` describes it (reference: MCPHub §3.5). Texts as written in the
+ * file: `${VAR}` is expanded when the service is chosen, never before. The environment wins over each of them.
  */
 export interface EmbeddingSettings {
   /** False: the search is built in, whatever else is set. */

@@ -38,8 +38,9 @@ export interface NewList {
 }
 
 /**
- * The list to write in place of the old one. Entries the editor may not see stay, behind the others. Throws HubError `invalid_input` naming every
- * server that does not exist, is listed twice with different settings, of which too much is selected, or whose tools could not be told from those of another.
+ * The list to write in place of the old one. Entries the editor may not see stay, behind the others. Throws HubError
+ * `invalid_input` naming every server that does not exist, is listed twice with different settings, of which too much
+ * is selected, or whose tools could not be told from those of another.
  */
 export function groupServers(draft: Draft, by: GroupEditor, { attempt, old, wanted, plain }: NewList): Entry[] {
   const before: unknown[] = Array.isArray(old) ? old : [];
@@ -80,8 +81,8 @@ export function unknownServerText(draft: Draft, by: Editor, name: string): strin
 }
 
 /**
- * What an entry selects beyond what the group had of the server before (`old`) and its editor may use: members and keys of the group get all that it selects, the
- * editor among them.
+ * What an entry selects beyond what the group had of the server before (`old`) and its editor may use: members and keys
+ * of the group get all that it selects, the editor among them.
  */
 export function beyondGrant(by: GroupEditor, entry: Entry, old: unknown): string[] {
   const name = textOf(entry['name']) ?? '';
@@ -122,7 +123,10 @@ export function readMember(element: unknown): GroupServer | undefined {
   };
 }
 
-/** A sentence when tools are selected that the server does not have, or nobody knows whether it has. */
+/**
+ * A sentence when tools are selected that the server does not have, or of which the hub does not know whether it has
+ * them.
+ */
 export function unknownTools(by: GroupEditor, server: string, tools: Selection): string[] {
   if (tools === 'all' || tools.length === 0) return [];
   const known = by.knownTools(server);
@@ -132,7 +136,10 @@ export function unknownTools(by: GroupEditor, server: string, tools: Selection):
   return [`Server "${server}" offers no tool ${listed(unknown.map((tool) => `"${tool}"`))} now.`];
 }
 
-/** Names of tools as the settings keep them, the server's own: whoever copies the names that clients see means the same tools. */
+/**
+ * Names of tools as the settings keep them, the server's own: a user who copies the names that clients see means the
+ * same tools.
+ */
 export function ownNames(
   by: GroupEditor,
   server: string,

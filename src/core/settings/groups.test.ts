@@ -350,7 +350,7 @@ describe('any sequence of edits', () => {
           expect(new Set(keys).size).toBe(groups.length);
           expect(new Set(groups.map(({ id }) => id)).size).toBe(groups.length);
           for (const group of groups) {
-            // A name that is somebody else's id would lead to the wrong group.
+            // A name that is the id of another group would lead to the wrong group.
             expect(groups.some((other) => other !== group && other['name'] === group['id'])).toBe(false);
             const members = configs(draft, String(group['id']));
             for (const { name } of members) expect(Object.keys(draft.mcpServers ?? {})).toContain(name);

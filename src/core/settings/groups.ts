@@ -28,9 +28,10 @@ import { nameKey } from './names.ts';
 import type { GroupServer, GroupSettings, Selection, Visibility } from './types.ts';
 
 /**
- * Edits of the groups in the settings document (SPEC, Groups; CONTRACT §4), to be run inside one change of the settings. `idOrName` may be either,
- * the id wins. Throws HubError: `not_found` for a group that does not exist or may not be seen, `forbidden` for one of somebody else, `conflict` for a name that
- * is taken, `invalid_input` for everything else.
+ * Edits of the groups in the settings document (SPEC, Groups; CONTRACT §4), to be run inside one change of the
+ * settings. `idOrName` may be either, the id wins. Throws HubError: `not_found` for a group that does not exist or may
+ * not be seen, `forbidden` for one of another user, `conflict` for a name that is taken, `invalid_input` for everything
+ * else.
  */
 
 export interface GroupChange {
@@ -60,7 +61,10 @@ export function addGroup(draft: Draft, by: GroupEditor, input: NewGroup): GroupC
   );
 }
 
-/** A plain name in `servers` keeps what the group showed of that server before: whoever sends back the list they got changes nothing. */
+/**
+ * A plain name in `servers` keeps what the group showed of that server before: a client that sends back the list it got
+ * changes nothing.
+ */
 export function updateGroup(draft: Draft, by: GroupEditor, idOrName: string, input: GroupUpdate): GroupChange {
   const attempt = `Cannot change group "${idOrName}"`;
   const group = ownGroup(draft, by, idOrName, attempt);
@@ -128,14 +132,16 @@ export function addServerToGroup(draft: Draft, by: GroupEditor, idOrName: string
 /** Removing a server that is not in the group changes nothing; one that may not be seen is as good as not in it. */
 export function removeServerFromGroup(draft: Draft, by: GroupEditor, idOrName: string, server: string): GroupChange {
   const group = ownGroup(draft, by, idOrName, `Cannot remove server "${server}" from group "${idOrName}"`);
-  // One that is gone from the settings is removable by anyone who may change the group.
+  // A server that is gone from the settings can be removed by every user who may change the group.
   if (Array.isArray(group['servers']) && (by.seesServer(server) || !hasServer(draft, server))) {
     group['servers'] = group['servers'].filter((element) => memberName(element) !== server);
   }
   return changed(draft, group, by, []);
 }
 
-/** Replaces the whole list (SPEC): a plain name means everything the server has. Servers the editor may not see stay. */
+/**
+ * Replaces the whole list (SPEC): a plain name means everything the server has. Servers the editor may not see stay.
+ */
 export function setGroupServers(
   draft: Draft,
   by: GroupEditor,
@@ -179,7 +185,8 @@ export function setGroupTools(
 export function groupAnswer(group: GroupSettings, sees: (server: string) => boolean) {
   const { id, name, description = '', owner, visibility, sharedWithUsers } = group;
   const servers = group.servers.map((server) => server.name).filter(sees);
-  // Not said is open to whoever reaches the servers (core/access/rules.ts), and that is what public is.
+  // A group without a visibility is open to every caller that reaches its servers (core/access/rules.ts), which is the
+  // same as public.
   return { id, name, description, servers, owner, visibility: visibility ?? 'public', sharedWithUsers };
 }
 
@@ -248,7 +255,10 @@ function newOwner(draft: Draft, by: Editor, owner: string, attempt: string): str
   return owner;
 }
 
-/** A group that says nothing is open to everybody, as a public one is. Throws HubError `forbidden` when a user who is no admin asks for either (CONTRACT §7). */
+/**
+ * A group without a visibility is open to every caller, as a public one is. Throws HubError `forbidden` when a user who
+ * is no admin asks for either (CONTRACT §7).
+ */
 function setVisibility(group: Entry, by: Editor, visibility: Visibility | null | undefined, attempt: string): void {
   if (!by.isAdmin && isOpen(visibility)) {
     const message = `${attempt}: only admins make groups public. Share it with "visibility": "group" and "sharedWithUsers", or ask an admin.`;

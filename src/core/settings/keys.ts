@@ -6,8 +6,9 @@ import type { KeyUpdate, NewKey } from '../input/key.ts';
 import { limits } from '../limits.ts';
 
 /**
- * Edits of the access keys in the settings document (CONTRACT §2; reference: MCPHub §1.7), to be run inside one change of the settings. Admins see and change
- * all keys, others their own; a key of somebody else is `not_found`. Throws HubError, also `forbidden` and `invalid_input`.
+ * Edits of the access keys in the settings document (CONTRACT §2; reference: MCPHub §1.7), to be run inside one change
+ * of the settings. Admins see and change all keys, others their own; a key of another user is `not_found`. Throws
+ * HubError, also `forbidden` and `invalid_input`.
  */
 
 type KeyReader = Pick<Editor, 'username' | 'isAdmin'>;
@@ -51,7 +52,7 @@ export function addKey(
   checkExpiry(attempt, input.expiresAt);
   const allowedGroups = [...(input.allowedGroups ?? [])];
   const allowedServers = [...(input.allowedServers ?? [])];
-  // As in the file: whoever names what it opens does not mean everything.
+  // As in the file: a request that names what the key opens does not mean everything.
   const opened = allowedGroups.length + allowedServers.length > 0 ? 'custom' : 'all';
   const key: Entry = {
     id: crypto.randomUUID(),
@@ -90,7 +91,10 @@ export function keyAnswers(document: { readonly bearerKeys?: readonly Readonly<E
   return (document.bearerKeys ?? []).filter((key) => sees(by, key)).map(keyAnswer);
 }
 
-/** Keys of the system belong to the hub: whoever was an admin may know some and goes on being let in with them, which whoever takes the right away has to be told. */
+/**
+ * Keys of the system belong to the hub: a former admin may know some of them and can still use them. The admin who
+ * takes the right away has to be told this.
+ */
 export function systemKeysNote(draft: Draft, username: string): string[] {
   const keys = listOf(draft, 'bearerKeys').filter((key) => kindOf(key) === 'system' && key['enabled'] !== false);
   if (keys.length === 0) return [];
@@ -98,18 +102,24 @@ export function systemKeysNote(draft: Draft, username: string): string[] {
   return [`The access keys of the system stay good: ${names}. Delete those that ${username} knows.`];
 }
 
-/** First eight and last four characters; nothing of a token of which too little to guess would stay hidden, as one that somebody thought up (reference: MCPHub §1.7). */
+/**
+ * First eight and last four characters. Nothing is shown of a short token (for example one that a user invented),
+ * because the hidden rest could be guessed (reference: MCPHub §1.7).
+ */
 export function maskKey(token: string): string {
   return token.length < shown + hidden ? '********' : `${token.slice(0, 8)}...${token.slice(-4)}`;
 }
 
 const shown = 12;
-/** Sixteen letters and digits are out of anybody's reach. */
+/** Sixteen letters and digits cannot be guessed. */
 const hidden = 16;
 
 type Names = Pick<KeyUpdate, 'allowedGroups' | 'allowedServers'>;
 
-/** A slip of the pen would make a key that opens nothing, and that later opens what somebody else calls so. What the key has named before may stay. */
+/**
+ * A typing error would make a key that opens nothing now, and that later opens whatever another user gives that name.
+ * Names that the key had before may stay.
+ */
 function checkNames(
   draft: Draft,
   by: Editor,
@@ -150,7 +160,7 @@ function findKey(draft: Draft, by: KeyReader, id: string): Entry {
   return key;
 }
 
-/** A system key that was made for somebody is still the admins'. */
+/** A system key that was made for a user still belongs to the admins. */
 function sees(by: KeyReader, key: Readonly<Entry>): boolean {
   return by.isAdmin || (kindOf(key) === 'user' && key['owner'] === by.username);
 }

@@ -3,8 +3,8 @@ import { isObject } from '../protocol/rpc.ts';
 import { mask } from '../mask.ts';
 
 /**
- * Some part of the settings as it may be shown: whatever is called like a secret, every value of `env` and `headers`, logins in URLs and tokens of known
- * forms are hidden. For servers there is `maskServer`, which knows their members.
+ * Some part of the settings as it may be shown: whatever is called like a secret, every value of `env` and `headers`,
+ * logins in URLs and tokens of known forms are hidden. For servers there is `maskServer`, which knows their members.
  */
 export function maskDeep(value: unknown): unknown {
   if (typeof value === 'string')

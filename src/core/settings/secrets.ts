@@ -5,7 +5,8 @@ import { mask } from '../mask.ts';
 import { isObject } from '../protocol/rpc.ts';
 
 /**
- * Secrets of a server's configuration: hidden in every answer, and left as they are when the hidden form is sent back (CONTRACT §4, Servers).
+ * Secrets of a server's configuration: hidden in every answer, and left as they are when the hidden form is sent back
+ * (CONTRACT §4, Servers).
  */
 
 type Json = Readonly<Record<string, unknown>>;
@@ -16,8 +17,9 @@ export function maskServer(config: Json): Record<string, unknown> {
 }
 
 /**
- * The configuration with every hidden value replaced by the one at the very same place of `stored`. A hidden value where nothing was stored (a new or renamed
- * key) is a problem: filling in anything else would put one secret in the place of another. Throws HubError `invalid_input` with their paths, which begin with `config`.
+ * The configuration with every hidden value replaced by the one at the very same place of `stored`. A hidden value
+ * where nothing was stored (a new or renamed key) is a problem: filling in anything else would put one secret in the
+ * place of another. Throws HubError `invalid_input` with their paths, which begin with `config`.
  */
 export function unmaskServer(config: Json, stored: Json, attempt: string): Record<string, unknown> {
   const problems: Problem[] = [];
@@ -61,7 +63,10 @@ function hidden(value: unknown): unknown {
   return typeof value === 'string' && /^\$\{(?:[A-Za-z_]\w*|file:[^{}]*)\}$/.test(value) ? value : mask;
 }
 
-/** An address with what is secret in it hidden: a login, a token among its parameters or in its path. The rest is what whoever edits the server looks for. */
+/**
+ * An address with what is secret in it hidden: a login, a token among its parameters or in its path. The rest is what a
+ * user who edits the server needs to see.
+ */
 function hiddenInUrl(value: unknown): unknown {
   return typeof value === 'string' ? hideInUrls(value, () => mask) : value;
 }
@@ -74,7 +79,9 @@ function holdsMask(value: unknown): boolean {
 
 const encodedMask = encodeURIComponent(mask);
 
-/** Members of `oauth` and of an OpenAPI `security` that are no secrets and that whoever edits the server has to see. */
+/**
+ * Members of `oauth` and of an OpenAPI `security` that are no secrets and that a user who edits the server has to see.
+ */
 const plain = new Set([
   'authorizationEndpoint',
   'bearerFormat',
@@ -142,7 +149,7 @@ function everyMember(secret: Secret, each: Each): unknown {
   return isObject(secret.value) ? members(secret, (_key, member) => each(member)) : each(secret);
 }
 
-/** Everything but what is known to be no secret: a member nobody has heard of is more likely one. */
+/** Everything but what is known to be no secret: an unknown member is more likely one. */
 function unknownMembers(secret: Secret, each: Each): unknown {
   if (!isObject(secret.value)) return each(secret);
   return members(secret, (key, member) => {

@@ -1,8 +1,8 @@
 import { limits } from '../limits.ts';
 
 /**
- * A server as `mcpServers` of the settings file holds it: what may be read of it here, unknown members kept. The settings room has the schema
- * that decides whether it is valid.
+ * A server as `mcpServers` of the settings file holds it: what may be read of it here, unknown members kept. The
+ * settings module has the schema that decides whether it is valid.
  */
 export interface ServerEntry {
   [key: string]: unknown;
@@ -17,7 +17,10 @@ export interface ServerEntry {
   description?: string;
 }
 
-/** What is wrong with a name for a server, as the end of a sentence, or undefined. Names end up in URLs, file names and tool names. */
+/**
+ * What is wrong with a name for a server, as the end of a sentence, or undefined. Names end up in URLs, file names and
+ * tool names.
+ */
 export function serverNameProblem(name: string): string | undefined {
   if (name === '') return 'is empty';
   if (name.length > limits.serverNameChars) return `is longer than ${limits.serverNameChars} characters`;
@@ -28,7 +31,10 @@ export function serverNameProblem(name: string): string | undefined {
   return undefined;
 }
 
-/** The closest name that is allowed; `server` when nothing is left of it. Of a path (`io.github.owner/name`, `@scope/name`) the last part. */
+/**
+ * The closest name that is allowed; `server` when nothing is left of it. Of a path (`io.github.owner/name`,
+ * `@scope/name`) the last part.
+ */
 export function serverNameFrom(text: string): string {
   const last = text.split('/').findLast((part) => /[A-Za-z0-9]/.test(part)) ?? '';
   const name = last

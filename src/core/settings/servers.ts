@@ -20,12 +20,16 @@ import { hidesSecrets, maskServer, unmaskServer } from './secrets.ts';
 import type { NewServer, ServerUpdate } from '../input/server.ts';
 
 /**
- * Edits of the servers in the settings document (CONTRACT §4; reference: MCPHub §1.5), to be run inside one change of the settings, which checks the configuration itself.
- * Throws HubError: `not_found` for a server that does not exist or may not be seen, `forbidden` for one of somebody else and for what only admins may
- * do, `conflict` for a name that is taken, `invalid_input` for everything else.
+ * Edits of the servers in the settings document (CONTRACT §4; reference: MCPHub §1.5), to be run inside one change of
+ * the settings, which checks the configuration itself. Throws HubError: `not_found` for a server that does not exist or
+ * may not be seen, `forbidden` for one of another user and for what only admins may do, `conflict` for a name that is
+ * taken, `invalid_input` for everything else.
  */
 
-/** `isTheirWord`: what `config` says is what who adds it says, and not a text from elsewhere. An admin makes a user's server public in their own words only. */
+/**
+ * `isTheirWord`: what `config` says is what who adds it says, and not a text from elsewhere. An admin makes a user's
+ * server public in their own words only.
+ */
 export function addServer(draft: Draft, by: Editor, { name, config }: NewServer, isTheirWord = true): void {
   const attempt = `Cannot add server "${name}"`;
   checkFree(draft, name, attempt);
@@ -38,7 +42,10 @@ export function addServer(draft: Draft, by: Editor, { name, config }: NewServer,
   serversOf(draft)[name] = withPublisher(draft, by, { before: {}, after, asked: isTheirWord });
 }
 
-/** Members that `config` does not have stay as they are, except that a new transport replaces the old one as a whole; `null` takes a member out. */
+/**
+ * Members that `config` does not have stay as they are, except that a new transport replaces the old one as a whole;
+ * `null` takes a member out.
+ */
 export function updateServer(draft: Draft, by: Editor, name: string, { config, newName }: ServerUpdate): void {
   const attempt = `Cannot change server "${name}"`;
   const before = ownServer(draft, by, name, attempt);
@@ -83,8 +90,9 @@ export function toggleServer(draft: Draft, by: Editor, name: string, enabled: bo
 }
 
 /**
- * Switches off what comes to an admin from somebody whom no admin vouches for: as an admin's (`isTrusted`) it would get the hub's environment and reach its network
- * unasked. False for a program, which was vouched for before.
+ * Switches off a server that passes to an admin from a user whose servers no admin vouches for: as an admin's server
+ * (`isTrusted`) it would get the hub's environment and reach its network without an admin's decision. False for a
+ * program, which an admin has vouched for before.
  */
 export function switchOffUnvouched(server: Entry): boolean {
   if (startsProcess(server)) return false;
@@ -155,8 +163,8 @@ function checkAdmin(by: Editor, attempt: string): void {
 }
 
 /**
- * Keeps in the entry which admin made a user's server public, which is what makes it so (`isPublic`). It ends when the user has it lead elsewhere: that is not what the
- * admin looked at.
+ * Keeps in the entry which admin made a user's server public, which is what makes it so (`isPublic`). It ends when the
+ * user has it lead elsewhere: that is not what the admin looked at.
  */
 function withPublisher(
   draft: Draft,
@@ -178,7 +186,10 @@ export function isOfAdmin(draft: Draft, entry: Entry): boolean {
   return user ? roleOf(user) === 'admin' : owner === 'admin';
 }
 
-/** What only admins may decide: programs, who but its owner sees a server, whose it is, which headers of other users' requests it gets to see, addresses inside the network. */
+/**
+ * What only admins may decide: programs, who else but its owner sees a server, who owns it, which headers of other
+ * users' requests it gets to see, addresses inside the network.
+ */
 function checkRights(
   draft: Draft,
   by: Editor,
@@ -228,7 +239,10 @@ function checkRights(
   }
 }
 
-/** A host that plainly is not public and in no range an admin allows. What other names lead to is judged when the server is connected. */
+/**
+ * A host that plainly is not public and in no range an admin allows. What other names lead to is judged when the server
+ * is connected.
+ */
 function privateHost(draft: Draft, address: string): string | undefined {
   const host = URL.canParse(address) ? new URL(address).hostname.replace(/^\[|\]$/g, '') : '';
   const network = draft.systemConfig?.['network'];
@@ -293,7 +307,10 @@ function withoutNulls(config: Entry): Entry {
   return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== null));
 }
 
-/** Host and scheme of each address that requests, and the secrets in them, go to: of a server or an API's document, and of the API where the settings say it. */
+/**
+ * Host and scheme of each address that requests, and the secrets in them, go to: of a server or an API's document, and
+ * of the API where the settings say it.
+ */
 function addressesOf(config: Entry): string[] {
   const api = isObject(config['openapi']) ? config['openapi'] : {};
   const own = [config['url'], config['serverUrl'], config['httpUrl'], api['url']].find(isText);
@@ -315,8 +332,8 @@ export function leadsElsewhere(before: Readonly<Entry>, after: Readonly<Entry>):
 }
 
 /**
- * All the places that secrets go to: host and scheme of the server, an API's document as a whole, since it says where the API is, with what the settings say of that, and every
- * address at which tokens are asked for.
+ * All the places that secrets go to: host and scheme of the server, an API's document as a whole, since it says where
+ * the API is, with what the settings say of that, and every address at which tokens are asked for.
  */
 function placesOf(config: Entry): unknown[] {
   const api = isObject(config['openapi']) ? config['openapi'] : {};
@@ -376,8 +393,8 @@ function rename(draft: Draft, from: string, to: string | undefined): void {
 }
 
 /**
- * Items under their exposed names (see `changeItem`) follow the server. The old entry stays: it may as well be the own name of an item, which a renaming
- * must not switch on.
+ * Items under their exposed names (see `changeItem`) follow the server. The old entry stays: it may as well be the own
+ * name of an item, which a renaming must not switch on.
  */
 function withItemsRenamed(entry: Entry, from: string, to: string): Entry {
   const renamed = { ...entry };

@@ -11,7 +11,10 @@ import { isObject } from '../protocol/rpc.ts';
 
 const section = z.record(z.string(), z.unknown(), { error: 'must be an object' }).nullish();
 
-/** The body of `PUT /system-config`: what is to be different. Of what the hub uses the settings check every value; see `known` for the rest. */
+/**
+ * The body of `PUT /system-config`: what is to be different. Of what the hub uses the settings check every value; see
+ * `known` for the rest.
+ */
 export const systemConfigInput = z
   .looseObject({
     activityLog: section,
@@ -39,8 +42,9 @@ export const systemConfigInput = z
   .refine((config) => Object.keys(config).length > 0, 'needs at least one section or setting');
 
 /**
- * The members of each section, those included that only MCPHub uses. Others are kept where a file has them, for whatever program wrote them; a request that brings a
- * new one has mistyped it. `settings/known-members.test.ts` holds it against what the settings read.
+ * The members of each section, those included that only MCPHub uses. Others are kept where a file has them, for
+ * whatever program wrote them; a request that brings a new one has mistyped it. `settings/known-members.test.ts` holds
+ * it against what the settings read.
  */
 const known: Readonly<Record<string, readonly string[]>> = {
   activityLog: ['storeToolPayload', 'storeSearchQueries'],
@@ -94,7 +98,10 @@ const known: Readonly<Record<string, readonly string[]>> = {
   toolResultCompression: ['enabled', 'minTokens', 'maxOutputTokens', 'strategy'],
 };
 
-/** Merges the given members into `systemConfig`, section by section; `null` takes a member out, a hidden value stays as it is. Throws HubError `invalid_input`. */
+/**
+ * Merges the given members into `systemConfig`, section by section; `null` takes a member out, a hidden value stays as
+ * it is. Throws HubError `invalid_input`.
+ */
 export function changeSystemConfig(draft: Draft, given: Readonly<Entry>): Entry {
   const problems: Problem[] = [];
   const merged = mergeInto(draft.systemConfig ?? {}, given, { path: '', depth: 0, members: topLevel, problems });

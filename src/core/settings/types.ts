@@ -24,7 +24,10 @@ export interface ServerSettings {
   readonly enabled: boolean;
   readonly description: string | undefined;
   readonly owner: string;
-  /** Undefined when the file does not say: reached by the lists of users and groups, and by anonymous where that is welcome. */
+  /**
+   * Undefined when the file does not say: reached by the lists of users and groups, and by anonymous where that is
+   * welcome.
+   */
   readonly visibility: Visibility | undefined;
   /** The admin who made the server of a user public; undefined for one that no admin did. */
   readonly publishedBy?: string | undefined;
@@ -36,7 +39,7 @@ export interface ServerSettings {
   readonly resources: ReadonlyMap<string, ItemSettings>;
   /** How long one call may take; undefined = `REQUEST_TIMEOUT_MS`. */
   readonly timeoutMs: number | undefined;
-  /** Progress starts that time anew. */
+  /** Progress starts that time again. */
   readonly resetTimeoutOnProgress: boolean;
   /** The longest a call may take however much progress it reports; undefined = `limits.callTotalMs`. */
   readonly maxTotalTimeoutMs: number | undefined;
@@ -83,14 +86,17 @@ export interface RemoteTransport {
   readonly oauth?: OAuthSettings | undefined;
 }
 
-/** What the operator says about signing in to a remote server (`oauth`, reference: MCPHub §4.1); whatever is missing is found out. */
+/**
+ * What the operator says about signing in to a remote server (`oauth`, reference: MCPHub §4.1); whatever is missing is
+ * found out.
+ */
 export interface OAuthSettings {
   readonly clientId?: string | undefined;
   readonly clientSecret?: string | undefined;
   /** In place of the hub's own `/oauth/callback`. */
   readonly redirectUri?: string | undefined;
   readonly scopes?: readonly string[] | undefined;
-  /** Tokens that somebody got elsewhere: a start, the hub keeps what they become. */
+  /** Tokens that the operator got elsewhere. The hub starts with them and keeps the renewed ones. */
   readonly accessToken?: string | undefined;
   readonly refreshToken?: string | undefined;
   /** The resource indicator (RFC 8707), where the server does not name its own. */
@@ -106,7 +112,7 @@ export interface OAuthSettings {
   readonly initialAccessToken?: string | undefined;
   /** Whether the hub may register itself (RFC 7591); undefined = yes. */
   readonly dynamicRegistration?: boolean | undefined;
-  /** Each user signs in alone, and uses the server as who they are there; undefined = one sign-in for everybody. */
+  /** Each user signs in alone, and uses the server as who they are there; undefined = one sign-in for all users. */
   readonly perUser?: boolean | undefined;
 }
 
@@ -147,7 +153,10 @@ export interface UserSettings {
   readonly createdAt: string | undefined;
   /** The random one that the hub made for its first admin. */
   readonly passwordIsInitial?: boolean | undefined;
-  /** Programs that guess would find it soon. Known only of passwords that were set, or used for a login, since hubs look at them. */
+  /**
+   * Programs that guess passwords would find it soon. Known only of passwords that were set, or used for a login, since
+   * hubs look at them.
+   */
   readonly passwordIsWeak?: boolean | undefined;
 }
 
@@ -182,7 +191,9 @@ export interface SystemSettings {
     /** Undefined: off while the hub listens on loopback only, on anywhere else (CONTRACT §2). */
     readonly enableBearerAuth: boolean | undefined;
     readonly openApiAccess: 'open' | 'authenticated' | 'off';
-    /** Of the largest JSON body, of REST and MCP alike; undefined = `limits.apiBodyBytes` and `limits.requestBodyBytes`. */
+    /**
+     * Of the largest JSON body, of REST and MCP alike; undefined = `limits.apiBodyBytes` and `limits.requestBodyBytes`.
+     */
     readonly jsonBodyBytes?: number | undefined;
     /** A header that carries the credential besides `Authorization`, in lower case. */
     readonly bearerAuthHeaderName?: string | undefined;
@@ -192,7 +203,10 @@ export interface SystemSettings {
   /** Private ranges that servers may be in whose owner is no admin (`network.allowedCidrs`). */
   readonly allowedCidrs?: readonly string[] | undefined;
   readonly progressiveDisclosure: boolean | undefined;
-  /** What the search tool's text says of the servers it searches: their names, or what each is for too; names when undefined. */
+  /**
+   * What the search tool's text says of the servers it searches: their names, or what each is for too; names when
+   * undefined.
+   */
   readonly serverDescriptionMode?: ServerDescriptionMode | undefined;
   /** Whether the queries of tool searches are kept in the activity log; they are when undefined. */
   readonly storeSearchQueries?: boolean | undefined;

@@ -122,13 +122,13 @@ describe('changing and deleting users', () => {
     expect(() => deleteUser(draft, 'admin', 'someone')).toThrow(code('invalid_input', 'nobody else is an admin'));
     expect(() => deleteUser(draft, 'admin', 'admin')).toThrow(code('invalid_input', 'nobody deletes themselves'));
     expect(draft).toEqual(document());
-    // Contradicting itself, a file makes nobody an admin.
+    // A user whose members contradict each other in the file is no admin.
     draft.users?.push({ username: 'x', role: 'admin', isAdmin: false });
     expect(() => updateUser(draft, 'admin', update({ isAdmin: false }))).toThrow(code('invalid_input'));
     updateUser(draft, 'ann', update({ role: 'admin' }));
     deleteUser(draft, 'admin', 'ann');
     expect(draft.users?.map(({ username }) => username)).toEqual(['ann', 'x']);
-    // What nobody owned was the first admin's.
+    // What had no owner was the first admin's.
     expect(draft.mcpServers?.['b']?.['owner']).toBe('ann');
   });
 

@@ -20,9 +20,10 @@ import type { GroupSettings, UserSettings } from './types.ts';
 import type { NewUser, UserUpdate } from '../input/user.ts';
 
 /**
- * Edits of the users in the settings document (SPEC, Users; CONTRACT §4), to be run inside one change of the settings and for admins only. Passwords come
- * hashed: hashing takes too long for an edit. Whoever deletes a user or sets a password also ends the user's access tokens. Throws HubError
- * `not_found`, `conflict` (name taken) and `invalid_input`.
+ * Edits of the users in the settings document (SPEC, Users; CONTRACT §4), to be run inside one change of the settings
+ * and for admins only. Passwords come hashed: hashing takes too long for an edit. Code that deletes a user or sets a
+ * password also ends the user's access tokens. Throws HubError `not_found`, `conflict` (name taken) and
+ * `invalid_input`.
  */
 
 export interface UserChange {
@@ -69,7 +70,10 @@ export function addUser(draft: Draft, input: NewUser, made: NewPassword & { at: 
   return { user: readUser(user), endedKeys: [], notes: unknownNames(draft, input) };
 }
 
-/** `made` is of `input.password`. The access keys of the user end with the old password, unless `input.keepKeys` (CONTRACT §8). */
+/**
+ * `made` is of `input.password`. The access keys of the user end with the old password, unless `input.keepKeys`
+ * (CONTRACT §8).
+ */
 export function updateUser(draft: Draft, username: string, input: UserUpdate, made?: NewPassword): UserChange {
   const user = findUser(draft, username);
   if (input.role === 'user' && isLastAdmin(draft, user)) {
@@ -97,7 +101,10 @@ export function changePassword(draft: Draft, username: string, made: NewPassword
   return true;
 }
 
-/** Notes what a login has shown of a password that stays: a newer hash of it, and whether it is weak. Only while `replaces` is still the one in force. */
+/**
+ * Notes what a login has shown of a password that stays: a newer hash of it, and whether it is weak. Only while
+ * `replaces` is still the one in force.
+ */
 export function keepPassword(draft: Draft, username: string, shown: NewPassword, replaces: string): void {
   const user = findUser(draft, username);
   if (user['password'] !== replaces) return;
@@ -115,8 +122,9 @@ function setPassword(user: Entry, { passwordHash, isWeak }: NewPassword): void {
 }
 
 /**
- * Takes everything along that the next user of that name must not inherit: access keys, shares, settings and tokens of their own. What they owned
- * belongs to `by` from now on, and what a user who is no admin made is switched off. Gives what is left to do, in sentences.
+ * Removes everything that the next user of that name must not inherit: access keys, shares, settings and tokens of
+ * their own. What they owned belongs to `by` from now on, and what a user who is no admin made is switched off. Gives
+ * what is left to do, in sentences.
  */
 export function deleteUser(draft: Draft, username: string, by: string): readonly string[] {
   const user = findUser(draft, username);
@@ -152,7 +160,7 @@ function endKeys(draft: Draft, username: string): { id: string; name: string }[]
   return ended.map((key) => ({ id: textOf(key['id']) ?? '', name: textOf(key['name']) ?? '' }));
 }
 
-/** The servers somebody owns. */
+/** The servers a user owns. */
 function namesOf(draft: Draft, owner: string): string[] {
   return Object.entries(serversOf(draft)).flatMap(([name, server]) =>
     isObject(server) && ownerOf(draft, server) === owner ? [name] : [],
@@ -178,7 +186,9 @@ export function userAnswer({ username, role, servers, groups, email, createdAt }
   return { username, role, isAdmin: role === 'admin', servers, groups, ...more };
 }
 
-/** SPEC, User statistics. A user counts once per server, whether it is on their list, in one of their groups, or both. */
+/**
+ * SPEC, User statistics. A user counts once per server, whether it is on their list, in one of their groups, or both.
+ */
 export function usersStats(settings: { users: readonly UserSettings[]; groups: readonly GroupSettings[] }) {
   const perServer = new Map<string, number>();
   const perGroup = new Map<string, number>();
@@ -237,7 +247,10 @@ function readUser(user: Entry): UserAnswer {
   });
 }
 
-/** Groups may be given by name too; kept is the id (SPEC, User), so that users, groups and statistics speak of the same thing. */
+/**
+ * Groups may be given by name too; kept is the id (SPEC, User), so that users, groups and statistics speak of the same
+ * thing.
+ */
 function groupIds(draft: Draft, references: readonly string[]): string[] {
   const groups = listOf(draft, 'groups');
   const idOf = (reference: string): string => {
@@ -247,7 +260,7 @@ function groupIds(draft: Draft, references: readonly string[]): string[] {
   return [...new Set(references.map(idOf))];
 }
 
-/** Access may be given before the server is there; a slip of the pen looks the same, so it is told. */
+/** Access may be given before the server is there; a typing error looks the same, so the answer says it. */
 function unknownNames(
   draft: Draft,
   {

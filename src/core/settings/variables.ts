@@ -1,6 +1,7 @@
 /**
- * Text that stays as it is when a server is connected, whatever it contains. The variables of settings (`${VAR}`, `${VAR:-default}`) have no
- * escape sign, but they have defaults: the dollar of `${` is written as a variable that nobody sets and whose default is a dollar.
+ * Text that stays as it is when a server is connected, whatever it contains. The variables of settings (`${VAR}`,
+ * `${VAR:-default}`) have no escape sign, but they have defaults: the dollar of `${` is written as a variable that is
+ * never set and whose default is a dollar.
  */
 export function literal(text: string): string {
   return text.replaceAll('${', () => '${DOLLAR:-$}{');

@@ -29,9 +29,14 @@ export interface CallContext {
   readonly scope: Scope;
   /** `x-session-id`. */
   readonly sessionId: string | undefined;
-  /** The header of W3C trace context: goes on to the server and into the activity record. One that is none is left out. */
+  /**
+   * The header of W3C trace context: goes on to the server and into the activity record. One that is none is left out.
+   */
   readonly traceparent?: string | undefined;
-  /** The request itself, which ends the call when its client leaves, and is judged anew after it has waited. */
+  /**
+   * The request itself, which ends the call when its client leaves, and whose rights are looked at again after it has
+   * waited.
+   */
   readonly request: Request;
   /** See `Invocation`. */
   readonly progressed?: ((params: string) => void) | undefined;
@@ -64,11 +69,14 @@ export interface ToolAnswer {
   readonly arguments: string;
 }
 
-/** Calls tools, prompts and resources for the REST API, through the same door as every MCP client: the same view, relay and activity record. */
+/**
+ * Calls tools, prompts and resources for the REST API, in the same way as for every MCP client: with the same view,
+ * relay and activity record.
+ */
 export interface Calls {
   /**
-   * Throws HubError `not_found` alike for what is not there and what may not be seen, `invalid_input` for arguments that do not fit, and whatever `given` and `ask`
-   * throw.
+   * Throws HubError `not_found` alike for what is not there and what may not be seen, `invalid_input` for arguments
+   * that do not fit, and whatever `given` and `ask` throw.
    */
   tool(
     at: { server: string; tool: string },
@@ -83,8 +91,8 @@ export interface Calls {
 
 export function createCalls({ views, toolArguments, states, dispatch }: CallsOptions): Calls {
   /**
-   * Asks the server. Throws HubError `upstream_unavailable`, `timeout`, `cancelled`; an error that the server itself answers is `invalid_input` or
-   * `not_found` where that is what it says, else `upstream_failed`.
+   * Asks the server. Throws HubError `upstream_unavailable`, `timeout`, `cancelled`; an error that the server itself
+   * answers is `invalid_input` or `not_found` where that is what it says, else `upstream_failed`.
    */
   async function ask(method: Invocation['method'], params: string, view: View, context: CallContext): Promise<string> {
     const { caller, scope, sessionId, request, progressed } = context;
@@ -105,7 +113,9 @@ export function createCalls({ views, toolArguments, states, dispatch }: CallsOpt
     throw new HubError(answer.code === rpcErrors.resourceNotFound ? 'not_found' : 'upstream_failed', message);
   }
 
-  /** Finds what is called in the view. What a server that is away would offer is unknown, and that is what is said then. */
+  /**
+   * Finds what is called in the view. What a server that is away would offer is unknown, and that is what is said then.
+   */
   function find(kind: 'tools' | 'prompts', at: { server: string; name: string }, { caller, scope }: CallContext) {
     const view = views.get(caller.principal, scope);
     const found = located(view, kind, at);
@@ -146,7 +156,10 @@ export function createCalls({ views, toolArguments, states, dispatch }: CallsOpt
   };
 }
 
-/** A tool result with the members that every answer has (CONTRACT §4, Tool call); the others, and every digit, as the server sent them. */
+/**
+ * A tool result with the members that every answer has (CONTRACT §4, Tool call); the others, and every digit, as the
+ * server sent them.
+ */
 export function completeResult(result: string, more: Readonly<Record<string, string>> = {}): string {
   const isError = memberText(result, 'isError') === 'true';
   const content = memberText(result, 'content');
@@ -165,7 +178,7 @@ function located(view: View, kind: 'tools' | 'prompts', { server, name }: { serv
   return text === undefined ? undefined : { text, name: String(JSON.parse(memberText(text, 'name') ?? 'null')) };
 }
 
-/** The member of `params` in which MCP carries a trace, and the wish for progress. */
+/** The member of `params` in which MCP carries a trace, and the token that requests progress. */
 function metaOf({ traceparent = '', progressed }: CallContext): string {
   const isTrace = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(traceparent);
   const meta = { ...(isTrace && { traceparent }), ...(progressed && { progressToken: 0 }) };

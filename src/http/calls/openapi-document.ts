@@ -16,7 +16,8 @@ export interface DocumentHead {
 }
 
 /**
- * An OpenAPI 3.1 document with an operation per tool of a view, as JSON text; with `servers`, of these servers only. Schemas are the tools' own, as text, since
+ * An OpenAPI 3.1 document with an operation per tool of a view, as JSON text; with `servers`, of these servers only.
+ * Schemas are the tools' own, as text, since
  * 3.1 takes JSON Schema as it is.
  */
 export function documentText(view: View, head: DocumentHead, servers?: ReadonlySet<string>): string {
@@ -47,7 +48,7 @@ interface Operation {
 
 const made = new WeakMap<View, readonly Operation[]>();
 
-/** Made once per view, like the bytes of its lists: whoever asks again and again costs no more than the sending. */
+/** Made once per view, like the bytes of its lists: a client that asks repeatedly costs no more than the sending. */
 function operationsOf(view: View, separator: string): readonly Operation[] {
   let operations = made.get(view);
   if (!operations) {
@@ -63,8 +64,8 @@ function operationsOf(view: View, separator: string): readonly Operation[] {
 }
 
 /**
- * What the tool is called in a path. `.` and `..` are steps there, which clients take before they ask, percent-encoded or not: such a tool goes by the name
- * that other endpoints show it under. Undefined where that is another tool's.
+ * What the tool is called in a path. `.` and `..` are steps there, which clients take before they ask, percent-encoded
+ * or not: such a tool goes by the name that other endpoints show it under. Undefined where that is another tool's.
  */
 function pathName(view: View, tool: string, { server, key }: Target, separator: string): string | undefined {
   if (key !== '.' && key !== '..') return key;
@@ -111,7 +112,10 @@ function schemaText(tool: string, member: string): string | undefined {
   return text !== undefined && /^(?:\{|true$|false$)/.test(text) ? text : undefined;
 }
 
-/** The arguments as query parameters, where they are few and simple (reference: MCPHub §1.9); undefined where they need a body. */
+/**
+ * The arguments as query parameters, where they are few and simple (reference: MCPHub §1.9); undefined where they need
+ * a body.
+ */
 function queryParameters(input: string): string[] | undefined {
   const schema: unknown = JSON.parse(input);
   if (!isObject(schema) || hasReferences(input) || combining.some((keyword) => Object.hasOwn(schema, keyword)))

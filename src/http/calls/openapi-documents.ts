@@ -19,8 +19,9 @@ export interface DocumentsOptions {
 }
 
 /**
- * What the OpenAPI-style routes offer to this caller, as OpenAPI 3.1 (CONTRACT §4; reference: MCPHub §1.9): all of it, or what a group or server shows. YAML
- * is answered as JSON, which it includes. `/openapi/servers` and `/openapi/stats` count.
+ * What the OpenAPI-style routes offer to this caller, as OpenAPI 3.1 (CONTRACT §4; reference: MCPHub §1.9): all of it,
+ * or what a group or server shows. YAML is answered as JSON, which it includes. `/openapi/servers` and `/openapi/stats`
+ * count.
  */
 export function documentsRoutes(options: DocumentsOptions): Hono<ApiEnv> {
   const { views, states } = options;

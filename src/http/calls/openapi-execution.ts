@@ -22,8 +22,9 @@ export interface ExecutionOptions {
 }
 
 /**
- * `GET` and `POST /tools/:serverName/:toolName`, and the same below the name of a group or server, which limits what is there (SPEC, Tool execution
- * without authentication; CONTRACT §4, OpenAPI-style). The answer is the tool result itself; failures are `{error, message}` (`api.ts`).
+ * `GET` and `POST /tools/:serverName/:toolName`, and the same below the name of a group or server, which limits what is
+ * there (SPEC, Tool execution without authentication; CONTRACT §4, OpenAPI-style). The answer is the tool result
+ * itself; failures are `{error, message}` (`api.ts`).
  */
 export function executionRoutes({ calls, allowedOrigins, isOwn, refused }: ExecutionOptions): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
@@ -44,7 +45,7 @@ export function executionRoutes({ calls, allowedOrigins, isOwn, refused }: Execu
   }
 
   const ask = createMiddleware<ApiEnv>(async (c, next) => {
-    // Whoever asks for the headers of an answer wants nothing done.
+    // A client that asks for the headers only does not want the tool to run.
     if (c.req.method === 'HEAD') throw new HubError('not_found', 'HEAD calls no tools. Use GET or POST.');
     const { name, serverName = '', toolName = '' } = c.req.param() as Partial<Record<string, string>>;
     const scope: Scope = name === undefined ? { kind: 'server', name: serverName } : { kind: 'named', name };

@@ -6,8 +6,9 @@ import { type ApiEnv, requires } from '../frame/caller.ts';
 import type { CalledTool } from './calls.ts';
 
 /**
- * Lets in whom `routing.openApiAccess` lets in, and no web page but our own and those the operator named (CONTRACT §2): a page needs no `Origin` to make
- * a browser send a GET. What comes with a foreign `Origin` the door has refused already.
+ * Lets in the callers that `routing.openApiAccess` lets in, and no web page but our own and those the operator named
+ * (CONTRACT §2): a page needs no `Origin` to make a browser send a GET. The HTTP entry has already refused requests
+ * with a foreign `Origin`.
  */
 export function openApiGuard(allowedOrigins: readonly string[]) {
   return createMiddleware<ApiEnv>(async (c, next) => {
@@ -17,8 +18,8 @@ export function openApiGuard(allowedOrigins: readonly string[]) {
 }
 
 /**
- * Throws HubError `forbidden` for a GET that a browser sends, unless the tool's own server says that it only reads (CONTRACT §7): any page, picture or link makes a browser
- * send one.
+ * Throws HubError `forbidden` for a GET that a browser sends, unless the tool's own server says that it only reads
+ * (CONTRACT §7): any page, picture or link makes a browser send one.
  */
 export function noBrowserGet(c: Context<ApiEnv>, tool: CalledTool, isOwn: Guard['isOwn']): void {
   const referer = c.req.header('referer');

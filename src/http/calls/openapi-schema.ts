@@ -14,8 +14,9 @@ export function hasReferences(schema: string): boolean {
 }
 
 /**
- * A schema of a tool (JSON text) at its place in an OpenAPI document: what `#/…` names in the schema is then at `${pointer}/…`. References that lead nowhere
- * or out of the schema become comments: no reader of the document shall fetch what a tool server names. The rest stays byte for byte.
+ * A schema of a tool (JSON text) at its place in an OpenAPI document: what `#/…` names in the schema is then at
+ * `${pointer}/…`. References that lead nowhere or out of the schema become comments: no reader of the document shall
+ * fetch what a tool server names. The rest stays byte for byte.
  */
 export function rebased(schema: string, pointer: string): string {
   let root: { value: unknown } | undefined;
@@ -28,8 +29,8 @@ export function rebased(schema: string, pointer: string): string {
 }
 
 /**
- * A property that is called `$ref` has a schema as its value and not a text, so it is left alone. Goes from string to string by hand: a regular expression runs
- * out of stack on a description of megabytes, which any server can send.
+ * A property that is called `$ref` has a schema as its value and not a text, so it is left alone. Goes from string to
+ * string by hand: a regular expression runs out of stack on a description of megabytes, which any server can send.
  */
 function replaceReferences(schema: string, replace: (key: string, target: string, text: string) => string): string {
   let replaced = '';

@@ -4,8 +4,9 @@ import type { Context } from 'hono';
 export type Progressed = (params: string) => void;
 
 /**
- * Answers as usual, unless the caller takes `text/event-stream` and there is progress before the answer: then the response is a stream of `{type: "progress",
- * progress, total?, message?}` that ends with `{type: "answer", status, body}`, where `body` is what the answer would have been.
+ * Answers as usual, unless the caller takes `text/event-stream` and there is progress before the answer: then the
+ * response is a stream of `{type: "progress", progress, total?, message?}` that ends with `{type: "answer", status,
+ * body}`, where `body` is what the answer would have been.
  */
 export async function withProgress(
   c: Context,

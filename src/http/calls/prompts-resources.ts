@@ -18,7 +18,10 @@ export const promptInput = z.object({
 /** The body of `POST /resources/read`. */
 export const resourceInput = z.object({ uri: z.string().min(1, 'must not be empty') });
 
-/** `POST /mcp/:serverName/prompts/:promptName` and `POST /resources/read` (reference: MCPHub §1.10): what servers offer besides tools. */
+/**
+ * `POST /mcp/:serverName/prompts/:promptName` and `POST /resources/read` (reference: MCPHub §1.10): what servers offer
+ * besides tools.
+ */
 export function promptsResourcesRoutes(calls: Calls): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 

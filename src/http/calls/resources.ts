@@ -21,7 +21,10 @@ export interface CallResourcesOptions extends SmartRoutingOptions {
   readonly hubUrl: (c: Context) => string;
 }
 
-/** What calls tools, prompts and resources over HTTP, and what describes that. The routes that name a server first come after all others. */
+/**
+ * What calls tools, prompts and resources over HTTP, and what describes that. The routes that name a server first come
+ * after all others.
+ */
 export function callResources(options: CallResourcesOptions): Hono<ApiEnv>[] {
   const { views, states, dispatch, allowedOrigins, hubUrl } = options;
   const calls = createCalls({ views, states, dispatch, toolArguments: createToolArguments() });

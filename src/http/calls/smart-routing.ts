@@ -16,7 +16,7 @@ export interface SmartRoutingOptions {
   readonly log: Logger;
 }
 
-/** How the search is doing, and indexing its tools anew (reference: MCPHub §3.6). */
+/** The state of the search, and indexing its tools again (reference: MCPHub §3.6). */
 export function smartRoutingRoutes({ embeddings, database, states, log }: SmartRoutingOptions): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 

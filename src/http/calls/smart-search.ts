@@ -25,7 +25,10 @@ export const searchInput = z.object({
   explain: z.boolean().nullish(),
 });
 
-/** `POST /smart-routing/search`: the search of `/mcp/$smart` for those who set it up, with where scores come from. Leaves no record. */
+/**
+ * `POST /smart-routing/search`: the search of `/mcp/$smart` for those who set it up, with where scores come from.
+ * Leaves no record.
+ */
 export function smartSearchRoutes({ views, smart }: SmartSearchOptions): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 

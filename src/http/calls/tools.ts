@@ -20,8 +20,8 @@ export const callInput = z.object({
 });
 
 /**
- * `POST /tools/call/:server` (SPEC, Tool call; CONTRACT §4): 200 also when the tool reports failure, which `isError` says. Who takes `text/event-stream` hears of
- * progress.
+ * `POST /tools/call/:server` (SPEC, Tool call; CONTRACT §4): 200 also when the tool reports failure, which `isError`
+ * says. Who takes `text/event-stream` hears of progress.
  */
 export function toolsRoutes(calls: Calls, { refused, log }: Pick<DispatchOptions, 'refused' | 'log'>): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
@@ -56,7 +56,9 @@ export function toolsRoutes(calls: Calls, { refused, log }: Pick<DispatchOptions
   return routes;
 }
 
-/** The value of `x-session-id`; undefined when there is none. Throws HubError `invalid_input` for one that is too long. */
+/**
+ * The value of `x-session-id`; undefined when there is none. Throws HubError `invalid_input` for one that is too long.
+ */
 export function sessionIdOf(header: string | undefined): string | undefined {
   if (header === undefined || header === '') return undefined;
   if (header.length <= limits.sessionIdChars) return header;

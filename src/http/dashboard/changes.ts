@@ -2,19 +2,22 @@ import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import { createReader, type Reader } from '../../logs/stream-reader.ts';
 
-/** Tells pages that are open that something is not what it was. */
+/** Tells open pages that something has changed. */
 export interface Changes {
-  /** Settings, or what servers are doing, have changed; to be called as often as one likes. */
+  /** Settings, or the state of servers, have changed; may be called as often as needed. */
   announce(): void;
-  /** Somebody hears of changes from now on. Throws HubError `too_many` when `limits.changeReaders` do. */
+  /**
+   * Adds a reader that hears of changes from now on. Throws HubError `too_many` when there are `limits.changeReaders`
+   * already.
+   */
   follow(sink: Parameters<typeof createReader>[0]): Reader;
   /** Ends all streams. */
   close(): void;
 }
 
 /**
- * Server-sent events that say `{type: "changed"}` and nothing else: everybody hears the same, and asks again for what they may see. Several changes within
- * `limits.changesEveryMs` are one event.
+ * Server-sent events that say `{type: "changed"}` and nothing else: every reader gets the same event, and then requests
+ * what it may see. Several changes within `limits.changesEveryMs` are one event.
  */
 export function createChanges(): Changes {
   const readers = new Set<Reader>();

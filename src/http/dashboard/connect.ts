@@ -23,8 +23,8 @@ export interface ConnectRoutes {
 const connectInput = z.object({ group: z.string().optional(), server: z.string().optional() });
 
 /**
- * `GET /connect`: how each AI client is connected to an endpoint, and what that costs it in tokens: to all servers, to `?group=` or `?server=`, with
- * `?smart=true` by searching.
+ * `GET /connect`: how each AI client is connected to an endpoint, and what that costs it in tokens: to all servers, to
+ * `?group=` or `?server=`, with `?smart=true` by searching.
  */
 export function connectRoutes({ views, hubUrl, keyRequired }: ConnectRoutes): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
@@ -56,7 +56,10 @@ export function connectRoutes({ views, hubUrl, keyRequired }: ConnectRoutes): Ho
   return routes;
 }
 
-/** On an open hub: whether what the caller can use here is for nobody without a credential, because it is private or users sign in to it alone. */
+/**
+ * On an open hub: whether no caller without a credential can use what this caller can use here, because it is private
+ * or each user signs in to it.
+ */
 function isClosed(views: Views, { principal, settings }: Caller, scope: Scope): boolean {
   const open = views.get(anonymous, scope);
   if (open.kind === 'nothing') return true;

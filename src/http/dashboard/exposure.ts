@@ -12,8 +12,8 @@ export interface ExposureRoutes {
 }
 
 /**
- * `GET /exposure`, for admins: what a caller without a credential can call now, over plain HTTP and over MCP; null where that is closed (CONTRACT §7). `loopback`: the hub
- * is not exposed, so this is about programs on its machine.
+ * `GET /exposure`, for admins: what a caller without a credential can call now, over plain HTTP and over MCP; null
+ * where that is closed (CONTRACT §7). `loopback`: the hub is not exposed, so this is about programs on its machine.
  */
 export function exposureRoutes({ views, outside }: ExposureRoutes): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();

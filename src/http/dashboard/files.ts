@@ -73,7 +73,10 @@ function readFiles(folder: string): Map<string, Buffer> {
   }
 }
 
-/** What the page may load: files of this hub, and pictures and sounds that tools answered with. No request leaves the machine. */
+/**
+ * What the page may load: files of this hub, and pictures and sounds that tools answered with. No request leaves the
+ * machine.
+ */
 function secure(c: Context, nonce: string): void {
   const policy = [
     "default-src 'none'",

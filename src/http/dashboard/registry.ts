@@ -13,8 +13,9 @@ const searchInput = z.object({
 });
 
 /**
- * `GET /registry/servers`: a page of the official MCP registry (its `v0` API), asked by the hub because the dashboard talks to nobody else. For whoever may add
- * servers. Throws HubError `not_ready` when the registry cannot be reached.
+ * `GET /registry/servers`: a page of the official MCP registry (its `v0` API), fetched by the hub because the dashboard
+ * connects to no other server. For callers who may add servers. Throws HubError `not_ready` when the registry cannot be
+ * reached.
  */
 export function registryRoutes({ registryUrl }: { readonly registryUrl: string }): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();

@@ -20,7 +20,7 @@ export interface DashboardResources {
   readonly hubUrl: (c: Context) => string;
 }
 
-/** What pages ask besides what everybody asks. */
+/** The routes that only pages of the dashboard need. */
 export function dashboardResources(options: DashboardResources): Hono<ApiEnv>[] {
   const { changes, identify, views, outside, registryUrl, hubUrl } = options;
   const keyRequired = (c: Context<ApiEnv>) =>

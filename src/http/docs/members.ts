@@ -5,9 +5,10 @@ import type { Operation, Schema, Subject } from './operation.ts';
 import { schemas } from './schemas.ts';
 
 /**
- * What each route takes, and what its answers have, so that what was read can be sent back (CONTRACT §7). Read from the descriptions of the routes: the schemas that
- * validate bodies and the ones that answers are held against. A route that describes no JSON object with named members takes any: arguments of tools, and settings
- * of other programs, beside which a route may have a form of its own that it checks itself (`z.union`).
+ * What each route takes, and what its answers have, so that what was read can be sent back (CONTRACT §7). Read from the
+ * descriptions of the routes: the schemas that validate bodies and the ones that answers are held against. A route that
+ * describes no JSON object with named members takes any: arguments of tools, and settings of other programs, beside
+ * which a route may have a form of its own that it checks itself (`z.union`).
  */
 export function membersOfBodies(subjects: readonly Subject[]): MembersOf {
   const operations = new Map(subjects.flatMap((subject) => Object.entries(subject.operations)));

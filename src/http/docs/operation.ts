@@ -7,7 +7,7 @@ export type Schema = Readonly<Record<string, unknown>>;
 export interface Operation {
   readonly summary: string;
   readonly description?: string;
-  /** Who may call it where the router does not know: `admin` is refused to everybody else with 403. */
+  /** Who may call it, where the router does not know: with `admin`, other callers get 403. */
   readonly admin?: true;
   /** The schema that validates the body, or one that describes what is no JSON. */
   readonly body?: z.ZodType | { readonly type: string; readonly schema: Schema };

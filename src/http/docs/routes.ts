@@ -12,7 +12,10 @@ export interface DocsOptions extends Pick<DocumentOptions, 'isOpen' | 'mount' | 
   readonly web: boolean;
 }
 
-/** `/docs/openapi.json` describes this API and nothing of this hub, so it is open to all; `/docs` shows it. The document of the tools is another one. */
+/**
+ * `/docs/openapi.json` describes this API and nothing of this hub, so it is open to all; `/docs` shows it. The document
+ * of the tools is another one.
+ */
 export function docsRoutes({ mounted, web, ...options }: DocsOptions): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
   const all = (): DocumentOptions => ({ ...options, subjects, mounted: mounted() });

@@ -8,7 +8,10 @@ const channels = object({ words: number, grams: number, meaning: number, server:
 const reportedTool = { name: text, serverName: text, toolName: text, description: text };
 const counts: Schema = { type: 'object', additionalProperties: count };
 
-/** What answers consist of (SPEC, Resources and their fields; CONTRACT §4). Tests hold the answers of a running hub against them. */
+/**
+ * What answers consist of (SPEC, Resources and their fields; CONTRACT §4). Tests hold the answers of a running hub
+ * against them.
+ */
 export const schemas: Readonly<Record<string, Schema>> = {
   Failure: object(
     { success: { const: false }, message: text },

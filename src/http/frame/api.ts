@@ -25,7 +25,8 @@ export interface ApiOptions extends CallerOptions {
 }
 
 /**
- * The management API (`/api/**`, CONTRACT §2–§4). Everything needs a caller except what `openRoutes` names: a route somebody forgot to guard is closed.
+ * The management API (`/api/**`, CONTRACT §2–§4). Everything needs a caller except what `openRoutes` names: a route
+ * that has no guard by mistake is closed.
  */
 export function createApi(options: ApiOptions): Hono<ApiEnv> {
   const api = new Hono<ApiEnv>();
@@ -39,7 +40,7 @@ export function createApi(options: ApiOptions): Hono<ApiEnv> {
   api.use(
     callerOf(options, {
       open: (c) => is(c, openRoutes),
-      // Whoever logs in often still sends the token that has ended.
+      // A client that logs in often still sends the token that has ended.
       anonymous: (c) => is(c, [login]),
       queryToken: (c) => is(c, [logStream]),
     }),

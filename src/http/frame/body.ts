@@ -23,7 +23,10 @@ export function limitBody(request: Request, limit: BodyLimit): void {
   bodyLimits.set(request, limit);
 }
 
-/** The members that the JSON body of a route may have at its top; undefined where it may have any. `path` as the router has it, below the API. */
+/**
+ * The members that the JSON body of a route may have at its top; undefined where it may have any. `path` as the router
+ * has it, below the API.
+ */
 export type MembersOf = (route: { readonly method: string; readonly path: string }) => ReadonlySet<string> | undefined;
 
 /** Of requests whose JSON body may have these members at its top and no others. */
@@ -64,7 +67,10 @@ export async function jsonBodyText(request: Request, fallback?: string): Promise
   return { value, text };
 }
 
-/** A mistyped member must not be lost without a word (CONTRACT §7): HubError `invalid_input` names every member at the top that is none of these. */
+/**
+ * A mistyped member must not be lost without a word (CONTRACT §7): HubError `invalid_input` names every member at the
+ * top that is none of these.
+ */
 export function refuseUnknown(body: unknown, members: ReadonlySet<string> | undefined): void {
   if (members === undefined || !isObject(body)) return;
   const unknown = Object.keys(body).filter((member) => !members.has(member));
@@ -79,8 +85,9 @@ export function refuseUnknown(body: unknown, members: ReadonlySet<string> | unde
 }
 
 /**
- * The body of a request as it is. Throws HubError `too_large` past what `limitBody` allows, `not_ready` where the memory for bodies is used up. Not the middleware of Hono: that makes a
- * new request of one whose length is not announced, which the requests of the Node adapter do not allow.
+ * The body of a request as it is. Throws HubError `too_large` past what `limitBody` allows, `not_ready` where the
+ * memory for bodies is used up. Not the middleware of Hono: that makes a new request of one whose length is not
+ * announced, which the requests of the Node adapter do not allow.
  */
 export async function bodyText(request: Request): Promise<string> {
   const limit = bodyLimits.get(request);

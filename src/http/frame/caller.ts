@@ -10,7 +10,10 @@ import type { Settings, UserSettings } from '../../core/settings/types.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import type { AskedCall } from './refused-calls.ts';
 
-/** Who makes a management request, and what they may now: what is taken away while a request waits for its body, or for its turn, it has no more. */
+/**
+ * Who makes a management request, and what they may now: what is taken away while a request waits for its body, or for
+ * its turn, it has no more.
+ */
 export interface Caller {
   /** Without a credential it depends on where the request came from (CONTRACT §7). */
   readonly principal: Principal;
@@ -22,7 +25,10 @@ export interface Caller {
   readonly settings: Settings;
   /** The address the request came from. */
   readonly address: string;
-  /** When the caller gave a password, in milliseconds since the epoch; undefined for anybody who sent none of the hub's access tokens. */
+  /**
+   * When the caller gave a password, in milliseconds since the epoch; undefined for a caller who sent none of the hub's
+   * access tokens.
+   */
   readonly loggedInAt: number | undefined;
 }
 
@@ -52,8 +58,8 @@ export interface CallerOptions {
 }
 
 /**
- * Finds out who calls; what is not open needs somebody. `open` says whether a request may be made by anybody, `anonymous` whether its credential is
- * not even looked at, `queryToken` whether `?token=` counts.
+ * Finds out who calls; a route that is not open needs a caller. `open` says whether a request may be made without a
+ * credential, `anonymous` whether its credential is not even looked at, `queryToken` whether `?token=` counts.
  */
 export function callerOf(
   options: CallerOptions,
@@ -89,7 +95,7 @@ export function callerOf(
   });
 }
 
-/** The caller that somebody is whose credential was looked at. */
+/** The caller of a request whose credential was checked. */
 export function callerNow(
   principal: () => Principal,
   settings: () => Settings,
@@ -118,13 +124,16 @@ export function callerNow(
 
 const conditions = new WeakMap<Request, (() => void | Promise<void>)[]>();
 
-/** Makes sure of something that a request needs, and again when its body is there (`stillAllowed`). */
+/** Checks a condition of a request now, and again when its body is there (`stillAllowed`). */
 export async function requires(c: Context, condition: () => void | Promise<void>): Promise<void> {
   await condition();
   conditions.set(c.req.raw, [...(conditions.get(c.req.raw) ?? []), condition]);
 }
 
-/** To be asked by whoever has waited for the body of a request, which its sender may keep back for minutes. Throws what a condition throws that does not hold any more. */
+/**
+ * To be called by code that has waited for the body of a request, which its sender may hold back for minutes. Throws
+ * what a condition throws that is no longer true.
+ */
 export async function stillAllowed(request: Request): Promise<void> {
   for (const condition of conditions.get(request) ?? []) await condition();
 }
@@ -153,9 +162,9 @@ function credentialOver(): HubError {
 }
 
 /**
- * Changes the settings on behalf of the caller, as what they are when it is the turn of this change: others may come before it. Throws HubError `unauthenticated` for
- * a user who is gone by then, `reauthenticate` where the accounts of admins would change after a login that is not fresh (whichever route does it), and what
- * `settings.change` throws.
+ * Changes the settings on behalf of the caller, as what they are when it is the turn of this change: others may come
+ * before it. Throws HubError `unauthenticated` for a user who is gone by then, `reauthenticate` where the accounts of
+ * admins would change after a login that is not fresh (whichever route does it), and what `settings.change` throws.
  */
 export function changeAs<T>(
   settings: Pick<SettingsStore, 'change'>,
@@ -183,8 +192,8 @@ export function changeAsAdmin<T>(
 }
 
 /**
- * The caller as the pure edits of the settings document want to know them (`core/settings/document.ts`), at this moment. Throws HubError `forbidden` for a key, and
- * `unauthenticated` for a user who is gone.
+ * The caller as the pure edits of the settings document want to know them (`core/settings/document.ts`), at this
+ * moment. Throws HubError `forbidden` for a key, and `unauthenticated` for a user who is gone.
  */
 export function editorOf({ principal, user, admin, settings }: Caller): Editor {
   if (principal.kind !== 'user')

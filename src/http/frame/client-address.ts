@@ -11,9 +11,9 @@ export type Arrived = Pick<IncomingMessage, 'headers'> & {
 };
 
 /**
- * The address of the client behind a request, for limits and records. `X-Forwarded-For` is walked from the right, as each proxy appends whom it
- * heard, and only for as long as the one who appended is trusted (`TRUST_PROXY`): everything further left may be invented. `unknown` for a
- * connection that is gone already.
+ * The address of the client behind a request, for limits and records. `X-Forwarded-For` is read from the right, as each
+ * proxy appends the address it got the request from, and only for as long as the one who appended is trusted
+ * (`TRUST_PROXY`): everything further left may be invented. `unknown` for a connection that is gone already.
  */
 export function clientAddress(trust: TrustProxy, log: Logger): (req: Arrived) => string {
   const trusted = trustOf(trust);
@@ -32,7 +32,7 @@ export function clientAddress(trust: TrustProxy, log: Logger): (req: Arrived) =>
     const forwarded = typeof header === 'string' ? header : header.join(',');
     if (forwarded === '') return peer;
     if (trust.kind === 'auto' && !told && !trusted(peer, 0)) {
-      // Behind a proxy nobody told us about, all its users share one limit of failed logins.
+      // Behind a proxy that is not configured, all its users share one limit of failed logins.
       told = true;
       log.warn('X-Forwarded-For is ignored. If it comes from your proxy, set TRUST_PROXY to the address.', { peer });
     }
@@ -56,8 +56,8 @@ export function fromTrustedProxy(trust: TrustProxy): (req: Arrived) => boolean {
 }
 
 /**
- * The client that the bound of connections per address counts an address for; undefined for a proxy that is trusted and for this machine itself, which stand for
- * many clients.
+ * The client that the bound of connections per address counts an address for; undefined for a proxy that is trusted and
+ * for this machine itself, which stand for many clients.
  */
 export function clientOf(trust: TrustProxy): (address: string) => string | undefined {
   const trusted = trustOf(trust);
@@ -79,7 +79,7 @@ const named: Readonly<Record<string, readonly string[]>> = {
 
 function trustOf(trust: TrustProxy): Trusted {
   switch (trust.kind) {
-    // Nobody outside can come from loopback but through something on this machine.
+    // A client on another machine can come from loopback only through a program on this machine.
     case 'auto':
       return within(['loopback']);
     case 'none':

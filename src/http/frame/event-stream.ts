@@ -14,7 +14,10 @@ export interface EventStreamOptions {
   readonly token?: string | undefined;
 }
 
-/** Server-sent events, for as long as the client stays and the credential it came with holds (CONTRACT §4). A HEAD request gets the headers alone. */
+/**
+ * Server-sent events, for as long as the client stays and the credential it came with holds (CONTRACT §4). A HEAD
+ * request gets the headers alone.
+ */
 export function eventStream(c: Context<ApiEnv>, { open, identify, token }: EventStreamOptions): Response {
   if (c.req.method === 'HEAD') return c.body(null, 200, streamHeaders);
   // Written to directly: only here it is known whether the client still reads, and one that does not can be cut off.

@@ -1,8 +1,9 @@
 import { openApi, type Routes } from './open-routes.ts';
 
 /**
- * Routes below `/api` whose body may be as long as the settings allow (`routing.jsonBodyLimit`, otherwise `limits.apiBodyBytes`): what carries a list, a document or
- * arguments of a tool. Every other body is a form that a person fills in, such as a login, and may have `limits.smallBodyBytes`.
+ * Routes below `/api` whose body may be as long as the settings allow (`routing.jsonBodyLimit`, otherwise
+ * `limits.apiBodyBytes`): what carries a list, a document or arguments of a tool. Every other body is a form that a
+ * person fills in, such as a login, and may have `limits.smallBodyBytes`.
  */
 export const largeBodies: Routes = [
   ...openApi,

@@ -1,4 +1,5 @@
-// Which routes of the API are special, and in what way. Nothing here needs the API itself, which is loaded later than what refuses requests on their way to it.
+// Which routes of the API are special, and in what way. Nothing here needs the API itself, which is loaded later than
+// what refuses requests on their way to it.
 import type { ErrorCode } from '../../core/errors.ts';
 
 /** Paths below `/api`. */
@@ -7,7 +8,10 @@ export type Routes = readonly (readonly [methods: readonly string[], path: RegEx
 export const login: Routes[number] = [['POST'], /^\/auth\/login$/];
 export const logStream: Routes[number] = [['GET'], /^\/logs\/stream$/];
 
-/** First parts of paths of the management API, which no group or server of that name opens to anybody; its id, or the routes without a scope, do for it. */
+/**
+ * First parts of paths of the management API, which stay closed even if a group or server has that name. Such a group
+ * or server is reached by its id, or by the routes without a scope.
+ */
 const managed =
   '(?!(?:activities|auth|cloud|cost|credentials|docs|groups|logs|market|mcp|mcpb|oauth|openapi|prompts|registry|resources|servers|settings|smart-routing|templates|users)/)';
 
@@ -19,7 +23,10 @@ export const openApi: Routes = [
   [['GET'], new RegExp(`^/(?:${managed}[^/]+/)?openapi\\.(?:json|yaml)$`)],
 ];
 
-/** What may be called without a credential (SPEC, Authentication, 4; CONTRACT §2): the routes themselves decide what anonymous may see. */
+/**
+ * What may be called without a credential (SPEC, Authentication, 4; CONTRACT §2): the routes themselves decide what
+ * anonymous may see.
+ */
 export const openRoutes: Routes = [login, [['GET'], /^\/docs(?:\/openapi\.json)?$/], ...openApi];
 
 interface Failure {
@@ -42,7 +49,10 @@ export function isOpen(asked: Asked): boolean {
   return matches(openRoutes, asked);
 }
 
-/** The body of a failure that comes before the API sees the request, in the form of the route it was for. `path` is the whole path. */
+/**
+ * The body of a failure that comes before the API sees the request, in the form of the route it was for. `path` is the
+ * whole path.
+ */
 export function failureText(mount: string, { method, path }: Asked, { code, message }: Failure): string {
   // As the routes see it: without `.` and `..`, and without a slash at its end.
   const address = `http://hub${path}`;

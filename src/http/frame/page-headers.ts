@@ -15,7 +15,9 @@ const unused = [
 ];
 const permissions = unused.map((feature) => `${feature}=()`).join(', ');
 
-/** Sets what every page of the hub is sent with: it shares no process with pages of other origins, and uses no device. */
+/**
+ * Sets what every page of the hub is sent with: it shares no process with pages of other origins, and uses no device.
+ */
 export function pageHeaders(
   c: Context,
   page: { readonly policy: readonly string[]; readonly referrer?: 'no-referrer' | 'same-origin' },

@@ -1,4 +1,7 @@
-/** The style of the pages that the hub makes itself. Its hash stands in their Content-Security-Policy, so it is sent byte for byte. */
+/**
+ * The style of the pages that the hub makes itself. Its hash stands in their Content-Security-Policy, so it is sent
+ * byte for byte.
+ */
 export const pageStyle = `
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #566173; --paper: #fbfbfa; --card: #f0f1ef; --line: #d5d9de; --link: #1556b8; --good: #17693a; --warn: #8a5200; --bad: #a81e1e; }
 @media (prefers-color-scheme: dark) {

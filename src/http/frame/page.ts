@@ -13,7 +13,10 @@ const number = (least: number, most: number) =>
 
 const pageInput = z.object({ page: number(1, limits.pageNumber), limit: number(1, limits.pageItems) });
 
-/** The part of a list that `?page=` and `?limit=` ask for; all of it when they are absent. Throws HubError `invalid_input`, whose message `attempt` begins. */
+/**
+ * The part of a list that `?page=` and `?limit=` ask for; all of it when they are absent. Throws HubError
+ * `invalid_input`, whose message `attempt` begins.
+ */
 export function pageOf<T>(
   all: readonly T[],
   query: Readonly<Record<string, string>>,

@@ -10,9 +10,15 @@ export interface PublicUrl {
   origin(req: Arrived): string;
   /** Whether the client came over https. */
   isHttps(req: Arrived): boolean;
-  /** What comes before `/mcp`, `/api` and the rest: `BASE_PATH`, after whatever path `INSTALL_BASE_URL` has. Empty, or like `/hub`. */
+  /**
+   * What comes before `/mcp`, `/api` and the rest: `BASE_PATH`, after whatever path `INSTALL_BASE_URL` has. Empty, or
+   * like `/hub`.
+   */
   readonly prefix: string;
-  /** The address to write down for others, prefix included: what the settings say in `install.baseUrl` goes before what the request does. */
+  /**
+   * The address to write down for others, prefix included: what the settings say in `install.baseUrl` goes before what
+   * the request does.
+   */
   hub(req: Arrived): string;
 }
 
@@ -25,7 +31,10 @@ export interface PublicUrlOptions {
   readonly trustProxy: TrustProxy;
 }
 
-/** Without `INSTALL_BASE_URL` it is the `Host` the client named, or what a trusted proxy says in `X-Forwarded-Proto` and `X-Forwarded-Host`. */
+/**
+ * Without `INSTALL_BASE_URL` it is the `Host` the client named, or what a trusted proxy says in `X-Forwarded-Proto` and
+ * `X-Forwarded-Host`.
+ */
 export function createPublicUrl(options: PublicUrlOptions): PublicUrl {
   const { installBaseUrl, settingsBaseUrl, basePath, trustProxy } = options;
   const install = installBaseUrl === undefined ? undefined : new URL(installBaseUrl);
@@ -47,7 +56,8 @@ export function createPublicUrl(options: PublicUrlOptions): PublicUrl {
     isHttps,
     hub(req) {
       const chosen = install ? undefined : settingsBaseUrl();
-      // Every file of MCPHub has `http://localhost:3000` there, which nobody chose and which is this hub for nobody but itself.
+      // Every file of MCPHub has `http://localhost:3000` there, which no operator chose and which only works on the
+      // hub's own machine.
       return chosen !== undefined && !isLoopbackUrl(chosen) ? `${chosen}${basePath}` : `${origin(req)}${prefix}`;
     },
   };

@@ -1,6 +1,9 @@
 import { invalid } from '../../core/input/read.ts';
 
-/** A switch in the query: `true` or `1`, `false`, `0` or absent; present without a value it is on. Throws HubError `invalid_input`. */
+/**
+ * A switch in the query: `true` or `1`, `false`, `0` or absent; present without a value it is on. Throws HubError
+ * `invalid_input`.
+ */
 export function flagOf(query: Readonly<Record<string, string>>, name: string): boolean {
   switch (query[name]) {
     case undefined:

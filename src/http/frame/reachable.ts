@@ -16,12 +16,12 @@ export function visibleServers({ settings, principal }: Caller): ServerSettings[
   return [...settings.servers.values()].filter((server) => reaches(settings, principal, server));
 }
 
-/** True for whoever may change the server, and so sees its configuration: its owner, and admins. */
+/** True for callers who may change the server, and so see its configuration: its owner, and admins. */
 export function manages({ principal, user, admin }: Caller, server: ServerSettings): boolean {
   return principal.kind === 'user' && (admin || user?.username === server.owner);
 }
 
-/** The server for whoever may change it. Throws HubError `not_found` or `forbidden`. */
+/** The server, for a caller who may change it. Throws HubError `not_found` or `forbidden`. */
 export function managedServer(caller: Caller, name: string, attempt: string): ServerSettings {
   const server = serverOf(caller, name);
   if (manages(caller, server)) return server;

@@ -12,8 +12,9 @@ export interface AskedCall {
 }
 
 /**
- * Keeps a record of calls that are refused before they reach a server; those that reach one have theirs from the relay. It names what the caller has named,
- * and is seen by the caller and by admins. Comes before everything that may refuse; the route sets `asked` as soon as it knows, and `reached` when it goes on.
+ * Keeps a record of calls that are refused before they reach a server; those that reach one have theirs from the relay.
+ * It names what the caller has named, and is seen by the caller and by admins. Comes before everything that may refuse;
+ * the route sets `asked` as soon as it knows, and `reached` when it goes on.
  */
 export function recordRefusedCalls(refused: DispatchOptions['refused']) {
   return createMiddleware<ApiEnv>(async (c, next) => {

@@ -33,7 +33,10 @@ export function jsonText(c: Context, text: string, type = 'application/json'): R
   return c.body(text, 200, { 'Content-Type': type });
 }
 
-/** `{success: false, message, errors?}` with the status of the error's code, and `Retry-After` in whole seconds where trying again makes sense. */
+/**
+ * `{success: false, message, errors?}` with the status of the error's code, and `Retry-After` in whole seconds where
+ * trying again makes sense.
+ */
 export function fail(c: Context, error: HubError): Response {
   return failed(c, error, { success: false, message: error.message });
 }
@@ -57,8 +60,8 @@ function failed(c: Context, error: HubError, body: Record<string, unknown>): Res
 }
 
 /**
- * What routes throw becomes an answer here and nowhere else. What is not a HubError is a bug: the caller gets a request id and not a word of
- * what happened, the log gets both.
+ * What routes throw becomes an answer here and nowhere else. What is not a HubError is a bug: the caller gets a request
+ * id and not a word of what happened, the log gets both.
  */
 export function answerErrors(log: Logger, answer: typeof fail = fail): ErrorHandler {
   return (error, c) => {

@@ -1,9 +1,11 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { HubError } from '../../core/errors.ts';
-import type { Front } from '../../wire/front.ts';
+import type { FastPath } from '../../wire/fast-path.ts';
 
-/** Starts to listen; the address without a path. Throws HubError `misconfigured` or `conflict` with what to do about it. */
+/**
+ * Starts to listen; the address without a path. Throws HubError `misconfigured` or `conflict` with what to do about it.
+ */
 export async function listen(server: Server, host: string, port: number): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
@@ -13,21 +15,24 @@ export async function listen(server: Server, host: string, port: number): Promis
   return `http://${shownHost(host)}:${actual}`;
 }
 
-/** Stops to accept, lets running requests end for `drainMs`, then closes what is left. `streams` would never end by themselves. */
+/**
+ * Stops to accept, lets running requests end for `drainMs`, then closes what is left. `streams` would never end by
+ * themselves.
+ */
 export async function closeServer(
   server: Server,
-  front: Front,
+  fastPath: FastPath,
   drainMs: number,
   streams: readonly { close(): void }[],
 ): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   for (const stream of streams) stream.close();
-  front.end();
+  fastPath.end();
   // A connection that was answering becomes idle when it is done, and would stay open for the next request.
   const idle = setInterval(() => server.closeIdleConnections(), 20);
   const late = setTimeout(() => {
     server.closeAllConnections();
-    front.destroy();
+    fastPath.destroy();
   }, drainMs);
   await closed;
   clearInterval(idle);

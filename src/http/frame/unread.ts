@@ -4,9 +4,10 @@ import { limits } from '../../core/limits.ts';
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
 /**
- * A body, piece by piece, that can be left at any point. What is left is read away behind the answer: closing the connection instead would cost whoever sends everything
- * before they look the answer, and whoever keeps connections the next request. A body that was never touched is read away by the server itself. Throws HubError `cancelled`
- * when its sender leaves in the middle.
+ * A body, piece by piece, that can be left at any point. The rest is read and dropped after the answer. If the
+ * connection were closed instead, a client that sends everything before it reads would not get the answer, and a client
+ * that keeps connections would lose its next request. A body of which nothing was read is dropped by the server itself.
+ * Throws HubError `cancelled` when its sender leaves in the middle.
  */
 export async function* bodyChunks(request: Pick<Request, 'body'>): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = bodyOf(request)?.getReader();
@@ -38,7 +39,10 @@ function senderLeft(cause: unknown): never {
   throw new HubError('cancelled', 'The client left while sending.', { cause });
 }
 
-/** As far as `limits.strayBodyBytes` and `limits.strayBodyMs` allow; then the body, and with it the connection, is closed. */
+/**
+ * As far as `limits.strayBodyBytes` and `limits.strayBodyMs` allow; then the body, and with it the connection, is
+ * closed.
+ */
 async function readAway(reader: Reader): Promise<void> {
   let size = 0;
   const close = (): void => void reader.cancel().catch(() => undefined);

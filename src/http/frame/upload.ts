@@ -30,9 +30,10 @@ export interface UploadPlace {
 }
 
 /**
- * Streams the one file of a `multipart/form-data` request to the disk and hands it to `use`; afterwards the file is gone, whatever happened. Throws HubError
- * `wrong_type` (no form), `too_large`, `invalid_input` (no file, a file too many or under another name, a field that is unknown or there twice, a form that breaks off)
- * and `misconfigured` (the disk).
+ * Streams the one file of a `multipart/form-data` request to the disk and hands it to `use`; afterwards the file is
+ * gone, whatever happened. Throws HubError `wrong_type` (no form), `too_large`, `invalid_input` (no file, a file too
+ * many or under another name, a field that is unknown or there twice, a form that breaks off) and `misconfigured` (the
+ * disk).
  */
 export async function withUpload<T>(
   request: Request,

@@ -1,6 +1,6 @@
 import type { Handler } from 'hono';
 import type { ServerState } from '../../core/hub.ts';
-import type { Room } from '../../disk/room.ts';
+import type { FullDiskRetry } from '../../disk/full-disk-retry.ts';
 import type { DatabaseHandle, DatabaseState } from '../../database/supervise.ts';
 import type { ActivityLog } from '../../logs/activity.ts';
 import type { LogStore } from '../../logs/log-store.ts';
@@ -26,7 +26,10 @@ export interface Health {
   };
   /** `vectors`: embeddings are kept in it. `off` is a choice, `down` is not. */
   readonly database: { readonly state: DatabaseState['state']; readonly kind?: string; readonly vectors?: boolean };
-  /** Which embedder the tool search uses, whether it can, and where vectors are compared: in memory where the database cannot. */
+  /**
+   * Which embedder the tool search uses, whether it can, and where vectors are compared: in memory where the database
+   * cannot.
+   */
   readonly smartRouting: EmbeddingsBrief;
   /** What was to be kept and is not in the database. */
   readonly logs: Unwritten;
@@ -115,7 +118,7 @@ export interface HealthSources {
   readonly servers: () => readonly ServerState[];
   readonly database: Pick<DatabaseHandle, 'state'>;
   readonly embeddings: Pick<Embeddings, 'brief'>;
-  readonly room: Pick<Room, 'isFull'>;
+  readonly room: Pick<FullDiskRetry, 'isFull'>;
   readonly records: { readonly logs: Pick<LogStore, 'counts'>; readonly activity: Pick<ActivityLog, 'counts'> };
   readonly version: string;
 }
@@ -137,7 +140,10 @@ export function watchHealth({ servers, database, embeddings, records, room, vers
     });
 }
 
-/** `GET /health`: 200 also when servers are down (a hub that cannot serve yet answers 503, see unready.ts). Open to all, so it names no server and no machine. */
+/**
+ * `GET /health`: 200 also when servers are down (a hub that cannot serve yet answers 503, see unready.ts). Open to all,
+ * so it names no server and no machine.
+ */
 export function healthRoute(read: () => Health): Handler {
   return (c) => {
     c.header('Cache-Control', 'no-store');

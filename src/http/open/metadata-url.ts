@@ -8,7 +8,9 @@ export interface ProtectedResource {
 
 export const wellKnown = '/.well-known/oauth-protected-resource';
 
-/** The address of the metadata of the MCP endpoint that a request asked for, which its 401 points to (RFC 9728 §5.1). */
+/**
+ * The address of the metadata of the MCP endpoint that a request asked for, which its 401 points to (RFC 9728 §5.1).
+ */
 export function metadataUrl({ publicUrl, basePath }: ProtectedResource) {
   return (req: Arrived & { readonly url?: string | undefined }): string => {
     const rest = pathOf(req).slice(basePath.length);

@@ -1,13 +1,14 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { HubError } from '../../core/errors.ts';
-import { isMcpPath } from '../../mcp/door.ts';
+import { isMcpPath } from '../../mcp/http-entry.ts';
 import { takenPaths } from '../frame/taken-paths.ts';
 import { pathOf, type ProtectedResource, wellKnown } from './metadata-url.ts';
 
 /**
- * Protected resource metadata (RFC 9728 §3) of every MCP endpoint, at the root whatever `BASE_PATH` is, open to all. It says the same whether a group or
- * server of that name exists. No authorization server is named while the hub has none of its own.
+ * Protected resource metadata (RFC 9728 §3) of every MCP endpoint, at the root whatever `BASE_PATH` is, open to all. It
+ * says the same whether a group or server of that name exists. No authorization server is named while the hub has none
+ * of its own.
  */
 export function protectedResourceRoutes({ publicUrl, basePath }: ProtectedResource): Hono<{ Bindings: HttpBindings }> {
   const routes = new Hono<{ Bindings: HttpBindings }>();

@@ -1,7 +1,10 @@
 import { Hono } from 'hono';
 import { ok } from '../frame/reply.ts';
 
-/** `/config` and `/public-config` (reference: MCPHub §1.2): what a dashboard has to know before anybody logged in. They are below `BASE_PATH`, outside `/api`. */
+/**
+ * `/config` and `/public-config` (reference: MCPHub §1.2): what a dashboard has to know before a user has logged in.
+ * They are below `BASE_PATH`, outside `/api`.
+ */
 export function publicConfigRoutes({ basePath, version }: { basePath: string; version: string }): Hono {
   const routes = new Hono();
   routes.get(`${basePath}/config`, (c) => {

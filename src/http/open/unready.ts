@@ -3,7 +3,7 @@ import { errorTable } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import { errorResponseText } from '../../core/protocol/rpc.ts';
 import type { DatabaseHandle } from '../../database/supervise.ts';
-import { isMcpPath } from '../../mcp/door.ts';
+import { isMcpPath } from '../../mcp/http-entry.ts';
 import { failureText } from '../frame/open-routes.ts';
 import { takenPaths } from '../frame/taken-paths.ts';
 import { unreadyHealth } from './health.ts';
@@ -19,8 +19,8 @@ const message =
   'The hub has no settings yet: they are in its database (DB_URL), which is not available. The hub keeps trying, and serves as soon as it has them.';
 
 /**
- * Answers all requests, with 503, while the settings are not known. Which hosts, pages and callers are let in is part of them, so these answers are for
- * all and hold nothing of the hub but the state of its database.
+ * Answers all requests, with 503, while the settings are not known. Which hosts, pages and callers are let in is part
+ * of them, so these answers are for all and hold nothing of the hub but the state of its database.
  */
 export function answerUnready({ basePath, database, version }: Unready): RequestListener {
   const startedAt = performance.now();

@@ -26,11 +26,17 @@ export interface AuthOptions {
   readonly log: Logger;
 }
 
-/** `/auth/login`, `reauthenticate`, `logout`, `user` and `change-password` (CONTRACT §2; reference: MCPHub §1.2). Answers with a token have no `data`. */
+/**
+ * `/auth/login`, `reauthenticate`, `logout`, `user` and `change-password` (CONTRACT §2; reference: MCPHub §1.2).
+ * Answers with a token have no `data`.
+ */
 export function authRoutes({ settings, login, passwords, tokens, claims, log }: AuthOptions): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
-  /** What a login has shown of a password: a hash that should be newer, and whether it is weak. No login waits for it: should it fail, the next one tries again. */
+  /**
+   * What a login has shown of a password: a hash that should be newer, and whether it is weak. No login waits for it:
+   * should it fail, the next one tries again.
+   */
   async function keep({ user, rehash }: LoggedIn, password: string): Promise<void> {
     const { username, passwordHash: old } = user;
     const isWeak = judgePassword(password, username, settings.current.system.passwordPolicy).weakness !== undefined;
@@ -114,7 +120,10 @@ export function authRoutes({ settings, login, passwords, tokens, claims, log }: 
   return routes;
 }
 
-/** Throws HubError `forbidden` for an access key, also one of a user: it can neither log out nor get at its owner's account. */
+/**
+ * Throws HubError `forbidden` for an access key, also one of a user: it can neither log out nor get at its owner's
+ * account.
+ */
 function userOf({ principal, user }: Caller): UserSettings {
   if (principal.kind !== 'user' || !user) {
     throw new HubError('forbidden', 'An access key has no account. Log in as a user.');

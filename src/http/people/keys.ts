@@ -18,7 +18,10 @@ export interface KeysOptions {
   readonly accountLog: Logger;
 }
 
-/** `/auth/keys` (CONTRACT §2; reference: MCPHub §1.7): admins manage all access keys, users their own, and no key manages any. */
+/**
+ * `/auth/keys` (CONTRACT §2; reference: MCPHub §1.7): admins manage all access keys, users their own, and no key
+ * manages any.
+ */
 export function keysRoutes({ settings, log, accountLog }: KeysOptions): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
   const told = ({ username: by, isAdmin }: Editor, message: string, fields: LogFields): void =>

@@ -14,7 +14,10 @@ export interface ActivitiesOptions {
   readonly log: Logger;
 }
 
-/** `/activities`, the tool calls that were made (reference: MCPHub §1.12): all of them for admins, for everybody else their own. */
+/**
+ * `/activities`, the tool calls that were made (reference: MCPHub §1.12): all of them for admins, for other callers
+ * their own.
+ */
 export function activitiesRoutes({ activity, log }: ActivitiesOptions): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
@@ -83,7 +86,10 @@ function shown(activity: Activity) {
   return { ...activity, duration: activity.durationMs };
 }
 
-/** Whose calls the caller may see. An account does not see what an earlier one of its name did. Throws HubError `forbidden` for a key that is nobody's. */
+/**
+ * Whose calls the caller may see. An account does not see what an earlier one of its name did. Throws HubError
+ * `forbidden` for a key without an owner.
+ */
 function mineOf({ admin, user }: Caller): { mine?: OwnCalls } {
   if (admin) return {};
   if (!user) throw new HubError('forbidden', 'An access key of the system made no calls as anybody. Log in as a user.');

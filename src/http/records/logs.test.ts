@@ -16,7 +16,9 @@ import { createByteBudget } from '../../core/byte-budget.ts';
 import { createApi } from '../frame/api.ts';
 import { logsRoutes } from './logs.ts';
 
-/** The routes with a real log behind a real server, without a hub, so that the test decides what is said and how fast. */
+/**
+ * The routes with a real log behind a real server, without a hub, so that the test decides what is said and how fast.
+ */
 async function start(settings: Settings) {
   const book = createLog({ level: 'info', format: 'json', write: () => {} });
   const database = createDatabase({ url: 'off', dataDir: '/nonexistent', log: silent });

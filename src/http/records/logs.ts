@@ -13,7 +13,7 @@ import { ok } from '../frame/reply.ts';
 export interface LogsOptions {
   readonly logs: Pick<LogStore, 'read' | 'clear'>;
   readonly stream: Pick<LogStream, 'open'>;
-  /** A stream asks anew for as long as it is open. */
+  /** A stream reads the settings again for as long as it is open. */
   readonly settings: () => Settings;
   /** Entries of this server from before then are for admins only; milliseconds since 1970. */
   readonly since: (server: ServerSettings) => number;
@@ -21,7 +21,10 @@ export interface LogsOptions {
   readonly log: Logger;
 }
 
-/** `/logs` and `/logs/stream` (SPEC, Logs and Events; CONTRACT §4): who is not admin sees the entries of the servers within reach. */
+/**
+ * `/logs` and `/logs/stream` (SPEC, Logs and Events; CONTRACT §4): who is not admin sees the entries of the servers
+ * within reach.
+ */
 export function logsRoutes(options: LogsOptions): Hono<ApiEnv> {
   const { logs, stream, identify, log } = options;
   const routes = new Hono<ApiEnv>();
@@ -55,8 +58,9 @@ export function logsRoutes(options: LogsOptions): Hono<ApiEnv> {
 }
 
 /**
- * Which entries a principal may see: admins all, others those of `server:<name>` for the servers they reach now, and of a server of a user those since
- * that is there. What the hub says of itself, of users and of other servers is in the other services.
+ * Which entries a principal may see: admins all, others those of `server:<name>` for the servers they reach now, and of
+ * a server of a user those since that is there. What the hub says of itself, of users and of other servers is in the
+ * other services.
  */
 function readable(principal: Principal, { settings, since }: LogsOptions): { readonly readableFrom: ReadableFrom } {
   return {

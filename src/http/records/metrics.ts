@@ -9,7 +9,10 @@ export interface MetricsRoute extends CallerOptions {
   readonly metrics: Metrics;
 }
 
-/** `GET /metrics` (CONTRACT §1), at the root whatever `BASE_PATH` is. It names every server, so it is for those who see them all. */
+/**
+ * `GET /metrics` (CONTRACT §1), at the root whatever `BASE_PATH` is. It names every server, so it is for those who see
+ * them all.
+ */
 export function metricsRoutes({ metrics, ...options }: MetricsRoute): Hono<ApiEnv & { Bindings: HttpBindings }> {
   const routes = new Hono<ApiEnv & { Bindings: HttpBindings }>();
   const never = () => false;

@@ -5,7 +5,7 @@ import type { SettingsStore } from '../../settings/store.ts';
 import type { ApiEnv, CallerOptions } from '../frame/caller.ts';
 import { activitiesRoutes } from './activities.ts';
 import { logsRoutes } from './logs.ts';
-import { createNewcomers } from './newcomers.ts';
+import { createServerAges } from './server-ages.ts';
 
 export interface RecordResources {
   readonly records: Records;
@@ -17,15 +17,15 @@ export interface RecordResources {
 /** What the hub has kept of itself and of the calls through it. */
 export function recordResources({ records, settings, identify, log }: RecordResources): Hono<ApiEnv>[] {
   const { logs, logStream, activity } = records;
-  const newcomers = createNewcomers(settings.current);
+  const serverAges = createServerAges(settings.current);
   // For as long as there are settings.
-  settings.subscribe((now) => newcomers.update(now));
+  settings.subscribe((now) => serverAges.update(now));
   return [
     logsRoutes({
       logs,
       stream: logStream,
       settings: () => settings.current,
-      since: (server) => newcomers.since(server),
+      since: (server) => serverAges.since(server),
       identify,
       log,
     }),

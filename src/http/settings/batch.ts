@@ -7,7 +7,10 @@ export interface BatchResult {
   readonly message: string;
 }
 
-/** Does one thing after the other; what one of them throws is its own result and costs the others nothing. `nameOf` is for answers and must not throw. */
+/**
+ * Does one thing after the other; what one of them throws is its own result and costs the others nothing. `nameOf` is
+ * for answers and must not throw.
+ */
 export async function eachOf<T>(
   items: readonly T[],
   nameOf: (item: T) => string,
@@ -43,7 +46,10 @@ export function batchMessage({ successCount, failureCount }: { successCount: num
   return { message: `${failureCount} of ${successCount + failureCount} failed; the results say why.` };
 }
 
-/** 200 when everything went well, 207 for a part of it, 400 for nothing: the one place besides `reply.ts` that knows a status. */
+/**
+ * 200 when everything went well, 207 for a part of it, 400 for nothing: the one place besides `reply.ts` that knows a
+ * status.
+ */
 export function batchStatus({ successCount, failureCount }: { successCount: number; failureCount: number }) {
   return failureCount === 0 ? 200 : successCount > 0 ? 207 : 400;
 }

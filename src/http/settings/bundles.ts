@@ -17,8 +17,9 @@ export interface BundleRoutes {
 }
 
 /**
- * `POST /mcpb/upload` (SPEC, System; CONTRACT §4, MCPB upload), for admins: a form with the bundle as `mcpbFile` (or `dxtFile`) and, if it asks for
- * any, its values as JSON in `userConfig`. `?replace=true` takes the place of the server of that name.
+ * `POST /mcpb/upload` (SPEC, System; CONTRACT §4, MCPB upload), for admins: a form with the bundle as `mcpbFile` (or
+ * `dxtFile`) and, if it asks for any, its values as JSON in `userConfig`. `?replace=true` takes the place of the server
+ * of that name.
  */
 export function bundleRoutes({ settings, dataDir, log }: BundleRoutes): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();

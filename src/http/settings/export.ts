@@ -12,8 +12,9 @@ export interface ExportRoutes {
 }
 
 /**
- * `GET /mcp-settings/export` (CONTRACT §4, Export), for admins: the settings as a file that a hub can start with. `?serverName=` is one server alone,
- * `?secrets=include` leaves the secrets in, which takes a fresh login and which the log then says; access keys are hashes even then.
+ * `GET /mcp-settings/export` (CONTRACT §4, Export), for admins: the settings as a file that a hub can start with.
+ * `?serverName=` is one server alone, `?secrets=include` leaves the secrets in, which takes a fresh login and which the
+ * log then says; access keys are hashes even then.
  */
 export function exportRoutes({ settings, log }: ExportRoutes): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();

@@ -45,7 +45,9 @@ export function shownGroup(caller: Caller, group: GroupSettings) {
   return groupAnswer(group, seesIn(caller, group));
 }
 
-/** Which members of a group the caller sees. One that is gone from the settings is there for those who can take it out. */
+/**
+ * Which members of a group the caller sees. One that is gone from the settings is there for those who can take it out.
+ */
 export function seesIn(caller: Caller, group: GroupSettings): (server: string) => boolean {
   const { settings, principal, user, admin } = caller;
   return (name) => {

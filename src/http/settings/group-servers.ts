@@ -16,7 +16,10 @@ import { groupOf } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
 import { changedGroup, changeGroups, type GroupRoutes, seesIn, shownGroup } from './group-answer.ts';
 
-/** `/groups/:id/servers` and `/groups/:id/server-configs`: which servers a group has, and what of them it shows (SPEC, Groups). */
+/**
+ * `/groups/:id/servers` and `/groups/:id/server-configs`: which servers a group has, and what of them it shows (SPEC,
+ * Groups).
+ */
 export function groupServerRoutes(options: GroupRoutes): Hono<ApiEnv> {
   const { log } = options;
   const routes = new Hono<ApiEnv>();

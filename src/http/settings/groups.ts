@@ -11,7 +11,9 @@ import { ok } from '../frame/reply.ts';
 import { batchMessage, batchStatus, countsOf, eachOf, nameIn } from './batch.ts';
 import { changedGroup, changeGroups, type GroupRoutes, shownGroup } from './group-answer.ts';
 
-/** `/groups` (SPEC, Groups; CONTRACT §4). `:id` is an id or a name everywhere; what the caller may not see is not there. */
+/**
+ * `/groups` (SPEC, Groups; CONTRACT §4). `:id` is an id or a name everywhere; what the caller may not see is not there.
+ */
 export function groupRoutes(options: GroupRoutes): Hono<ApiEnv> {
   const { log } = options;
   const routes = new Hono<ApiEnv>();

@@ -14,7 +14,7 @@ import { bodyText, jsonBody, refuseUnknown } from '../frame/body.ts';
 import { adminOnly, type ApiEnv, changeAsAdmin, editorOf } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
 import { flagOf } from '../frame/query.ts';
-import { adviceAsSent, placeOf, problemsAsSent } from './as-sent.ts';
+import { adviceAtRequestPaths, placeOf, atRequestPaths } from './request-paths.ts';
 
 export interface ImportRoutes {
   readonly settings: Pick<SettingsStore, 'change' | 'document'>;
@@ -22,9 +22,10 @@ export interface ImportRoutes {
 }
 
 /**
- * `POST /servers/import`, for admins: servers from whatever a client's settings look like. The body is `{text}`, what was pasted, with `names` to take only
- * some of the servers; any other JSON is taken for the settings themselves, `text/plain` for what was pasted. `?dryRun=true` changes nothing and
- * tells what would come of it. Answers what became of each server; when none was added that is a failure.
+ * `POST /servers/import`, for admins: servers from whatever a client's settings look like. The body is `{text}`, what
+ * was pasted, with `names` to take only some of the servers; any other JSON is taken for the settings themselves,
+ * `text/plain` for what was pasted. `?dryRun=true` changes nothing and tells what would come of it. Answers what became
+ * of each server; when none was added that is a failure.
  */
 export function importRoutes({ settings, log }: ImportRoutes): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
@@ -66,7 +67,10 @@ function isGood({ status }: ImportResult): boolean {
 function checked(name: string, config: Readonly<Record<string, unknown>>): Checked {
   const { problems, warnings } = checkServer(name, config);
   const place = placeOf(name);
-  return { errors: problemsAsSent(problems, place), advice: adviceAsSent(warnings, place, Object.keys(config)) };
+  return {
+    errors: atRequestPaths(problems, place),
+    advice: adviceAtRequestPaths(warnings, place, Object.keys(config)),
+  };
 }
 
 /** `conflict` when it is names alone that are in the way. */
@@ -90,7 +94,10 @@ function preview(results: readonly ImportResult[]): ImportResult[] {
 
 const pastedInput = z.object({ text: z.string(), names: z.array(z.string()).nullish() });
 
-/** The body of `POST /servers/import`: a text that was pasted, or settings of any program, whose members are not for this hub to know. */
+/**
+ * The body of `POST /servers/import`: a text that was pasted, or settings of any program, whose members are not for
+ * this hub to know.
+ */
 export const importInput = z.union([pastedInput, z.record(z.string(), z.unknown())]);
 
 async function pasted(request: Request): Promise<{ text: string; names?: readonly string[] | null | undefined }> {

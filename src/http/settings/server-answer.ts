@@ -67,7 +67,10 @@ function frameAnswer(caller: Caller, server: ServerSettings, sources: ServerSour
   };
 }
 
-/** The same with the configuration: secrets hidden for whoever manages the server, the harmless part for the others. */
+/**
+ * The same with the configuration: with secrets hidden for users who manage the server, only the harmless part for the
+ * others.
+ */
 export function serverDetails(caller: Caller, server: ServerSettings, sources: ServerSources) {
   const answer = serverAnswer(caller, server, sources);
   const entry = sources.document().mcpServers?.[server.name] ?? {};
@@ -102,12 +105,15 @@ function statusAnswer(server: ServerSettings, found: ServerState | undefined, is
     ...(nextRetryAt !== undefined && { nextRetryAt }),
     attempts: attempts ?? 0,
     ...(lastConnectedAt !== undefined && { lastConnectedAt }),
-    // Whoever signs in there gives the hub their rights.
+    // A user who signs in there gives the hub their rights.
     ...(isManaged && oauth && { oauth }),
   };
 }
 
-/** What a server that users sign in to alone is to the one who asks, whoever else is signed in. */
+/**
+ * The sign-in state, for the caller alone, of a server that each user signs in to. It does not depend on which other
+ * users are signed in.
+ */
 function ownSignIn({ user }: Caller, server: ServerSettings, { refusal }: ServerSources) {
   if (!isPerUser(server) || !server.enabled || !user) return {};
   const refused = refusal(server, user.username);
@@ -128,7 +134,7 @@ function aboutOf(offer: Offer | undefined) {
   };
 }
 
-/** All items for whoever can switch them; what they may call for the others. */
+/** All items for users who can switch them; for others the items they may call. */
 function itemsAnswer(caller: Caller, server: ServerSettings, offer: Offer | undefined, isManaged: boolean) {
   const { settings } = caller;
   const items = shownItems(caller, server, offer, isManaged);

@@ -24,8 +24,8 @@ type Kind = ItemChange['kind'];
 const words: Readonly<Record<Kind, string>> = { tools: 'Tool', prompts: 'Prompt', resources: 'Resource' };
 
 /**
- * Switches and descriptions of single tools, prompts and resources (reference: MCPHub §1.5). An item goes by the server's own name for it (the URI of
- * a resource, encoded) or by the name clients see.
+ * Switches and descriptions of single tools, prompts and resources (reference: MCPHub §1.5). An item goes by the
+ * server's own name for it (the URI of a resource, encoded) or by the name clients see.
  */
 export function serverItemRoutes({ settings, catalogue, log }: ServerItemRoutes): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
@@ -43,7 +43,10 @@ export function serverItemRoutes({ settings, catalogue, log }: ServerItemRoutes)
     return item;
   }
 
-  /** The key by which the server itself knows the item. Throws HubError `not_found` when it plainly offers no such thing; while it is away anything goes. */
+  /**
+   * The key by which the server itself knows the item. Throws HubError `not_found` when it plainly offers no such
+   * thing; while it is away anything goes.
+   */
   function keyOf({ settings }: Caller, server: ServerSettings, kind: Kind, given: string): string {
     const offer = catalogue().offers.get(server.name);
     if (!offer) return given;
@@ -54,7 +57,8 @@ export function serverItemRoutes({ settings, catalogue, log }: ServerItemRoutes)
       ({ key }) => exposedName(server.name, key, settings.system.nameSeparator, prefixes) === given,
     );
     if (named) return named.key;
-    // The settings may speak of an item that the server does not offer now. Only then: MCPHub's files have the names clients see as keys.
+    // The settings may speak of an item that the server does not offer now. Only then: MCPHub's files have the names
+    // clients see as keys.
     if (server[kind].has(given)) return given;
     throw new HubError('not_found', `Server "${server.name}" has no ${words[kind].toLowerCase()} "${given}".`);
   }

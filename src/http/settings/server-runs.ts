@@ -13,12 +13,12 @@ import { serverDetails, type ServerSources } from './server-answer.ts';
 
 export interface ServerRunRoutes extends ServerSources {
   readonly settings: Pick<SettingsStore, 'change' | 'current'>;
-  /** Connects one server anew; nothing happens to one that is about to be started anyway. */
+  /** Connects one server again; nothing happens to one that is about to be started anyway. */
   readonly restart: (name: string) => void;
   readonly log: Logger;
 }
 
-/** Switching a server on and off and starting it anew (reference: MCPHub §1.5), for those who may manage it. */
+/** Switching a server on and off and starting it again (reference: MCPHub §1.5), for users who may manage it. */
 export function serverRunRoutes(options: ServerRunRoutes): Hono<ApiEnv> {
   const { settings, restart, log } = options;
   const routes = new Hono<ApiEnv>();

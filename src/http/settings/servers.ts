@@ -13,7 +13,7 @@ import { type ApiEnv, type Caller, changeAs, editorOf } from '../frame/caller.ts
 import { pageOf } from '../frame/page.ts';
 import { serverOf, visibleServers } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
-import { adviceAsSent, changeAsSent, placeOf } from './as-sent.ts';
+import { adviceAtRequestPaths, withRequestPaths, placeOf } from './request-paths.ts';
 import { batchMessage, batchStatus, countsOf, eachOf, nameIn } from './batch.ts';
 import { serverAnswer, serverDetails, serverSummary, type ServerSources } from './server-answer.ts';
 
@@ -33,16 +33,19 @@ export function serverRoutes(options: ServerRoutes): Hono<ApiEnv> {
   const { settings, removeFiles, renamed, deleted, log } = options;
   const routes = new Hono<ApiEnv>();
   const details = (caller: Caller, name: string) => serverDetails(caller, serverOf(caller, name), options);
-  /** What of a configuration that was given will not do what it looks like: pasted ones often carry members of another transport. */
+  /**
+   * What of a configuration that was given will not do what it looks like: pasted ones often carry members of another
+   * transport.
+   */
   const advice = (name: string, given: Readonly<Entry> = {}): string[] => {
     const { warnings } = checkServer(name, options.document().mcpServers?.[name] ?? {});
-    return adviceAsSent(warnings, placeOf(name), Object.keys(given));
+    return adviceAtRequestPaths(warnings, placeOf(name), Object.keys(given));
   };
   const create = async (caller: Caller, body: unknown) => {
     const { username } = editorOf(caller);
     const { name, config } = parseInput(newServerInput, body, 'Cannot add the server');
     const change = changeAs(settings, caller, (draft, by) => addServer(draft, by, { name, config }));
-    await changeAsSent(change, placeOf(name), `Cannot add server "${name}"`);
+    await withRequestPaths(change, placeOf(name), `Cannot add server "${name}"`);
     log.info('server added', { server: name, by: username });
     return { name, message: ['Server added successfully.', ...advice(name, config)].join(' ') };
   };
@@ -77,7 +80,7 @@ export function serverRoutes(options: ServerRoutes): Hono<ApiEnv> {
     const attempt = `Cannot change server "${name}"`;
     const input = parseInput(serverUpdateInput, await jsonBody(c.req.raw), attempt);
     const { newName = name } = input;
-    await changeAsSent(
+    await withRequestPaths(
       changeAs(settings, caller, (draft, by) => updateServer(draft, by, name, input)),
       placeOf(newName),
       attempt,

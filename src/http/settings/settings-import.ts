@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { type Draft, hasServer } from '../../core/settings/document.ts';
-import { passedOver } from '../../core/settings/import/passed-over.ts';
+import { skippedMembers } from '../../core/settings/import/skipped-members.ts';
 import { importSettings } from '../../core/settings/import/settings.ts';
 import { parseInput } from '../../core/input/read.ts';
 import type { Logger } from '../../core/logger.ts';
@@ -24,8 +24,8 @@ const queryInput = z.object({
 });
 
 /**
- * `POST /mcp-settings/import`, for admins: a settings file, as an export or by hand. Answers what is different afterwards, and what was passed over; with `?dryRun=true` what would be,
- * and nothing changes.
+ * `POST /mcp-settings/import`, for admins: a settings file, as an export or by hand. Answers what is different
+ * afterwards, and what was passed over; with `?dryRun=true` what would be, and nothing changes.
  */
 export function settingsImportRoutes({ settings, deleted, removeFiles, log }: SettingsImportRoutes): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
@@ -37,7 +37,7 @@ export function settingsImportRoutes({ settings, deleted, removeFiles, log }: Se
     const given = unwrapped(await jsonBody(c.req.raw));
     const edit = (draft: Draft) => {
       const before = Object.entries(draft.mcpServers ?? {});
-      const skipped = passedOver(draft, given);
+      const skipped = skippedMembers(draft, given);
       const changes = importSettings(draft, given, mode, username);
       return { answer: { skipped, changes }, removed: before.filter(([name]) => !hasServer(draft, name)) };
     };

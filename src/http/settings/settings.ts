@@ -9,7 +9,7 @@ import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody } from '../frame/body.ts';
 import { adminOnly, type ApiEnv, changeAsAdmin, editorOf } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
-import { changeAsSent } from './as-sent.ts';
+import { withRequestPaths } from './request-paths.ts';
 
 export interface SettingsRoutes {
   readonly settings: Pick<SettingsStore, 'change' | 'document'>;
@@ -23,7 +23,7 @@ const variables = {
   serverDescriptionMode: 'SMART_ROUTING_SERVER_DESCRIPTION_MODE',
 } as const;
 
-/** `/settings` and `/system-config` (reference: MCPHub §1.6). What they show holds no secret, whoever asks. */
+/** `/settings` and `/system-config` (reference: MCPHub §1.6). Their answers contain no secret, for any caller. */
 export function settingsRoutes({ settings, smart, log }: SettingsRoutes): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
@@ -42,7 +42,7 @@ export function settingsRoutes({ settings, smart, log }: SettingsRoutes): Hono<A
     const attempt = 'Cannot change the system configuration';
     const input = parseInput(systemConfigInput, await jsonBody(c.req.raw), attempt);
     const change = changeAsAdmin(settings, c.var.caller, (draft) => changeSystemConfig(draft, input));
-    const config = await changeAsSent(change, { settings: ['systemConfig'], body: '' }, attempt);
+    const config = await withRequestPaths(change, { settings: ['systemConfig'], body: '' }, attempt);
     log.info('system configuration changed', { sections: Object.keys(input).join(', '), by: by.username });
     const message = ['System configuration updated successfully.', ...overruled(input, smart)].join(' ');
     return ok(c, systemConfigAnswer(config), { message });
@@ -51,7 +51,7 @@ export function settingsRoutes({ settings, smart, log }: SettingsRoutes): Hono<A
   return routes;
 }
 
-/** A sentence for each setting that was sent and has no effect, so that nobody looks for why. */
+/** A sentence for each setting that was sent and has no effect, so that the user knows why nothing changes. */
 function overruled({ smartRouting }: Readonly<Record<string, unknown>>, smart: SettingsRoutes['smart']): string[] {
   if (!isObject(smartRouting)) return [];
   return (['progressiveDisclosure', 'serverDescriptionMode'] as const)

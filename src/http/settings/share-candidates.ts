@@ -5,7 +5,10 @@ import { type ApiEnv, editorOf } from '../frame/caller.ts';
 import { groupOf, managedServer } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
 
-/** `/servers/:name/share-candidates` and `/groups/:id/share-candidates` (reference: MCPHub §1.4, §1.5): with whom whoever may change it can share it. */
+/**
+ * `/servers/:name/share-candidates` and `/groups/:id/share-candidates` (reference: MCPHub §1.4, §1.5): the users with
+ * whom a user who may change it can share it.
+ */
 export function shareCandidateRoutes(): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 

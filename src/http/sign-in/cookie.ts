@@ -6,8 +6,9 @@ import { limits } from '../../core/limits.ts';
 import type { PublicUrl } from '../frame/public-url.ts';
 
 /**
- * The cookie by which a browser shows that a sign-in was begun in it: otherwise somebody could begin one, have somebody else finish it, and use the server as
- * them. One per sign-in, so that two tabs do not disturb each other and an old cookie proves nothing.
+ * The cookie by which a browser shows that a sign-in was begun in it: otherwise an attacker could begin one, have
+ * another user finish it, and use the server as that user. One per sign-in, so that two tabs do not disturb each other
+ * and an old cookie proves nothing.
  */
 export interface SignInCookies {
   give(c: Context, begun: { readonly state: string; readonly browser: string }): void;
@@ -15,7 +16,7 @@ export interface SignInCookies {
   take(c: Context, state: string): string | undefined;
 }
 
-/** `__Host-`: no neighbour below the same domain can plant one; it takes https. */
+/** `__Host-`: no other site below the same domain can set such a cookie; it requires https. */
 const prefix = 'host' as const;
 
 export function signInCookies(publicUrl: PublicUrl): SignInCookies {

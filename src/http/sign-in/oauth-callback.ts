@@ -10,8 +10,8 @@ import type { SignInCookies } from './cookie.ts';
 
 export interface OAuthCallbackOptions {
   /**
-   * Finishes a sign-in with what an authorization server sent back, in the browser that has this secret; gives the server's name. Throws HubError with what to
-   * do.
+   * Finishes a sign-in with what an authorization server sent back, in the browser that has this secret; gives the
+   * server's name. Throws HubError with what to do.
    */
   readonly finish: (query: URLSearchParams, browser: string | undefined) => Promise<string>;
   /** What the hub says of itself to authorization servers; undefined when they could not fetch it. */
@@ -21,8 +21,9 @@ export interface OAuthCallbackOptions {
 }
 
 /**
- * Where people come back to after they signed in to a server (SPEC, System; CONTRACT §4, OAuth callback), and the document by which authorization servers
- * know the hub. Open to all and never below `BASE_PATH`: the `state` of an answer and the cookie say that it was asked for here.
+ * Where people come back to after they signed in to a server (SPEC, System; CONTRACT §4, OAuth callback), and the
+ * document by which authorization servers know the hub. Open to all and never below `BASE_PATH`: the `state` of an
+ * answer and the cookie say that it was asked for here.
  */
 export function oauthCallbackRoutes({ finish, clientDocument, cookies, log }: OAuthCallbackOptions): Hono {
   const routes = new Hono();
@@ -30,7 +31,7 @@ export function oauthCallbackRoutes({ finish, clientDocument, cookies, log }: OA
   routes.get('/oauth/callback', async (c) => {
     try {
       const { search } = new URL(c.req.url);
-      if (search.length > limits.callbackChars) throw new HubError('invalid_input', 'The answer is far too long.');
+      if (search.length > limits.callbackChars) throw new HubError('invalid_input', 'The answer is too long.');
       const query = new URLSearchParams(search);
       const server = await finish(query, cookies.take(c, query.get('state') ?? ''));
       return page(c, 200, `Signed in to ${server}`, 'The hub connects to it now. You can close this window.');

@@ -29,12 +29,16 @@ const policy = [
   "frame-ancestors 'none'",
 ];
 
-/** The address of such a page may hold a code, so nothing may learn it from here: no script, no picture, no referrer, no cache. */
+/**
+ * The address of such a page may hold a code, so nothing may learn it from here: no script, no picture, no referrer, no
+ * cache.
+ */
 export function oauthPage(c: Context, { status, title, content, hasForm = false }: OAuthPage) {
-  // A form is answered with the way to the authorization server, which may be anywhere, and browsers hold redirects against `form-action` too.
+  // A form is answered with the way to the authorization server, which may be anywhere, and browsers hold redirects
+  // against `form-action` too.
   pageHeaders(c, {
     policy: [...policy, ...(hasForm ? [] : ["form-action 'none'"])],
-    // Without any, browsers send a form with `Origin: null`, which the hub takes for a stranger's.
+    // Without any, browsers send a form with `Origin: null`, which the hub takes for another site's.
     referrer: hasForm ? 'same-origin' : 'no-referrer',
   });
   c.header('Cache-Control', 'no-store');

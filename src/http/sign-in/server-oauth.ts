@@ -23,11 +23,11 @@ export interface ServerOAuthRoutes {
   readonly settings: Pick<SettingsStore, 'change' | 'current'>;
   readonly signIns: {
     readonly begin: SignInBeginning;
-    /** Signs out this user, or everybody. */
+    /** Signs out this user, or all users. */
     disconnect(server: ServerSettings, user: string | undefined, all: boolean): Promise<void>;
   };
   readonly cookies: SignInCookies;
-  /** Connects one server anew; false for one that is not enabled. */
+  /** Connects one server again; false for one that is not enabled. */
   readonly restart: (name: string) => boolean;
   readonly log: Logger;
 }
@@ -62,7 +62,8 @@ export function serverOAuthRoutes({ settings, signIns, cookies, restart, log }: 
         );
       await signIns.disconnect(server, username, scope === 'all');
     } else {
-      // Tokens of the settings would be a new start otherwise, and stay where many can read them.
+      // Otherwise the hub would start with the tokens in the settings again, and they would stay where many users can
+      // read them.
       await changeAs(settings, caller, (draft, by) => forgetTokens(draft, by, name));
       const now = managedServer(caller, name, attempt);
       await signIns.disconnect(now, undefined, scope === 'all');
@@ -75,7 +76,10 @@ export function serverOAuthRoutes({ settings, signIns, cookies, restart, log }: 
   return routes;
 }
 
-/** The server for whoever may sign in to it: with a sign-in for everybody who manages it, with one for each whoever sees it. Throws HubError `not_found` or `forbidden`. */
+/**
+ * The server, for a caller who may sign in to it. With one sign-in for all users the caller must manage the server;
+ * with one per user it is enough to see it. Throws HubError `not_found` or `forbidden`.
+ */
 export function serverToSignInTo(caller: Caller, name: string, attempt: string): ServerSettings {
   const server = serverOf(caller, name);
   return isPerUser(server) ? server : managedServer(caller, name, attempt);

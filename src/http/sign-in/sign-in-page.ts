@@ -30,9 +30,9 @@ export interface SignInPageOptions {
 }
 
 /**
- * `/oauth/sign-in/<server>`: the address that is given to whoever has to sign in to a server. It is the same for everybody and no secret, because whoever opens
- * it says first who they are at the hub: what they sign in to over there is theirs here. It says nothing about the server before that. Never below
- * `BASE_PATH`.
+ * `/oauth/sign-in/<server>`: the address that is given to users who have to sign in to a server. It is the same for all
+ * users and no secret, because a user who opens it has to log in to the hub first. The sign-in at the server then
+ * belongs to that user of the hub. The page says nothing about the server before that. Never below `BASE_PATH`.
  */
 export function signInPageRoutes(options: SignInPageOptions): Hono {
   const { settings, login, addressOf, begin, cookies, bodies, log, security } = options;
@@ -52,7 +52,7 @@ export function signInPageRoutes(options: SignInPageOptions): Hono {
   routes.get('/oauth/sign-in/:server', (c) => form(c, 200));
 
   routes.post('/oauth/sign-in/:server', async (c) => {
-    // A strange page must not begin a sign-in as somebody else in this browser.
+    // A page of another site must not begin a sign-in as another user in this browser.
     const site = c.req.header('sec-fetch-site');
     if (site !== undefined && site !== 'same-origin')
       return message(c, 403, 'This form was sent by another page. Open the address of this one instead.');

@@ -2,8 +2,9 @@ import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 
 /**
- * Keeps everybody from waiting for a service that is known to fail: the first failure opens it, and from then on only its own trial requests go
- * out, further and further apart. Nobody's search is the trial.
+ * Prevents searches from waiting for a service that is known to fail: the first failure opens the breaker. From then on
+ * only its own trial requests are sent, with longer and longer pauses between them. A user's search is never used as
+ * the trial.
  */
 export interface Breaker {
   /** Why nothing may be sent now; undefined while it is closed. */
@@ -12,7 +13,7 @@ export interface Breaker {
   readonly since: number | undefined;
   /** When the next trial is made. */
   readonly nextTrialAt: number | undefined;
-  /** Aborted when it opens: whoever is waiting need not go on. A new one after each time. */
+  /** Aborted when it opens: requests that still wait need not go on. There is a new signal after each time. */
   readonly signal: AbortSignal;
   failed(reason: HubError): void;
   /** Something other than a trial succeeded: the next failure is the first again. */

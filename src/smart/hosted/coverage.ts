@@ -16,7 +16,7 @@ export interface Coverage {
   has(hash: string): boolean;
   /** Hashes of which it is not known that they have a vector. */
   unknown(): string[];
-  /** It is to be looked at anew which have a vector; until then what was known counts. */
+  /** Which of them have a vector has to be checked again; until then what was known counts. */
   doubt(): void;
   readonly doubted: boolean;
   /** What was found among `asked`, the hashes that `unknown` gave. */
@@ -131,7 +131,10 @@ export function createCoverage(space: string, readable: (text: string) => string
   };
 }
 
-/** The text and its hash are made once for a document; the hash is the same for equal texts, in every process and for ever. */
+/**
+ * The text and its hash are made once for a document; the hash is the same for equal texts, in every process and for
+ * ever.
+ */
 function hasher(space: string, readable: (text: string) => string): (tool: ToolDocument) => Hashed {
   const known = new WeakMap<ToolDocument, Hashed>();
   return (tool) => {

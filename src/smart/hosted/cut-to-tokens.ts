@@ -1,7 +1,8 @@
 /**
- * The beginning of `text` that has at most about `most` tokens. Every model counts differently and none of their tokenizers is small, so this is
- * an estimate that is rather too high: four letters, one digit or one other character to a token, two tokens to a character outside ASCII. Text of
- * a kind where that is still too low is refused by the service, and sent again shorter.
+ * The beginning of `text` that has at most about `most` tokens. Every model counts differently and none of their
+ * tokenizers is small, so this is an estimate that is rather too high: four letters, one digit or one other character
+ * to a token, two tokens to a character outside ASCII. Text of a kind where that is still too low is refused by the
+ * service, and sent again shorter.
  */
 export function cutToTokens(text: string, most: number): string {
   // No character counts more than two; most texts are far from the limit.

@@ -13,7 +13,7 @@ export interface EmbedRun {
   readonly log: Logger;
   /** Also what has a vector. */
   readonly again: boolean;
-  /** The text of a hash; undefined when nobody wants its vector any more. */
+  /** The text of a hash; undefined when its vector is not needed any more. */
   readonly text: (hash: string) => string | undefined;
   /** Throws HubError for a vector that is not of the space. */
   readonly checkSize: (vector: Float32Array) => void;
@@ -22,8 +22,8 @@ export interface EmbedRun {
 }
 
 /**
- * Embeds texts in batches until all are done, the service fails, or the run is stopped; what is left over is for a later run. `others`: some are being
- * embedded by another hub.
+ * Embeds texts in batches until all are done, the service fails, or the run is stopped; what is left over is for a
+ * later run. `others`: some are being embedded by another hub.
  */
 export async function embedTools(hashes: readonly string[], run: EmbedRun): Promise<{ others: boolean }> {
   const { store, log } = run;
@@ -169,7 +169,10 @@ async function saveUntilKept(vectors: ReadonlyMap<string, Float32Array>, { store
   }
 }
 
-/** How many texts one request has: half as many after one that was too large, and after some that were not twice as many again. */
+/**
+ * How many texts one request has: half as many after one that was too large, and after some that were not twice as many
+ * again.
+ */
 function batchSize() {
   let most: number = limits.embeddingBatch;
   let good = 0;
@@ -185,7 +188,10 @@ function batchSize() {
   };
 }
 
-/** One text that is too long makes requests small, but not those of all tools after it; a service that takes few at once refuses one of nine. */
+/**
+ * One text that is too long makes requests small, but not those of all tools after it; a service that takes few at once
+ * refuses one of nine.
+ */
 const goodUntilMore = 8;
 
 /** Progress for the log: when the first texts are asked for, at each tenth of a longer run, at the end. */

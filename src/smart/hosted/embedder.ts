@@ -5,16 +5,17 @@ import { type Embedded, readEmbeddings } from './embedding-answer.ts';
 import type { EmbeddingService } from './embedding-choice.ts';
 
 /**
- * Asks an embedding service for vectors: OpenAI, Azure, or whatever speaks their `POST /embeddings`. One request a call and nothing else: when to try
- * again is for the caller to decide.
+ * Asks an embedding service for vectors: OpenAI, Azure, or whatever speaks their `POST /embeddings`. One request a call
+ * and nothing else: when to try again is for the caller to decide.
  */
 export interface HostedEmbedder {
   /** `text` as far as the model reads it: what does not change this does not change the vector. */
   readonly readable: (text: string) => string;
   /**
-   * The vectors of the texts, in their order. Rejects with HubError, its message a reason to be shown to anybody, its cause what the service
-   * said: `unauthenticated` the key, `misconfigured` the model or address, `invalid_input` these texts (too many, too long), `too_many` with `retryAfterMs`,
-   * `timeout`, `upstream_unavailable`, `upstream_failed` an answer that is none, `cancelled` when the signal is aborted.
+   * The vectors of the texts, in their order. Rejects with HubError, its message a reason that may be shown to every
+   * user, its cause what the service said: `unauthenticated` the key, `misconfigured` the model or address,
+   * `invalid_input` these texts (too many, too long), `too_many` with `retryAfterMs`, `timeout`,
+   * `upstream_unavailable`, `upstream_failed` an answer that is none, `cancelled` when the signal is aborted.
    */
   embed(texts: readonly string[], timeoutMs: number, signal?: AbortSignal): Promise<Embedded[]>;
   /** Breaks off what is under way. */
@@ -31,7 +32,9 @@ async function openClient() {
 export function createHostedEmbedder(service: EmbeddingService): HostedEmbedder {
   let client: ReturnType<typeof openClient> | undefined;
   const { encodingFormat } = service;
-  /** Base64 is a quarter of the bytes. What does not know it mostly answers with numbers, and some refuse the member. */
+  /**
+   * Base64 is a quarter of the bytes. What does not know it mostly answers with numbers, and some refuse the member.
+   */
   let encoding = encodingFormat === 'auto' ? 'base64' : encodingFormat;
 
   async function embed(texts: readonly string[], timeoutMs: number, signal?: AbortSignal): Promise<Embedded[]> {

@@ -5,8 +5,9 @@ import { isObject } from '../../core/protocol/rpc.ts';
 export type Embedded = Float32Array | { readonly refused: string };
 
 /**
- * Reads the answer of an embedding service (`POST /embeddings` as OpenAI has it): one entry for each of `count` texts, in their order. Numbers may come as a
- * list or as base64 of little-endian 32-bit floats. Throws HubError `upstream_failed` when the answer as a whole is none.
+ * Reads the answer of an embedding service (`POST /embeddings` as OpenAI has it): one entry for each of `count` texts,
+ * in their order. Numbers may come as a list or as base64 of little-endian 32-bit floats. Throws HubError
+ * `upstream_failed` when the answer as a whole is none.
  */
 export function readEmbeddings(body: string, count: number): Embedded[] {
   const entries = entriesOf(body);

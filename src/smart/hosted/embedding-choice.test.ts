@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { chooseEmbedding, type EmbeddingService, type EmbeddingWishes } from './embedding-choice.ts';
+import { chooseEmbedding, type EmbeddingService, type EmbeddingConfig } from './embedding-choice.ts';
 
-const wishes = (given: Partial<EmbeddingWishes> = {}): EmbeddingWishes => ({ openai: {}, azure: {}, ...given });
-const service = (given: Partial<EmbeddingWishes>): EmbeddingService => {
-  const choice = chooseEmbedding(wishes(given));
+const embedding = (given: Partial<EmbeddingConfig> = {}): EmbeddingConfig => ({ openai: {}, azure: {}, ...given });
+const service = (given: Partial<EmbeddingConfig>): EmbeddingService => {
+  const choice = chooseEmbedding(embedding(given));
   if (choice.kind !== 'hosted') throw new Error(`It chose ${JSON.stringify(choice)}`);
   return choice.service;
 };
@@ -19,7 +19,7 @@ describe('the built-in embedder is used', () => {
     ['when smart routing is switched off', { enabled: false, openai: { apiKey: 'sk-1' } }],
     ['when it is chosen', { provider: 'builtin', openai: { apiKey: 'sk-1' } }],
   ])('%s', (_when, given) => {
-    expect(chooseEmbedding(wishes(given))).toEqual({ kind: 'builtin' });
+    expect(chooseEmbedding(embedding(given))).toEqual({ kind: 'builtin' });
   });
 });
 
@@ -69,19 +69,19 @@ describe('what cannot be used says why, and holds no key', () => {
     ['not an address', /http/],
     ['https://user:secret-key-1@host/v1', /password/],
   ])('%s', (baseUrl, why) => {
-    const choice = chooseEmbedding(wishes({ openai: { baseUrl, apiKey: 'secret-key-1' } }));
+    const choice = chooseEmbedding(embedding({ openai: { baseUrl, apiKey: 'secret-key-1' } }));
     expect(choice).toMatchObject({ kind: 'unusable', why: expect.stringMatching(why) as string });
     expect(JSON.stringify(choice)).not.toContain('secret-key-1');
   });
   test('Azure without its deployment', () => {
-    const choice = chooseEmbedding(wishes({ azure: { endpoint: 'https://x', apiKey: 'secret-key-1' } }));
+    const choice = chooseEmbedding(embedding({ azure: { endpoint: 'https://x', apiKey: 'secret-key-1' } }));
     expect(choice).toMatchObject({ kind: 'unusable', why: expect.stringContaining('embedding deployment') as string });
   });
   test('a provider nobody knows', () => {
-    expect(chooseEmbedding(wishes({ provider: 'gemini' }))).toMatchObject({ kind: 'unusable', provider: 'gemini' });
+    expect(chooseEmbedding(embedding({ provider: 'gemini' }))).toMatchObject({ kind: 'unusable', provider: 'gemini' });
   });
   test('a key that would break the header', () => {
-    const choice = chooseEmbedding(wishes({ openai: { apiKey: 'secret-key-1\r\nx: y' } }));
+    const choice = chooseEmbedding(embedding({ openai: { apiKey: 'secret-key-1\r\nx: y' } }));
     expect(choice.kind).toBe('unusable');
     expect(JSON.stringify(choice)).not.toContain('secret-key-1');
   });

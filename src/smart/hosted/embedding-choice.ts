@@ -1,7 +1,10 @@
 import { modelDefaults } from './model-defaults.ts';
 
-/** What environment and settings say about the embedding service (reference: MCPHub §3.5), variables filled in. Empty texts count as not said. */
-export interface EmbeddingWishes {
+/**
+ * What environment and settings say about the embedding service (reference: MCPHub §3.5), variables filled in. Empty
+ * texts count as not said.
+ */
+export interface EmbeddingConfig {
   /** False: no hosted service, whatever else is set. */
   readonly enabled?: boolean | undefined;
   readonly provider?: string | undefined;
@@ -33,8 +36,8 @@ export interface EmbeddingService {
   readonly headers: Readonly<Record<string, string>>;
   readonly model: string;
   /**
-   * Names the vectors: those of one space can be compared, others cannot. Model, size where one is asked for, and the place, because a server of one's own
-   * may call any model by any name. Holds no secret.
+   * Names the vectors: those of one space can be compared, others cannot. Model, size where one is asked for, and the
+   * place, because a server of one's own may call any model by any name. Holds no secret.
    */
   readonly space: string;
   /** The size to ask for; undefined = what the model gives. */
@@ -49,24 +52,24 @@ export interface EmbeddingService {
 
 export type EmbeddingChoice =
   | { readonly kind: 'builtin' }
-  /** A service is wanted, but cannot be asked with what was said. `why` is for everybody who searches. */
+  /** A service is wanted, but cannot be asked with what was said. `why` may be shown to every user who searches. */
   | { readonly kind: 'unusable'; readonly provider: string; readonly why: string }
   | { readonly kind: 'hosted'; readonly service: EmbeddingService };
 
 /** Which embedder to use: a hosted one as soon as there is a key or an address for it, else the built-in one. */
-export function chooseEmbedding(wishes: EmbeddingWishes): EmbeddingChoice {
-  if (wishes.enabled === false) return { kind: 'builtin' };
-  const { openai, azure } = wishes;
-  const wanted = text(wishes.provider)?.toLowerCase();
+export function chooseEmbedding(embedding: EmbeddingConfig): EmbeddingChoice {
+  if (embedding.enabled === false) return { kind: 'builtin' };
+  const { openai, azure } = embedding;
+  const wanted = text(embedding.provider)?.toLowerCase();
   const provider = wanted ?? (saysOpenai(openai) || !text(azure.endpoint) ? 'openai' : 'azure_openai');
   switch (provider) {
     case 'builtin':
       return { kind: 'builtin' };
     case 'openai':
-      return saysOpenai(openai) ? chooseOpenai(wishes) : { kind: 'builtin' };
+      return saysOpenai(openai) ? chooseOpenai(embedding) : { kind: 'builtin' };
     case 'azure':
     case 'azure_openai':
-      return chooseAzure(wishes);
+      return chooseAzure(embedding);
     default: {
       const why = `the embedding provider "${provider.slice(0, 40)}" is not known to this hub (known: openai, azure_openai, builtin)`;
       return { kind: 'unusable', provider, why };
@@ -75,12 +78,12 @@ export function chooseEmbedding(wishes: EmbeddingWishes): EmbeddingChoice {
 }
 
 /** The threshold of the search without a service; undefined = the usual one. */
-export function builtinThreshold({ thresholds }: EmbeddingWishes): number | undefined {
+export function builtinThreshold({ thresholds }: EmbeddingConfig): number | undefined {
   return thresholds?.['builtin'];
 }
 
-/** MCPHub writes its default address into every file, so that alone is no wish. */
-function saysOpenai({ apiKey, baseUrl }: EmbeddingWishes['openai']): boolean {
+/** MCPHub writes its default address into every file, so that address alone does not mean that a service is wanted. */
+function saysOpenai({ apiKey, baseUrl }: EmbeddingConfig['openai']): boolean {
   const url = text(baseUrl)?.replace(/\/+$/, '');
   return text(apiKey) !== undefined || (url !== undefined && url !== openaiUrl);
 }
@@ -90,24 +93,24 @@ const openaiModel = 'text-embedding-3-small';
 /** The newest version of the interface without a "preview". */
 const azureVersion = '2024-10-21';
 
-function chooseOpenai(wishes: EmbeddingWishes): EmbeddingChoice {
-  const base = address(text(wishes.openai.baseUrl) ?? openaiUrl);
+function chooseOpenai(embedding: EmbeddingConfig): EmbeddingChoice {
+  const base = address(text(embedding.openai.baseUrl) ?? openaiUrl);
   if (base === undefined)
     return unusable('openai', 'its base URL is no http:// or https:// address without a password in it');
-  const key = text(wishes.openai.apiKey);
+  const key = text(embedding.openai.apiKey);
   const path = base.pathname.replace(/\/+$/, '').replace(/\/embeddings$/, '');
-  const model = text(wishes.model) ?? openaiModel;
-  return hosted(wishes, {
+  const model = text(embedding.model) ?? openaiModel;
+  return hosted(embedding, {
     provider: 'openai',
     url: `${base.origin}${path}/embeddings${base.search}`,
     headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
     model,
-    place: `${model}${ofSize(wishes)}@${base.host}${path}`,
+    place: `${model}${ofSize(embedding)}@${base.host}${path}`,
   });
 }
 
-function chooseAzure(wishes: EmbeddingWishes): EmbeddingChoice {
-  const { endpoint, apiKey, apiVersion, deployment, model } = wishes.azure;
+function chooseAzure(embedding: EmbeddingConfig): EmbeddingChoice {
+  const { endpoint, apiKey, apiVersion, deployment, model } = embedding.azure;
   const needed = { endpoint: text(endpoint), 'API key': text(apiKey), 'embedding deployment': text(deployment) };
   const missing = Object.entries(needed).flatMap(([name, value]) => (value === undefined ? [name] : []));
   if (missing.length > 0) return unusable('azure_openai', `Azure needs its ${missing.join(', ')} too`);
@@ -118,17 +121,17 @@ function chooseAzure(wishes: EmbeddingWishes): EmbeddingChoice {
   const name = text(deployment) ?? '';
   const url = new URL(`${base.origin}${path}/openai/deployments/${encodeURIComponent(name)}/embeddings`);
   url.searchParams.set('api-version', text(apiVersion) ?? azureVersion);
-  return hosted(wishes, {
+  return hosted(embedding, {
     provider: 'azure_openai',
     url: url.href,
     headers: { 'api-key': text(apiKey) ?? '' },
-    model: text(model) ?? text(wishes.model) ?? name,
-    place: `${name}${ofSize(wishes)}@${base.host}${path}`,
+    model: text(model) ?? text(embedding.model) ?? name,
+    place: `${name}${ofSize(embedding)}@${base.host}${path}`,
   });
 }
 
 function hosted(
-  wishes: EmbeddingWishes,
+  embedding: EmbeddingConfig,
   given: Pick<EmbeddingService, 'provider' | 'url' | 'headers' | 'model'> & { readonly place: string },
 ): EmbeddingChoice {
   const { place, ...service } = given;
@@ -140,11 +143,11 @@ function hosted(
     service: {
       ...service,
       space: place,
-      dimensions: wishes.dimensions,
-      maxTokens: wishes.maxTokens ?? defaults.maxTokens,
-      pacingMs: wishes.basePacingDelayMs ?? 0,
-      encodingFormat: wishes.encodingFormat ?? 'auto',
-      threshold: wishes.thresholds?.[service.model] ?? defaults.threshold,
+      dimensions: embedding.dimensions,
+      maxTokens: embedding.maxTokens ?? defaults.maxTokens,
+      pacingMs: embedding.basePacingDelayMs ?? 0,
+      encodingFormat: embedding.encodingFormat ?? 'auto',
+      threshold: embedding.thresholds?.[service.model] ?? defaults.threshold,
       background: defaults.background,
     },
   };
@@ -154,7 +157,7 @@ function unusable(provider: string, what: string): EmbeddingChoice {
   return { kind: 'unusable', provider, why: `the embedding service cannot be used: ${what}` };
 }
 
-function ofSize({ dimensions }: EmbeddingWishes): string {
+function ofSize({ dimensions }: EmbeddingConfig): string {
   return dimensions === undefined ? '' : `/${dimensions}`;
 }
 

@@ -7,7 +7,7 @@ import type { ToolDocument } from '../document.ts';
 import { type EmbedRun, embedTools } from './embed-tools.ts';
 import type { EmbeddingService } from './embedding-choice.ts';
 import { type HostedService, openHostedService, type Pauses } from './service.ts';
-import { inSlices, inTurns } from '../slices.ts';
+import { createCooperativeTask, forEachYielding } from '../cooperative-task.ts';
 import type { VectorStore } from '../vector-store.ts';
 
 /** The tools in one space: their vectors by a hosted service, kept equal to the catalogue in the background. */
@@ -16,7 +16,7 @@ export class HostedIndex {
   readonly #space: string;
   readonly #coverage: Coverage;
   readonly #loop: Loop;
-  readonly #work = inSlices();
+  readonly #work = createCooperativeTask();
   #documents: readonly ToolDocument[] = [];
   #hosted: HostedService;
   #dimensions: number | undefined;
@@ -76,7 +76,10 @@ export class HostedIndex {
     this.#loop.flag();
   }
 
-  /** Embeds all tools anew; their old vectors answer until the new ones are there. Throws HubError `conflict` while it does so already. */
+  /**
+   * Embeds all tools again; their old vectors are used until the new ones are there. Throws HubError `conflict` while
+   * it does so already.
+   */
   reindex(): void {
     const { service } = this;
     if (this.#coverage.reindexing) throw new HubError('conflict', 'A reindex pass is already running.');
@@ -91,7 +94,7 @@ export class HostedIndex {
   async similarities(query: string, allowed: ReadonlySet<string>): Promise<Found> {
     if (!this.#looked) throw new HubError('not_ready', 'the vectors of the tools are still being read');
     const hashes = new Map<string, string>();
-    await inTurns(allowed, (key) => {
+    await forEachYielding(allowed, (key) => {
       const hash = this.#coverage.hashOf(key);
       if (hash !== undefined && this.#coverage.has(hash)) hashes.set(key, hash);
     });
@@ -99,7 +102,7 @@ export class HostedIndex {
     if (hashes.size > 0) {
       const vector = await this.#hosted.queries.of(query);
       const found = await this.#options.store.similarities(this.#space, vector, [...new Set(hashes.values())]);
-      await inTurns(hashes, ([key, hash]) => {
+      await forEachYielding(hashes, ([key, hash]) => {
         const cosine = found.get(hash);
         if (cosine !== undefined) similarities.set(key, cosine);
       });
@@ -107,7 +110,7 @@ export class HostedIndex {
     return { similarities, missing: allowed.size - similarities.size };
   }
 
-  /** Says of the vectors that they are in use, and has it looked at anew which are there. */
+  /** Marks the vectors as in use, and starts a new check of which vectors there are. */
   async tend(): Promise<void> {
     await this.#options.store.tend(this.#space, this.#coverage.hashes());
     this.#coverage.doubt();
@@ -151,7 +154,7 @@ export class HostedIndex {
   #checkSize({ length }: Float32Array): void {
     this.#dimensions ??= length;
     if (length === this.#dimensions) return;
-    // Another hub may have indexed the tools anew.
+    // Another hub may have indexed the tools again.
     this.#coverage.doubt();
     this.#loop.flag();
     const sizes = `a vector of ${length} numbers where this model's have ${this.#dimensions}`;
@@ -185,7 +188,7 @@ export class HostedIndex {
     const unknown = this.#coverage.unknown();
     const sizes =
       unknown.length === 0 ? new Map<string, number>() : await this.#options.store.sizes(this.#space, unknown);
-    // While all are embedded anew their size is that of the first new one.
+    // While all are embedded again, their size is that of the first new vector.
     if (!this.#coverage.reindexing) {
       if (this.#coverage.doubted) this.#dimensions = this.service.dimensions;
       this.#dimensions ??= mostCommon(sizes.values());
@@ -216,7 +219,7 @@ export class HostedIndex {
   }
 
   #failed(error: unknown): void {
-    // The database is away: whoever hears that it is back raises the flag.
+    // The database cannot be reached: `flag` is called when it can be reached again.
     if (error instanceof HubError && error.code === 'not_ready') return;
     this.#options.log.error('Tools could not be embedded', { error: errorText(error) });
     this.#lookIn(limits.embeddingOthersMs);

@@ -1,4 +1,4 @@
-/** What is known of an embedding model by its name, so that nobody has to look it up. */
+/** What is known of an embedding model by its name, so that users need not look it up. */
 export interface ModelDefaults {
   /** Longest text it reads, in tokens. */
   readonly maxTokens: number;
@@ -9,8 +9,9 @@ export interface ModelDefaults {
 }
 
 /**
- * The first row whose pattern fits counts. Models differ in how they use the range of the cosine: those of the third generation of OpenAI spread
- * it, others press all texts into its upper quarter, and there a share of the best has to be greater to leave anything out.
+ * The first row whose pattern fits counts. Models differ in how they use the range of the cosine: those of the third
+ * generation of OpenAI spread it, others press all texts into its upper quarter, and there a share of the best has to
+ * be greater to leave anything out.
  */
 const table: readonly (readonly [model: RegExp, defaults: Partial<ModelDefaults>])[] = [
   [/text-embedding-3/, { maxTokens: 8191, background: 0.15 }],
@@ -23,7 +24,10 @@ const table: readonly (readonly [model: RegExp, defaults: Partial<ModelDefaults>
   [/nomic-embed/, { maxTokens: 2048, threshold: 0.9, background: 0.4 }],
 ];
 
-/** For a model nobody has heard of: short texts, because a text that is too long is refused or, worse, silently cut somewhere. */
+/**
+ * For a model that is not known here: short texts, because a text that is too long is refused or, worse, silently cut
+ * somewhere.
+ */
 const unknown: ModelDefaults = { maxTokens: 512, threshold: 0.85, background: 0.25 };
 
 export function modelDefaults(model: string): ModelDefaults {

@@ -11,7 +11,10 @@ export interface QueryVectors {
   of(query: string): Promise<Float32Array>;
 }
 
-/** The same query is asked for once: while it is under way, and as long as it is among the last ones. `check` throws for a vector of the wrong size. */
+/**
+ * The same query is asked for once: while it is under way, and as long as it is among the last ones. `check` throws for
+ * a vector of the wrong size.
+ */
 export function createQueryVectors(
   embedder: Pick<HostedEmbedder, 'embed' | 'readable'>,
   breaker: Breaker,

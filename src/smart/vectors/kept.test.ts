@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { emptyDatabase, patienceMs } from '../../../test/kit/databases.ts';
+import { emptyDatabase, databaseWaitMs } from '../../../test/kit/databases.ts';
 import type { DatabaseHandle } from '../../database/supervise.ts';
 import type { VectorStore } from '../vector-store.ts';
 import { createVectorStore } from './kept.ts';
@@ -13,9 +13,9 @@ const databases = new Map<(typeof kinds)[number], DatabaseHandle>();
 let spaces = 0;
 beforeAll(async () => {
   for (const kind of kinds) databases.set(kind, await emptyDatabase(kind));
-}, 2 * patienceMs);
+}, 2 * databaseWaitMs);
 
-/** A store on each kind of database; all work in a space of their own that nobody has used. */
+/** A store on each kind of database; each works in a space of its own that was not used before. */
 function stores(): { space: string; each: [name: string, store: VectorStore, other: VectorStore][] } {
   spaces += 1;
   const pair = (database: Parameters<typeof createVectorStore>[0]) =>

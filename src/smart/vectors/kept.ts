@@ -8,8 +8,9 @@ import { createVectorSpaces } from './spaces.ts';
 import type { VectorMemory } from './segments.ts';
 
 /**
- * The vectors of this hub: kept and compared in the database where it has the `vector` extension; where it has not, kept there and compared in
- * memory; with `DB_URL=off` in memory only. `hub` tells this hub's claims from those of others, `mostBytes` is what vectors in memory may take.
+ * The vectors of this hub: kept and compared in the database where it has the `vector` extension; where it has not,
+ * kept there and compared in memory; with `DB_URL=off` in memory only. `hub` tells this hub's claims from those of
+ * others, `mostBytes` is what vectors in memory may take.
  */
 export function createVectorStore(
   database: Pick<DatabaseHandle, 'current' | 'state'>,
@@ -28,7 +29,10 @@ export function createVectorStore(
     throw new HubError('not_ready', 'the database with the vectors cannot be reached right now');
   }
 
-  /** Reads into memory what is in the database and not there yet, or there in another size: another hub has embedded it anew. */
+  /**
+   * Reads into memory what is in the database and not there yet, or there in another size: another hub has embedded it
+   * again.
+   */
   async function load(space: string, sizes: ReadonlyMap<string, number>, from: VectorRows): Promise<void> {
     const here = memory.of(space).sizes([...sizes.keys()]);
     const missing = [...sizes.keys()].filter((hash) => here.get(hash) !== sizes.get(hash));

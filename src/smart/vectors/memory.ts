@@ -1,16 +1,19 @@
 import { createDotKernel, type DotKernel } from './dot-kernel.ts';
 
 /**
- * Vectors by slot number, kept as bytes with a scale each, and compared exactly: every row asked for is looked at. Costs `dimensions` + 4 bytes
- * per slot. Rounding to bytes moves a cosine by about 0.001.
+ * Vectors by document id (`slot`), kept as bytes with a scale each, and compared exactly: every row asked for is looked
+ * at. Costs `dimensions` + 4 bytes per document id. Rounding to bytes moves a cosine by about 0.001.
  */
 export interface Vectors {
   readonly dimensions: number;
   /** The vector need not be of unit length. Throws RangeError when it is of the wrong size, not finite, or all zero. */
   set(slot: number, vector: Float32Array): void;
-  /** The slot has no vector from now on; its similarity is 0. */
+  /** The document id has no vector from now on; its similarity is 0. */
   clear(slot: number): void;
-  /** Cosines with `query` for all slots below `wanted.length` whose `wanted` is not 0, into `out`; the others become 0. */
+  /**
+   * Cosines with `query` for all document ids below `wanted.length` whose `wanted` is not 0, into `out`; the others
+   * become 0.
+   */
   similarities(query: Float32Array, wanted: Uint8Array, out: Float32Array): void;
   bytes(): number;
 }
@@ -92,7 +95,9 @@ function checkVector(vector: Float32Array, dimensions: number): void {
   if (length === 0) throw new RangeError('A vector of zeros has no direction and cannot be compared.');
 }
 
-/** Writes the vector in whole numbers up to `range`; returns what to multiply them with so that the vector has length 1. */
+/**
+ * Writes the vector in whole numbers up to `range`; returns what to multiply them with so that the vector has length 1.
+ */
 function quantize(vector: Float32Array, into: Int8Array | Int16Array, range: number): number {
   let largest = 0;
   let squares = 0;

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limits } from '../../core/limits.ts';
-import { inTurns } from '../slices.ts';
+import { forEachYielding } from '../cooperative-task.ts';
 import { createVectors, type Vectors } from './memory.ts';
 
 /**
- * Vectors of one space in memory, by hash, as bytes. They are compared segment by segment with a turn for everybody else between two, so that a search
- * in a large catalogue delays no call.
+ * Vectors of one space in memory, by hash, as bytes. They are compared segment by segment, and other work of the event
+ * loop runs between two segments, so that a search in a large catalogue delays no call.
  */
 export interface VectorMemory {
   readonly size: number;
@@ -71,7 +71,7 @@ export function createVectorMemory(rows: number = limits.vectorSegmentRows): Vec
     },
     async similarities(query, hashes) {
       const wanted = new Map<Segment, string[]>();
-      await inTurns(hashes, (hash) => {
+      await forEachYielding(hashes, (hash) => {
         const segment = places.get(hash)?.segment;
         if (segment?.vectors.dimensions !== query.length) return;
         const of = wanted.get(segment);

@@ -2,10 +2,10 @@ import { createVectorMemory, type VectorMemory } from './segments.ts';
 
 /** The vectors of all spaces that are in memory, within one bound. */
 export interface VectorSpaces {
-  /** There was no room for some vectors. */
+  /** Some vectors did not fit into memory. */
   readonly full: boolean;
   of(space: string): VectorMemory;
-  /** As many as there is room for. */
+  /** As many as fit into memory. */
   remember(space: string, vectors: ReadonlyMap<string, Float32Array>): void;
   /** Forgets the vectors of a space but these. */
   keep(space: string, hashes: ReadonlySet<string>): void;

@@ -21,8 +21,8 @@ export async function readWordTable(path: string): Promise<WordTable> {
 }
 
 /**
- * The file: the length of a JSON header as 32 bits, the header `{"format", "dimensions", "vocabulary": "a b c…"}`, padding to a multiple of 4, a
- * 32-bit float per word, `dimensions` signed bytes per word. Numbers are little-endian.
+ * The file: the length of a JSON header as 32 bits, the header `{"format", "dimensions", "vocabulary": "a b c…"}`,
+ * padding to a multiple of 4, a 32-bit float per word, `dimensions` signed bytes per word. Numbers are little-endian.
  */
 function parse(file: Buffer): WordTable {
   const headerEnd = 4 + file.readUInt32LE(0);

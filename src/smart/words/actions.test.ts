@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { actionAsked, actionsOfTool } from './actions.ts';
 
-/** How a tool of that name stands to what a query asks for. */
+/** How well a tool of that name does what a query asks for. */
 function fit(query: string, name: string, description = ''): 'same' | 'near' | 'other' | 'unknown' {
   const asked = actionAsked(query);
   const does = actionsOfTool(name, description);

@@ -2,8 +2,9 @@ import { words } from './analyzer.ts';
 import { stem } from './stem.ts';
 
 /**
- * What a tool does to its object (lists, creates, removes…), as far as its name says so, and what a query asks to be done. Words and vectors tell
- * `delete_key` and `create_key` apart only a little; who asks for one has no use for the other.
+ * What a tool does to its object (lists, creates, removes…), as far as its name says so, and what a query asks to be
+ * done. Words and vectors tell `delete_key` and `create_key` apart only a little; who asks for one has no use for the
+ * other.
  */
 export type Actions = number;
 
@@ -13,7 +14,10 @@ export function actionsOfTool(name: string, description: string): Actions {
   return named === 0 ? bitsOf(words(description.slice(0, openingChars)).slice(0, openingWords)) : named;
 }
 
-/** Which tools do what a query asks for: those with an action of `same`, and with a small doubt those with one of `near`. */
+/**
+ * Which tools do what a query asks for: those with an action of `same`, and with a small doubt those with one of
+ * `near`.
+ */
 export interface Asked {
   readonly same: Actions;
   readonly near: Actions;

@@ -2,9 +2,10 @@ import { stem } from './stem.ts';
 import { stopWords } from './stop-words.ts';
 
 /**
- * The pieces of a text in lower case: `getUserByID`, `get_user-by id` and `GetUserById` all give get, user, by, id. Letters and digits part
- * (`v2` → v, 2), and short mixtures of both come once more as a whole, at the end (`s3`, `k8s`, `h264`). Scripts that write no spaces give
- * pairs of neighbouring characters; Latin letters lose their diacritics. What is neither letter nor digit only separates.
+ * The pieces of a text in lower case: `getUserByID`, `get_user-by id` and `GetUserById` all give get, user, by, id.
+ * Letters and digits part (`v2` → v, 2), and short mixtures of both come once more as a whole, at the end (`s3`, `k8s`,
+ * `h264`). Scripts that write no spaces give pairs of neighbouring characters; Latin letters lose their diacritics.
+ * What is neither letter nor digit only separates.
  */
 export function words(text: string): string[] {
   const plain = text.normalize('NFKC').replace(apostrophes, '').replace(wordStart, ' ').toLowerCase();
@@ -13,7 +14,10 @@ export function words(text: string): string[] {
   return found;
 }
 
-/** What a text is found by: its words without stop words and long numbers, stemmed. A text of nothing but those keeps them. */
+/**
+ * What a text is found by: its words without stop words and long numbers, stemmed. A text of nothing but those keeps
+ * them.
+ */
 export function terms(text: string): string[] {
   const all = words(text);
   const telling = all.filter((word) => !stopWords.has(word) && !longNumber.test(word));
@@ -21,7 +25,10 @@ export function terms(text: string): string[] {
 }
 
 const apostrophes = /['’]/g;
-/** The inner places of `getUser`, `v2Beta` and `HTMLDocument`. Looks around instead of matching: runs of capitals would take quadratic time. */
+/**
+ * The inner places of `getUser`, `v2Beta` and `HTMLDocument`. Looks around instead of matching: runs of capitals would
+ * take quadratic time.
+ */
 const wordStart = /(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu;
 const ascii = /^[\0-\x7f]*$/;
 const asciiPieces = /[a-z]+|[0-9]+/g;
@@ -32,7 +39,7 @@ const unspacedScripts = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao',
   .map((script) => `\\p{Script=${script}}`)
   .join('');
 const unspacedRun = new RegExp(`([${unspacedScripts}ー]+)`, 'u');
-/** Ids and timestamps: each occurs once and helps nobody. */
+/** Ids and timestamps: each occurs once and helps no search. */
 const longNumber = /^\d{5,}$/;
 
 function piecesOfAnyScript(text: string): string[] {

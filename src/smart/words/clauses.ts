@@ -1,6 +1,6 @@
 /**
- * The parts of a long request that may each call for a tool of its own: sentences, lines, and what "and then" joins. Empty when there is only
- * one. At most `most`; what is left over counts with the request as a whole only.
+ * The parts of a long request that may each call for a tool of its own: sentences, lines, and what "and then" joins.
+ * Empty when there is only one. At most `most`; what is left over counts with the request as a whole only.
  */
 export function clausesOf(query: string, most: number): string[] {
   const parts = query

@@ -5,25 +5,32 @@ import type { ToolTerms } from './tool-terms.ts';
 import { createPostings, slotShift, weightMask, weights, type Postings } from './postings.ts';
 
 /**
- * Finds tools by the words (BM25F) and by the parts of words (3- and 4-grams of characters) that they share with a query. Tools are known by
- * slot numbers, which the caller hands out and takes back.
+ * Finds tools by the words (BM25F) and by the parts of words (3- and 4-grams of characters) that they share with a
+ * query. Tools are known by document ids (`slot`), which the caller gives out and takes back.
  *
- * How rare a word is gets counted among the visible tools of the query, each time anew; lengths are compared with fixed averages. So a score
- * depends on the query, the tool and the other visible tools, and nothing hidden can be measured through it.
+ * How rare a word is gets counted again for each query, among the tools visible to it; lengths are compared with fixed
+ * averages. So a score depends on the query, the tool and the other visible tools, and nothing hidden can be measured
+ * through it.
  */
 export interface Lexical {
-  /** Adds a tool under a slot that has none. */
+  /** Adds a tool under a document id that has none. */
   add(slot: number, tool: ToolDocument, found: ToolTerms): void;
-  /** Forgets the tools of all slots whose `alive` is 0. Until then they cost time, but `visible` keeps them out of every result. */
+  /**
+   * Forgets the tools of all document ids whose `alive` is 0. Until then they cost time, but `visible` keeps them out
+   * of every result.
+   */
   purge(alive: Uint8Array): void;
-  /** Adds BM25F scores to `out`. No tool can have more than `reachable`: that takes every one of the query's `terms` as its name. */
+  /**
+   * Adds BM25F scores to `out`. No tool can have more than `reachable`: that takes every one of the query's `terms` as
+   * its name.
+   */
   scoreWords(query: string, visible: Visible, out: Float32Array): { reachable: number; terms: number };
   /** Adds scores in 0..1 or a little above to `out`, in the manner of a cosine. */
   scoreGrams(query: string, visible: Visible, out: Float32Array): void;
   bytes(): number;
 }
 
-/** Which slots a query may know of: `mask[slot]` is 1 for those, and `count` says how many they are. */
+/** Which document ids a query may know of: `mask[slot]` is 1 for those, and `count` says how many they are. */
 export interface Visible {
   readonly mask: Uint8Array;
   readonly count: number;

@@ -1,9 +1,10 @@
 /**
- * For each of many lists, the slots on it with a weight each, all in one array: a list is a range of it, and moves to a range of twice the size
- * when full. An entry is 22 bits of slot and 10 of weight. Reading is a plain loop over `entries` from `start` to `end`.
+ * For each of many lists, the document ids (`slot`) on it with a weight each, all in one array: a list is a range of
+ * it, and moves to a range of twice the size when full. An entry is 22 bits of document id and 10 of weight. Reading is
+ * a plain loop over `entries` from `start` to `end`.
  */
 export interface Postings {
-  /** Replaced by a longer one when it is full: fetch it anew for each query. */
+  /** Replaced by a longer one when it is full: read this property again for each query. */
   readonly entries: Uint32Array;
   /** A new empty list; its number. */
   open(): number;
@@ -11,14 +12,14 @@ export interface Postings {
   add(list: number, slot: number, weight: number): void;
   start(list: number): number;
   end(list: number): number;
-  /** The number and the room of the list may be given to another one. */
+  /** The number and the range of the list may be given to another list. */
   close(list: number): void;
-  /** Drops the entries of slots whose `alive` is 0. */
+  /** Drops the entries of document ids whose `alive` is 0. */
   purge(alive: Uint8Array): void;
   bytes(): number;
 }
 
-/** The most slots there can be. */
+/** The most document ids there can be. */
 export const maxSlots = 2 ** 22;
 
 export const slotShift = 10;
@@ -32,7 +33,7 @@ export function createPostings(): Postings {
   let used = 0;
   let starts = new Uint32Array(1_024);
   let counts = new Uint32Array(1_024);
-  /** log2 of the room each list has; 0 when it has none yet. */
+  /** log2 of the size of the range that each list has; 0 when it has none yet. */
   let rooms = new Uint8Array(1_024);
   let lists = 0;
   const closed: number[] = [];

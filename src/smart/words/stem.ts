@@ -1,8 +1,9 @@
 import { limits } from '../../core/limits.ts';
 
 /**
- * The stem of an English word in lower case (Porter, "An algorithm for suffix stripping", 1980): `searching`, `searches` and `searched` meet in
- * `search`. Words of other scripts come back unchanged. Differs from the paper in one thing: three-letter plurals lose their `s` (`prs`, `ids`).
+ * The stem of an English word in lower case (Porter, "An algorithm for suffix stripping", 1980): `searching`,
+ * `searches` and `searched` all become `search`. Words of other scripts come back unchanged. Differs from the paper in
+ * one thing: three-letter plurals lose their `s` (`prs`, `ids`).
  */
 export function stem(word: string): string {
   const known = stems.get(word);

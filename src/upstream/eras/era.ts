@@ -24,7 +24,7 @@ export interface EraMemory {
   learn(server: ServerSettings, verdict: Verdict | undefined): void;
 }
 
-/** How the era of a server that was met became known. */
+/** How the era of a server was found out in a successful negotiation. */
 export type Evidence =
   /** It answered in the way of its era, after it was asked in the other way or at once. */
   | 'certain'
@@ -34,8 +34,9 @@ export type Evidence =
   | 'doubtful';
 
 /**
- * In which way a server is asked first, from one attempt to connect to the next. What is remembered decides, and what turns out to be wrong is put right: by the
- * other way at once where the server answers, at the next attempt where it does not.
+ * In which way a server is asked first, from one attempt to connect to the next. What is remembered decides, and what
+ * turns out to be wrong is put right: by the other way at once where the server answers, at the next attempt where it
+ * does not.
  */
 export class Eras {
   /** False where there is nothing to find out: the settings say it, or the transport is older than the question. */
@@ -58,7 +59,10 @@ export class Eras {
     this.both = this.#only === undefined;
   }
 
-  /** The way to begin with. A verdict for the older era ends after a while: a server that learned the newer one still answers in the older. */
+  /**
+   * The way to begin with. A verdict for the older era ends after a while: a server that learned the newer one still
+   * answers in the older.
+   */
   get first(): Era {
     return this.#only ?? this.#next ?? this.#known?.era ?? 'stateless';
   }
@@ -79,8 +83,8 @@ export class Eras {
     this.#wasMet = false;
   }
 
-  /** The server was met. `info` is its `serverInfo` as text. */
-  met(era: Era, info: string, evidence: Evidence): void {
+  /** The protocol was negotiated with the server. `info` is its `serverInfo` as text. */
+  negotiated(era: Era, info: string, evidence: Evidence): void {
     const known = this.#memory.recall(this.#server);
     const hash = createHash('sha256').update(info).digest('hex').slice(0, 16);
     const diedOfIt = this.#startedAgain && era === 'session';
@@ -94,8 +98,8 @@ export class Eras {
   }
 
   /**
-   * A process ended, or would not go on, after a first request that it may not know: true when it should be started once more, at once, and be asked in the
-   * older way (some libraries end the process at anything before `initialize`).
+   * A process ended, or would not go on, after a first request that it may not know: true when it should be started
+   * once more, at once, and be asked in the older way (some libraries end the process at anything before `initialize`).
    */
   startAgain(failure: HubError): boolean {
     if (!this.probing || this.#startedAgain || !this.both || this.#server.transport.type !== 'stdio') return false;
@@ -106,7 +110,10 @@ export class Eras {
     return true;
   }
 
-  /** An attempt failed. Where the server was reached and did not answer, or not as it should, the next one begins the other way. */
+  /**
+   * An attempt failed. Where the server was reached and did not answer, or not as it should, the next one begins the
+   * other way.
+   */
   failed(failure: HubError): void {
     const answered = failure.cause instanceof HttpAnswer && !saysNothing(failure);
     const reached = answered || failure.code === 'timeout' || wasCut(failure) || this.#startedAgain || this.#wasMet;
@@ -122,7 +129,10 @@ export class Eras {
   }
 }
 
-/** True when a failure says nothing about the era of a server: it was not reached, is overloaded, or wants a credential first (2026-07-28, Versioning). */
+/**
+ * True when a failure says nothing about the era of a server: it was not reached, is overloaded, or wants a credential
+ * first (2026-07-28, Versioning).
+ */
 export function saysNothing(failure: unknown): boolean {
   if (!(failure instanceof HubError)) return false;
   const { cause, code } = failure;

@@ -9,8 +9,8 @@ import { type EraMemory, eraKey, type Verdict } from './era.ts';
 const formatVersion = 1;
 
 /**
- * The memory of eras in a file. One that is missing, or cannot be used, costs each server one question at its next start. It holds hashes and dates, nothing
- * of what servers are called or where they are.
+ * The memory of eras in a file. One that is missing, or cannot be used, costs each server one question at its next
+ * start. It holds hashes and dates, nothing of what servers are called or where they are.
  */
 export async function openEraMemory(path: string, log: Logger): Promise<EraMemory & { close(): Promise<void> }> {
   const verdicts = await load(path, log);
@@ -36,7 +36,7 @@ export async function openEraMemory(path: string, log: Logger): Promise<EraMemor
     recall: (server) => verdicts.get(eraKey(server)),
     learn(server, verdict) {
       const key = eraKey(server);
-      // The newest stay: servers come and go, and nobody says when one is gone for good.
+      // The newest entries stay: servers are added and removed, and the hub is not told when one is removed for good.
       const had = verdicts.delete(key);
       if (verdict) verdicts.set(key, verdict);
       else if (!had) return;

@@ -1,7 +1,7 @@
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import type { Eras } from './era.ts';
-import { isStillStateless } from './meet.ts';
+import { isStillStateless } from './negotiate.ts';
 import type { Ask } from '../exchange.ts';
 
 /** What is needed of the link to a server to see whether it still speaks as it did. */
@@ -13,11 +13,14 @@ export interface WatchedLink {
 export interface EraWatchOptions<Link> {
   /** Whether the server is connected through this link. */
   readonly isUp: (link: Link) => boolean;
-  /** The server has to be met anew. */
+  /** The protocol has to be negotiated with the server again. */
   readonly changed: (error: HubError) => void;
 }
 
-/** Notices that a server that is connected speaks in another era than it was met in: it was replaced by another version of itself. */
+/**
+ * Notices that a connected server speaks in another era than the negotiated one: it was replaced by another version of
+ * itself.
+ */
 export class EraWatch<Link extends WatchedLink> {
   readonly #server: string;
   readonly #eras: Eras;
@@ -37,7 +40,10 @@ export class EraWatch<Link extends WatchedLink> {
     if (!(await this.#isStateless(link))) throw this.#speaksOtherwise(link);
   }
 
-  /** Something does not go with the era the server was met in. Whether that has really changed is asked at most every `limits.eraDoubtMs`. */
+  /**
+   * Something does not fit the negotiated era. Whether the era has really changed is asked at most every
+   * `limits.eraDoubtMs`.
+   */
   async doubt(link: Link): Promise<void> {
     const now = performance.now();
     if (!this.#eras.both || !this.#options.isUp(link) || now - this.#doubtedAt < limits.eraDoubtMs) return;

@@ -2,13 +2,13 @@ import type { Dispatcher } from 'undici';
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import { largeWork } from '../../core/turn-budget.ts';
-import { CalmReader } from '../calm-reader.ts';
+import { ThrottledReader } from '../throttled-reader.ts';
 import type { Credential } from '../credential.ts';
 import { connectionError, header } from '../http-errors.ts';
 import type { ResponseHeaders } from '../http-errors.ts';
 import { LargeMessage } from '../large-message.ts';
-import { Pieces } from '../pieces.ts';
-import type { Enlarger, TooLong } from '../pieces.ts';
+import { MessageBuffer } from '../message-buffer.ts';
+import type { LargeMessageReader, TooLong } from '../message-buffer.ts';
 import { redirectPath } from './remote.ts';
 import type { Remote } from './remote.ts';
 import { SseParser } from './sse-parser.ts';
@@ -29,9 +29,10 @@ const abandoned = new HubError('cancelled', 'Nobody waits for this any more.');
 const eventLines = 4;
 
 /**
- * One request to a remote server and its response, without a promise, a stream or an abort signal: it is undici's handler itself, because this is the hot path of
- * every call. Subclasses say how the body is read and get it; `ended` comes once per `start`, last, unless `abort` was called. Redirects within the origin are
- * followed here (307 and 308; for GET 301 and 302 too).
+ * One request to a remote server and its response, without a promise, a stream or an abort signal: it is undici's
+ * handler itself, because this is the hot path of every call. Subclasses say how the body is read and get it; `ended`
+ * comes once per `start`, last, unless `abort` was called. Redirects within the origin are followed here (307 and 308;
+ * for GET 301 and 302 too).
  */
 export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSink {
   protected readonly remote: Remote;
@@ -40,8 +41,8 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
   readonly #maxEventBytes: number;
   #request: HttpRequest | undefined;
   #controller: Dispatcher.DispatchController | undefined;
-  #reading: SseParser | Pieces | undefined;
-  #calm: CalmReader | undefined;
+  #reading: SseParser | MessageBuffer | undefined;
+  #throttled: ThrottledReader | undefined;
   /** Lines of answers that were waited for. */
   #answerLines = 0;
   #unread = 0;
@@ -71,13 +72,13 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
 
   /** The id of the last event this exchange has read in whole. */
   protected get lastEventId(): string | undefined {
-    return this.#reading instanceof Pieces ? undefined : this.#reading?.lastEventId;
+    return this.#reading instanceof MessageBuffer ? undefined : this.#reading?.lastEventId;
   }
 
   /** The event just read is an answer that was waited for: many of those are no flood. */
   protected answered(): void {
-    const lines = this.#reading instanceof Pieces ? 0 : (this.#reading?.lines ?? 0);
-    // Never more than there were: short answers must not make room for a flood.
+    const lines = this.#reading instanceof MessageBuffer ? 0 : (this.#reading?.lines ?? 0);
+    // Never more than there were: short answers must not allow a flood later.
     this.#answerLines = Math.min(this.#answerLines + eventLines, lines);
   }
 
@@ -90,7 +91,7 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
   protected start(request: HttpRequest): void {
     this.#request = request;
     this.#reading = undefined;
-    this.#calm = undefined;
+    this.#throttled = undefined;
     this.#answerLines = 0;
     this.#controller = undefined;
     this.#unread = 0;
@@ -136,7 +137,7 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#aborted) return;
     if (this.#reading?.isLarge && largeWork.isSpent) this.#rest(controller);
-    if (this.#reading instanceof Pieces) {
+    if (this.#reading instanceof MessageBuffer) {
       this.#reading.add(chunk);
     } else if (this.#reading) {
       this.#readEvents(this.#reading, controller, chunk);
@@ -164,16 +165,16 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
 
   /** An answer has a line or two; what has very many is looked after. */
   #readEvents(events: SseParser, controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#calm === undefined) {
+    if (this.#throttled === undefined) {
       events.push(chunk);
-      if (this.#unasked(events) > limits.floodPerSecond) this.#calm = this.#calmReader(events, controller);
+      if (this.#unasked(events) > limits.floodPerSecond) this.#throttled = this.#throttledReader(events, controller);
     } else {
-      this.#calm.push(chunk);
+      this.#throttled.push(chunk);
     }
   }
 
-  #calmReader(events: SseParser, controller: Dispatcher.DispatchController): CalmReader {
-    return new CalmReader({
+  #throttledReader(events: SseParser, controller: Dispatcher.DispatchController): ThrottledReader {
+    return new ThrottledReader({
       read: (bytes) => {
         if (!this.#aborted && this.#reading === events) events.push(bytes);
       },
@@ -185,18 +186,18 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
 
   onResponseEnd(): void {
     if (this.#aborted) return;
-    this.#calm?.end();
+    this.#throttled?.end();
     if (this.#redirected) {
       this.#startAgain();
       return;
     }
-    if (this.#reading instanceof Pieces) this.text(this.#reading.take());
+    if (this.#reading instanceof MessageBuffer) this.text(this.#reading.take());
     this.#finish(undefined);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#aborted) return;
-    this.#calm?.end();
+    this.#throttled?.end();
     const failure = connectionError(this.remote.where, error);
     // A refusal inside `dispatch` must not be reported before `send` has returned.
     if (this.#dispatching) queueMicrotask(() => this.#finish(failure));
@@ -205,7 +206,7 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
 
   #read(kind: BodyKind): void {
     if (kind === 'events') this.#reading = new SseParser(this.#maxEventBytes, this);
-    else if (kind !== 'nothing') this.#reading = new Pieces(kind.textBytes, wholeBody);
+    else if (kind !== 'nothing') this.#reading = new MessageBuffer(kind.textBytes, wholeBody);
   }
 
   #isRedirect(status: number): boolean {
@@ -214,7 +215,7 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
 
   #redirect(status: number, headers: ResponseHeaders): void {
     if (++this.#redirects > limits.redirects) {
-      throw new HubError('upstream_failed', `${this.remote.where} redirects again and again.`);
+      throw new HubError('upstream_failed', `${this.remote.where} redirects too often.`);
     }
     this.remote.path = redirectPath(this.remote, status, header(headers, 'location'));
     this.#redirected = true;
@@ -226,7 +227,10 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
     if (this.#request) this.start(this.#request);
   }
 
-  /** The server refused the request unread. It is sent once more with a new credential, or fails with what it takes to get one. */
+  /**
+   * The server refused the request unread. It is sent once more with a new credential, or fails with what it takes to
+   * get one.
+   */
   #renew(credential: Credential, controller: Dispatcher.DispatchController): void {
     const challenge = header(this.responseHeaders, 'www-authenticate');
     const refusal = { status: this.status, sent: this.#credential, challenge, again: this.#isRenewed };
@@ -254,7 +258,7 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
   }
 }
 
-const wholeBody: Enlarger = {
+const wholeBody: LargeMessageReader = {
   enlarge(begin) {
     const message = new LargeMessage();
     message.add(begin);

@@ -5,7 +5,7 @@ import type { ResponseHeaders } from '../http-errors.ts';
 import { HttpExchange } from './exchange.ts';
 import type { BodyKind } from './exchange.ts';
 import type { LargeMessage } from '../large-message.ts';
-import type { TooLong } from '../pieces.ts';
+import type { TooLong } from '../message-buffer.ts';
 import type { Remote } from './remote.ts';
 
 /** Told what the stream of a legacy server brings. */
@@ -63,7 +63,7 @@ export class LegacyStream extends HttpExchange {
       this.#sink.endpoint(url.pathname + url.search);
       return;
     }
-    // The operator's credentials go where the operator said and nowhere else.
+    // The operator's credentials are sent only to the origin that the operator gave.
     const asked = url ? `at ${url.origin}, another origin than its own` : 'at something that is no address';
     this.#sink.ended(new HubError('upstream_failed', `${this.remote.where} wants messages ${asked}; that is refused.`));
   }

@@ -6,7 +6,7 @@ import { json, result, scriptedHttp, sse, stream } from '../../../test/kit/scrip
 import type { ScriptedHttp } from '../../../test/kit/scripted-http.ts';
 import { until } from '../../../test/kit/until.ts';
 import { limits } from '../../core/limits.ts';
-import { CalmReader } from '../calm-reader.ts';
+import { ThrottledReader } from '../throttled-reader.ts';
 import { openLegacySse } from './legacy-sse.ts';
 import { openRemote } from './open-remote.ts';
 import type { RemoteOptions } from './remote.ts';
@@ -55,7 +55,7 @@ test('messages sent before the address is known wait for it, and answers come ov
   ]);
   expect(server.seen.every(({ headers }) => headers.authorization === 'Bearer t')).toBe(true);
   expect(server.seen.at(-1)?.headers['mcp-protocol-version']).toBe('2024-11-05');
-  // Nothing on a stream for everybody proves to which call it belongs.
+  // A message on a stream that all calls share does not prove to which call it belongs.
   expect(events.heard.every(({ relatedTo }) => relatedTo === undefined)).toBe(true);
 });
 
@@ -71,8 +71,8 @@ test('what the server says unasked arrives', async () => {
 });
 
 test('many answers on the one stream are no flood, and many messages that nobody asked for are', async () => {
-  const calmly = vi.spyOn(CalmReader.prototype, 'push');
-  atEnd(() => calmly.mockRestore());
+  const throttled = vi.spyOn(ThrottledReader.prototype, 'push');
+  atEnd(() => throttled.mockRestore());
   const server = await legacyServer();
   const { channel, events } = open(`${server.origin}/sse`);
   const last = limits.floodPerSecond * 2;
@@ -80,12 +80,12 @@ test('many answers on the one stream are no flood, and many messages that nobody
   await events.answer(last + 1);
   for (let id = 1; id <= last; id++) server.say(result(id));
   await events.answer(last);
-  expect(calmly).not.toHaveBeenCalled();
+  expect(throttled).not.toHaveBeenCalled();
   // However many were answers before.
   const flood = limits.floodPerSecond;
   for (let n = 1; n <= flood; n++) server.say({ jsonrpc: '2.0', method: 'notifications/message', params: { n } });
   await until('all have come', () => events.heard.length === last + 1 + flood, 30_000);
-  expect(calmly).toHaveBeenCalled();
+  expect(throttled).toHaveBeenCalled();
   expect(events.heard.at(-1)?.message.params).toEqual({ n: flood });
 });
 

@@ -11,8 +11,8 @@ import { remote } from './remote.ts';
 import type { Remote, RemoteOptions } from './remote.ts';
 
 /**
- * Speaks the HTTP+SSE transport of 2024-11-05 with a server: one GET stream brings everything, its first event names the address messages are posted to. Messages sent before
- * that wait. The end of the stream is the end of the channel.
+ * Speaks the HTTP+SSE transport of 2024-11-05 with a server: one GET stream brings everything, its first event names
+ * the address messages are posted to. Messages sent before that wait. The end of the stream is the end of the channel.
  */
 export function openLegacySse(options: RemoteOptions, events: ChannelEvents): Channel {
   let target: Remote;
@@ -53,7 +53,7 @@ export function openLegacySse(options: RemoteOptions, events: ChannelEvents): Ch
 
   function close(): Promise<void> {
     state = 'closed';
-    clearTimeout(patience);
+    clearTimeout(timeouts);
     outbox.drop(() => true);
     stream.abort();
     for (const exchange of posting.values()) exchange.abort();
@@ -64,7 +64,7 @@ export function openLegacySse(options: RemoteOptions, events: ChannelEvents): Ch
   const read = dataReader(log, events);
   const stream = new LegacyStream(target, maxMessageBytes, {
     endpoint(path) {
-      clearTimeout(patience);
+      clearTimeout(timeouts);
       outbox.open({ ...target, path });
     },
     data: (text) => state === 'open' && read.data(text),
@@ -77,7 +77,7 @@ export function openLegacySse(options: RemoteOptions, events: ChannelEvents): Ch
     },
     ended: die,
   });
-  const patience = setTimeout(() => {
+  const timeouts = setTimeout(() => {
     die(
       new HubError(
         'upstream_unavailable',

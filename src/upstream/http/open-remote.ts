@@ -6,10 +6,16 @@ import { openLegacySse } from './legacy-sse.ts';
 import type { RemoteOptions } from './remote.ts';
 import { openStreamableHttp } from './streamable-http.ts';
 
-/** What a server of the HTTP+SSE transport says to a POST at its stream's address (MCP, Transports, Backwards Compatibility). */
+/**
+ * What a server of the HTTP+SSE transport says to a POST at its stream's address (MCP, Transports, Backwards
+ * Compatibility).
+ */
 const notHere = new Set([400, 404, 405, 406, 415]);
 
-/** Opens a channel to a server whose transport was not told (`auto`): streamable HTTP, and when its first `initialize` is refused as such, legacy SSE at the same address. */
+/**
+ * Opens a channel to a server whose transport was not told (`auto`): streamable HTTP, and when its first `initialize`
+ * is refused as such, legacy SSE at the same address.
+ */
 export function openRemote(options: RemoteOptions, events: ChannelEvents): Channel {
   let undecided = true;
   let closing: Promise<void> | undefined;
@@ -44,7 +50,8 @@ export function openRemote(options: RemoteOptions, events: ChannelEvents): Chann
       },
       large: (answer) => events.large(answer),
       failed: (id, error, sessionLost) => events.failed(id, error, sessionLost),
-      // When neither works, the first refusal says more about a wrong address than the second, unless somebody can do something about the second.
+      // When neither works, the first refusal says more about a wrong address than the second, unless the second can be
+      // solved by a user who signs in.
       closed: (error) =>
         events.closed(reached || error.cause instanceof SignInRequired ? error : neither(refusal, error)),
     });

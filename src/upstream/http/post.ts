@@ -12,7 +12,7 @@ import type { HttpSession } from './session.ts';
 import { LargeMessage } from '../large-message.ts';
 import { eachLargeMessage, eachMessage } from '../messages.ts';
 import { oversizeError } from '../oversize.ts';
-import type { TooLong } from '../pieces.ts';
+import type { TooLong } from '../message-buffer.ts';
 
 /** A message to be sent. `headers`, names and values in turn, are those of a request of the stateless revision. */
 export interface HttpMessage {
@@ -25,8 +25,8 @@ export interface HttpMessage {
 export type Waiting = BusyMap<number, HttpPost>;
 
 /**
- * One message sent by POST, until its answer has come: as JSON, or over an event stream that also carries what belongs to it (MCP, Transports, Sending Messages).
- * A stream that is cut is asked for again from its last event.
+ * One message sent by POST, until its answer has come: as JSON, or over an event stream that also carries what belongs
+ * to it (MCP, Transports, Sending Messages). A stream that is cut is asked for again from its last event.
  */
 export class HttpPost extends HttpExchange {
   readonly #session: HttpSession;
@@ -59,7 +59,7 @@ export class HttpPost extends HttpExchange {
     this.start({ method: 'POST', headers: session.postHeaders(headers), body: text });
   }
 
-  /** Nobody waits for it any more. */
+  /** The caller does not wait for it any more. */
   abandon(): void {
     this.#settle();
     clearTimeout(this.#timer);

@@ -35,7 +35,10 @@ export interface Remote {
   readonly pool: Pool;
 }
 
-/** Opens nothing yet: connections are made when needed. Throws HubError `invalid_input` for an address or header that cannot be used. */
+/**
+ * Opens nothing yet: connections are made when needed. Throws HubError `invalid_input` for an address or header that
+ * cannot be used.
+ */
 export function remote(options: RemoteOptions): Remote {
   const { name, url: address, headers, connectTimeoutMs, userAgent, log } = options;
   const { addresses = anywhere, credential } = options;
@@ -47,7 +50,7 @@ export function remote(options: RemoteOptions): Remote {
     connections: limits.upstreamConnections,
     pipelining: 1,
     connect: guardedConnector(addresses, { timeout: connectTimeoutMs }),
-    // A call may take minutes; whoever made it holds its deadline.
+    // A call may take minutes; the code that made the request keeps its deadline.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -128,7 +131,10 @@ function isHeaderValue(value: string): boolean {
   return /^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(value.trim());
 }
 
-/** Where a redirect leads, as path and query within the same origin. Throws HubError when it leads elsewhere: the operator's headers must not follow. */
+/**
+ * Where a redirect leads, as path and query within the same origin. Throws HubError when it leads elsewhere: the
+ * operator's headers must not follow.
+ */
 export function redirectPath(remote: Remote, status: number, location: string | undefined): string {
   const from = remote.url.origin + remote.path;
   const target = location !== undefined && URL.canParse(location, from) ? new URL(location, from) : undefined;

@@ -7,9 +7,12 @@ import type { BodyKind } from './exchange.ts';
 import type { HttpSession } from './session.ts';
 import type { LargeMessage } from '../large-message.ts';
 import { eachLargeMessage, eachMessage } from '../messages.ts';
-import type { TooLong } from '../pieces.ts';
+import type { TooLong } from '../message-buffer.ts';
 
-/** The stream for what a server says unasked (MCP, Transports, Listening for Messages). A server that has none says 405; one that was cut is opened again. */
+/**
+ * The stream for what a server says unasked (MCP, Transports, Listening for Messages). A server that has none says 405;
+ * one that was cut is opened again.
+ */
 export class ServerStream extends HttpExchange {
   readonly #session: HttpSession;
   #there = true;

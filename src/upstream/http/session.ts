@@ -43,7 +43,10 @@ export class HttpSession {
     this.#build();
   }
 
-  /** Headers of a POST, with those of this message alone; what is common is built when something changes and not for each call. */
+  /**
+   * Headers of a POST, with those of this message alone; what is common is built when something changes and not for
+   * each call.
+   */
   postHeaders(own?: readonly string[]): string[] {
     return own ? [...this.#post, ...own] : this.#post;
   }
@@ -56,8 +59,8 @@ export class HttpSession {
   }
 
   /**
-   * Takes over the id the server gave with the answer to `initialize`. Only a request that was sent without one can be that: the late answer to a call of a session
-   * that is over brings the old id.
+   * Takes over the id the server gave with the answer to `initialize`. Only a request that was sent without one can be
+   * that: the late answer to a call of a session that is over brings the old id.
    */
   learnId(headers: ResponseHeaders, sentWith: string | undefined): void {
     if (sentWith !== undefined || this.#id !== undefined) return;

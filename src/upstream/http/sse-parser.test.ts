@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { TooLong } from '../pieces.ts';
+import type { TooLong } from '../message-buffer.ts';
 import { SseParser } from './sse-parser.ts';
 
 type Seen = ['event', string, string] | ['retry', number] | ['too long', TooLong];

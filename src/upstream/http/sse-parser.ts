@@ -1,6 +1,6 @@
 import { LargeMessage } from '../large-message.ts';
-import { Pieces } from '../pieces.ts';
-import type { Enlarger, TooLong } from '../pieces.ts';
+import { MessageBuffer } from '../message-buffer.ts';
+import type { LargeMessageReader, TooLong } from '../message-buffer.ts';
 
 /** Told what a stream of server-sent events holds, in order. */
 export interface SseSink {
@@ -20,14 +20,16 @@ const mark = Buffer.from('\uFEFF');
 const dataField = 'data:';
 
 /**
- * Parses an event stream from bytes cut anywhere (WHATWG HTML §9.2.6): lines end in LF, CR or CRLF, a byte order mark is dropped, an event that was
- * not ended by an empty line is none. `maxEventBytes` bounds one event with all its lines.
+ * Parses an event stream from bytes cut anywhere (WHATWG HTML §9.2.6): lines end in LF, CR or CRLF, a byte order mark
+ * is dropped, an event that was not ended by an empty line is none. `maxEventBytes` bounds one event with all its
+ * lines.
  *
- * Classes, since one is made for each call: an object with a getter of its own would keep what it knows until the next full collection (decisions/0029).
+ * Classes, since one is made for each call: an object with a getter of its own would keep what it knows until the next
+ * full collection (decisions/0029).
  */
-export class SseParser implements Enlarger {
+export class SseParser implements LargeMessageReader {
   readonly #maxEventBytes: number;
-  readonly #pieces: Pieces;
+  readonly #pieces: MessageBuffer;
   readonly #event: EventBuilder;
   #first = true;
   #endedInCr = false;
@@ -35,7 +37,7 @@ export class SseParser implements Enlarger {
 
   constructor(maxEventBytes: number, sink: SseSink) {
     this.#maxEventBytes = maxEventBytes;
-    this.#pieces = new Pieces(maxEventBytes, this);
+    this.#pieces = new MessageBuffer(maxEventBytes, this);
     this.#event = new EventBuilder(maxEventBytes, sink);
   }
 

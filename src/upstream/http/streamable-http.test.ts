@@ -5,7 +5,7 @@ import { json, result, scriptedHttp, sse, stream } from '../../../test/kit/scrip
 import type { ScriptedHttp } from '../../../test/kit/scripted-http.ts';
 import { until } from '../../../test/kit/until.ts';
 import { limits } from '../../core/limits.ts';
-import { CalmReader } from '../calm-reader.ts';
+import { ThrottledReader } from '../throttled-reader.ts';
 import type { RemoteOptions } from './remote.ts';
 import { openStreamableHttp } from './streamable-http.ts';
 
@@ -352,8 +352,8 @@ test('many calls at once all get their own answer', async () => {
 });
 
 test('a flood of events before an answer is read with pauses, in order, and the answer comes', async () => {
-  const calmly = vi.spyOn(CalmReader.prototype, 'push');
-  atEnd(() => calmly.mockRestore());
+  const throttled = vi.spyOn(ThrottledReader.prototype, 'push');
+  atEnd(() => throttled.mockRestore());
   const count = limits.floodPerSecond * 4;
   const server = await scriptedHttp(({ message }, response) => {
     stream(response);
@@ -364,7 +364,7 @@ test('a flood of events before an answer is read with pauses, in order, and the 
   const { channel, events } = open(`${server.origin}/mcp`);
   channel.send(initialize, 1);
   await events.answer(1);
-  expect(calmly).toHaveBeenCalled();
+  expect(throttled).toHaveBeenCalled();
   const numbers = events.heard.flatMap(({ message }) => (message.params as { n?: number } | undefined)?.n ?? []);
   expect(numbers).toEqual(Array.from({ length: count }, (_, i) => i + 1));
 });

@@ -13,8 +13,9 @@ import { statelessRevision } from '../../core/protocol/stateless.ts';
 import { ServerStream } from './server-stream.ts';
 
 /**
- * Speaks streamable HTTP with a server (MCP, Transports): each message is a POST whose response brings the answer, and once `ready` a GET stream brings what the server
- * says unasked. It never emits `closed` after a good start: every request stands for itself.
+ * Speaks streamable HTTP with a server (MCP, Transports): each message is a POST whose response brings the answer, and
+ * once `ready` a GET stream brings what the server says unasked. It never emits `closed` after a good start: every
+ * request stands for itself.
  */
 export function openStreamableHttp(options: RemoteOptions, events: ChannelEvents): Channel {
   let target: Remote;
@@ -49,7 +50,7 @@ export function openStreamableHttp(options: RemoteOptions, events: ChannelEvents
           `Server "${options.name}" is too slow: too much is waiting for it. Try again later.`,
         );
       }
-      // It lives in `waiting` and in the connection pool.
+      // It is referenced by `waiting` and by the connection pool.
       void new HttpPost(session, waiting, { text, requestId, headers });
     },
     abandon(requestId) {
@@ -72,7 +73,10 @@ export function openStreamableHttp(options: RemoteOptions, events: ChannelEvents
   };
 }
 
-/** Tells the server that the session is over, as a courtesy: a server that does not listen, or forbids it (405), is left as it is. */
+/**
+ * Tells the server that the session is over, as a courtesy: a server that does not listen, or forbids it (405), is left
+ * as it is.
+ */
 async function endSession(session: HttpSession): Promise<void> {
   const { remote } = session;
   const { pool, path } = remote;

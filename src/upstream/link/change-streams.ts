@@ -31,7 +31,7 @@ export class ChangeStreams {
     return this.#open.get(relatedTo ?? subscriptionId(message));
   }
 
-  /** Nobody hears of them any more. */
+  /** Forgets all streams. Their exchanges are not called any more. */
   clear(): void {
     this.#open.clear();
   }

@@ -4,7 +4,10 @@ import { headerValue, metaKeys, namedBy, type RequestFacts, statelessRevision } 
 
 /** What every request to a server without sessions carries (2026-07-28, `_meta`; Streamable HTTP, Request metadata). */
 export interface Envelope {
-  /** `params` with what the request says of itself in `_meta`. Whatever a client said there of itself is replaced; everything else stays as it is written. */
+  /**
+   * `params` with what the request says of itself in `_meta`. Whatever a client said there of itself is replaced;
+   * everything else stays as it is written.
+   */
   params(params: string | undefined, facts: RequestFacts): string;
   /** The headers that repeat parts of the request: names and values in turn. */
   headers(method: string, params: string | undefined, facts: RequestFacts): string[];

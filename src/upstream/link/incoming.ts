@@ -4,28 +4,31 @@ import type { LargeAnswer } from '../../core/protocol/large-answer.ts';
 import { isObject, type RpcMessage, rpcErrors } from '../../core/protocol/rpc.ts';
 import { upstreamRevisions } from '../revisions.ts';
 import type { ChangeStreams } from './change-streams.ts';
-import type { GivenUp } from './given-up.ts';
+import type { AbandonedRequests } from './abandoned-requests.ts';
 import type { LinkOptions } from './options.ts';
 import type { Pending, PendingTable } from './pending.ts';
-import type { ServerAsks } from './server-asks.ts';
+import type { ServerRequests } from './server-requests.ts';
 
 /** What of a link the messages of its server concern. */
 export interface IncomingParts {
   readonly pending: PendingTable;
-  readonly givenUp: GivenUp;
-  readonly asks: ServerAsks;
+  readonly givenUp: AbandonedRequests;
+  readonly serverRequests: ServerRequests;
   readonly streams: ChangeStreams;
   readonly era: { readonly isStateless: boolean };
   /** Sends a request once more, when this is done. */
   readonly sendAfter: (done: Promise<void>, id: number, pending: Pending) => void;
 }
 
-/** Whose message is whose: everything that a server says goes to the request, the stream of changes or the listener it belongs to, or to nobody. */
+/**
+ * Decides where each message belongs: everything that a server says goes to the request, the stream of changes or the
+ * listener it belongs to, or to none of them.
+ */
 export class Incoming {
   readonly #options: LinkOptions;
   readonly #pending: PendingTable;
-  readonly #givenUp: GivenUp;
-  readonly #asks: ServerAsks;
+  readonly #givenUp: AbandonedRequests;
+  readonly #serverRequests: ServerRequests;
   readonly #streams: ChangeStreams;
   readonly #era: IncomingParts['era'];
   readonly #sendAfter: IncomingParts['sendAfter'];
@@ -33,11 +36,11 @@ export class Incoming {
   #strayAnswers = 0;
   #strayToldAt = -Infinity;
 
-  constructor(options: LinkOptions, { pending, givenUp, asks, streams, era, sendAfter }: IncomingParts) {
+  constructor(options: LinkOptions, { pending, givenUp, serverRequests, streams, era, sendAfter }: IncomingParts) {
     this.#options = options;
     this.#pending = pending;
     this.#givenUp = givenUp;
-    this.#asks = asks;
+    this.#serverRequests = serverRequests;
     this.#streams = streams;
     this.#era = era;
     this.#sendAfter = sendAfter;
@@ -52,7 +55,7 @@ export class Incoming {
     } else if (id === undefined) {
       this.#notified(method, message, text, relatedTo);
     } else {
-      this.#asks.received(message, text, relatedTo);
+      this.#serverRequests.received(message, text, relatedTo);
     }
     return true;
   }
@@ -62,7 +65,7 @@ export class Incoming {
     const pending = this.#pending.get(answer.id);
     if (pending?.exchange.answeredLarge) {
       this.#pending.take(answer.id);
-      this.#asks.ended(answer.id);
+      this.#serverRequests.ended(answer.id);
       pending.exchange.answeredLarge(answer);
       return true;
     }
@@ -75,8 +78,8 @@ export class Incoming {
     if (message.error !== undefined && this.#isMisunderstood(message)) return true;
     const pending = this.#pending.take(message.id);
     if (pending) {
-      this.#asks.ended(message.id as number);
-      this.#options.habits.answered(pending.exchange.tool);
+      this.#serverRequests.ended(message.id as number);
+      this.#options.requestHistory.answered(pending.exchange.tool);
       pending.exchange.answered(message, text);
       return true;
     }
@@ -101,8 +104,8 @@ export class Incoming {
   }
 
   /**
-   * Looks at what the stateless revision alone says. True when the request goes out again, because the headers of its tool have changed (2026-07-28, Streamable HTTP,
-   * Client behavior).
+   * Looks at what the stateless revision alone says. True when the request goes out again, because the headers of its
+   * tool have changed (2026-07-28, Streamable HTTP, Client behavior).
    */
   #isMisunderstood({ id, error }: RpcMessage): boolean {
     const code = isObject(error) ? error['code'] : undefined;
@@ -127,7 +130,7 @@ export class Incoming {
       // A server that ends a stream of changes may say so in this way too.
       const { requestId } = isObject(message.params) ? message.params : {};
       const stream = this.#streams.take(requestId);
-      return stream ? stream.answered({}, '{}') : this.#asks.cancelled(message.params);
+      return stream ? stream.answered({}, '{}') : this.#serverRequests.cancelled(message.params);
     }
     if (method === 'notifications/subscriptions/acknowledged')
       return this.#streams.of(message, relatedTo)?.notified(method, message, text);
@@ -139,8 +142,9 @@ export class Incoming {
   }
 
   /**
-   * What cannot be attributed to exactly one call reaches no caller (DESIGN, the wire). A log message over a pipe that says nothing of relations belongs to the
-   * one call there is, if there is one; what nobody may hear goes to the server's log.
+   * What cannot be attributed to exactly one call reaches no caller (DESIGN, the wire). A log message over a pipe that
+   * says nothing of relations belongs to the one call there is, if there is one; what no caller may get goes to the
+   * server's log.
    */
   #unattributed(method: string, message: RpcMessage, text: string): void {
     if (method !== 'notifications/message') return this.#options.unasked(method, message, text);

@@ -4,28 +4,29 @@ import { statelessRevision } from '../../core/protocol/stateless.ts';
 import { asHubError } from '../as-hub-error.ts';
 import type { Channel } from '../channel.ts';
 import { SignInRequired } from '../credential.ts';
-import { type Answer, type Ask, type Exchange, type Patience, promised } from '../exchange.ts';
+import { type Answer, type Ask, type Exchange, type RequestTimeouts, promised } from '../exchange.ts';
 import { HttpAnswer } from '../http-errors.ts';
 import { ChangeStreams } from './change-streams.ts';
-import { GivenUp } from './given-up.ts';
+import { AbandonedRequests } from './abandoned-requests.ts';
 import { Incoming } from './incoming.ts';
 import type { LinkOptions } from './options.ts';
 import { type Pending, PendingTable } from './pending.ts';
 import { RequestWriter, type ToSend, type Written } from './request-writer.ts';
-import { ServerAsks } from './server-asks.ts';
+import { ServerRequests } from './server-requests.ts';
 
 /**
- * One channel to a server, from opening to end, with the requests that are on their way through it, each of which ends once: answered, failed, timed out or cancelled. What the
- * server says is sorted by `Incoming`; what a connection does when a link ends is `Connection`'s business.
+ * One channel to a server, from opening to end, with the requests that are on their way through it, each of which ends
+ * once: answered, failed, timed out or cancelled. What the server says is sorted by `Incoming`; what a connection does
+ * when a link ends is `Connection`'s business.
  */
 export class Link {
   readonly #options: LinkOptions;
   readonly #pending = new PendingTable((id, pending) => this.#expire(id, pending));
   readonly #channel: Channel;
-  readonly #asks: ServerAsks;
+  readonly #serverRequests: ServerRequests;
   readonly #streams = new ChangeStreams();
-  readonly #givenUp: GivenUp;
-  /** Nothing says for which request the server asks. */
+  readonly #givenUp: AbandonedRequests;
+  /** Nothing says to which request a server request belongs. */
   readonly #isPipe: boolean;
   readonly #incoming: Incoming;
   readonly #writer: RequestWriter;
@@ -40,13 +41,13 @@ export class Link {
     const { server, log, home } = options;
     const hasHeaders = server.transport.type === 'streamable-http' || server.transport.type === 'auto';
     this.#isPipe = server.transport.type === 'stdio' || server.transport.type === 'sse';
-    this.#givenUp = new GivenUp(this.#isPipe ? Infinity : limits.abandonedMs);
+    this.#givenUp = new AbandonedRequests(this.#isPipe ? Infinity : limits.abandonedMs);
     this.#writer = new RequestWriter(options.envelope, hasHeaders);
-    this.#asks = new ServerAsks({
+    this.#serverRequests = new ServerRequests({
       server: server.name,
       pending: this.#pending,
       givenUp: this.#givenUp,
-      habits: options.habits,
+      requestHistory: options.requestHistory,
       log,
       write: (text) => this.#write(text),
       home,
@@ -55,7 +56,7 @@ export class Link {
     this.#incoming = new Incoming(options, {
       pending: this.#pending,
       givenUp: this.#givenUp,
-      asks: this.#asks,
+      serverRequests: this.#serverRequests,
       streams: this.#streams,
       era: this.#writer,
       sendAfter: (done, id, pending) => void this.#sendAfter(done, id, pending),
@@ -102,12 +103,12 @@ export class Link {
     return !this.#givenUp.isEmpty;
   }
 
-  /** Whether what the server asks could be for a call that another client gave up, and will stay so. */
+  /** Whether a server request could be for a call that another client gave up, and this will not change. */
   isContested(asker: string | undefined): boolean {
     return this.#isPipe && !this.isStateless && this.#givenUp.hasOthers(asker);
   }
 
-  /** True once the server was met as one without sessions. */
+  /** True once the negotiation found a server without sessions. */
   get isStateless(): boolean {
     return this.#writer.isStateless;
   }
@@ -117,21 +118,24 @@ export class Link {
     return this.#writer.isStateless && this.#writer.hasHeaders;
   }
 
-  /** The server was met, in this protocol version. */
+  /** The negotiation is done, with this protocol version. */
   ready(protocolVersion: string): void {
     this.#isMet = true;
     this.#writer.isStateless = protocolVersion === statelessRevision;
     this.#channel.ready(protocolVersion);
   }
 
-  /** Forgets what the transport learned of a session, so that the server can be met anew. */
+  /** Forgets what the transport learned of a session, so that the protocol can be negotiated again. */
   forgetSession(): void {
     this.#channel.forgetSession();
   }
 
-  /** Sends a request; `params` is JSON text. Never throws: a failure comes through the exchange, possibly before this returns. */
-  send(id: number, request: ToSend, exchange: Exchange, patience: Patience): void {
-    const pending = this.#admit(id, this.#writer.write(id, request), exchange, patience);
+  /**
+   * Sends a request; `params` is JSON text. Never throws: a failure comes through the exchange, possibly before this
+   * returns.
+   */
+  send(id: number, request: ToSend, exchange: Exchange, timeouts: RequestTimeouts): void {
+    const pending = this.#admit(id, this.#writer.write(id, request), exchange, timeouts);
     if (!pending) return;
     // A request sent while the session is being renewed would be refused for want of one.
     if (this.#renewing) void this.#sendAfter(this.#renewing, id, pending);
@@ -145,8 +149,8 @@ export class Link {
   start(method: string, params: string | undefined, timeoutMs: number): { answer: Promise<Answer>; drop(): void } {
     const id = this.#options.takeId();
     const answer = promised((exchange) => {
-      const patience = { timeoutMs, resetOnProgress: false, maxTotalMs: undefined };
-      const pending = this.#admit(id, this.#writer.write(id, { method, params, facts: {} }), exchange, patience);
+      const timeouts = { timeoutMs, resetOnProgress: false, maxTotalMs: undefined };
+      const pending = this.#admit(id, this.#writer.write(id, { method, params, facts: {} }), exchange, timeouts);
       if (!pending) return;
       // What renews the session must not wait for its renewal.
       if (this.#renewing) pending.resent = true;
@@ -161,7 +165,10 @@ export class Link {
     return { answer, drop };
   }
 
-  /** Opens a stream of changes. Its notifications go to the exchange, and its end, in whatever way; the function returned leaves it, and nothing comes any more. */
+  /**
+   * Opens a stream of changes. Its notifications go to the exchange, and its end, in whatever way; the function
+   * returned leaves it, and nothing comes any more.
+   */
   listen(params: string, exchange: Exchange): () => void {
     const id = this.#options.takeId();
     const { text, headers } = this.#writer.write(id, { method: 'subscriptions/listen', params, facts: {} });
@@ -185,7 +192,10 @@ export class Link {
     this.#write(`{"jsonrpc":"2.0","method":${JSON.stringify(method)}${tail}}`);
   }
 
-  /** The asker no longer waits: the server is told, and whatever it still answers is dropped. The exchange hears nothing more. */
+  /**
+   * The asker no longer waits: the server is told, and whatever it still answers is dropped. The exchange hears nothing
+   * more.
+   */
   cancel(id: number, reason: string): void {
     const pending = this.#pending.take(id);
     if (pending) this.#giveUp(id, pending, reason);
@@ -196,12 +206,12 @@ export class Link {
     this.#open = false;
     this.#streams.clear();
     this.#pending.failAll(error);
-    this.#forgetAsks();
+    this.#forgetServerRequests();
     await this.#channel.close();
   }
 
   /** Takes a request in; undefined when it had to be refused, which its exchange has heard. */
-  #admit(id: number, written: Written, exchange: Exchange, patience: Patience): Pending | undefined {
+  #admit(id: number, written: Written, exchange: Exchange, timeouts: RequestTimeouts): Pending | undefined {
     const name = `Server "${this.#options.server.name}"`;
     if (!this.#open) {
       exchange.failed(new HubError('upstream_unavailable', `${name} is not connected.`));
@@ -214,10 +224,13 @@ export class Link {
       exchange.failed(error);
       return undefined;
     }
-    return this.#pending.add(id, exchange, written, patience);
+    return this.#pending.add(id, exchange, written, timeouts);
   }
 
-  /** Sends what still waits for its answer: it may have been cancelled, or have failed with the channel, before it was its turn. */
+  /**
+   * Sends what still waits for its answer: it may have been cancelled, or have failed with the channel, before it was
+   * its turn.
+   */
   #transmit(id: number, pending: Pending): void {
     if (this.#pending.get(id) !== pending) return;
     try {
@@ -228,9 +241,9 @@ export class Link {
   }
 
   /** What the server asked, and was working on, is over: it has ended, or has forgotten us. */
-  #forgetAsks(): void {
+  #forgetServerRequests(): void {
     this.#givenUp.clear();
-    this.#asks.forget();
+    this.#serverRequests.forget();
   }
 
   #write(text: string): void {
@@ -247,10 +260,13 @@ export class Link {
     this.#open = false;
     this.#options.lost(error);
     this.#pending.failAll(error);
-    this.#forgetAsks();
+    this.#forgetServerRequests();
   }
 
-  /** Runs what an event brings. Whatever is wrong with one message of one server must not end the process, which serves all the others. */
+  /**
+   * Runs what an event brings. Whatever is wrong with one message of one server must not end the process, which serves
+   * all the others.
+   */
   #safely(act: () => unknown): void {
     try {
       act();
@@ -274,21 +290,25 @@ export class Link {
       this.#options.doubted();
     if (!pending) return this.#streams.take(id)?.failed(error);
     if (sessionLost && !pending.resent) {
-      // The server forgot our session: introduce ourselves again and repeat the request, which it refused unread.
+      // The server forgot our session: do the handshake again and repeat the request, which the server refused unread.
       pending.resent = true;
       void this.#sendAfter((this.#renewing ??= this.#renew()), id, pending);
       return;
     }
     this.#tellFailure(error);
     this.#pending.take(id)?.exchange.failed(error);
-    // Through a pipe only an answer fails that is too large; elsewhere a server may not know that its answer, or the request, got lost.
-    if (this.#options.server.transport.type === 'stdio') this.#asks.ended(id);
+    // Through a pipe only an answer fails that is too large; elsewhere a server may not know that its answer, or the
+    // request, got lost.
+    if (this.#options.server.transport.type === 'stdio') this.#serverRequests.ended(id);
     else this.#abandon(id, pending);
-    // Nothing sent through this channel will be answered before somebody has signed in.
+    // Nothing sent through this channel will be answered before a user has signed in.
     if (error.cause instanceof SignInRequired) this.#options.lost(error);
   }
 
-  /** The caller hears less. The same reason again and again would bury what else there is to say; why a server cannot be met is said by its connection. */
+  /**
+   * The caller is told less than the log. The same reason repeated would hide other messages; why the handshake with a
+   * server fails is logged by its connection.
+   */
   #tellFailure({ message }: HubError): void {
     const level = this.#isMet && message !== this.#lastFailure ? 'warn' : 'debug';
     this.#options.log[level]('request failed', { error: message });
@@ -307,7 +327,7 @@ export class Link {
   async #renew(): Promise<void> {
     try {
       this.#channel.forgetSession();
-      this.#forgetAsks();
+      this.#forgetServerRequests();
       await this.#options.renewSession();
     } finally {
       this.#renewing = undefined;
@@ -329,7 +349,7 @@ export class Link {
   /** Nothing waits for it any more, but the server may not have stopped. */
   #abandon(id: number, { exchange }: Pending): void {
     this.#givenUp.add(id, exchange);
-    this.#asks.ended(id);
+    this.#serverRequests.ended(id);
   }
 
   /** Over HTTP a request of the stateless revision is cancelled by leaving its response (2026-07-28, Cancellation). */

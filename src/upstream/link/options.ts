@@ -4,11 +4,14 @@ import type { Logger } from '../../core/logger.ts';
 import type { RpcMessage } from '../../core/protocol/rpc.ts';
 import type { ServerSettings } from '../../core/settings/types.ts';
 import type { Channel, ChannelEvents, StartProgress } from '../channel.ts';
-import type { AskHabits } from './ask-habits.ts';
+import type { ServerRequestHistory } from './server-request-history.ts';
 import type { Envelope } from './envelope.ts';
-import type { Home } from './server-asks.ts';
+import type { Home } from './server-requests.ts';
 
-/** A notification of a server that belongs to none of the requests it is working on: who may hear it is for the receiver to know. */
+/**
+ * A notification of a server that belongs to none of the requests it is working on: who may hear it is for the receiver
+ * to know.
+ */
 export type Unasked = (method: string, message: RpcMessage, text: string) => void;
 
 /** What a link is given: its server, and whom it tells what. */
@@ -28,16 +31,16 @@ export interface LinkOptions {
   readonly unasked: Unasked;
   /** What requests of the stateless revision carry. */
   readonly envelope: Envelope;
-  /** Something the server said does not go with the revision it was met in. */
+  /** Something the server said does not fit the negotiated revision. */
   readonly doubted: () => void;
-  /** Reads the server's tools anew: their headers are not what they were. */
+  /** Reads the server's tools again: their headers have changed. */
   readonly refreshTools: () => Promise<void>;
-  /** Introduces us to a server that forgot us; requests wait for it and are then repeated. */
+  /** Does the handshake again with a server that forgot the session; requests wait for it and are then repeated. */
   readonly renewSession: () => Promise<void>;
-  /** Hears in which tools the server asks. */
-  readonly habits: AskHabits;
+  /** Is told in which tools the server sends server requests. */
+  readonly requestHistory: ServerRequestHistory;
   /** Takes out of a server's last words what clients must not see. */
   readonly clean: (text: string) => string;
-  /** Set where all requests are one client's: takes what the server asks while none of them is on its way. */
+  /** Set where all requests are one client's: takes server requests that come while none of them is on its way. */
   readonly home?: Home | undefined;
 }

@@ -1,29 +1,34 @@
 import { BusyMap } from '../../core/busy-map.ts';
 import type { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
-import { type Exchange, type Patience, unheard } from '../exchange.ts';
+import { type Exchange, type RequestTimeouts, ignored } from '../exchange.ts';
 
-/** A request on its way: its text stays until it is answered, so that it can be sent again when the server refused it unread. */
+/**
+ * A request on its way: its text stays until it is answered, so that it can be sent again when the server refused it
+ * unread.
+ */
 export interface Pending {
   readonly exchange: Exchange;
   readonly text: string;
-  /** What goes out in headers with it (HTTP, stateless revision), made anew each time it is sent. */
+  /** What goes out in headers with it (HTTP, stateless revision), made again each time it is sent. */
   readonly headers: (() => readonly string[]) | undefined;
-  readonly patience: Patience;
+  readonly timeouts: RequestTimeouts;
   readonly startedAt: number;
   /** Grows with each request. */
   readonly turn: number;
   deadline: number;
   resent: boolean;
-  /** Questions of the server that wait for its client's answer; while there are any the deadline does not come nearer. */
-  asks: number;
+  /**
+   * Questions of the server that wait for its client's answer; while there are any the deadline does not come nearer.
+   */
+  serverRequests: number;
   heldSince: number;
   heldMs: number;
 }
 
 /**
- * The requests of one connection that wait for an answer, by the connection's own ids. One timer watches all deadlines, and rests
- * soon after nothing waits.
+ * The requests of one connection that wait for an answer, by the connection's own ids. One timer watches all deadlines,
+ * and rests soon after nothing waits.
  */
 export class PendingTable {
   readonly #waiting = new BusyMap<number, Pending>();
@@ -40,11 +45,11 @@ export class PendingTable {
     return this.#waiting.size;
   }
 
-  /** The client's request that waits when there is exactly one; what the hub itself asks does not count. */
+  /** The client's request that waits when there is exactly one; the hub's own requests do not count. */
   get only(): Pending | undefined {
     let only: Pending | undefined;
     const several = this.#waiting.some((pending) => {
-      if (pending.exchange.notified === unheard) return false;
+      if (pending.exchange.notified === ignored) return false;
       if (only) return true;
       only = pending;
       return false;
@@ -56,19 +61,19 @@ export class PendingTable {
     id: number,
     exchange: Exchange,
     { text, headers }: Pick<Pending, 'text' | 'headers'>,
-    patience: Patience,
+    timeouts: RequestTimeouts,
   ): Pending {
     const startedAt = performance.now();
     const pending: Pending = {
       exchange,
       text,
       headers,
-      patience,
+      timeouts,
       startedAt,
       turn: this.#turn++,
-      deadline: startedAt + patience.timeoutMs,
+      deadline: startedAt + timeouts.timeoutMs,
       resent: false,
-      asks: 0,
+      serverRequests: 0,
       heldSince: 0,
       heldMs: 0,
     };
@@ -83,15 +88,16 @@ export class PendingTable {
 
   take(id: unknown): Pending | undefined {
     const pending = this.get(id);
-    // The timer is left to find that nothing waits any more: to stop it here, and start it for the next call, would cost more than the rest of both.
+    // The timer is left to find that nothing waits any more: to stop it here, and start it for the next call, would
+    // cost more than the rest of both.
     if (pending) this.#waiting.delete(id as number);
     return pending;
   }
 
-  /** The server works on it: the wait begins anew, within the total that is allowed. */
+  /** The server reports progress: the time limit starts again, within the total that is allowed. */
   progressed(pending: Pending): void {
-    const { timeoutMs, resetOnProgress, maxTotalMs } = pending.patience;
-    if (!resetOnProgress || pending.asks > 0) return;
+    const { timeoutMs, resetOnProgress, maxTotalMs } = pending.timeouts;
+    if (!resetOnProgress || pending.serverRequests > 0) return;
     const latest = maxTotalMs === undefined ? Infinity : pending.startedAt + pending.heldMs + maxTotalMs;
     pending.deadline = Math.min(performance.now() + timeoutMs, latest);
   }
@@ -99,13 +105,13 @@ export class PendingTable {
   /** A person is asked, who takes longer than a server may: the deadline is put off for as long as that. */
   hold(id: number): void {
     const pending = this.get(id);
-    if (pending && pending.asks++ === 0) pending.heldSince = performance.now();
+    if (pending && pending.serverRequests++ === 0) pending.heldSince = performance.now();
   }
 
   /** Undoes one `hold`. */
   release(id: number): void {
     const pending = this.get(id);
-    if (!pending || --pending.asks > 0) return;
+    if (!pending || --pending.serverRequests > 0) return;
     const heldMs = performance.now() - pending.heldSince;
     pending.heldMs += heldMs;
     pending.deadline += heldMs;
@@ -127,7 +133,7 @@ export class PendingTable {
   #sweep(): void {
     const now = performance.now();
     for (const [id, pending] of this.#waiting) {
-      if (pending.deadline > now || pending.asks > 0) continue;
+      if (pending.deadline > now || pending.serverRequests > 0) continue;
       this.#waiting.delete(id);
       this.#expired(id, pending);
     }

@@ -15,7 +15,7 @@ export type Written = Pick<Pending, 'text' | 'headers'>;
 
 /** Writes requests as the era of the server wants them. */
 export class RequestWriter {
-  /** The server was met as one without sessions. */
+  /** The negotiation found a server without sessions. */
   isStateless = false;
   readonly hasHeaders: boolean;
   readonly #envelope: Envelope;
@@ -26,7 +26,7 @@ export class RequestWriter {
     this.hasHeaders = hasHeaders;
   }
 
-  /** Only what asks for the era itself goes out in the newer way before it is known. */
+  /** Before the era is known, only the request that asks for it is sent in the newer way. */
   write(id: number, { method, params, facts }: ToSend): Written {
     if (!this.isStateless && method !== 'server/discover')
       return { text: requestText(id, method, params), headers: undefined };

@@ -6,12 +6,12 @@ import type { AddressPolicy } from '../safe-address.ts';
 import { type Attempt, type Attempts, hashOf, newSecret } from './attempts.ts';
 import type { Grants } from './grants.ts';
 import { holdTokens } from './held-tokens.ts';
-import { createInvitation } from './invitation.ts';
+import { createAuthorizationRequest } from './authorization-request.ts';
 import { type Answer, negotiate } from './negotiation.ts';
 
 export interface AccountOptions {
   readonly server: string;
-  /** The user whose sign-in it is; undefined: everybody's. */
+  /** The user whose sign-in it is; undefined: all users share it. */
   readonly holder: string | undefined;
   /** When this user was made, as the settings say it. */
   readonly userSince: (username: string) => string | undefined;
@@ -29,14 +29,17 @@ export interface AccountOptions {
   readonly startUrl: () => string;
   /** The hub's document for authorization servers, when they can fetch it. */
   readonly documentUrl: () => string | undefined;
-  /** Runs `work` once another account of the server has prepared its sign-in: the hub registers itself once, whoever signs in. */
+  /**
+   * Runs `work` once another account of the server has prepared its sign-in: the hub registers itself once for all
+   * users.
+   */
   readonly afterOther: <T>(work: () => Promise<T>) => Promise<T>;
   readonly log: Logger;
-  /** Tokens, or whether somebody has to sign in, are not what they were. Raise a flag and return. */
+  /** The tokens, or whether a user has to sign in, have changed. Raise a flag and return. */
   readonly changed: () => void;
-  /** Somebody signed in, at this hub or another that shares the sign-ins. */
+  /** A user signed in, at this hub or another that shares the sign-ins. */
   readonly signedIn: () => void;
-  /** Somebody signed out, at another hub. */
+  /** A user signed out, at another hub. */
   readonly signedOut: () => void;
 }
 
@@ -54,11 +57,14 @@ export interface Account {
   /** For one channel. */
   credential(): Credential;
   readonly isSignedIn: boolean;
-  /** Nothing works until somebody signs in, or more rights are wanted than the last sign-in gave. */
+  /** Nothing works until a user signs in, or more rights are wanted than the last sign-in gave. */
   readonly isWaiting: boolean;
   /** Begins a sign-in for the user who asks. Throws HubError when the server offers none. */
   begin(by: string): Promise<Begun>;
-  /** Takes the answer of an attempt of this account. `confirm` throws when the attempt is good for nothing any more: the authorization server may take its time. Throws HubError. */
+  /**
+   * Takes the answer of an attempt of this account. `confirm` throws when the attempt is good for nothing any more: the
+   * authorization server may take its time. Throws HubError.
+   */
   redeem(attempt: Attempt, answer: Answer, confirm: () => void): Promise<void>;
   /** Forgets the tokens, with `all` the registration too, and asks the authorization server to do the same. */
   disconnect(all: boolean): Promise<void>;
@@ -70,12 +76,12 @@ export function createAccount(options: AccountOptions, grants: Grants, attempts:
   const negotiation = negotiate(options);
   const tokens = holdTokens(options, grants, (grant) => negotiation.renew(grant), {
     gained() {
-      invitation.end();
+      authorizationRequest.end();
       options.signedIn();
     },
     lost: options.signedOut,
   });
-  const invitation = createInvitation(options, { negotiation, tokens, grants });
+  const authorizationRequest = createAuthorizationRequest(options, { negotiation, tokens, grants });
   let closed = false;
 
   /** `works`: only this request is affected, the connection stays. */
@@ -88,7 +94,7 @@ export function createAccount(options: AccountOptions, grants: Grants, attempts:
 
   async function refused({ status, sent, challenge, again }: Refusal, works: boolean): Promise<void> {
     if (status === 403) {
-      await invitation.ask(challenge, tokens.grant?.tokens?.scope);
+      await authorizationRequest.ask(challenge, tokens.grant?.tokens?.scope);
       throw signInRequired(works, 'wants more rights than the last sign-in gave');
     }
     if (again) {
@@ -99,7 +105,7 @@ export function createAccount(options: AccountOptions, grants: Grants, attempts:
     } else if (await tokens.renew(sent)) {
       return;
     }
-    await invitation.ask(challenge);
+    await authorizationRequest.ask(challenge);
     throw signInRequired(false, 'needs somebody to sign in');
   }
 
@@ -121,12 +127,12 @@ export function createAccount(options: AccountOptions, grants: Grants, attempts:
       return tokens.grant?.tokens !== undefined;
     },
     get isWaiting() {
-      return invitation.isOpen;
+      return authorizationRequest.isOpen;
     },
     async begin(by) {
       // As it is when they ask: another user may have the name by the time that the authorization server has answered.
       const whose = about(by);
-      const prepared = await invitation.prepare();
+      const prepared = await authorizationRequest.prepare();
       const [state, browser] = [newSecret(), newSecret()];
       const { url, verifier } = await negotiation.authorizationUrl(prepared, state);
       if (closed) throw setUpAnew(server);
@@ -143,7 +149,7 @@ export function createAccount(options: AccountOptions, grants: Grants, attempts:
     },
     async disconnect(all) {
       const { grant } = tokens;
-      invitation.end();
+      authorizationRequest.end();
       await tokens.drop(all);
       try {
         if (grant) await negotiation.revoke(grant);
@@ -154,7 +160,7 @@ export function createAccount(options: AccountOptions, grants: Grants, attempts:
     },
     close() {
       closed = true;
-      invitation.close();
+      authorizationRequest.close();
       tokens.close();
     },
   };
@@ -164,7 +170,7 @@ function setUpAnew(server: string): HubError {
   return new HubError('conflict', `Server "${server}" was set up anew meanwhile. Begin again.`);
 }
 
-/** What a user hears who has to sign in alone: they can, and everybody else goes on. */
+/** The error for one user who has to sign in alone: this user can sign in, and other users are not affected. */
 export function ownSignInRequired(
   server: string,
   why: string,

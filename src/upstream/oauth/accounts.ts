@@ -6,9 +6,12 @@ import { callbackPath, clientDocumentUrl, startUrl } from './client-document.ts'
 import { grantId, type GrantKey } from './grant.ts';
 import type { SignInsOptions } from './sign-ins.ts';
 
-/** The accounts of all servers, and of users where they sign in alone, that were used or signed in to, each as its server is set up now. */
+/**
+ * The accounts of all servers, and of users where they sign in alone, that were used or signed in to, each as its
+ * server is set up now.
+ */
 export interface Accounts {
-  /** Made when it is not there, and made anew when the server is reached in another way now. */
+  /** Made when it is not there, and made again when the server is now reached in another way. */
   of(server: ServerSettings, transport: RemoteTransport, holder: string | undefined): Account;
   get(key: GrantKey): Account | undefined;
   keys(): GrantKey[];
@@ -19,7 +22,10 @@ export function createAccounts(options: SignInsOptions, attempts: Attempts): Acc
   const accounts = new Map<string, { readonly key: GrantKey; readonly account: Account; readonly setup: string }>();
   const preparing = new Map<string, Promise<unknown>>();
 
-  /** Whatever comes of the one that is under way: only the first is waited for, or a dead authorization server would keep a queue waiting. */
+  /**
+   * Whatever comes of the one that is under way: only the first is waited for, or a dead authorization server would
+   * keep a queue waiting.
+   */
   async function afterOther<T>(server: string, work: () => Promise<T>): Promise<T> {
     const other = preparing.get(server);
     if (other) {
@@ -57,7 +63,8 @@ export function createAccounts(options: SignInsOptions, attempts: Attempts): Acc
       log: options.log(`server:${name}`),
       changed: options.changed,
       signedIn: () => options.signedIn(key),
-      // With whose sign-in tools are listed that users sign in to alone is seen to elsewhere (listers).
+      // For servers that each user signs in to alone, the listing accounts decide with whose sign-in the tools are
+      // listed (listing-accounts.ts).
       signedOut: () => (key.holder === undefined ? options.relist(name) : undefined),
     };
     return createAccount(about, options.grants, attempts);

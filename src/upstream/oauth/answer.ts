@@ -3,7 +3,10 @@ import type { Attempt } from './attempts.ts';
 import { isFailureCode } from './failure.ts';
 import type { Answer } from './negotiation.ts';
 
-/** The code and the issuer of an answer. Whom it is from is checked before anything else is believed (RFC 9207 §2.4). Throws HubError with what to do. */
+/**
+ * The code and the issuer of an answer. Whom it is from is checked before anything else is believed (RFC 9207 §2.4).
+ * Throws HubError with what to do.
+ */
 export async function readAnswer(query: URLSearchParams, { server, authority }: Attempt): Promise<Answer> {
   const { checkIssuer, refusalOf } = await import('./flows.ts');
   const iss = only(query, 'iss');
@@ -24,7 +27,7 @@ export async function readAnswer(query: URLSearchParams, { server, authority }: 
   return { code, iss };
 }
 
-/** A parameter that is there once; twice, nobody knows which is meant. */
+/** A parameter that is there exactly once; of two it is not known which is meant. */
 export function only(query: URLSearchParams, name: string): string | undefined {
   const values = query.getAll(name);
   return values.length === 1 && values[0] !== '' ? values[0] : undefined;

@@ -2,16 +2,16 @@ import { createHash, randomBytes } from 'node:crypto';
 import { limits } from '../../core/limits.ts';
 import type { Authority, OAuthClient } from './grant.ts';
 
-/** A sign-in that somebody began: everything its answer has to fit. */
+/** A sign-in that a user began: everything its answer has to fit. */
 export interface Attempt {
-  /** Marks how the server was set up: an answer is of no use once it has been set up anew. */
+  /** Marks how the server was set up: an answer is of no use once its settings have changed. */
   readonly setup: string;
   readonly server: string;
-  /** The user it is for alone; absent: it is for everybody. */
+  /** The user it is for alone; absent: it is for all users. */
   readonly holder?: string | undefined;
   /** The user who began it. */
   readonly by: string;
-  /** When that user was made: the next one of that name is somebody else. */
+  /** When that user was created: the next user of that name is another person. */
   readonly bySince?: string | undefined;
   /** `hashOf` the secret that the browser in which it began was given: it has to come back from there. */
   readonly browser: string;
@@ -38,7 +38,10 @@ export function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url');
 }
 
-/** Those of a hub without replicas, in memory: a restart in these minutes costs a click. `now`: milliseconds since the epoch. */
+/**
+ * Those of a hub without replicas, in memory: a restart in these minutes costs a click. `now`: milliseconds since the
+ * epoch.
+ */
 export function createAttempts(now: () => number = Date.now): Attempts {
   // In the order they were begun, so the first is the oldest.
   const attempts = new Map<string, { readonly attempt: Attempt; readonly expiresAt: number }>();
@@ -66,7 +69,7 @@ export function createAttempts(now: () => number = Date.now): Attempts {
   };
 }
 
-/** Whoever begins again and again pushes out nobody else's. */
+/** A user who begins too many sign-ins loses an older one of their own for this server, never one of another user. */
 function isOfSame(a: Attempt, b: Attempt): boolean {
   return a.server === b.server && a.by === b.by;
 }

@@ -6,7 +6,10 @@ export const callbackPath = '/oauth/callback';
 export const startPath = '/oauth/sign-in';
 const clientDocumentPath = '/oauth/client-metadata.json';
 
-/** The page on which somebody begins to sign in to a server. It is no secret: whoever opens it says who they are first. */
+/**
+ * The page on which a user begins to sign in to a server. Its address is no secret: a user who opens it has to log in
+ * to the hub first.
+ */
 export function startUrl(publicUrl: string, server: string): string {
   return `${publicUrl}${startPath}/${encodeURIComponent(server)}`;
 }
@@ -23,8 +26,8 @@ export function clientMetadata(redirectUri: string) {
 }
 
 /**
- * The address of the document by which authorization servers may know the hub without a registration (client id metadata document); undefined when
- * they could not fetch it: it takes https and a public host.
+ * The address of the document by which authorization servers may know the hub without a registration (client id
+ * metadata document); undefined when they could not fetch it: it takes https and a public host.
  */
 export function clientDocumentUrl(publicUrl: string): string | undefined {
   const url = new URL(publicUrl);

@@ -26,8 +26,8 @@ export interface Wanted {
 }
 
 /**
- * Finds the authorization server of an MCP server (RFC 9728, then RFC 8414 or OpenID Connect Discovery), what to ask it for, and what resource it is about.
- * Throws HubError when there is none, or when what is found does not fit together.
+ * Finds the authorization server of an MCP server (RFC 9728, then RFC 8414 or OpenID Connect Discovery), what to ask it
+ * for, and what resource it is about. Throws HubError when there is none, or when what is found does not fit together.
  */
 export async function discover(wanted: Wanted): Promise<Authority> {
   const attempt = `Cannot sign in to server "${wanted.server}"`;
@@ -51,7 +51,10 @@ export async function discover(wanted: Wanted): Promise<Authority> {
   }
 }
 
-/** What an authorization server says about itself now; what the settings say instead wins. Undefined when it says nothing. */
+/**
+ * What an authorization server says about itself now; what the settings say instead wins. Undefined when it says
+ * nothing.
+ */
 export async function authorityMetadata(
   issuer: string,
   oauth: OAuthSettings,
@@ -75,8 +78,9 @@ export async function authorityMetadata(
 }
 
 /**
- * MCP (2025-11-25, Authorization Code Protection): an authorization server that does not announce S256 is taken for one without PKCE, and there is no sign-in. Whoever
- * named the endpoints by hand, or vouches for the method, knows better.
+ * MCP (2025-11-25, Authorization Code Protection): an authorization server that does not announce S256 is taken for one
+ * without PKCE, and there is no sign-in. Where it announces no methods at all, it is accepted if the settings name both
+ * endpoints or give the method.
  */
 function checkPkce({ code_challenge_methods_supported: methods }: AuthorizationServerMetadata, oauth: OAuthSettings) {
   const vouched =
@@ -104,7 +108,8 @@ async function resourceMetadata(
   { url, fetch, oauth }: Wanted,
   metadataUrl: URL | undefined,
 ): Promise<OAuthProtectedResourceMetadata | undefined> {
-  // What is said elsewhere is not the server's word: it may be anybody's address that the hub should not ask.
+  // What another origin says is not the server's own statement: it may be an address that the hub should not send
+  // requests to.
   const own = metadataUrl?.origin === url.origin ? { resourceMetadataUrl: metadataUrl } : {};
   let status = 0;
   const watched: Fetch = async (address, init) => {
@@ -141,7 +146,7 @@ function readChallenge(challenge: string | undefined): { metadataUrl?: URL | und
   return { metadataUrl: resourceMetadataUrl, scope };
 }
 
-/** Without it some authorization servers give no refresh token, and somebody would have to sign in every hour. */
+/** Without it some authorization servers give no refresh token, and a user would have to sign in every hour. */
 function offline(asked: string | undefined, { scopes_supported: known }: AuthorizationServerMetadata) {
   return asked !== undefined && known?.includes('offline_access') === true ? 'offline_access' : undefined;
 }

@@ -14,7 +14,7 @@ export function failureCode(error: unknown): string | undefined {
   return error instanceof Error && error.cause instanceof OAuthFailure ? error.cause.code : undefined;
 }
 
-/** What is not the form of an error code is no word of a stranger that is repeated. */
+/** A text that does not have the form of an error code is not repeated: it comes from a server that is not trusted. */
 export function isFailureCode(text: string): boolean {
   return /^[a-z][a-z0-9_]{1,39}$/.test(text);
 }

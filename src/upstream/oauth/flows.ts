@@ -17,7 +17,8 @@ import type { Authority, OAuthClient, OAuthTokens } from './grant.ts';
 import type { Fetch } from './guarded-fetch.ts';
 
 /**
- * The steps of OAuth 2.1 as the official client does them. They throw what it throws, which may quote tokens: pass it through `refusalOf` before anybody sees it.
+ * The steps of OAuth 2.1 as the official client does them. They throw what it throws, which may quote tokens: pass it
+ * through `refusalOf` before it is shown or logged.
  */
 export { authorityMetadata, discover } from './discovery.ts';
 export { refusalOf } from './refusal.ts';
@@ -60,7 +61,7 @@ export async function register(
   };
 }
 
-/** The address somebody has to open, and the secret half of its PKCE challenge (S256). */
+/** The address that a user has to open, and the secret half of its PKCE challenge (S256). */
 export async function authorizationUrl(
   { issuer, metadata, resource, scope }: Authority,
   client: OAuthClient,

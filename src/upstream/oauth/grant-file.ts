@@ -18,7 +18,10 @@ export interface KeptGrants {
 export interface GrantFile {
   /** What cannot be opened, because the hub's secret is another one now, is lost and said so: people sign in again. */
   load(): Promise<KeptGrants>;
-  /** Resolves when what `kept` gives is on the disk, or the log says why it is not. Changes that come while the disk is busy are written together. */
+  /**
+   * Resolves when what `kept` gives is on the disk, or the log says why it is not. Changes that come while the disk is
+   * busy are written together.
+   */
   save(kept: () => KeptGrants): Promise<void>;
   /** Waits for what is being written. */
   close(): Promise<void>;
@@ -60,7 +63,7 @@ async function load(path: string, sealer: Sealer, log: Logger): Promise<KeptGran
     log.warn('kept sign-ins cannot be opened with the secret of this hub; people have to sign in again', { path });
     return nothing;
   }
-  // We wrote it: nobody else can seal.
+  // A hub with this secret wrote it: without the secret it cannot be sealed.
   const content: unknown = JSON.parse(opened);
   if (!isObject(content) || !Array.isArray(content['grants'])) return nothing;
   return { grants: content['grants'] as Grant[], isCopy: content['isCopy'] === true };

@@ -25,8 +25,9 @@ export interface ReplacingOptions {
 }
 
 /**
- * `Grants.replace` for hubs that share a table. A claim in the row, not a lock, keeps the others away: the answer of a stranger's server is waited for meanwhile, and no connection to
- * the database may hang on that. A hub that dies with a claim delays the others by `limits.tokenClaimMs`.
+ * `Grants.replace` for hubs that share a table. A claim in the row, not a lock, keeps the others away: the answer of a
+ * stranger's server is waited for meanwhile, and no connection to the database may hang on that. A hub that dies with a
+ * claim delays the others by `limits.tokenClaimMs`.
  */
 export function replaceOnce(options: ReplacingOptions): Grants['replace'] {
   const { database, rows, inTurn, adopted, log } = options;
@@ -40,7 +41,7 @@ export function replaceOnce(options: ReplacingOptions): Grants['replace'] {
       throw error;
     }
     try {
-      // Signed in anew or out meanwhile, by whichever hub: that counts.
+      // Meanwhile a user signed in again or signed out, at this or another hub: that counts.
       if (!(await inTurn(() => rows.finish(open, next, by)))) return await adopted(open, old);
       await options.written(open, next);
     } catch (error) {
@@ -62,7 +63,7 @@ export function replaceOnce(options: ReplacingOptions): Grants['replace'] {
       if (claimed === 'gone') return adopted(open, old);
       if (claimed !== 'taken') {
         if (claimed && isStill(claimed)) return replaced(open, claimed, by, work);
-        // Somebody was faster, or it is sealed with a secret this hub does not have.
+        // Another hub was faster, or it is sealed with a secret this hub does not have.
         await rows.release(open, old, by);
         return adopted(open, old);
       }

@@ -25,7 +25,10 @@ export interface GrantRows {
   /** Unless there is one. */
   insert(open: Database, grant: Grant): Promise<void>;
   remove(open: Database, key: GrantKey): Promise<void>;
-  /** Asks all hubs to leave a grant alone for `limits.tokenClaimMs`: what it is then, unless another hub was first or there is none. */
+  /**
+   * Asks all hubs to leave a grant alone for `limits.tokenClaimMs`: what it is then, unless another hub was first or
+   * there is none.
+   */
   claim(open: Database, key: GrantKey, by: string): Promise<Grant | undefined | 'taken' | 'gone'>;
   release(open: Database, key: GrantKey, by: string): Promise<void>;
   /** Writes what came of a claim; false when the claim is over. */
@@ -137,7 +140,7 @@ export function grantRows(sealer: SharedSealer, log: Logger): GrantRows {
   };
 }
 
-/** Everybody's sign-in, or one user's; no user's name can be taken for the former. */
+/** The sign-in that all users share, or one user's; no user name can be read as the former. */
 function idOf({ server, holder }: GrantKey): [string, string] {
   return [server, holder === undefined ? '*' : `u:${holder}`];
 }
@@ -146,7 +149,10 @@ function keyOf({ server, principal }: Row): GrantKey {
   return principal.startsWith('u:') ? { server, holder: principal.slice(2) } : { server };
 }
 
-/** Whoever can write to the table must not give one user the tokens of another: a grant says itself whose it is. */
+/**
+ * An attacker who can write to the table must not be able to give one user the tokens of another: a grant itself says
+ * whose it is.
+ */
 function parsed(text: string | undefined, key: GrantKey): Grant | undefined {
   if (text === undefined) return undefined;
   const grant: unknown = JSON.parse(text);

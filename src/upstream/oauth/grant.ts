@@ -25,10 +25,13 @@ export interface OAuthTokens {
   readonly renewAt?: number | undefined;
 }
 
-/** What the hub keeps of the sign-in to one server. It is good for this server at this address, this resource and this issuer and for nothing else. */
+/**
+ * What the hub keeps of the sign-in to one server. It is good for this server at this address, this resource and this
+ * issuer and for nothing else.
+ */
 export interface Grant {
   readonly server: string;
-  /** The user whose sign-in it is, and for whom alone it is used; absent: everybody's. */
+  /** The user whose sign-in it is, and for whom alone it is used; absent: all users share it. */
   readonly holder?: string | undefined;
   /** Origin and path that the tokens may be sent to. */
   readonly address: string;
@@ -40,11 +43,16 @@ export interface Grant {
   readonly tokens?: OAuthTokens | undefined;
   /** Marks the tokens of the settings that this began with, or that it replaced: they are not taken twice. */
   readonly imported?: string | undefined;
-  /** Marks what the settings said in place of the authorization server when somebody signed in; the tokens go nowhere else. */
+  /**
+   * Marks what the settings said in place of the authorization server when the user signed in; the tokens go nowhere
+   * else.
+   */
   readonly endpoints?: string | undefined;
-  /** When the holder was made a user of the hub, as the settings say it: the next one of that name is somebody else. */
+  /**
+   * When the holder was made a user of the hub, as the settings say it: the next user of that name is another person.
+   */
   readonly holderSince?: string | undefined;
-  /** When somebody signed in, milliseconds since the epoch. */
+  /** When the user signed in, milliseconds since the epoch. */
   readonly since?: number | undefined;
 }
 

@@ -20,7 +20,7 @@ export async function openFileGrants(file: GrantFile, changed: () => void = () =
     const before = memory.get(old);
     if (before !== undefined && before !== old) return before;
     const next = await work(old);
-    // Signed in anew or out meanwhile: that counts.
+    // Meanwhile a user signed in again or signed out: that counts.
     if (memory.get(old) !== before) return memory.get(old);
     await set(next);
     return next;

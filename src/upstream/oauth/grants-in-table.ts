@@ -14,14 +14,20 @@ import type { SharedSealer } from './shared-secret.ts';
 export interface SharedGrantsOptions {
   readonly database: DatabaseHandle;
   readonly sealer: SharedSealer;
-  /** A copy on this hub's own disk, so that it can serve while the database is away. One that is no copy is taken over into the table, once. */
+  /**
+   * A copy on this hub's own disk, so that it can serve while the database is away. One that is no copy is taken over
+   * into the table, once.
+   */
   readonly file: GrantFile;
   readonly log: Logger;
   /** Called after each change, by whichever hub. */
   readonly changed: () => void;
 }
 
-/** Grants that all hubs on one database share: one sign-in counts for all of them, and each token is renewed by one of them. */
+/**
+ * Grants that all hubs on one database share: one sign-in counts for all of them, and each token is renewed by one of
+ * them.
+ */
 export async function openSharedGrants({ database, sealer, file, log, changed }: SharedGrantsOptions): Promise<Grants> {
   const kept = await file.load();
   const memory = createGrantMemory(kept.grants, changed);
@@ -111,7 +117,7 @@ function watch(database: DatabaseHandle, rows: GrantRows, { heard, catchUp, isBe
   };
 }
 
-/** Whoever can write to the database can say anything here. */
+/** Text from the database is not trusted: other programs may write to it. */
 function keyOf(payload: string): GrantKey | undefined {
   try {
     const parts: unknown = JSON.parse(payload);

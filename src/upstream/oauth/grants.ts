@@ -8,11 +8,12 @@ export interface Grants {
   set(grant: Grant): Promise<void>;
   delete(key: GrantKey): Promise<void>;
   /**
-   * Puts what `work` makes of `old` in its place, unless that is not what is stored any more; gives what is stored then. For one grant this happens once at a time, in all hubs
-   * that share it. Throws what `work` throws, and HubError `not_ready` or `timeout` when the others cannot be asked to wait.
+   * Puts what `work` makes of `old` in its place, unless that is not what is stored any more; gives what is stored
+   * then. For one grant this happens once at a time, in all hubs that share it. Throws what `work` throws, and HubError
+   * `not_ready` or `timeout` when the others cannot be asked to wait.
    */
   replace(old: Grant, work: (old: Grant) => Promise<Grant>): Promise<Grant | undefined>;
-  /** Calls `changed` after each change of this grant, by whoever. Returns how to end it. */
+  /** Calls `changed` after each change of this grant, by any hub or user. Returns the function that ends it. */
   watch(key: GrantKey, changed: () => void): () => void;
   /** Everything in it that must never be shown. */
   secrets(): string[];

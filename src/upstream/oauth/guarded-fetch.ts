@@ -16,8 +16,9 @@ export interface FetchOptions {
 }
 
 /**
- * Runs `work` with a fetch for what servers say about signing in: allowed addresses only, `limits.oauthRequestMs` per request, small bodies, no cookies,
- * and redirects left to the caller (the official client follows those within an origin). It throws HubError and nothing else.
+ * Runs `work` with a fetch for what servers say about signing in: allowed addresses only, `limits.oauthRequestMs` per
+ * request, small bodies, no cookies, and redirects left to the caller (the official client follows those within an
+ * origin). It throws HubError and nothing else.
  */
 export async function withFetch<T>(options: FetchOptions, work: (fetch: Fetch) => Promise<T>): Promise<T> {
   // The HTTP client is loaded for the first sign-in.
@@ -64,8 +65,8 @@ async function limited(body: AsyncIterable<Uint8Array>, where: string): Promise<
 }
 
 /**
- * The policy for addresses that a server merely names. An admin's server may be in a private network, and then what it names may be too; a server on the
- * internet has no business to send the hub there, whoever added it.
+ * The policy for addresses that a server merely names. An admin's server may be in a private network, and then what it
+ * names may be too; a server on the internet must not send the hub there, whether an admin or another user added it.
  */
 export async function policyBeside(server: URL, policy: AddressPolicy): Promise<AddressPolicy> {
   if (!policy.allowPrivateAddresses) return policy;

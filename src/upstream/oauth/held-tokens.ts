@@ -7,7 +7,7 @@ import type { Authority, Grant, OAuthClient, OAuthTokens } from './grant.ts';
 import type { Grants } from './grants.ts';
 import type { AccountOptions } from './account.ts';
 
-/** The tokens of one server: at hand without waiting, renewed once for everybody. */
+/** The tokens of one server: at hand without waiting, renewed once for all requests that wait. */
 export interface HeldTokens {
   readonly grant: Grant | undefined;
   /** `endpoints` of the grants that count with these settings. */
@@ -15,20 +15,28 @@ export interface HeldTokens {
   /** The value of `authorization`. Begins to fetch a new token when the old one ends soon. */
   header(): string | undefined;
   pending(): Promise<void> | undefined;
-  /** Fetches a new token, unless somebody just did. False when there is no way without a person. Throws HubError when it failed for now. */
+  /**
+   * Fetches a new token, unless another request just did. False when a user has to sign in. Throws HubError when it
+   * failed for now.
+   */
   renew(sent: string | undefined): Promise<boolean>;
-  /** Somebody has signed in. */
+  /** A user has signed in. */
   adopt(grant: Grant): Promise<void>;
   /** Without `all` the hub's registration with the authorization server stays. */
   drop(all: boolean): Promise<void>;
-  /** The server is set up anew: what comes from here on must not take the place of what is kept for that. */
+  /**
+   * The server has new settings: tokens that arrive here from now on must not replace what is kept for those settings.
+   */
   close(): void;
 }
 
 export interface HeldTokensEvents {
-  /** Somebody signed in, at this hub or another. */
+  /** A user signed in, at this hub or another. */
   readonly gained: () => void;
-  /** The tokens are gone, and no request of this hub was refused for it: another hub has signed out, or heard that they have ended. */
+  /**
+   * The tokens are gone, and no request of this hub was refused for it: another hub has signed out, or heard that they
+   * have ended.
+   */
   readonly lost: () => void;
 }
 
@@ -57,7 +65,7 @@ export function holdTokens(
   let closed = false;
   let dropping = false;
   const renewal = createRenewal(
-    // Whoever uses what is kept now renews it.
+    // After `close` the account with the current settings renews the tokens.
     () => (closed ? undefined : grant),
     async (old) => {
       await grants.replace(old, (current) => renewed(current, renewGrant, options));
@@ -67,7 +75,7 @@ export function holdTokens(
   );
   const unwatch = grants.watch(key, reload);
 
-  /** What is stored counts, whoever wrote it. */
+  /** What is stored counts, whether this hub or another wrote it. */
   function reload(): void {
     const stored = grants.get(key);
     const next = stored ? keptGrant(options, stored, mark) : grant === imported ? imported : undefined;
@@ -86,7 +94,7 @@ export function holdTokens(
     if (!closed) await grants.set(next);
   }
 
-  /** Nobody has to know yet: whoever is refused hears it. */
+  /** A failure is not reported here: a request that the server refuses gets the error. */
   function renewQuietly(): Promise<void> {
     return renewal.once().then(
       () => undefined,
@@ -140,9 +148,11 @@ export function holdTokens(
 
 interface Renewal {
   readonly isRunning: boolean;
-  /** One request for everybody who waits. False when there is no way without a person. Throws HubError when it failed for now. */
+  /**
+   * One request for all callers that wait. False when a user has to sign in. Throws HubError when it failed for now.
+   */
   once(): Promise<boolean>;
-  /** What failed is not held against the next. */
+  /** Forgets an earlier failure, so that the next attempt is not refused because of it. */
   forgive(): void;
 }
 
@@ -154,7 +164,7 @@ function createRenewal(current: () => Grant | undefined, replace: (old: Grant) =
     try {
       await replace(old);
     } catch (error) {
-      // Signed in anew or out meanwhile: that counts.
+      // Meanwhile a user signed in again or signed out: that counts.
       if (current() === old) {
         const failure =
           error instanceof HubError ? error : new HubError('upstream_failed', 'The token was not renewed.');
@@ -198,7 +208,10 @@ async function renewed(old: Grant, renew: Renew, { log, holder }: AccountOptions
   }
 }
 
-/** What is left when the tokens are gone; `imported` stays, so those of the settings do not come back with the next start. */
+/**
+ * What is left when the tokens are gone; `imported` stays, so those of the settings do not come back with the next
+ * start.
+ */
 function withoutTokens({ tokens: _tokens, since: _since, client, ...rest }: Grant, keepsClient: boolean): Grant {
   return { ...rest, ...(keepsClient && client && { client }) };
 }
@@ -211,7 +224,10 @@ function headerOf(grant: Grant | undefined): string | undefined {
   return access === undefined ? undefined : `Bearer ${access}`;
 }
 
-/** Never for another address, not for another client than the settings name, and not with endpoints that were put in place of those it came from. */
+/**
+ * Never for another address, not for another client than the settings name, and not with endpoints that were put in
+ * place of those it came from.
+ */
 export function keptGrant(
   { address, oauth, holder }: Pick<AccountOptions, 'address' | 'oauth' | 'holder'>,
   kept: Grant | undefined,
@@ -221,7 +237,7 @@ export function keptGrant(
   if (mark !== undefined && kept.imported !== mark) return undefined;
   const isOtherClient = oauth.clientId !== undefined && kept.client !== undefined && kept.client.id !== oauth.clientId;
   if (isOtherClient) return undefined;
-  // Where users sign in each for themselves, nobody uses what was everybody's.
+  // Where each user signs in alone, the tokens that all users shared before are not used.
   return oauth.perUser === true && holder === undefined ? withoutTokens(kept, true) : kept;
 }
 
@@ -242,7 +258,7 @@ function importedGrant({ server, address, oauth }: AccountOptions, mark: string 
   return { server, address, endpoints: endpointsOf(oauth), imported: mark, tokens };
 }
 
-/** Undefined where the settings have no tokens, or none that could be anybody's. */
+/** Undefined where the settings have no tokens, or where each user signs in alone. */
 function importMark({ oauth: { accessToken, refreshToken, perUser } }: AccountOptions): string | undefined {
   if ((accessToken === undefined && refreshToken === undefined) || perUser === true) return undefined;
   return createHash('sha256')

@@ -6,15 +6,21 @@ import type { Attempt } from './attempts.ts';
 import type { Authority, Grant, OAuthClient, OAuthTokens } from './grant.ts';
 import { type Fetch, policyBeside, withFetch } from './guarded-fetch.ts';
 
-/** All it takes to ask somebody to sign in. */
+/** Everything needed to ask a user to sign in. */
 export interface Prepared {
   readonly authority: Authority;
   readonly client: OAuthClient;
 }
 
-/** What the hub and a server's authorization server have to say to each other. Everything throws HubError, none of which quotes a secret. */
+/**
+ * What the hub and a server's authorization server have to say to each other. Everything throws HubError, none of which
+ * quotes a secret.
+ */
 export interface Negotiation {
-  /** Finds out how to sign in. `challenge` is the server's `WWW-Authenticate`; `held` what is kept, whose registration is used again. */
+  /**
+   * Finds out how to sign in. `challenge` is the server's `WWW-Authenticate`; `held` what is kept, whose registration
+   * is used again.
+   */
   prepare(challenge: string | undefined, held: Grant | undefined, heldScope: string | undefined): Promise<Prepared>;
   authorizationUrl(prepared: Prepared, state: string): Promise<{ url: string; verifier: string }>;
   redeem(attempt: Attempt, answer: Answer): Promise<OAuthTokens>;
@@ -23,7 +29,7 @@ export interface Negotiation {
   revoke(grant: Grant): Promise<void>;
 }
 
-/** What an authorization server sent back with somebody. */
+/** What an authorization server sent back through the user's browser. */
 export interface Answer {
   readonly code: string;
   readonly iss: string | undefined;
@@ -118,7 +124,7 @@ export function negotiate(options: AccountOptions): Negotiation {
         if (!client || issuer === undefined) return;
         const { revoke } = await flows();
         const { metadata } = await authorityOf(grant, fetch);
-        // The refresh token first: without it nobody gets another access token.
+        // The refresh token first: without it no other access token can be fetched.
         if (tokens?.refresh !== undefined)
           await revoke(metadata, client, { hint: 'refresh_token', value: tokens.refresh }, fetch);
         if (tokens?.access !== undefined)
@@ -127,7 +133,10 @@ export function negotiate(options: AccountOptions): Negotiation {
   };
 }
 
-/** Runs what asks an authorization server. Throws HubError that says what was attempted; `told` is for whoever calls the server meanwhile. */
+/**
+ * Runs a request to an authorization server. Throws HubError that says what was attempted; `told` is for callers of the
+ * tool server meanwhile.
+ */
 function fetchingFor({ url, policy, userAgent }: AccountOptions) {
   return async <T>(attempt: string, work: (fetch: Fetch) => Promise<T>, told?: string): Promise<T> => {
     const { refusalOf } = await flows();

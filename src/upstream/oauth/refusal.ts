@@ -8,8 +8,9 @@ import { HubError } from '../../core/errors.ts';
 import { isFailureCode, OAuthFailure } from './failure.ts';
 
 /**
- * What went wrong between the hub and an authorization server, as something that may be shown. The official client's errors quote whole bodies, which may
- * hold tokens, so of them nothing is kept but their kind and the code; that code is the `cause`. `told` is what whoever calls hears of it.
+ * What went wrong between the hub and an authorization server, as something that may be shown. The official client's
+ * errors quote whole bodies, which may hold tokens, so of them nothing is kept but their kind and the code; that code
+ * is the `cause`. `told` is the part that callers are told.
  */
 export function refusalOf(error: unknown, attempt: string, told?: string): HubError {
   const more = told === undefined ? {} : { told };

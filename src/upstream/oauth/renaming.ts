@@ -3,15 +3,23 @@ import type { ServerSettings } from '../../core/settings/types.ts';
 import type { Grant, GrantKey } from './grant.ts';
 import type { Grants } from './grants.ts';
 
-/** Sign-ins that go along when their server gets another name: whose they are and where they are good stays as it was. */
+/**
+ * Sign-ins that go along when their server gets another name: whose they are and where they are good stays as it was.
+ */
 export interface Renaming {
-  /** The grants without those on their way, which are neither left-overs nor for the next server of the old name. */
+  /**
+   * The grants without those that are being moved, which are neither stale grants nor for the next server of the old
+   * name.
+   */
   readonly seen: Grants;
   /** Forgets what a server left that was deleted. */
   readonly deleted: (server: string) => Promise<void>;
   /** Resolves when all that was on its way to this name is there. */
   arrived(server: string): Promise<void>;
-  /** Resolves when all are there; one that is being renewed comes with its new tokens. Call it as soon as the settings say so: what is there under the new name is another server's. */
+  /**
+   * Resolves when all are there; one that is being renewed comes with its new tokens. Call it as soon as the settings
+   * say so: what is there under the new name is another server's.
+   */
   readonly rename: (from: string, to: string) => Promise<void>;
 }
 
@@ -21,7 +29,7 @@ export interface RenamingOptions {
   readonly server: (name: string) => ServerSettings | undefined;
   /** Ends the account that uses a sign-in under its old name. */
   readonly forget: (key: GrantKey) => void;
-  /** The server is to be connected anew: its account was ended. */
+  /** The server has to be connected again: its account was ended. */
   readonly relist: (server: string) => void;
   readonly log: LoggerFor;
 }
@@ -29,7 +37,7 @@ export interface RenamingOptions {
 interface Move {
   readonly from: string;
   readonly to: string;
-  /** When it began: whoever signs in later under the old name does so to another server. */
+  /** When it began: a user who signs in later under the old name signs in to another server. */
   readonly at: number;
   readonly owner: string | undefined;
 }
@@ -42,7 +50,7 @@ export function createRenaming({ grants, server, forget, relist, log }: Renaming
   const isUnderWay = (name: string): boolean => [...moves.keys()].some(({ from }) => from === name);
   const isOnItsWay = (grant: Grant): boolean => [...moves.keys()].some((move) => isOf(move, grant));
 
-  /** As long as the server is there that it is for, and nobody has signed in to that meanwhile. */
+  /** Only while the server that it is for exists, and no user has signed in to that server meanwhile. */
   async function copy({ to, owner }: Move, grant: Grant): Promise<void> {
     const next = server(to);
     const isThere = isUnderWay(to) || (next !== undefined && next.owner === owner);
@@ -122,7 +130,10 @@ function isOf({ from, at }: Move, { server, since = 0 }: Grant): boolean {
   return server === from && since <= at;
 }
 
-/** Runs `work` with the grant as it is once nobody renews it: what a renewal has used up would be of no use anywhere else. */
+/**
+ * Runs `work` with the grant once no renewal of it is under way: tokens that a renewal has used up would be of no use
+ * under another name.
+ */
 async function inPlace(grants: Grants, move: Move, grant: Grant, work: (now: Grant) => Promise<void>): Promise<void> {
   let done = false;
   let now: Grant | undefined = grant;

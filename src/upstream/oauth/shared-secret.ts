@@ -6,8 +6,10 @@ import type { Database } from '../../database/database.ts';
 export type SharedSealer = (database: Database) => Promise<Sealer>;
 
 /**
- * The key comes from `secret` (`JWT_SECRET`) where the hubs were given one: then whoever reads the database still cannot read what is sealed. Without, it comes from a random secret in
- * the database itself, which keeps it from backups of single tables and from the eye, but not from whoever reads all of it.
+ * The key comes from `secret` (`JWT_SECRET`) where the hubs were given one: then an attacker who reads the database
+ * still cannot read what is sealed. Without, it comes from a random secret in the database itself: this protects
+ * backups of single tables and prevents reading by accident, but does not protect from an attacker who reads the whole
+ * database.
  */
 export function sharedSealer(secret: string | undefined, purpose: string): SharedSealer {
   if (secret !== undefined) {
@@ -28,7 +30,7 @@ export function sharedSealer(secret: string | undefined, purpose: string): Share
 
 const name = 'sign-ins';
 
-/** Made by whoever comes first. */
+/** The first hub that needs it makes it. */
 async function secretOf(database: Database): Promise<Uint8Array> {
   await database.query('insert into toolhub.secrets (name, value) values ($1, $2) on conflict (name) do nothing', [
     name,

@@ -12,14 +12,17 @@ import { type Attempt, type Attempts, hashOf } from './attempts.ts';
 import { clientDocument, clientDocumentUrl, startUrl } from './client-document.ts';
 import type { GrantKey } from './grant.ts';
 import type { Grants } from './grants.ts';
-import { createLeftOvers } from './left-overs.ts';
-import { createListers } from './listers.ts';
+import { createStaleGrants } from './stale-grants.ts';
+import { createListingAccounts } from './listing-accounts.ts';
 import { createRenaming } from './renaming.ts';
 
 export interface SignInsOptions {
   readonly grants: Grants;
   readonly attempts: Attempts;
-  /** When other hubs have the same sign-ins: whether our settings can be as new as theirs, give or take a moment. Absent: there are no others. */
+  /**
+   * When other hubs have the same sign-ins: whether our settings can be as new as theirs, give or take a moment.
+   * Absent: there are no others.
+   */
   readonly isCurrent?: () => boolean;
   /** The hub's address as browsers reach it, without a slash at the end and without `BASE_PATH`. */
   readonly publicUrl: () => string;
@@ -28,14 +31,19 @@ export interface SignInsOptions {
   readonly addresses: (server: ServerSettings) => AddressPolicy;
   /** The server of that name now. */
   readonly server: (name: string) => ServerSettings | undefined;
-  /** True while this user may sign in to the server: for everybody, or where users do so alone, for themselves. */
+  /**
+   * True while this user may sign in to the server: for all users, or, where each user signs in alone, for this user.
+   */
   readonly maySignIn: (username: string, server: ServerSettings) => boolean;
   /** When this user was made, as the settings say it: tells two of one name apart that were never there together. */
   readonly userSince: (username: string) => string | undefined;
   readonly userAgent: string;
-  /** Somebody signed in, at this hub or another: what waits for that may go on. */
+  /** A user signed in, at this hub or another: what waits for that may go on. */
   readonly signedIn: (key: GrantKey) => void;
-  /** The server is to be connected anew: the sign-in it was connected with is gone, or its tools are to be listed with another. */
+  /**
+   * The server has to be connected again: the sign-in it was connected with is gone, or its tools are to be listed with
+   * another.
+   */
   readonly relist: (server: string) => void;
   /** Tokens, or who has to sign in, are not what they were. Raise a flag and return. */
   readonly changed: () => void;
@@ -44,24 +52,39 @@ export interface SignInsOptions {
 
 /** The hub as OAuth client of its servers (MCP, Authorization): who is signed in where, and how to sign in. */
 export interface SignIns {
-  /** What one channel to a server authorizes itself with: as this user, or where everybody shares a sign-in, as that. A server that users sign in to alone lists its tools to one of them. */
+  /**
+   * What one channel to a server authorizes itself with: the sign-in of this user, or, where all users share one
+   * sign-in, the shared one. A server that each user signs in to alone lists its tools with the sign-in of one of them.
+   */
   readonly credential: (server: ServerSettings, transport: RemoteTransport, user?: string) => Credential;
   /** The page to open before the hub can use the server. */
   readonly authorizationUrl: (server: string) => string | undefined;
-  /** For a server that users sign in to alone: why this user cannot use it yet, HubError `oauth_required`, or why nobody can; undefined when they can. */
+  /**
+   * For a server that each user signs in to alone: why this user cannot use it yet (HubError `oauth_required`), or why
+   * no user can; undefined when this user can.
+   */
   readonly refusal: (server: ServerSettings, user: string) => HubError | undefined;
-  /** Begins a sign-in for a user. Throws HubError `conflict` when the server has no use for one, or why it cannot be begun. */
+  /**
+   * Begins a sign-in for a user. Throws HubError `conflict` when the server has no use for one, or why it cannot be
+   * begun.
+   */
   readonly begin: (server: ServerSettings, by: string) => Promise<Begun>;
   /**
-   * Takes the answer of an authorization server, as its query says it, from the browser with that secret; gives the server's name. Throws HubError with what to
-   * do.
+   * Takes the answer of an authorization server, as its query says it, from the browser with that secret; gives the
+   * server's name. Throws HubError with what to do.
    */
   readonly finish: (query: URLSearchParams, browser: string | undefined) => Promise<string>;
-  /** Signs out: this user, or everybody. With `all` the hub forgets its registration there too. */
+  /** Signs out: this user, or all users. With `all` the hub forgets its registration there too. */
   readonly disconnect: (server: ServerSettings, user: string | undefined, all: boolean) => Promise<void>;
-  /** A server has another name from now on, and keeps its sign-ins as far as they are good for how it is set up. Call it as soon as the settings say so. */
+  /**
+   * A server has another name from now on, and keeps its sign-ins as far as they are good for how it is set up. Call it
+   * as soon as the settings say so.
+   */
   readonly renamed: (from: string, to: string) => Promise<void>;
-  /** A server was deleted: who makes one of that name in the next moment has none of its sign-ins. Call it as soon as the settings say so. */
+  /**
+   * A server was deleted: who makes one of that name in the next moment has none of its sign-ins. Call it as soon as
+   * the settings say so.
+   */
   readonly deleted: (server: string) => Promise<void>;
   /** Forgets what is kept for servers and users that are gone, or at another address now. */
   readonly reconcile: () => void;
@@ -75,10 +98,10 @@ export function createSignIns(options: SignInsOptions): SignIns {
   const renaming = createRenaming({ ...options, forget: (key) => accounts.forget(key) });
   const grants = renaming.seen;
   const accounts = createAccounts({ ...options, grants }, attempts);
-  const leftOvers = createLeftOvers({ ...options, grants });
-  const listers = createListers({
+  const staleGrants = createStaleGrants({ ...options, grants });
+  const listingAccounts = createListingAccounts({
     candidates: (server) =>
-      grants.all().filter((grant) => grant.server === server.name && grant.tokens && leftOvers.isGood(grant)),
+      grants.all().filter((grant) => grant.server === server.name && grant.tokens && staleGrants.isGood(grant)),
     isWaiting: (key) => accounts.get(key)?.isWaiting === true,
     relist: options.relist,
   });
@@ -102,19 +125,19 @@ export function createSignIns(options: SignInsOptions): SignIns {
 
   return {
     credential(server, transport, user) {
-      const holder = isPerUser(server) ? (user ?? listers.next(server)) : undefined;
+      const holder = isPerUser(server) ? (user ?? listingAccounts.next(server)) : undefined;
       return accounts.of(server, transport, holder).credential();
     },
     authorizationUrl(name) {
       const server = options.server(name);
-      const key = { server: name, holder: server && isPerUser(server) ? listers.current(name) : undefined };
+      const key = { server: name, holder: server && isPerUser(server) ? listingAccounts.current(name) : undefined };
       return accounts.get(key)?.isWaiting === true ? startUrl(options.publicUrl(), name) : undefined;
     },
     refusal(server, user) {
       try {
         const isSignedIn = accountOf(server, user).isSignedIn;
         const grant = grants.get({ server: server.name, holder: user });
-        if (isSignedIn && grant && leftOvers.isGood(grant)) return undefined;
+        if (isSignedIn && grant && staleGrants.isGood(grant)) return undefined;
       } catch (error) {
         if (error instanceof HubError) return error;
         throw error;
@@ -146,16 +169,16 @@ export function createSignIns(options: SignInsOptions): SignIns {
     renamed: renaming.rename,
     deleted: renaming.deleted,
     reconcile() {
-      leftOvers.forget((key) => accounts.forget(key));
+      staleGrants.forget((key) => accounts.forget(key));
       for (const key of accounts.keys()) {
         const server = options.server(key.server);
         if (!server || (key.holder !== undefined && !options.maySignIn(key.holder, server))) accounts.forget(key);
       }
-      listers.reconcile(options.server);
+      listingAccounts.reconcile(options.server);
     },
     clientDocument: () => documentAt(options.publicUrl()),
     async close() {
-      leftOvers.close();
+      staleGrants.close();
       for (const key of accounts.keys()) accounts.forget(key);
       await grants.close();
     },
@@ -174,7 +197,7 @@ function isSame(a: string, b: string): boolean {
   return left !== undefined && right !== undefined && timingSafeEqual(left, right);
 }
 
-/** Throws HubError `conflict` for a server that nobody can sign in to. */
+/** Throws HubError `conflict` for a server that users cannot sign in to. */
 function signInTransport({ name }: ServerSettings, transport: TransportSettings): RemoteTransport {
   const attempt = `Nobody signs in to server "${name}"`;
   if (transport.type === 'stdio' || transport.type === 'openapi' || transport.type === 'invalid')

@@ -7,7 +7,8 @@ import { HubError } from '../../core/errors.ts';
 import { Listener } from './listener.ts';
 import type { Exchange } from '../exchange.ts';
 
-// The moments between two streams, which a real server hits once in a thousand times: a link whose every message the test decides.
+// The moments between two streams, which a real server hits once in a thousand times: a link whose every message the
+// test decides.
 
 interface Opened {
   readonly filter: Record<string, unknown>;

@@ -11,7 +11,9 @@ import { cannotWatch, type WatchMethods } from './watches.ts';
 
 /** What the stream of a server's changes needs of the link to it. */
 export interface ListeningLink {
-  /** Sends a request whose answer is the end of a stream; its notifications go to the exchange. Returns how to leave it. */
+  /**
+   * Sends a request whose answer is the end of a stream; its notifications go to the exchange. Returns how to leave it.
+   */
   listen(params: string, exchange: Exchange): () => void;
 }
 
@@ -22,7 +24,7 @@ export interface ListenerOptions {
   /** False where another connection hears of the lists. */
   readonly lists: boolean;
   readonly log: Logger;
-  /** Nobody listened for a while: this list may have changed. */
+  /** There was no stream of changes for a while: this list may have changed. */
   readonly missed: (kind: ItemKind) => void;
 }
 
@@ -32,13 +34,14 @@ const listFilters = [
   { filter: 'resourcesListChanged', capability: 'resources.listChanged', kind: 'resources' },
 ] as const;
 
-/** Somebody waits to hear whether the server will tell of a resource. */
+/** A caller waits for whether the server will tell of changes of a resource. */
 type Wish = Deferred<void>;
 
 /**
- * The one `subscriptions/listen` of a connection to a server without sessions (2026-07-28, Subscriptions): for changed lists, and for the resources that somebody
- * watches. What is watched is part of the request, so that another resource means another stream, which takes over before the first is left. A stream that broke
- * is opened again, ever more slowly; what may have been missed meanwhile is read anew. A server that has none is not asked again.
+ * The one `subscriptions/listen` of a connection to a server without sessions (2026-07-28, Subscriptions): for changed
+ * lists, and for the resources that clients watch. What is watched is part of the request, so that another resource
+ * means another stream, which takes over before the first is left. A stream that broke is opened again, with longer and
+ * longer pauses; what may have been missed meanwhile is read again. A server that has none is not asked again.
  */
 export class Listener implements WatchMethods {
   readonly #options: ListenerOptions;
@@ -53,7 +56,7 @@ export class Listener implements WatchMethods {
   #stream = 0;
   /** The newest that the server agreed to. */
   #acknowledged = 0;
-  /** Nobody listens, or has until now. */
+  /** There is no agreed stream, or there was none until now: changes may have been missed. */
   #deaf = true;
   /** Streams in a row that did not hold. */
   #failures = 0;
@@ -69,7 +72,10 @@ export class Listener implements WatchMethods {
     this.#lists = lists ? listFilters.filter(({ capability }) => about.capabilities.includes(capability)) : [];
   }
 
-  /** Resolves when nothing can change unheard any more, or when the server takes too long to say so: then what is listed meanwhile is listed again. */
+  /**
+   * Resolves when nothing can change unheard any more, or when the server takes too long to say so: then what is listed
+   * meanwhile is listed again.
+   */
   async start(): Promise<void> {
     if (this.#lists.length === 0) return;
     this.#open();
@@ -152,7 +158,8 @@ export class Listener implements WatchMethods {
   #accepted({ params }: RpcMessage, asked: readonly string[]): void {
     this.#acknowledged = this.#stream;
     this.#agreedAt = performance.now();
-    // Of what happened before this moment nobody may have told us: during the pause, or while the lists were read without waiting for it.
+    // The hub may not have been told of changes before this moment: during the pause, or while the lists were read
+    // without waiting for the stream.
     if (this.#deaf && !this.#heard) for (const { kind } of this.#lists) this.#options.missed(kind);
     this.#deaf = false;
     this.#heard?.();
@@ -180,11 +187,11 @@ export class Listener implements WatchMethods {
     const isNew = this.#acknowledged !== this.#stream;
     const unagreed = asked.filter((uri) => !this.#agreed.has(uri));
     if (isNew && error?.['code'] === rpcErrors.invalidParams && unagreed.length > 0) {
-      // One address that it does not like must cost the others nothing.
+      // One address that the server refuses must not affect the others.
       for (const uri of unagreed) this.#refuse(uri);
       if (this.#lists.length === 0 && this.#uris.size === 0) return;
     } else if (this.#acknowledged === 0 && isRefusal(error, failure)) return this.#giveUp(why);
-    // Each new stream costs the lists anew: one that the server ends at once must not make that a habit.
+    // After each new stream the lists are read again: a stream that the server ends at once must not cause this often.
     if (!isNew && performance.now() - this.#agreedAt > limits.listenHeldMs) this.#failures = 0;
     const waitMs = Math.min(limits.backOffFirstMs * 2 ** Math.min(this.#failures++, 10), limits.backOffMaxMs);
     this.#options.log.debug('the stream of changes ended; it is opened again', { why, inMs: waitMs });
@@ -221,7 +228,7 @@ function isRefusal(error: Record<string, unknown> | undefined, failure: HubError
 
 function newWish(): Wish {
   const wish = deferred<void>();
-  // Whoever began may have left.
+  // The caller may not wait for it any more.
   wish.promise.catch(() => undefined);
   return wish;
 }

@@ -26,8 +26,9 @@ export interface ListRead {
 }
 
 /**
- * Reads every page of one list. Items without a key are dropped, of two with the same key the first is kept. Throws HubError when the server
- * refuses or does not answer; a server that says the method does not exist has an empty list. The hint is what all pages together allow a cache to do.
+ * Reads every page of one list. Items without a key are dropped, of two with the same key the first is kept. Throws
+ * HubError when the server refuses or does not answer; a server that says the method does not exist has an empty list.
+ * The hint is what all pages together allow a cache to do.
  */
 export async function readList(ask: Ask, kind: ItemKind, log: Logger, timeoutMs: number): Promise<ListRead> {
   const { method, member, key } = listMethods[kind];
@@ -84,7 +85,10 @@ function itemOf(text: string, key: string): Item | undefined {
   return typeof name === 'string' && name !== '' ? { key: name, text: onOneLine(text) } : undefined;
 }
 
-/** Items go out in SSE frames and stdio lines, where no line may break; and models are given what a search found as text, where layout costs tokens. */
+/**
+ * Items go out in SSE frames and stdio lines, where no line may break; and models are given what a search found as
+ * text, where layout costs tokens.
+ */
 function onOneLine(text: string): string {
   return /[\r\n]/.test(text) ? compact(text) : text;
 }

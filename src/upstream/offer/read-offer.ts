@@ -23,7 +23,9 @@ export interface ReadOfferOptions {
 
 const nothing: ListRead = { items: [], hint: undefined };
 
-/** Reads all that a server offers. Throws HubError when its tools cannot be read; any other list is then taken as empty. */
+/**
+ * Reads all that a server offers. Throws HubError when its tools cannot be read; any other list is then taken as empty.
+ */
 export async function readOffer(link: ListingLink, about: ServerAbout, options: ReadOfferOptions): Promise<Offer> {
   const { server, lists, log, deadline } = options;
   const left = (): number => Math.max(1, deadline - performance.now());

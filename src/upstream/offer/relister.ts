@@ -3,11 +3,14 @@ import { errorText } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 
-/** Answers a server's `list_changed`, also a storm of them, by reading each changed list again: once, and once more for what came meanwhile. */
+/**
+ * Answers a server's `list_changed`, also a storm of them, by reading each changed list again: once, and once more for
+ * what came meanwhile.
+ */
 export interface Relister {
   /** Also before `start`: what a server says while it is being listed may come too late for that list. */
   flag(kind: ItemKind): void;
-  /** The connection stands: from now on flagged lists are read. */
+  /** The connection is ready: from now on flagged lists are read. */
   start(): void;
   /** Forgets what is flagged: the connection is gone. */
   stop(): void;

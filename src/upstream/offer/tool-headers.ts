@@ -4,8 +4,8 @@ import { type ParamHeader, paramHeaders } from '../../core/arguments/headers.ts'
 import { isObject } from '../../core/protocol/rpc.ts';
 
 /**
- * Leaves out the tools whose schema names headers wrongly: over HTTP they must not be offered, and the others must not suffer from them (2026-07-28,
- * Streamable HTTP, Schema extension).
+ * Leaves out the tools whose schema names headers wrongly: over HTTP they must not be offered, and the others must not
+ * suffer from them (2026-07-28, Streamable HTTP, Schema extension).
  */
 export function withSoundHeaders(tools: readonly Item[], log: Logger): Item[] {
   return tools.filter(({ key, text }) => {

@@ -70,11 +70,11 @@ test('an answer that comes after the server was lost and found is not taken for 
   before.answers[0]?.refuse();
   expect((await Promise.allSettled([held, lost])).every(({ status }) => status === 'rejected')).toBe(true);
   after.answers[0]?.agree();
-  // Nobody wants it any more, and the server that agreed hears so.
+  // No caller watches it any more, and the server that agreed is told so.
   expect(after.said).toEqual(['begin x', 'end x']);
 });
 
-/** Somebody watches `x`, and the server does not answer when it is back. */
+/** A caller watches `x`, and the server does not answer when it is connected again. */
 async function unanswered() {
   const watches = new Watches(logLines());
   await watches.add('x');
@@ -119,7 +119,7 @@ test('it is not asked again for nobody, nor what it refused, nor on a connection
   await until('one that is to be is asked again', () => witness.back.said.length === 2);
   expect([gone.back.said, left.back.said, strict.said]).toEqual([['begin x'], ['begin x'], ['begin x']]);
   expect(slow.said).toEqual(['begin x', 'end x']);
-  // But for whoever comes next it is.
+  // But for the next caller it is asked again.
   const next = refused.add('x');
   strict.answers[1]?.agree();
   await next;

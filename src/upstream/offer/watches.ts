@@ -4,11 +4,14 @@ import type { Logger } from '../../core/logger.ts';
 import type { Ask } from '../exchange.ts';
 import { refusal } from '../refusal.ts';
 
-/** How one kind of server is told which resources somebody wants to hear of: `resources/subscribe` before 2026-07-28, `subscriptions/listen` since. */
+/**
+ * How one kind of server is told which resources clients watch: `resources/subscribe` before 2026-07-28,
+ * `subscriptions/listen` since.
+ */
 export interface WatchMethods {
   /** Resolves when the server agreed. Throws HubError. */
   begin(uri: string): Promise<void>;
-  /** Nobody wants it any more. Never throws. */
+  /** No client watches it any more. Never throws. */
   end(uri: string): void;
 }
 
@@ -22,8 +25,9 @@ interface Watch {
 }
 
 /**
- * The resources of one connection that somebody wants to hear of, counted: the server is asked once for each, however many clients do, and again after every
- * reconnect. One that does not answer then is asked until it does, ever more slowly.
+ * The resources of one connection that clients watch, counted: the server is asked once for each, however many clients
+ * watch it, and again after every reconnect. A server that does not answer then is asked until it does, with longer and
+ * longer pauses.
  */
 export class Watches {
   readonly #log: Logger;
@@ -34,12 +38,15 @@ export class Watches {
     this.#log = log;
   }
 
-  /** Those that somebody wants to hear of now. */
+  /** Those that clients watch now. */
   get uris(): readonly string[] {
     return [...this.#counts.keys()];
   }
 
-  /** Counts one up. Throws HubError when the server refuses; it is not counted then. While the server is away it is asked later, with no answer. */
+  /**
+   * Counts one up. Throws HubError when the server refuses; it is not counted then. While the server is away it is
+   * asked later, with no answer.
+   */
   async add(uri: string): Promise<void> {
     const watch = this.#counts.get(uri) ?? { count: 0, begun: undefined, failures: 0, timer: undefined };
     this.#counts.set(uri, watch);
@@ -73,7 +80,7 @@ export class Watches {
     }
   }
 
-  /** Asks for what somebody counts on already. */
+  /** Asks again for a resource that clients watch already. */
   #again(uri: string, watch: Watch, methods: WatchMethods): void {
     this.#begin(uri, watch, methods).catch((error: unknown) => {
       const level = watch.failures > 1 ? 'debug' : 'warn';
@@ -86,7 +93,7 @@ export class Watches {
     watch.begun = begun;
     const agreed = (): void => void (watch.failures = 0);
     begun.then(agreed, (error: unknown) => {
-      // Meanwhile the server may have been asked anew, or nobody want it any more.
+      // Meanwhile the server may have been asked again, or no client may watch it any more.
       if (watch.begun !== begun || this.#counts.get(uri) !== watch) return;
       watch.begun = undefined;
       // What it refused it would refuse again.
@@ -101,7 +108,7 @@ export class Watches {
   }
 }
 
-/** How a server of the session era is told which resources somebody wants to hear of. */
+/** How a server of the session era is told which resources clients watch. */
 export function subscribing(ask: Ask): WatchMethods {
   const tell = async (method: string, uri: string): Promise<void> => {
     const { message } = await ask(method, JSON.stringify({ uri }), limits.subscribeAnswerMs);

@@ -30,7 +30,10 @@ interface Loading {
   readonly log: Logger;
 }
 
-/** Loads the document of a server. Throws HubError with what is wrong with it; parts that cannot be used are left out and logged. */
+/**
+ * Loads the document of a server. Throws HubError with what is wrong with it; parts that cannot be used are left out
+ * and logged.
+ */
 export async function loadApi(loading: Loading): Promise<Api> {
   const { name, config, credentials, log } = loading;
   const { source, servers, media } = config;
@@ -52,8 +55,8 @@ export async function loadApi(loading: Loading): Promise<Api> {
 }
 
 /**
- * Sends with the credentials of a source, once more with others when they are refused with 401. A signal ends the waiting for a token, not the
- * fetching of it: others wait for the same one.
+ * Sends with the credentials of a source, once more with others when they are refused with 401. A signal ends the
+ * waiting for a token, not the fetching of it: others wait for the same one.
  */
 export async function sendAuthorized(
   source: CredentialSource,

@@ -33,8 +33,8 @@ export interface EncodedBody {
 }
 
 /**
- * Chooses the media type a model can write best: JSON, then forms, then text, then bytes. Of `preferred`, which the operator has set, the first that the operation takes
- * comes before all. Undefined when there is no body.
+ * Chooses the media type a model can write best: JSON, then forms, then text, then bytes. Of `preferred`, which the
+ * operator has set, the first that the operation takes comes before all. Undefined when there is no body.
  */
 export function chooseBody(document: Document, source: unknown, preferred: readonly string[] = []): Body | undefined {
   const requestBody = resolved(document, source);
@@ -56,7 +56,10 @@ export function chooseBody(document: Document, source: unknown, preferred: reado
   };
 }
 
-/** Writes the `body` argument, given as JSON text. Throws HubError `invalid_input` when it does not fit the kind of body. */
+/**
+ * Writes the `body` argument, given as JSON text. Throws HubError `invalid_input` when it does not fit the kind of
+ * body.
+ */
 export function encodeBody(body: Body, json: string): EncodedBody {
   const { mediaType } = body;
   switch (body.kind) {
@@ -149,7 +152,9 @@ function fieldsOf(document: Document, schema: unknown, encoding: unknown, kind: 
   return fields;
 }
 
-/** The properties of an object schema, those of its `allOf` parts included; of a schema that goes on and on, the first. */
+/**
+ * The properties of an object schema, those of its `allOf` parts included; of a schema that goes on and on, the first.
+ */
 function propertiesOf(document: Document, source: unknown): [string, unknown][] {
   const found: [string, unknown][] = [];
   const open = [source];

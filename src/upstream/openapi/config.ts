@@ -15,7 +15,10 @@ export type Security =
   | { readonly type: 'basic' | 'bearer'; readonly credentials: string }
   | ClientCredentials;
 
-/** OAuth 2.0 client credentials (RFC 6749 §4.4): fetched from `tokenUrl`, unless all there is is a token that somebody else obtained. */
+/**
+ * OAuth 2.0 client credentials (RFC 6749 §4.4): fetched from `tokenUrl`, unless the settings have only a token that was
+ * obtained in another way.
+ */
 export interface ClientCredentials {
   readonly type: 'oauth2';
   readonly tokenUrl: string | undefined;
@@ -46,8 +49,8 @@ export interface MediaChoice {
 }
 
 /**
- * Reads a server's `openapi` settings, placeholders already filled in; unknown members are left alone. Throws HubError `misconfigured` with
- * every problem by path.
+ * Reads a server's `openapi` settings, placeholders already filled in; unknown members are left alone. Throws HubError
+ * `misconfigured` with every problem by path.
  */
 export function readConfig(server: string, settings: Readonly<Record<string, unknown>>): OpenapiConfig {
   const parsed = shape.safeParse(settings);

@@ -33,7 +33,10 @@ interface Place {
   readonly files: boolean;
   /** The references being written out around this place. */
   readonly inside: readonly string[];
-  /** The definition this place belongs to, as long as it speaks of the same value: within `allOf` and the like, but not `properties`. */
+  /**
+   * The definition this place belongs to, as long as it speaks of the same value: within `allOf` and the like, but not
+   * `properties`.
+   */
   readonly definition: string | undefined;
 }
 
@@ -153,7 +156,10 @@ function required({ document }: Conversion, source: Schema): Schema {
   return asked.length === 0 ? {} : { required: [...new Set(asked)] };
 }
 
-/** Follows a chain of bare references to the last one. Undefined when it leaves the document, ends nowhere or goes round. */
+/**
+ * Follows a chain of bare references to the last one. Undefined when it leaves the document, ends nowhere or goes
+ * round.
+ */
 function lastOf(document: Document, first: string): string | undefined {
   let reference = first;
   for (let hops = 0; hops < 32; hops++) {

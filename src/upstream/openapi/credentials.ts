@@ -4,7 +4,10 @@ import type { Security } from './config.ts';
 import type { Supplied } from './operations.ts';
 import type { Tokens } from './tokens.ts';
 
-/** What the operator adds to a request. Header names are lower case; the pairs of a query are not encoded yet, those of a cookie are. */
+/**
+ * What the operator adds to a request. Header names are lower case; the pairs of a query are not encoded yet, those of
+ * a cookie are.
+ */
 export interface Credentials {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: readonly (readonly [string, string])[];
@@ -18,11 +21,14 @@ export interface CredentialSource {
   current(): Promise<Credentials>;
   /** Other ones after a 401, or undefined when there are none. */
   renew(refused: Credentials): Promise<Credentials | undefined>;
-  /** The text with every secret in it blotted out: some APIs echo the request. */
+  /** The text with every secret in it replaced: some APIs echo the request. */
   hide(text: string): string;
 }
 
-/** Headers and security of a server. Throws HubError `misconfigured` for a header that cannot be sent. `tokens`: for oauth2. */
+/**
+ * Headers and security of a server. Throws HubError `misconfigured` for a header that cannot be sent. `tokens`: for
+ * oauth2.
+ */
 export function openCredentials(
   security: Security,
   headers: Readonly<Record<string, string>>,
@@ -124,7 +130,7 @@ function checkedCookie(name: string, value: string): string {
   throw new HubError('misconfigured', `The cookie "${name}" of this server's settings must not contain ";".`);
 }
 
-/** Short values are left alone: blotting out every "abc" would spoil answers and protect nothing. */
+/** Short values are not replaced: to replace every "abc" would damage answers and protect nothing. */
 function hidden(text: string, secrets: readonly string[]): string {
   let shown = text;
   for (const secret of secrets) {

@@ -1,6 +1,8 @@
 import { HubError } from '../../core/errors.ts';
 
-/** A signal that aborts when time is up, or earlier by hand; its reason is always a HubError. Who opens it calls `done`. */
+/**
+ * A signal that aborts when time is up, or earlier by hand; its reason is always a HubError. Who opens it calls `done`.
+ */
 export interface Deadline {
   readonly signal: AbortSignal;
   abort(reason: HubError): void;
@@ -18,7 +20,10 @@ export function openDeadline(ms: number, message: string): Deadline {
   };
 }
 
-/** The promise's outcome, or the signal's reason as soon as it aborts. What the promise stands for goes on: others may wait for it. */
+/**
+ * The promise's outcome, or the signal's reason as soon as it aborts. What the promise stands for goes on: others may
+ * wait for it.
+ */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   let stop = (): void => {};
   const aborted = new Promise<never>((_, reject) => {

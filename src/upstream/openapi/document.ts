@@ -8,15 +8,18 @@ import { type Document, ownText } from './pointer.ts';
 const schema = CORE_SCHEMA.withTags(mergeTag);
 
 /**
- * Reads an OpenAPI 3.0 or 3.1 document from JSON or YAML text, whatever the content type said: servers send either as anything. Throws HubError
- * `misconfigured`, for a syntax error with its line and column.
+ * Reads an OpenAPI 3.0 or 3.1 document from JSON or YAML text, whatever the content type said: servers send either as
+ * anything. Throws HubError `misconfigured`, for a syntax error with its line and column.
  */
 export function parseDocument(text: string, source: string): Document {
   const bare = text.replace(/^\uFEFF/, '');
   return checked(parseJson(bare) ?? parseYaml(bare, source), source);
 }
 
-/** JSON is a part of YAML, read fifty times faster; what is wrong with it YAML's reader says better, with line and column. */
+/**
+ * JSON is a part of YAML, read fifty times faster; what is wrong with it YAML's reader says better, with line and
+ * column.
+ */
 function parseJson(text: string): unknown {
   if (!/^\s*[{[]/.test(text)) return undefined;
   try {

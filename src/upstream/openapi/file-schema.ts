@@ -1,7 +1,10 @@
 import { descriptionOf, type Schema } from './keywords.ts';
 import { type Document, own, ownText, resolved } from './pointer.ts';
 
-/** Whether a schema of a multipart form is a file: binary text, or content of another type that no encoding turns into text. */
+/**
+ * Whether a schema of a multipart form is a file: binary text, or content of another type that no encoding turns into
+ * text.
+ */
 export function isFile(document: Document, source: unknown): boolean {
   const schema = resolved(document, source);
   const type = own(schema, 'type');

@@ -34,8 +34,9 @@ export interface Call {
 /** Sends requests to allowed addresses only. `close` ends those under way. */
 export interface HttpClient {
   /**
-   * Throws HubError: `forbidden` for an address that is not allowed, `too_large`, `upstream_unavailable` when no connection came about, `upstream_failed`
-   * when it broke or a redirect cannot be followed, and whatever the signal was aborted with.
+   * Throws HubError: `forbidden` for an address that is not allowed, `too_large`, `upstream_unavailable` when no
+   * connection came about, `upstream_failed` when it broke or a redirect cannot be followed, and whatever the signal
+   * was aborted with.
    */
   send(call: Call): Promise<Answer>;
   close(): Promise<void>;
@@ -109,13 +110,16 @@ function withQuery(url: URL, query: Credentials['query']): URL {
   return whole;
 }
 
-/** What is in a body. An empty one is empty, whatever encoding its header names: an answer without a body may have one too. */
+/**
+ * What is in a body. An empty one is empty, whatever encoding its header names: an answer without a body may have one
+ * too.
+ */
 async function unpacked(body: Readable, encoding: string | undefined, maxBytes: number): Promise<Buffer> {
   const decoder = decoderFor(encoding?.trim().toLowerCase());
   if (decoder === undefined) return collect(body, maxBytes);
   let isEmpty = true;
   body.once('data', () => (isEmpty = false));
-  // Errors of either reach whoever reads the decoder.
+  // Errors of either are thrown to the code that reads the decoder.
   pipeline(body, decoder, () => {});
   try {
     return await collect(decoder, maxBytes);

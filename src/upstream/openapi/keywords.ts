@@ -7,7 +7,10 @@ export type Schema = Record<string, unknown>;
 
 const typeNames = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']);
 
-/** Keywords whose value is kept when it has this type. Whatever is not listed here or followed as a subschema is left out. */
+/**
+ * Keywords whose value is kept when it has this type. Whatever is not listed here or followed as a subschema is left
+ * out.
+ */
 const kept: ReadonlyMap<string, string> = new Map([
   ...['title', 'format', 'pattern', 'contentEncoding', 'contentMediaType'].map((key) => [key, 'string'] as const),
   ...['multipleOf', 'maximum', 'minimum', 'exclusiveMaximum', 'exclusiveMinimum', 'maxLength', 'minLength'].map(
@@ -49,7 +52,10 @@ export function plainKeywords(source: Schema): Schema {
   return found;
 }
 
-/** The values that a schema, parameter or media type gives as examples: `example`, or `examples` as a list or as OpenAPI's map. */
+/**
+ * The values that a schema, parameter or media type gives as examples: `example`, or `examples` as a list or as
+ * OpenAPI's map.
+ */
 export function examplesOf(source: Schema): unknown[] {
   const list = own(source, 'examples');
   const several = Array.isArray(list)

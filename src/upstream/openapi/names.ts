@@ -10,9 +10,10 @@ export interface Nameable {
 }
 
 /**
- * A tool name for each operation, in their order: the `operationId` where there is one (made to fit the names MCP allows), else MCPHub's form: method and
- * path without its parameters (`GET /users/{id}/posts` is `get_users_posts`). A name that is taken gets the next number. An `operationId`
- * always goes before generated names, so that it means the same tool however many others there are.
+ * A tool name for each operation, in their order: the `operationId` where there is one (made to fit the names MCP
+ * allows), else MCPHub's form: method and path without its parameters (`GET /users/{id}/posts` is `get_users_posts`). A
+ * name that is taken gets the next number. An `operationId` always goes before generated names, so that it means the
+ * same tool however many others there are.
  */
 export function toolNames(operations: readonly Nameable[]): string[] {
   const taken = new Set<string>();
@@ -38,8 +39,9 @@ export function toolNames(operations: readonly Nameable[]): string[] {
 }
 
 /**
- * The names under which the arguments of one tool are offered: the parameter's own name where model services accept it as the key of a property, else a form of it
- * that they do. Where two meet, the one with the later place gives way: `query_id`.
+ * The names under which the arguments of one tool are offered: the parameter's own name where model services accept it
+ * as the key of a property, else a form of it that they do. Where two have the same name, the one with the later place
+ * gets another name: `query_id`.
  */
 export function argumentNames(
   parameters: readonly { readonly name: string; readonly in: string }[],

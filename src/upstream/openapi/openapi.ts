@@ -26,9 +26,10 @@ export interface OpenapiOptions extends AddressPolicy {
 }
 
 /**
- * A REST API, as described by an OpenAPI document, in the place of a tool server: it answers `initialize`, `ping`, `tools/list` and `tools/call`, and -32601
- * to the rest, so that nothing else in the hub knows the difference. The document is loaded anew each time the channel is opened; requests wait for
- * it, and when it cannot be used the channel is closed with the reason. Throws HubError `misconfigured` for settings that cannot work.
+ * A REST API, as described by an OpenAPI document, in the place of a tool server: it answers `initialize`, `ping`,
+ * `tools/list` and `tools/call`, and -32601 to the rest, so that nothing else in the hub knows the difference. The
+ * document is loaded again each time the channel is opened; requests wait for it, and when it cannot be used the
+ * channel is closed with the reason. Throws HubError `misconfigured` for settings that cannot work.
  */
 export function openOpenapi(options: OpenapiOptions, events: ChannelEvents): Channel {
   const { name, log, maxMessageBytes, timeoutMs, config: transport } = options;
@@ -109,7 +110,7 @@ function asHubError(error: unknown, log: Logger): HubError {
   if (error instanceof HubError) return error;
   const stack = error instanceof Error ? error.stack : errorText(error);
   log.error('a bug in reading an OpenAPI document or calling its API', { error: stack });
-  return new HubError('upstream_failed', 'The hub failed to make sense of this API; the log says more.', {
+  return new HubError('upstream_failed', 'The API could not be read; the log says more.', {
     cause: error,
   });
 }

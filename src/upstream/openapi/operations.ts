@@ -37,14 +37,20 @@ export interface Operation {
   readonly body: Body | undefined;
 }
 
-/** What the operator supplies with every request, so that it is neither asked of callers nor theirs to change: lower-case header names, and names in queries and cookies. */
+/**
+ * What the operator supplies with every request, so that it is neither asked of callers nor theirs to change:
+ * lower-case header names, and names in queries and cookies.
+ */
 export interface Supplied {
   readonly headers: ReadonlySet<string>;
   readonly query: ReadonlySet<string>;
   readonly cookies: ReadonlySet<string>;
 }
 
-/** What became of a document. `problems` says, in words, what of it was left out, and `unused` what of the operator's `mediaTypes` does not fit it. */
+/**
+ * What became of a document. `problems` says, in words, what of it was left out, and `unused` what of the operator's
+ * `mediaTypes` does not fit it.
+ */
 export interface Operations {
   readonly byName: ReadonlyMap<string, Operation>;
   readonly problems: readonly string[];
@@ -65,7 +71,10 @@ const noAddress =
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
-/** Headers that OpenAPI has elsewhere (Accept, Content-Type, Authorization) or that belong to the connection: never parameters. */
+/**
+ * Headers that OpenAPI has elsewhere (Accept, Content-Type, Authorization) or that belong to the connection: never
+ * parameters.
+ */
 const reservedHeaders = new Set(
   'accept authorization connection content-length content-type cookie expect host keep-alive proxy-authorization te trailer transfer-encoding upgrade'.split(
     ' ',
@@ -151,7 +160,10 @@ type Declared = Omit<Parameter, 'key'>;
 
 const placeOrder: Place[] = ['path', 'query', 'header', 'cookie'];
 
-/** The parameters of a path and an operation, the operation's overriding; in the order path, query, header, cookie. Undefined when one cannot be read. */
+/**
+ * The parameters of a path and an operation, the operation's overriding; in the order path, query, header, cookie.
+ * Undefined when one cannot be read.
+ */
 function parametersOf(document: Document, path: string, lists: unknown[], supplied: Supplied): Declared[] | undefined {
   const byPlace = new Map<string, Declared>();
   const inTemplate = new Set([...path.matchAll(/\{([^{}]*)\}/g)].map((match) => match[1] ?? ''));
@@ -162,7 +174,7 @@ function parametersOf(document: Document, path: string, lists: unknown[], suppli
     if (parameter === undefined) return undefined;
     if (parameter !== 'ignored') byPlace.set(`${parameter.in} ${parameter.name}`, parameter);
   }
-  // A placeholder that nobody declared is a parameter all the same: without a value the path is wrong.
+  // A placeholder that is not declared in the document is a parameter all the same: without a value the path is wrong.
   for (const name of inTemplate) {
     if (!byPlace.has(`path ${name}`)) byPlace.set(`path ${name}`, { ...pathParameter, name });
   }

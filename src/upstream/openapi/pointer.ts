@@ -21,8 +21,8 @@ export function entriesOf(value: unknown): [string, unknown][] {
 }
 
 /**
- * What a local reference (`#/components/…`, RFC 6901) points to; undefined when it points nowhere or out of the document. Other documents are
- * never fetched: a document must not choose what the hub asks of whom.
+ * What a local reference (`#/components/…`, RFC 6901) points to; undefined when it points nowhere or out of the
+ * document. Other documents are never fetched: a document must not choose which addresses the hub sends requests to.
  */
 export function pointed(document: Document, reference: string): unknown {
   if (!reference.startsWith('#/')) return undefined;
@@ -33,7 +33,10 @@ export function pointed(document: Document, reference: string): unknown {
   return at;
 }
 
-/** Follows `$ref` from a parameter, body or path item to the object itself. Undefined when the way ends or runs in a circle. */
+/**
+ * Follows `$ref` from a parameter, body or path item to the object itself. Undefined when the way ends or runs in a
+ * circle.
+ */
 export function resolved(document: Document, value: unknown): Record<string, unknown> | undefined {
   let at = value;
   for (let hops = 0; hops < 32; hops++) {

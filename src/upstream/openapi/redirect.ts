@@ -11,7 +11,10 @@ export interface Hop {
   readonly trusted: boolean;
 }
 
-/** The next hop, when the answer is a redirect (RFC 9110, 15.4). Throws HubError `upstream_failed` for one that must not be followed. */
+/**
+ * The next hop, when the answer is a redirect (RFC 9110, 15.4). Throws HubError `upstream_failed` for one that must not
+ * be followed.
+ */
 export function redirected(hop: Hop, { status, headers }: Pick<Answer, 'status' | 'headers'>): Hop | undefined {
   const { location } = headers;
   if (![301, 302, 303, 307, 308].includes(status) || location === undefined || !URL.canParse(location, hop.url.href))

@@ -18,9 +18,10 @@ export interface Request {
 }
 
 /**
- * Puts each argument in its place and nowhere else. `argumentsJson` is the JSON text of an object, so that numbers keep their spelling. Throws HubError
- * `invalid_input`, naming the argument, for one that is missing, unknown, that the schema of the tool does not allow, or that would leave its place: an empty or dot
- * segment of the path, a line break in a header, a key of an exploded object that is another parameter's.
+ * Puts each argument in its place and nowhere else. `argumentsJson` is the JSON text of an object, so that numbers keep
+ * their spelling. Throws HubError `invalid_input`, naming the argument, for one that is missing, unknown, that the
+ * schema of the tool does not allow, or that would leave its place: an empty or dot segment of the path, a line break
+ * in a header, a key of an exploded object that is another parameter's.
  */
 export function buildRequest(
   operation: Operation,
@@ -50,7 +51,10 @@ export function buildRequest(
   };
 }
 
-/** The arguments by key. A parameter may also be called by the name it has in the document. Null is the same as not given, except for a body. */
+/**
+ * The arguments by key. A parameter may also be called by the name it has in the document. Null is the same as not
+ * given, except for a body.
+ */
 function givenArguments(operation: Operation, argumentsJson: string): Map<string, string> {
   const keys = new Set(operation.parameters.map(({ key }) => key));
   if (operation.body !== undefined) keys.add('body');
@@ -67,8 +71,8 @@ function givenArguments(operation: Operation, argumentsJson: string): Map<string
 }
 
 /**
- * The arguments as the schema of the tool has them: text that is exactly a number becomes one, as it does over plain HTTP, and what does not fit is refused here. The API
- * might take `limit=three` for no limit at all.
+ * The arguments as the schema of the tool has them: text that is exactly a number becomes one, as it does over plain
+ * HTTP, and what does not fit is refused here. The API might take `limit=three` for no limit at all.
  */
 function fitting(operation: Operation, given: Map<string, string>, toolArguments: ToolArguments): Map<string, string> {
   const first = prepared(operation, given, toolArguments);

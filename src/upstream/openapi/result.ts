@@ -4,9 +4,10 @@ import { isObject } from '../../core/protocol/rpc.ts';
 import type { Answer } from './http.ts';
 
 /**
- * The JSON text of a tool's result for an answer of the API. Text is given as it came, and a JSON object once more as `structuredContent`, both
- * without re-serialising; images and audio as such; other bytes as an embedded resource. A status of 400 and above, or a redirect
- * that was not followed, is `isError` with status and body. `hide` takes secrets out of texts.
+ * The JSON text of a tool's result for an answer of the API. Text is given as it came, and a JSON object once more as
+ * `structuredContent`, both without re-serialising; images and audio as such; other bytes as an embedded resource. A
+ * status of 400 and above, or a redirect that was not followed, is `isError` with status and body. `hide` takes secrets
+ * out of texts.
  */
 export function resultOf(method: string, answer: Answer, hide: (text: string) => string): string {
   const failed = answer.status >= 300;
@@ -56,7 +57,7 @@ function contentType({ headers }: Answer): { type: string; charset: string | und
   return { type: written.replace(/;.*$/s, '').trim().toLowerCase(), charset };
 }
 
-/** SVG is text to everyone but browsers. Without a type, valid UTF-8 is text. */
+/** Only browsers treat SVG as an image; here it is text. Without a type, valid UTF-8 is text. */
 function isText(type: string, bytes: Buffer): boolean {
   if (type === '') return isUtf8(bytes) && !bytes.includes(0);
   return /^(text|message)\/|^application\/(json|xml|yaml|x-yaml|javascript|graphql|sql|toml|x-www-form-urlencoded|x-ndjson|jsonl|jwt|problem)|\+(json|xml|yaml)$/.test(

@@ -4,12 +4,16 @@ import type { Schema } from './keywords.ts';
 import { type Document, pointed } from './pointer.ts';
 
 /**
- * Schemas of a document, made to stand alone as JSON Schema 2020-12. A reference is written out where it stands; one that leads back to itself
- * becomes an entry of `$defs` and a `$ref` to it, and so does every reference of a tool that would grow too large. A reference out of the document, or
- * to nothing, allows any value. All of it is bounded in size and depth, because documents come from strangers.
+ * Schemas of a document, made to stand alone as JSON Schema 2020-12. A reference is written out where it stands; one
+ * that leads back to itself becomes an entry of `$defs` and a `$ref` to it, and so does every reference of a tool that
+ * would grow too large. A reference out of the document, or to nothing, allows any value. All of it is bounded in size
+ * and depth, because documents come from strangers.
  */
 export interface Schemas {
-  /** One tool's schema: `build` composes it of parts it converts, and may be called several times. The parts' definitions are added at its root. */
+  /**
+   * One tool's schema: `build` composes it of parts it converts, and may be called several times. The parts'
+   * definitions are added at its root.
+   */
   compose(build: (convert: Convert) => Schema): Schema;
   /** References that could not be followed, so far. */
   readonly unresolved: ReadonlySet<string>;
@@ -26,7 +30,8 @@ export function openSchemas(document: Document, version30: boolean): Schemas {
   let attemptsLeft: number = limits.openapiDocumentNodes;
 
   function compose(build: (convert: Convert) => Schema): Schema {
-    // Each restart has found one more recursive reference; many of them in one tool are better all written as definitions.
+    // Each restart has found one more recursive reference; many of them in one tool are better all written as
+    // definitions.
     for (let attempt = 0; attempt < 16; attempt++) {
       const run = newRun(true, Math.min(limits.openapiInlineNodes, nodesLeft, attemptsLeft));
       const schema = finish(run, build);
@@ -65,7 +70,10 @@ function finish(run: Conversion, build: (convert: Convert) => Schema): Schema {
   return definitions.length === 0 ? root : { ...root, $defs: Object.fromEntries(definitions) };
 }
 
-/** A definition that leads back to itself for the same value (`A: {allOf: [A]}`) never ends when it is checked: it allows any value instead. */
+/**
+ * A definition that leads back to itself for the same value (`A: {allOf: [A]}`) never ends when it is checked: it
+ * allows any value instead.
+ */
 function breakCircles({ definitions, sameValue }: Conversion): void {
   const state = new Map<string, 'open' | 'done'>();
   for (const root of definitions.keys()) {

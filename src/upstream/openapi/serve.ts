@@ -34,10 +34,13 @@ const revisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 const refusedAddress =
   'The API was not called: it is at an address that this server may not connect to. Its owner and admins see more in the log.';
 
-/** Failures of a call that its caller can mend: they are the result of the tool. */
+/** Failures of a call that its caller can correct: they are the result of the tool. */
 const mendable = new Set(['invalid_input', 'forbidden', 'too_large']);
 
-/** The answer to one request, both as JSON-RPC text. Throws HubError when the API could not be reached or did not answer. */
+/**
+ * The answer to one request, both as JSON-RPC text. Throws HubError when the API could not be reached or did not
+ * answer.
+ */
 export async function answerTo(serving: Serving, text: string, signal: AbortSignal): Promise<string> {
   const { method, params } = JSON.parse(text) as RpcMessage;
   const id = memberText(text, 'id') ?? 'null';

@@ -1,15 +1,19 @@
 import { entriesOf, own, ownText } from './pointer.ts';
 
-/** Where the API is, as the operator says: all of it at `baseUrl`, or where the document says, with these values for the variables of its templates. */
+/**
+ * Where the API is, as the operator says: all of it at `baseUrl`, or where the document says, with these values for the
+ * variables of its templates.
+ */
 export interface ServerChoice {
   readonly baseUrl: URL | undefined;
   readonly variables: Readonly<Record<string, string>>;
 }
 
 /**
- * The base address of an operation: the operator's, or the first of its `servers` that is an http address once variables have their values and a relative one is
- * resolved against the document's. Without servers it is the root of the document's host. The path has no trailing slash; a query, a fragment and
- * a password in it are dropped. Undefined when there is none: an inline document with relative servers.
+ * The base address of an operation: the operator's, or the first of its `servers` that is an http address once
+ * variables have their values and a relative one is resolved against the document's. Without servers it is the root of
+ * the document's host. The path has no trailing slash; a query, a fragment and a password in it are dropped. Undefined
+ * when there is none: an inline document with relative servers.
  */
 export function baseUrl(servers: unknown, documentUrl: URL | undefined, choice: ServerChoice): URL | undefined {
   if (choice.baseUrl !== undefined) return bareBase(choice.baseUrl);

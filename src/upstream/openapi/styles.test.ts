@@ -77,7 +77,9 @@ describe('the table of OpenAPI 3.1, Style Examples', () => {
   });
 });
 
-/** Any text that is Unicode at all; the ends of other values and of requests among it more often than chance has them. */
+/**
+ * Any text that is Unicode at all; the ends of other values and of requests among it more often than chance has them.
+ */
 const text = fc.oneof(
   fc.string({ unit: 'grapheme' }),
   fc.string({
@@ -105,7 +107,7 @@ const text = fc.oneof(
   }),
 );
 
-/** A query decoded as everybody decodes it. */
+/** A query decoded in the usual way. */
 const pairs = (written: string[]): [string, string][] => [...new URL(`http://h/?${written.join('&')}`).searchParams];
 
 describe('whatever the values', () => {

@@ -9,20 +9,26 @@ export interface Manner {
   readonly name: string;
   readonly style: Style;
   readonly explode: boolean;
-  /** Leaves `:/?@!$'()*,;` as they are, in queries. `&`, `=`, `+` and `#` would end the value and are encoded all the same. */
+  /**
+   * Leaves `:/?@!$'()*,;` as they are, in queries. `&`, `=`, `+` and `#` would end the value and are encoded all the
+   * same.
+   */
   readonly allowReserved: boolean;
 }
 
 /**
- * An argument, taken apart as far as styles care: numbers keep the spelling of the JSON text, what is nested deeper stays JSON.
- * Null means the argument was not given, also inside lists and objects.
+ * An argument, taken apart as far as styles care: numbers keep the spelling of the JSON text, what is nested deeper
+ * stays JSON. Null means the argument was not given, also inside lists and objects.
  */
 type Value =
   | { readonly kind: 'one'; readonly text: string }
   | { readonly kind: 'list'; readonly items: readonly string[] }
   | { readonly kind: 'fields'; readonly fields: readonly (readonly [string, string])[] };
 
-/** The value within its path segment, every character of it encoded that is not unreserved (RFC 3986). Undefined when there is none. */
+/**
+ * The value within its path segment, every character of it encoded that is not unreserved (RFC 3986). Undefined when
+ * there is none.
+ */
 export function inPath({ name, style, explode }: Manner, json: string): string | undefined {
   const value = valueOf(json);
   if (value === undefined) return undefined;
@@ -51,7 +57,10 @@ export function inQuery(manner: Manner, json: string): string[] {
   return parts.length === 0 ? [] : [`${name}=${parts.map(write).join(separator)}`];
 }
 
-/** The value of a header, as it is. Throws HubError `invalid_input` for what a header cannot hold, line breaks above all. */
+/**
+ * The value of a header, as it is. Throws HubError `invalid_input` for what a header cannot hold, line breaks above
+ * all.
+ */
 export function inHeader({ name, explode }: Manner, json: string): string | undefined {
   const value = valueOf(json);
   if (value === undefined) return undefined;
@@ -118,8 +127,8 @@ function plain(value: Value, explode: boolean): string {
 }
 
 /**
- * `name[key]=value`. OpenAPI defines one level; deeper ones are written the way PHP, Rails, Express and the payment services read them:
- * `name[a][b]=1`, lists of plain values `name[]=1`, lists of anything else `name[0][a]=1`.
+ * `name[key]=value`. OpenAPI defines one level; deeper ones are written the way PHP, Rails, Express and the payment
+ * services read them: `name[a][b]=1`, lists of plain values `name[]=1`, lists of anything else `name[0][a]=1`.
  */
 function deep(name: string, json: string, depth: number): string[] {
   if (depth > 16) throw new HubError('invalid_input', 'An argument in a query is nested more than 16 levels deep.');
@@ -135,7 +144,10 @@ function deep(name: string, json: string, depth: number): string[] {
   return text === undefined ? [] : [`${name}=${encoded(text)}`];
 }
 
-/** Percent-encoding of everything but unreserved characters (RFC 3986, 2.3). Throws HubError `invalid_input` for half a surrogate pair. */
+/**
+ * Percent-encoding of everything but unreserved characters (RFC 3986, 2.3). Throws HubError `invalid_input` for half a
+ * surrogate pair.
+ */
 export function encoded(text: string): string {
   return encodedReserved(text).replace(
     /[:/?@!$'()*,;]/g,

@@ -7,22 +7,31 @@ import type { Answer, HttpClient } from './http.ts';
 
 /** The access token of a server, one for all its callers. */
 export interface Tokens {
-  /** A token that is not about to end; fetched when there is none. Callers who come while it is fetched wait for the same one. */
+  /**
+   * A token that is not about to end; fetched when there is none. Callers who come while it is fetched wait for the
+   * same one.
+   */
   current(): Promise<string>;
-  /** A token other than the one that was refused: one that somebody fetched meanwhile, or a new one. Undefined when none can be fetched. */
+  /**
+   * A token other than the one that was refused: one that another caller fetched meanwhile, or a new one. Undefined
+   * when none can be fetched.
+   */
   renew(refused: string): Promise<string | undefined>;
 }
 
 /**
- * Tokens by OAuth 2.0 client credentials (RFC 6749 §4.4). The secret goes to the token endpoint alone, never along a redirect. Failures are HubError
- * `upstream_failed` with the error code of the endpoint, nothing else of its answer.
+ * Tokens by OAuth 2.0 client credentials (RFC 6749 §4.4). The secret goes to the token endpoint alone, never along a
+ * redirect. Failures are HubError `upstream_failed` with the error code of the endpoint, nothing else of its answer.
  */
 export function openTokens(settings: ClientCredentials, http: HttpClient, timeoutMs: number): Tokens {
   const { tokenUrl, clientId } = settings;
   let held =
     settings.token === undefined ? undefined : { token: settings.token, endsAt: settings.expiresAt ?? Infinity };
   let fetching: Promise<string> | undefined;
-  /** How the endpoint takes the client's credentials: in the body, as MCPHub sends them, or by HTTP Basic, which RFC 6749 prefers. */
+  /**
+   * How the endpoint takes the client's credentials: in the body, as MCPHub sends them, or by HTTP Basic, which RFC
+   * 6749 prefers.
+   */
   let basic = false;
 
   function fetchOnce(): Promise<string> {

@@ -25,8 +25,8 @@ interface Parts {
 }
 
 /**
- * The tool of an operation. Its arguments are the parameters by their names and the body, whatever it is, under `body`: the rule of MCPHub, exact in
- * both directions (decisions/0009).
+ * The tool of an operation. Its arguments are the parameters by their names and the body, whatever it is, under `body`:
+ * the rule of MCPHub, exact in both directions (decisions/0009).
  */
 export function describeTool(parts: Parts): Tool {
   const { name, operation } = parts;
@@ -101,7 +101,9 @@ function asObject(schema: Schema | boolean): Schema {
   return schema ? {} : { not: {} };
 }
 
-/** What HTTP says of methods (RFC 9110, 9.2), as hints. An API may break it; then its hints are as wrong as its method. */
+/**
+ * What HTTP says of methods (RFC 9110, 9.2), as hints. An API may break it; then its hints are as wrong as its method.
+ */
 function annotationsOf(method: string): Schema {
   switch (method) {
     case 'get':

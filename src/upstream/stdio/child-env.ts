@@ -1,4 +1,7 @@
-/** Names that programs need to find themselves, their home, their language, the network and their package index. None of them holds a secret of the hub. */
+/**
+ * Names that programs need to find themselves, their home, their language, the network and their package index. None of
+ * them holds a secret of the hub.
+ */
 const names = listed(`
   PATH HOME USER LOGNAME SHELL LANG TZ TERM TMPDIR TEMP TMP DISPLAY WAYLAND_DISPLAY XAUTHORITY
   HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY http_proxy https_proxy no_proxy all_proxy
@@ -27,7 +30,10 @@ export const ownerVariable = 'TOOLHUB_OWNER';
 /** The name of the mark that a launcher carries: what it installs (`installMark`). */
 export const installVariable = 'TOOLHUB_INSTALL';
 
-/** The part of the hub's environment that a tool server inherits: an allow-list, so that no secret of the hub ever reaches a child. */
+/**
+ * The part of the hub's environment that a tool server inherits: an allow-list, so that no secret of the hub ever
+ * reaches a child.
+ */
 export function inheritableEnv(
   env: Readonly<Record<string, string | undefined>>,
   platform: NodeJS.Platform = process.platform,
@@ -41,7 +47,10 @@ export function inheritableEnv(
   return inherited;
 }
 
-/** The environment of one child: what is inherited, over it what the operator wrote for this server, and the marks of its owner and of what it installs. */
+/**
+ * The environment of one child: what is inherited, over it what the operator wrote for this server, and the marks of
+ * its owner and of what it installs.
+ */
 export function childEnv(
   inherited: Readonly<Record<string, string>>,
   own: Readonly<Record<string, string>>,

@@ -2,7 +2,10 @@ import { limits } from '../../core/limits.ts';
 import { type LauncherName, signsOf } from './launcher.ts';
 import type { GroupMember, ProcessTable } from './process-table.ts';
 
-/** What the process group of a launcher is doing. `busy`: installing, and the launcher has other processes at work. `unknown`: the system does not tell. */
+/**
+ * What the process group of a launcher is doing. `busy`: installing, and the launcher has other processes at work.
+ * `unknown`: the system does not tell.
+ */
 export type GroupState = 'installing' | 'busy' | 'running' | 'gone' | 'unknown';
 
 /** Follows the process groups of launchers. */

@@ -27,22 +27,28 @@ export interface Turn {
   readonly wasThere: boolean;
   /** The package's own program runs, or the launcher has ended: the next one may begin. Idempotent. */
   done(): void;
-  /** The launcher goes on though its result is not wanted any more: until `done`, nothing of the same key is started. */
+  /**
+   * The launcher goes on though its result is not wanted any more: until `done`, nothing of the same key is started.
+   */
   leave(): void;
 }
 
 /**
- * Lets few launchers install at a time, one for each package, and keeps those that need not install out of their way. All connections of a hub share one, so that what
- * they start does not meet in the shared cache of a launcher.
+ * Lets few launchers install at a time, one for each package, and keeps those that need not install out of their way.
+ * All connections of a hub share one, so that two installations do not use the shared cache of a launcher at the same
+ * time.
  */
 export interface InstallQueue {
   /** Waits for the turn of a launch. Rejects when `signal` is aborted. `log` is the server's. */
   enter(launch: Launch, signal: AbortSignal, log: Logger): Promise<Turn>;
   /** Whether the package is in the cache, as far as can be told without asking the registry. */
   isReady(launch: Launch): boolean;
-  /** The cache lacks files of this package: it is removed from it before the next launch, unless that was tried since it last worked. False when it was. */
+  /**
+   * The cache lacks files of this package: it is removed from it before the next launch, unless that was tried since it
+   * last worked. False when it was.
+   */
   mend(launch: Launch): boolean;
-  /** The package works: should its cache break again, it is mended again. */
+  /** The package works: if its cache breaks again, it is repaired again. */
   works(launch: Launch): void;
   readonly watch: GroupWatch;
   /** Lets the installer that an earlier run left behind end by itself, and ends what it starts then. */
@@ -73,7 +79,10 @@ export function createInstallQueue(cores: number): InstallQueue {
     return found;
   }
 
-  /** Waits for installers of the same package that other hubs of this machine, or earlier runs, have started; not for ever. */
+  /**
+   * Waits for installers of the same package that other hubs of this machine, or earlier runs, have started; not for
+   * ever.
+   */
   async function othersAreDone({ key }: Launch, signal: AbortSignal): Promise<void> {
     const end = performance.now() + limits.installMs;
     while (performance.now() < end && (await findInstallers(table)).some((one) => one.key === key))

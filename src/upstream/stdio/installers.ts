@@ -18,7 +18,10 @@ export function installMark({ name }: Launcher, key: string): string {
   return `${name}:${key}`;
 }
 
-/** What the environment of a process says of an installation; `environ` is one variable after the other, with NUL between them. */
+/**
+ * What the environment of a process says of an installation; `environ` is one variable after the other, with NUL
+ * between them.
+ */
 export function readInstallMark(environ: string): Pick<Installer, 'launcher' | 'key'> | undefined {
   const start = `${installVariable}=`;
   const mark = environ

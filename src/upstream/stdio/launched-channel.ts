@@ -9,8 +9,9 @@ import { type Launcher, signsOf } from './launcher.ts';
 import { brokenCacheSigns } from './npx-cache.ts';
 
 /**
- * Starts a server through a launcher (`npx`, `uvx`, …). It waits for its turn, says whether it is still installing or the package's own program is starting, is not
- * ended in the middle of an installation, and has a cache mended that lacks files of the package.
+ * Starts a server through a launcher (`npx`, `uvx`, …). It waits for its turn, says whether it is still installing or
+ * the package's own program is starting, is not ended in the middle of an installation, and a cache that lacks files of
+ * the package is repaired.
  */
 export function openLaunched(
   launcher: Launcher,
@@ -134,7 +135,7 @@ class LaunchStart implements Launching {
       else if (state === 'unknown') this.#launched.resolve(false);
       else if (state !== 'gone') this.#installs();
       clearTimeout(this.#busy);
-      // A program that is not recognised is met all the same.
+      // The handshake begins also with a program that is not recognised.
       if (state === 'busy') this.#busy = this.#after(limits.installBusyMs, () => this.#launched.resolve(false));
     });
     this.#after(limits.installSilentMs, () => this.#launched.resolve(false));

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 
 /**
- * A command that installs a package and then runs the package's own program. Until that program runs the process is an installer, which must not be ended half-way: what
- * it leaves then is broken for everything on the machine that uses the same cache.
+ * A command that installs a package and then runs the package's own program. Until that program runs the process is an
+ * installer, which must not be ended half-way: what it leaves then is broken for everything on the machine that uses
+ * the same cache.
  */
 export interface Launcher {
   readonly name: LauncherName;
@@ -14,9 +15,15 @@ export type LauncherName = keyof typeof launchers;
 
 /** How the phases of a launch show from outside. */
 interface Signs {
-  /** Words of a command line that show that the process is still the launcher: it may also replace itself by the program. POSIX extended regular expression. */
+  /**
+   * Words of a command line that show that the process is still the launcher: it may also replace itself by the
+   * program. POSIX extended regular expression.
+   */
   readonly launcher?: string;
-  /** What the command line or the environment of the package's own program has, one entry a line. POSIX extended regular expression. */
+  /**
+   * What the command line or the environment of the package's own program has, one entry a line. POSIX extended regular
+   * expression.
+   */
   readonly program?: string;
   /** Lines on stderr that say that an installation has begun, and that it is over. */
   readonly begins?: RegExp;
@@ -57,7 +64,10 @@ const commands: Readonly<Record<string, readonly (readonly [string[], LauncherNa
   podman: [[['run'], 'podman run']],
 };
 
-/** The launcher that a command is, also behind a shell (`cmd /c npx …`, `sh -c "npx …"`); undefined for every other program. */
+/**
+ * The launcher that a command is, also behind a shell (`cmd /c npx …`, `sh -c "npx …"`); undefined for every other
+ * program.
+ */
 export function launcherOf(command: string, args: readonly string[]): Launcher | undefined {
   const base = baseName(command);
   if (base === 'cmd' && args[0]?.toLowerCase() === '/c') return inner(args.slice(1));
@@ -72,7 +82,10 @@ function inner([command, ...args]: readonly string[]): Launcher | undefined {
   return command === undefined ? undefined : launcherOf(command, args);
 }
 
-/** The words of a simple command line. One with quotes, variables or several commands is read far enough to see a launcher. */
+/**
+ * The words of a simple command line. One with quotes, variables or several commands is read far enough to see a
+ * launcher.
+ */
 function words(line: string): string[] {
   const all = line.trim().split(/\s+/);
   const first = all.findIndex((one) => one !== 'exec' && !/^\w+=/.test(one));
@@ -91,7 +104,10 @@ export function isLauncherName(name: string): name is LauncherName {
   return Object.hasOwn(launchers, name);
 }
 
-/** Names what a launch installs; two launches of one key would write to the same place. `place` is the folder, where it is known. */
+/**
+ * Names what a launch installs; two launches of one key would write to the same place. `place` is the folder, where it
+ * is known.
+ */
 export function installKey({ name, args }: Launcher, place: string | undefined): string {
   return createHash('sha256')
     .update(JSON.stringify([name, place ?? args]))

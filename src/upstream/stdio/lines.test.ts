@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cpuMsOf } from '../../../test/kit/cpu.ts';
 import { lineSplitter } from './lines.ts';
-import type { TooLong } from '../pieces.ts';
+import type { TooLong } from '../message-buffer.ts';
 
 function split(chunks: readonly Buffer[], maxBytes = 1_000_000) {
   const lines: string[] = [];
@@ -69,7 +69,8 @@ test('a long line costs the same per byte as a short one', () => {
   const timeOf = (chunks: number): number =>
     cpuMsOf(() => void split([...Array.from({ length: chunks }, () => chunk), Buffer.from('\n')], 1e9));
   timeOf(160);
-  // Quadratic gathering would take 64 times as long for 8 times the bytes; linear takes 8, with room for a busy machine.
+  // Quadratic gathering would take 64 times as long for 8 times the bytes; linear takes 8, with room for a busy
+  // machine.
   const [short, long] = [
     Math.min(timeOf(160), timeOf(160), timeOf(160)),
     Math.min(timeOf(1280), timeOf(1280), timeOf(1280)),

@@ -1,6 +1,6 @@
 import { LargeMessage } from '../large-message.ts';
-import { Pieces } from '../pieces.ts';
-import type { TooLong } from '../pieces.ts';
+import { MessageBuffer } from '../message-buffer.ts';
+import type { TooLong } from '../message-buffer.ts';
 
 /** Told each line in order, without its line break. Empty lines are left out. */
 export interface LineSink {
@@ -22,9 +22,12 @@ export interface Lines {
 const lineFeed = 0x0a;
 const mark = Buffer.from('\uFEFF');
 
-/** Cuts a byte stream into lines at `\n` or `\r\n`. A UTF-8 sequence may be cut anywhere; a byte order mark at the start is dropped. */
+/**
+ * Cuts a byte stream into lines at `\n` or `\r\n`. A UTF-8 sequence may be cut anywhere; a byte order mark at the start
+ * is dropped.
+ */
 export function lineSplitter(maxBytes: number, sink: LineSink): Lines {
-  const pieces = new Pieces(maxBytes, sink.large && { enlarge });
+  const pieces = new MessageBuffer(maxBytes, sink.large && { enlarge });
   let first = true;
 
   function enlarge(begin: Buffer): LargeMessage {

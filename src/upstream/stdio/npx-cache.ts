@@ -5,7 +5,10 @@ import { basename, dirname, join } from 'node:path';
 import { homedir } from 'node:os';
 import { limits } from '../../core/limits.ts';
 
-/** Options of npx that take no value, and those that name the packages. With any other it is not known which folder is used. */
+/**
+ * Options of npx that take no value, and those that name the packages. With any other it is not known which folder is
+ * used.
+ */
 const plain = new Set(['-y', '--yes', '--no', '-q', '--quiet', '--silent', '--prefer-offline', '--prefer-online']);
 
 /** What `npx` is asked to install, as it is written. Undefined when that cannot be told for certain. */
@@ -46,7 +49,10 @@ function npmCache(env: Readonly<Record<string, string>>): string | undefined {
   return env['LOCALAPPDATA'] === undefined ? undefined : join(env['LOCALAPPDATA'], 'npm-cache');
 }
 
-/** Whether an installation in this folder came to its end: npm writes the list of what is there, and then what was asked for. */
+/**
+ * Whether an installation in this folder came to its end: npm writes the list of what is there, and then what was asked
+ * for.
+ */
 export function isInstalled(folder: string): boolean {
   try {
     const { _npx: done, dependencies } = JSON.parse(textOf(join(folder, 'package.json'))) as {
@@ -75,7 +81,10 @@ const missing = [
 const missingPart = new RegExp(missing);
 const missingProgram = /(^|: )[^ ]+: (command )?not found$|: No such file or directory$/;
 
-/** Reads the last words of a program that was started from this folder, line by line, for signs that the folder lacks files. */
+/**
+ * Reads the last words of a program that was started from this folder, line by line, for signs that the folder lacks
+ * files.
+ */
 export function brokenCacheSigns(folder: string) {
   const path = join('_npx', basename(folder));
   let lacks = false;
@@ -94,8 +103,9 @@ export function brokenCacheSigns(folder: string) {
 }
 
 /**
- * Removes the folder of one package from the npx cache, so that the next `npx` installs it again. Only a real folder of npm's naming directly inside a real `_npx`
- * folder is removed, links inside it are removed and not followed, and nothing is removed that a process uses. Says what was done.
+ * Removes the folder of one package from the npx cache, so that the next `npx` installs it again. Only a real folder of
+ * npm's naming directly inside a real `_npx` folder is removed, links inside it are removed and not followed, and
+ * nothing is removed that a process uses. Says what was done.
  */
 export async function removeFromCache(folder: string): Promise<'removed' | 'in use' | 'refused'> {
   const parent = dirname(folder);
@@ -110,7 +120,10 @@ export async function removeFromCache(folder: string): Promise<'removed' | 'in u
   return 'removed';
 }
 
-/** Whether npm is at work in this folder, or a process of this machine runs from it. The latter is known on Linux alone; elsewhere the caller's own processes have ended. */
+/**
+ * Whether npm is at work in this folder, or a process of this machine runs from it. The latter is known on Linux alone;
+ * elsewhere the caller's own processes have ended.
+ */
 async function isUsed(folder: string): Promise<boolean> {
   // npm touches its lock every few seconds; an older one was left by an npm that was killed.
   const lock = await lstat(join(folder, 'concurrency.lock')).catch(() => undefined);

@@ -12,17 +12,19 @@ import { ownerVariable } from './child-env.ts';
 import { endGroup } from './process-group.ts';
 
 /**
- * Says which run of which hub started a process: `<hash>:<pid>:<start time>`. The hash is of the data directory, and of the pid namespace because a
- * container that shares the directory counts its processes differently; the start time tells a later process with the same pid apart.
+ * Says which run of which hub started a process: `<hash>:<pid>:<start time>`. The hash is of the data directory, and of
+ * the pid namespace because a container that shares the directory counts its processes differently; the start time
+ * tells a later process with the same pid apart.
  */
 export function ownerMark(dataDir: string): string {
   return `${ownerHash(dataDir)}:${process.pid}:${startOf(process.pid) ?? Math.round(performance.timeOrigin)}`;
 }
 
 /**
- * Ends what an earlier run of this hub left behind, should even the reaper have been killed: on Linux every process that carries the mark of this
- * data directory and whose hub is no longer alive, with its group. A launcher that is installing is handed to `installs` in place of that. Returns how many processes
- * were ended. Elsewhere it does nothing.
+ * Ends what an earlier run of this hub left behind, should even the reaper have been killed: on Linux every process
+ * that carries the mark of this data directory and whose hub is no longer alive, with its group. A launcher that is
+ * installing is handed to `installs` in place of that. Returns how many processes were ended. Elsewhere it does
+ * nothing.
  */
 export async function endOrphans(
   dataDir: string,
@@ -61,7 +63,7 @@ async function findOrphans(hash: string): Promise<Orphan[]> {
     if (!owner || isAlive(owner)) continue;
     const stat = await readOrNothing(`/proc/${pid}/stat`);
     const pgid = processGroup(stat);
-    // Group 0 and 1 are everybody; our own would be us.
+    // Signals to group 0 or 1 would reach all processes; our own group includes this hub.
     if (pgid === undefined || pgid <= 1 || pgid === own) continue;
     orphans.push({ pgid, name: stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')')) });
   }

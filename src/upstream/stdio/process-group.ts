@@ -2,10 +2,16 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 /** How often a group that was asked to end is looked at. */
 const lookMs = 20;
-/** How long the kernel may take to remove what was killed; longer means a zombie nobody reaps, or a process stuck in the kernel. */
+/**
+ * How long the kernel may take to remove what was killed; longer means a zombie that its parent does not reap, or a
+ * process stuck in the kernel.
+ */
 const removalMs = 500;
 
-/** Sends a signal to every process of the group; false when there is none any more. On Windows, which has no groups, to its leader alone. */
+/**
+ * Sends a signal to every process of the group; false when there is none any more. On Windows, which has no groups, to
+ * its leader alone.
+ */
 export function signalGroup(pgid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(process.platform === 'win32' ? pgid : -pgid, signal);
@@ -16,7 +22,10 @@ export function signalGroup(pgid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** Ends a process group with all its members: SIGTERM, up to `killAfterMs` of patience, SIGKILL. Resolves when it is gone or nothing more can be done. */
+/**
+ * Ends a process group with all its members: SIGTERM, a wait of up to `killAfterMs`, SIGKILL. Resolves when it is gone
+ * or nothing more can be done.
+ */
 export async function endGroup(pgid: number, killAfterMs: number): Promise<void> {
   if (!signalGroup(pgid, 'SIGTERM')) return;
   if (await groupGone(pgid, killAfterMs)) return;

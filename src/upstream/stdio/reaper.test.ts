@@ -23,7 +23,9 @@ interface HubOfOne {
   readonly grandchild: number;
 }
 
-/** Starts the channel in a process of its own, which has one server with a grandchild, and waits until all three run. */
+/**
+ * Starts the channel in a process of its own, which has one server with a grandchild, and waits until all three run.
+ */
 async function startHub(dataDir: string, env: Record<string, string> = {}): Promise<HubOfOne> {
   const args = [join(fixtures, 'hub-of-one.mjs'), builtParts, join(fixtures, 'stdio-script.mjs'), dataDir];
   const hub = spawn(process.execPath, args, {
@@ -110,7 +112,7 @@ test('what a killed hub left behind without its reaper is ended at the next star
   const folder = dataDir();
   const { hub, server, grandchild } = await startHub(folder, { NO_REAPER: '1' });
   const log = logLines();
-  // While its hub lives, a server is nobody's orphan.
+  // While its hub runs, a server is not an orphan.
   expect(await endOrphans(folder, log)).toBe(0);
   process.kill(hub, 'SIGKILL');
   await until('the hub is gone', () => !processes().some((one) => one.pid === hub));

@@ -3,16 +3,23 @@ import type { ChildProcess } from 'node:child_process';
 import { limits } from '../../core/limits.ts';
 
 /**
- * Makes sure that no process group outlives the hub, however the hub ends: one shell for the whole hub waits on a pipe, and when the kernel closes
- * that pipe because the hub is gone (kill -9 too), it ends the groups that are still registered. A launcher that is installing is left to end its installation
- * first; what it starts then is ended. Where there is no `sh` it does nothing.
+ * Makes sure that no process group outlives the hub, however the hub ends: one shell for the whole hub waits on a pipe,
+ * and when the kernel closes that pipe because the hub is gone (kill -9 too), it ends the groups that are still
+ * registered. A launcher that is installing is left to end its installation first; what it starts then is ended. Where
+ * there is no `sh` it does nothing.
  */
 export interface Reaper {
-  /** `installing`: how to tell that the launcher that leads the group has come to the program. Added anew without, the group is as any other. */
+  /**
+   * `installing`: how to tell that the launcher that leads the group has come to the program. Added again without it,
+   * the group is treated as any other.
+   */
   add(pgid: number, installing?: LauncherSigns): void;
-  /** This group has ended: its number may soon belong to somebody else. */
+  /** This group has ended: its number may soon belong to another process group. */
   remove(pgid: number): void;
-  /** Lets the shell go; groups still registered are ended by it. Resolves when it has ended, or goes on for the sake of an installation. */
+  /**
+   * Lets the shell go; groups still registered are ended by it. Resolves when it has ended, or goes on for the sake of
+   * an installation.
+   */
   close(): Promise<void>;
 }
 
@@ -20,13 +27,16 @@ export interface Reaper {
 export interface LauncherSigns {
   /** What the command line of the leader has for as long as it is the launcher. */
   readonly launcher?: string;
-  /** What a line of the command line or the environment of another process of the group has when that is the program. */
+  /**
+   * What a line of the command line or the environment of another process of the group has when that is the program.
+   */
   readonly program?: string;
 }
 
 /**
- * Reads `+pgid`, `-pgid`, and for one that is installing `~pgid`, and its two signs in the next lines. It survives every signal meant for the hub, because the groups must
- * be ended after the hub and not before. Nothing but POSIX shell, so that it runs on the smallest image; some shells do not know the `--` of kill.
+ * Reads `+pgid`, `-pgid`, and for one that is installing `~pgid`, and its two signs in the next lines. It survives
+ * every signal meant for the hub, because the groups must be ended after the hub and not before. Nothing but POSIX
+ * shell, so that it runs on the smallest image; some shells do not know the `--` of kill.
  */
 const script = `
 trap '' HUP INT TERM

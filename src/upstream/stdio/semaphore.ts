@@ -1,6 +1,6 @@
-/** Lets only so many be at something at once, in the order in which they asked. */
+/** Lets only a limited number of callers do something at the same time, in the order in which they asked. */
 export interface Semaphore {
-  /** Resolves when there is room, with the function that gives the place back. Idempotent. */
+  /** Resolves when a place is free, with the function that gives the place back. Idempotent. */
   take(): Promise<() => void>;
 }
 

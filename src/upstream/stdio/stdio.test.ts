@@ -117,8 +117,8 @@ test.each(['stdout', 'stderr'])('a flood of garbage on %s neither hurts nor fill
   const level = stream === 'stdout' ? 'debug' : 'info';
   const lines = log.lines.filter((line) => line.level === level).map((line) => line.message);
   // Its beginning, its end, some seconds' share between, and how much was left out.
-  expect(lines.length).toBeGreaterThan(limits.noiseBurstLines);
-  expect(lines.length).toBeLessThan(limits.noiseBurstLines * 2);
+  expect(lines.length).toBeGreaterThan(limits.serverLogBurstLines);
+  expect(lines.length).toBeLessThan(limits.serverLogBurstLines * 2);
   expect(lines[0]).toBe(stream === 'stdout' ? 'stdout is not JSON: this is not JSON' : 'this is not JSON');
   expect(lines.join('\n')).toMatch(/\(\d+ lines were left out here\)/);
 });
@@ -182,11 +182,14 @@ test('a thousand lines that a dying server writes are in the log, whole and in o
 
 test('the last lines of a server that floods until it dies are in the log before its end is told', async () => {
   const { channel, events, log } = open();
-  const flood = Array.from({ length: limits.noiseBurstLines * 5 }, (_, i) => `line ${i}`);
+  const flood = Array.from({ length: limits.serverLogBurstLines * 5 }, (_, i) => `line ${i}`);
   channel.send(request(1, 'exit', { code: 1, stderr: `${flood.join('\n')}\nwhy it ended\n` }));
   const error = await events.closing();
   const lines = log.lines.map(({ message }) => message);
-  expect(lines.slice(-limits.noiseLastLines)).toEqual([...flood.slice(1 - limits.noiseLastLines), 'why it ended']);
+  expect(lines.slice(-limits.serverLogLastLines)).toEqual([
+    ...flood.slice(1 - limits.serverLogLastLines),
+    'why it ended',
+  ]);
   expect(error.message).toMatch(/why it ended$/);
 });
 
@@ -215,7 +218,7 @@ test('a server that closes its stdin without ending is ended', async () => {
   const opened = open();
   const pid = await pidOf(opened);
   opened.channel.send(request(1, 'closeStdin'));
-  // Only a write notices that nobody reads any more.
+  // Only a write notices that the other end is not read any more.
   await until('the channel closes', () => {
     if (opened.events.closings.length === 0) opened.channel.send(request(2, 'echo'));
     return opened.events.closings.length > 0;

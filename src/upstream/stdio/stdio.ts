@@ -5,14 +5,14 @@ import { HubError, errorText } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import { largeWork } from '../../core/turn-budget.ts';
-import { within } from '../../core/within.ts';
-import { CalmReader } from '../calm-reader.ts';
+import { withTimeout } from '../../core/with-timeout.ts';
+import { ThrottledReader } from '../throttled-reader.ts';
 import type { Channel, ChannelEvents } from '../channel.ts';
 import { childEnv } from './child-env.ts';
 import { deadChannel } from '../dead-channel.ts';
 import { type Lines, lineSplitter } from './lines.ts';
 import { eachLargeMessage, eachMessage, type MessageSink } from '../messages.ts';
-import { LineBudget, noiseGate } from './noise.ts';
+import { LineBudget, createLogRateLimiter } from './log-rate-limiter.ts';
 import { answeredId, oversizeError } from '../oversize.ts';
 import { endGroup } from './process-group.ts';
 import type { Reaper } from './reaper.ts';
@@ -55,8 +55,9 @@ export interface Launching {
 }
 
 /**
- * Starts a server as a child process and speaks newline-delimited JSON-RPC with it (MCP, Transports, stdio). It leads a process group of its own, so
- * that what it starts (`npx` and `uvx` fork) ends with it. stderr goes to the log; stdout lines that are no messages are noise and do no harm.
+ * Starts a server as a child process and speaks newline-delimited JSON-RPC with it (MCP, Transports, stdio). It leads a
+ * process group of its own, so that what it starts (`npx` and `uvx` fork) ends with it. stderr goes to the log; stdout
+ * lines that are no messages are logged and do no harm.
  */
 export function openStdio(options: StdioOptions, events: ChannelEvents): Channel {
   let child: ChildProcessWithoutNullStreams;
@@ -112,7 +113,7 @@ function childChannel(
     events.closed(error);
   }
 
-  /** Ends the whole group, once, whoever asks first. */
+  /** Ends the whole group. Only the first call has an effect. */
   function end(): Promise<void> {
     ending ??= endGroup(pid, limits.killAfterMs).finally(() => reaper.remove(pid));
     return ending;
@@ -125,28 +126,28 @@ function childChannel(
       void end();
       output.hurry();
       const finish = (): void => {
-        clearTimeout(patience);
+        clearTimeout(timeouts);
         output.end();
         die(exitError(name, code, signal, output.lastWords()));
         launching?.exited();
         for (const stream of child.stdio) stream?.destroy();
         resolve();
       };
-      // Its last answers may still be in the pipe; `close` comes when they were read, unless a grandchild holds the pipe.
-      // After a pause of the hub itself what is in the pipe by now is read between the two.
-      const patience = setTimeout(() => setImmediate(finish), limits.lastOutputMs);
+      // Its last answers may still be in the pipe; `close` comes when they were read, unless a grandchild holds the
+      // pipe. After a pause of the hub itself what is in the pipe by now is read between the two.
+      const timeouts = setTimeout(() => setImmediate(finish), limits.lastOutputMs);
       child.once('close', finish);
     });
   });
 
-  /** A child that hung up but runs on: if it does not end by itself now, it is ended. */
+  /** A child that closed its pipes but still runs: if it does not end by itself now, it is ended. */
   function hungUp(what: string): void {
     if (state !== 'open' || child.exitCode !== null || child.signalCode !== null || launching?.isInstalling) return;
-    const patience = setTimeout(() => {
+    const timeouts = setTimeout(() => {
       die(hungUpError(name, what, output.lastWords()));
       void end();
     }, limits.hangUpMs);
-    void gone.then(() => clearTimeout(patience));
+    void gone.then(() => clearTimeout(timeouts));
   }
   child.stdin.on('error', () => hungUp('stdin'));
   child.stdout.on('end', () => hungUp('stdout'));
@@ -157,9 +158,9 @@ function childChannel(
   async function stop(): Promise<void> {
     writer.end();
     if (launching?.isInstalling) return launching.leave();
-    await within(gone, limits.stdinGraceMs);
+    await withTimeout(gone, limits.stdinGraceMs);
     await end();
-    await within(gone, limits.lastOutputMs * 2);
+    await withTimeout(gone, limits.lastOutputMs * 2);
     for (const stream of child.stdio) stream?.destroy();
   }
 
@@ -201,7 +202,9 @@ interface Output {
   lastWords(): string;
 }
 
-/** Reads both output streams of a child: messages and oversize answers become events, everything else goes to the log. */
+/**
+ * Reads both output streams of a child: messages and oversize answers become events, everything else goes to the log.
+ */
 function readOutput(
   child: ChildProcessWithoutNullStreams,
   { name, log, maxMessageBytes, launching }: StdioOptions,
@@ -220,18 +223,18 @@ function readOutput(
     },
   };
   const budgets = budgetsOf(log);
-  const stderrNoise = noiseGate((line) => log.info(line), budgets.stderr);
-  const stdoutNoise = noiseGate((line) => log.debug(`stdout is not JSON: ${line}`), budgets.stdout);
+  const stderrLimiter = createLogRateLimiter((line) => log.info(line), budgets.stderr);
+  const stdoutLimiter = createLogRateLimiter((line) => log.debug(`stdout is not JSON: ${line}`), budgets.stdout);
   const stdout = lineSplitter(maxMessageBytes, {
     line(text) {
       if (mayBeJson(text) && eachMessage(text, sink)) return;
       unasked++;
-      stdoutNoise.add(text);
+      stdoutLimiter.add(text);
     },
     large(message) {
       if (eachLargeMessage(message, sink)) return;
       unasked++;
-      stdoutNoise.add(`${message.head}…`);
+      stdoutLimiter.add(`${message.head}…`);
     },
     tooLong(line) {
       const error = oversizeError(name, line, maxMessageBytes);
@@ -245,15 +248,15 @@ function readOutput(
     if (launching) launching.line(line);
     else if (stderrLines === 1) events.progress?.({ phase: 'handshake' });
     words.add(line);
-    stderrNoise.add(line);
+    stderrLimiter.add(line);
   };
   const stderr = lineSplitter(limits.stderrLineBytes, {
     line: heard,
     tooLong: ({ head, bytes }) => heard(`${head}… (a line of ${bytes} bytes)`),
   });
   const readers = [
-    readCalmly(child.stdout, stdout, () => unasked),
-    readCalmly(child.stderr, stderr, () => stderrLines),
+    readThrottled(child.stdout, stdout, () => unasked),
+    readThrottled(child.stderr, stderr, () => stderrLines),
   ];
   child.stderr.on('error', (error) => log.debug(`stderr cannot be read: ${errorText(error)}`));
   return {
@@ -264,8 +267,8 @@ function readOutput(
       for (const reader of readers) reader.end();
       stdout.end();
       stderr.end();
-      stdoutNoise.end();
-      stderrNoise.end();
+      stdoutLimiter.end();
+      stderrLimiter.end();
     },
     lastWords: () => words.text(),
   };
@@ -280,15 +283,15 @@ function budgetsOf(log: Logger) {
   return own;
 }
 
-/** Most noise is told apart by its first character, without the cost of a failed parse. */
+/** Most lines that are no messages are recognised by the first character, without the cost of a failed parse. */
 function mayBeJson(line: string): boolean {
   const first = line.charCodeAt(0);
   return first === 0x7b || first === 0x5b || first === 0x20 || first === 0x09;
 }
 
 /**
- * Writes lines. The first one of a turn of the event loop leaves at once, those that follow in the same turn leave together at its end: one system call for many calls in
- * flight, no delay for a single one.
+ * Writes lines. The first one of a turn of the event loop leaves at once, those that follow in the same turn leave
+ * together at its end: one system call for many calls in flight, no delay for a single one.
  */
 function batchWriter(stdin: ChildProcessWithoutNullStreams['stdin']) {
   let batch = '';
@@ -324,8 +327,8 @@ function batchWriter(stdin: ChildProcessWithoutNullStreams['stdin']) {
 }
 
 /** `unasked` counts what was read of it that answers nothing. */
-function readCalmly(stream: Readable, lines: Lines, unasked: () => number): CalmReader {
-  const reader = new CalmReader({
+function readThrottled(stream: Readable, lines: Lines, unasked: () => number): ThrottledReader {
+  const reader = new ThrottledReader({
     read: (chunk) => lines.push(chunk),
     unasked,
     pause: () => stream.pause(),

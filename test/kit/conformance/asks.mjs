@@ -1,9 +1,11 @@
-// Questions a server puts to its client in the middle of a call. Written for the new era, where a question is part of the answer and the call is made
-// again; the SDK turns the same questions into requests of its own on old-era sessions.
+// Questions a server puts to its client in the middle of a call. Written for the new era, where a question is part of
+// the answer and the call is made again; the SDK turns the same questions into requests of its own on old-era sessions.
 import { randomBytes } from 'node:crypto';
 import { createRequestStateCodec, inputRequired, inputResponse } from '@modelcontextprotocol/server';
 
-/** Seals what a call remembers between its rounds. A value that was altered is refused with -32602 before the tool runs. */
+/**
+ * Seals what a call remembers between its rounds. A value that was altered is refused with -32602 before the tool runs.
+ */
 export const stateCodec = createRequestStateCodec({ key: randomBytes(32) });
 
 /** A form with text fields, all of them required. */
@@ -21,8 +23,8 @@ export const sample = (prompt, maxTokens = 100) =>
   inputRequired.createMessage({ messages: [{ role: 'user', content: { type: 'text', text: prompt } }], maxTokens });
 
 /**
- * The answers to all the questions, by key, or undefined when one is missing or of the wrong kind: then all are asked (again).
- * `{ action, content? }` for a form, the created message for sampling, the array of roots for roots.
+ * The answers to all the questions, by key, or undefined when one is missing or of the wrong kind: then all are asked
+ * (again). `{ action, content? }` for a form, the created message for sampling, the array of roots for roots.
  */
 export function answersTo(questions, ctx) {
   const answers = {};

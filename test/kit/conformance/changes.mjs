@@ -1,8 +1,10 @@
-// What this server offers changes while it runs: one tool and one prompt come and go, one resource is updated. The state belongs to the process, because
-// a new-era server has nothing that outlives a request.
+// What this server offers changes while it runs: one tool and one prompt come and go, one resource is updated. The
+// state belongs to the process, because a new-era server has nothing that outlives a request.
 import { EventEmitter } from 'node:events';
 
-/** `'tools' | 'prompts'`: the list changed. `'resource'`: the resource with the URI that is the event's argument did. */
+/**
+ * `'tools' | 'prompts'`: the list changed. `'resource'`: the resource with the URI that is the event's argument did.
+ */
 export const changed = new EventEmitter().setMaxListeners(0);
 
 /** Whether the tool and the prompt that come and go are here. */

@@ -1,6 +1,7 @@
 // A server that offers everything the conformance suite asks for.
 //   node fixture.mjs <stdio|http> <old|new> [port]
-// old: revision 2025-11-25 and its sessions, nothing newer. new: 2026-07-28, nothing older. Over HTTP it prints its URL once it listens, and ends with the process that forked it.
+// old: revision 2025-11-25 and its sessions, nothing newer. new: 2026-07-28, nothing older. Over HTTP it prints its URL
+// once it listens, and ends with the process that forked it.
 import { serveHttp } from './serve-http.mjs';
 import { serveStdio } from './serve-stdio.mjs';
 

@@ -1,4 +1,5 @@
-// Everything the conformance suite asks of a server, and some more that a relay can get wrong, as one server of the official library.
+// Everything the conformance suite asks of a server, and some more that a relay can get wrong, as one server of the
+// official library.
 import { INVALID_PARAMS, McpServer, ProtocolError, fromJsonSchema } from '@modelcontextprotocol/server';
 import { stateCodec } from './asks.mjs';
 import { changed, present, watched } from './changes.mjs';
@@ -15,7 +16,10 @@ const tools = [...contentTools, ...runningTools, ...changingTools, ...askingTool
 const pub = { ttlMs: 5_000, cacheScope: 'public' };
 const own = { ttlMs: 1_000, cacheScope: 'private' };
 
-/** A server of this era with all it offers at this moment. `live` makes it tell its client about changes as they happen, until it is closed. */
+/**
+ * A server of this era with all it offers at this moment. `live` makes it tell its client about changes as they happen,
+ * until it is closed.
+ */
 export function offer(era, { live }) {
   const server = new McpServer(
     { name: 'conformance-fixture', title: 'Conformance fixture', version: '1.0.0' },

@@ -5,7 +5,7 @@ import { png } from './samples.mjs';
 export const templateUri = 'test://template/{id}/data';
 export const templateIds = ['1', '12', '123'];
 
-/** Registers every resource. Whatever else is read is unknown to the SDK, which answers with the revision's error. */
+/** Registers every resource. Any other URI is unknown to the SDK, which answers with the revision's error. */
 export function registerResources(server) {
   const add = (name, uri, description, mimeType, contents) =>
     server.registerResource(name, uri, { description, mimeType }, () => ({

@@ -43,7 +43,10 @@ function newEra() {
   return (request) => handler.fetch(request);
 }
 
-/** A server for each session, with a stream of its own for what it says unasked, and events that can be had again. */
+/**
+ * A server for each session, with a stream of its own for messages outside of requests, and events that can be had
+ * again.
+ */
 function oldEra() {
   const sessions = new Map();
 

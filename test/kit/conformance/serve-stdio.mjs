@@ -7,6 +7,7 @@ export async function serveStdio(era) {
     serveModern(() => offer('new', { live: true }), { legacy: 'reject' });
     return;
   }
-  // Connected by hand, as servers of that time are: whoever asks it for server/discover is told that there is no such method.
+  // Connected by hand, as servers of that time are: a client that sends server/discover is told that there is no such
+  // method.
   await offer('old', { live: true }).connect(new StdioServerTransport());
 }

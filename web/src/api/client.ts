@@ -8,7 +8,10 @@ export interface Problem {
   readonly message: string;
 }
 
-/** The hub refused, or could not be reached (`status` 0). `message` is the hub's own: what was attempted, why not, what to do. */
+/**
+ * The hub refused, or could not be reached (`status` 0). `message` is the hub's own: what was attempted, why not, what
+ * to do.
+ */
 export class ApiError extends Error {
   readonly status: number;
   readonly problems: readonly Problem[];

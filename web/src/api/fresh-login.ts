@@ -5,7 +5,10 @@ export const passwordAsk = createStore<((given: boolean) => void) | undefined>(u
 
 let asking: Promise<boolean> | undefined;
 
-/** Asks for the password because the login is too old for something; true when it was given. One dialog for all that wait for it. */
+/**
+ * Asks for the password because the login is too old for something; true when it was given. One dialog for all that
+ * wait for it.
+ */
 export function freshLogin(): Promise<boolean> {
   asking ??= new Promise<boolean>((resolve) => passwordAsk.set(resolve)).finally(() => {
     asking = undefined;

@@ -13,7 +13,10 @@ interface KeepFollowing {
 const firstWaitMs = 300;
 const longestWaitMs = 5_000;
 
-/** Follows a stream until it is stopped, or the session is over. One that breaks is opened again after the last event that came. */
+/**
+ * Follows a stream until it is stopped, or the session is over. One that breaks is opened again after the last event
+ * that came.
+ */
 export async function keepFollowing(path: string, { signal, opened, received, lost }: KeepFollowing): Promise<void> {
   let waitMs = firstWaitMs;
   let lastEventId: string | undefined;

@@ -18,15 +18,19 @@ export const queryClient = new QueryClient({
   },
 });
 
-/** What the hub has no more, or is being asked to remove: a page that still shows it would only hear that it is not there. */
+/**
+ * What the hub has no more, or is being asked to remove: a page that still shows it would only hear that it is not
+ * there.
+ */
 const leaving = new Map<QueryKey, 'asked' | 'gone'>();
 
 /** The key of changes that are shown before the hub has answered. */
 export const guessing = ['shown at once'];
 
 /**
- * Asks again for everything that is shown and that the hub can have changed: by the last of the changes that are shown already, since what the hub says before it has them all
- * would take them off the page for a moment. `ending` of them are over.
+ * Asks again for everything that is shown and that the hub can have changed: by the last of the changes that are shown
+ * already, since what the hub says before it has them all would take them off the page for a moment. `ending` of them
+ * are over.
  */
 export function refresh(ending = 0): void {
   if (queryClient.isMutating({ mutationKey: guessing }) > ending) return;
@@ -41,7 +45,10 @@ export function refresh(ending = 0): void {
   });
 }
 
-/** Nothing below `keys` is asked for any more, until what is called says that they stay, or no page shows them any longer. */
+/**
+ * Nothing below `keys` is asked for any more, until what is called says that they stay, or no page shows them any
+ * longer.
+ */
 export async function startRemoving(keys: readonly QueryKey[]): Promise<(removed: boolean) => void> {
   for (const key of keys) leaving.set(key, 'asked');
   await Promise.all(keys.map((queryKey) => queryClient.cancelQueries({ queryKey })));

@@ -6,7 +6,10 @@ import { FormError } from '../ui/failure.tsx';
 import { TextField } from '../ui/field.tsx';
 
 interface LoginFormProps {
-  /** The user who is logged in already and has to give the password once more; undefined where the name is asked for too. */
+  /**
+   * The user who is logged in already and has to give the password once more; undefined where the name is asked for
+   * too.
+   */
   readonly loggedIn?: string;
   /** Called with the token of the new login. */
   readonly onToken: (token: string) => void;

@@ -13,7 +13,10 @@ import { boot } from '../boot.ts';
 import { Crashed, Forbidden, NotFound } from './dead-ends.tsx';
 import { Shell } from './shell.tsx';
 
-/** Every page by its address; the first parts are known to the hub too (`src/http/dashboard/files.ts`). Each page is loaded when it is opened. */
+/**
+ * Every page by its address; the first parts are known to the hub too (`src/http/dashboard/files.ts`). Each page is
+ * loaded when it is opened.
+ */
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: Crashed });
 

@@ -30,8 +30,8 @@ export function guess<T>(key: QueryKey, change: (old: T) => T): Guess {
 }
 
 /**
- * Something that changes the hub: shown at once, undone when it fails, and asked for again either way. What is shown at once is sent one after the other, so that
- * of two quick clicks the second is what stays.
+ * Something that changes the hub: shown at once, undone when it fails, and asked for again either way. What is shown at
+ * once is sent one after the other, so that of two quick clicks the second is what stays.
  */
 export function useAction<V = void, R = unknown>({ run, at, removes, done, quiet = false }: Action<V, R>) {
   const words = useErrorText();

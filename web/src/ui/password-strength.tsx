@@ -14,7 +14,9 @@ interface Judged {
 const filled = { weak: 1, fair: 2, good: 3, strong: 4 } as const;
 const colours = { weak: 'bg-bad', fair: 'bg-warn', good: 'bg-good', strong: 'bg-good' } as const;
 
-/** How strong a new password is, as the hub judges it; nothing while nothing is typed, or when the hub does not answer. */
+/**
+ * How strong a new password is, as the hub judges it; nothing while nothing is typed, or when the hub does not answer.
+ */
 export function PasswordStrength({ password, username }: { readonly password: string; readonly username: string }) {
   const { t } = useTranslation();
   const typed = useDelayed(password, 250);

@@ -75,7 +75,9 @@ export function isVariables(text: string): boolean {
   return text.replace(/\$\{(?:[A-Za-z_]\w*|file:[^{}]*)\}/g, '').trim() === '';
 }
 
-/** Replaces the values that options and assignments inside a text give to secrets: `sh -c "TOKEN=x serve --api-key y"`. */
+/**
+ * Replaces the values that options and assignments inside a text give to secrets: `sh -c "TOKEN=x serve --api-key y"`.
+ */
 export function hideInCommands(text: string, replacement: (name: string, found: string) => string): string {
   const given = /((?:^|\s)(?:--?[A-Za-z][\w-]*(?:=|\s+)|[A-Za-z]\w*=))(?!-)("[^"]*"|'[^']*'|[^\s"']+)/g;
   return text.replace(given, (whole, before: string, value: string) => {
@@ -84,5 +86,8 @@ export function hideInCommands(text: string, replacement: (name: string, found: 
   });
 }
 
-/** Notes a secret and what stands in its place; `isNamed` when its name says that it is one, and not only where it stood. */
+/**
+ * Notes a secret and what stands in its place; `isNamed` when its name says that it is one, and not only where it
+ * stood.
+ */
 export type Found = (secret: string, replacement: string, isNamed: boolean) => void;

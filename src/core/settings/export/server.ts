@@ -6,7 +6,10 @@ import { strip } from './strip.ts';
 /** Variables of the hub itself: a placeholder must not happen to be one of them. */
 const hubVariables = new Set(['JWT_SECRET', 'ADMIN_PASSWORD', 'DB_URL', 'DATABASE_URL']);
 
-/** Members that connect a server; the hub expands variables in them, so secrets in them become variables. The others lose theirs. */
+/**
+ * Members that connect a server; the hub expands variables in them, so secrets in them become variables. The others
+ * lose theirs.
+ */
 const connecting = new Set(['command', 'args', 'env', 'cwd', 'url', 'serverUrl', 'httpUrl', 'headers', 'openapi']);
 
 /** Settings of single tools, by name: a tool may be called `get_token`. */
@@ -50,7 +53,8 @@ export function serverWithoutSecrets(
     else if (byItem.has(key) && isObject(value)) result[key] = stripEach(value, found);
     else Object.assign(result, strip({ [key]: value }, found));
   }
-  // The same secret once more: in an argument, in the description. The API document is left to what is known to be a secret.
+  // The same secret once more: in an argument, in the description. The API document is left to what is known to be a
+  // secret.
   const { openapi, ...others } = result;
   return { ...hideAgain(others, own), ...(openapi !== undefined && { openapi }) };
 }
@@ -91,7 +95,10 @@ function hiddenText(text: string, what: string, variable: Variable): string {
   return hideInUrls(given, (part, secret) => (isVariables(secret) ? secret : variable(`${what}_${part}`, secret)));
 }
 
-/** Values of options that are called like secrets, variables and headers handed on to another program, and what looks like a secret. */
+/**
+ * Values of options that are called like secrets, variables and headers handed on to another program, and what looks
+ * like a secret.
+ */
 function hiddenArgs(args: readonly unknown[], variable: Variable): unknown[] {
   return args.map((arg, i) => {
     const before = args[i - 1];

@@ -13,12 +13,16 @@ export interface ExportOptions {
 type Document = Readonly<Record<string, unknown>>;
 
 /**
- * The settings as a document that can be handed to somebody, and imported again (CONTRACT §4, Export). Without `secrets: 'include'`:
+ * The settings as a document that can be given to another person, and imported again (CONTRACT §4, Export). Without
+ * `secrets: 'include'`:
  *
- * - In what connects a server (`env`, `headers`, `args`, `url`, `openapi`) a secret becomes a variable, `${<SERVER>_<NAME>}`, which the importing hub takes from
- *   its environment. Every value of `env` and `headers` counts as one, for nobody can tell; variables and `true`/`false` stay.
+ * - In what connects a server (`env`, `headers`, `args`, `url`, `openapi`) a secret becomes a variable,
+ * `${<SERVER>_<NAME>}`, which the importing hub takes from
+ *   its environment. Every value of `env` and `headers` counts as one, because the hub cannot tell; variables and
+ * `true`/`false` stay.
  * - Everywhere else a secret is left out: password hashes, OAuth secrets and tokens, API keys of `systemConfig`.
- * - Access keys and OAuth tokens (`bearerKeys`, `oauthTokens`) are left out whole: without their secret they open nothing.
+ * - Access keys and OAuth tokens (`bearerKeys`, `oauthTokens`) are left out whole: without their secret they open
+ * nothing.
  * - A secret that was recognised in one place is hidden wherever else it occurs.
  *
  * Throws HubError `not_found` for a server that is not there.

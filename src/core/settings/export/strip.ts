@@ -1,7 +1,10 @@
 import { isObject } from '../../protocol/rpc.ts';
 import { type Found, hideInUrls, hideKnownForms, isSecretName } from './secret-text.ts';
 
-/** A part of the settings without members that are called like secrets, without the values of `env` and `headers`, without logins in URLs. */
+/**
+ * A part of the settings without members that are called like secrets, without the values of `env` and `headers`,
+ * without logins in URLs.
+ */
 export function strip(value: unknown, found: Found): unknown {
   if (typeof value === 'string') {
     const gone = (secret: string) => {

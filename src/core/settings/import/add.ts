@@ -23,8 +23,8 @@ export interface Checked {
 }
 
 /**
- * Adds imported servers to the settings document, each by itself: one that is there already or cannot work costs the others nothing. `check` tells what is
- * wrong with a configuration, and in sentences what is odd.
+ * Adds imported servers to the settings document, each by itself: one that is there already or cannot work costs the
+ * others nothing. `check` tells what is wrong with a configuration, and in sentences what is odd.
  */
 export function addImported(
   draft: Draft,
@@ -53,14 +53,17 @@ export function addImported(
   });
 }
 
-/** An owner, and a folder of a bundle, are those of the hub it was exported from. What was somebody else's there nobody vouches for here yet. */
+/**
+ * An owner, and a folder of a bundle, are those of the hub it was exported from. No admin of this hub has vouched yet
+ * for a server that another user owned there.
+ */
 function withoutOrigin(draft: Draft, config: Readonly<Entry>): { own: Entry; notes: string[] } {
   const { bundle: _bundle, ...own }: Entry = config;
   const { owner } = own;
   if (typeof owner !== 'string' || listOf(draft, 'users').some((user) => user['username'] === owner))
     return { own, notes: [] };
   delete own['owner'];
-  // `admin` is what files call whoever runs the hub.
+  // In files, `admin` is the name of the hub's operator.
   if (owner === 'admin' || !switchOffUnvouched(own)) return { own, notes: [] };
   const why = `It was ${owner}'s, who is no user here, and is yours and switched off now: look where it leads and what it sends before you switch it on.`;
   return { own, notes: [why] };

@@ -2,18 +2,21 @@ import type { RequiredConfig } from '../required-config.ts';
 import { variableName } from '../variables.ts';
 import type { Inputs, Sink } from './sink.ts';
 
-/** Turns the variables of other programs into the hub's. One translator per server: it gathers the questions of that server. */
+/**
+ * Turns the variables of other programs into the hub's. One translator per server: it collects the values that this
+ * server asks for.
+ */
 export interface Translator {
   /** The text with the hub's variables in it. */
   translate(text: string, path: string): string;
-  /** What somebody has to give before the server can run, each once. */
+  /** What the user has to give before the server can run, each once. */
   required(): RequiredConfig[];
   require(config: RequiredConfig): void;
 }
 
 /**
- * `${env:NAME}` (VS Code, Cursor) and a text that is nothing but `$NAME` (Gemini CLI, MCPHub) become `${NAME}`; `${input:id}` becomes `${ID}` and a question.
- * What only an editor knows is reported.
+ * `${env:NAME}` (VS Code, Cursor) and a text that is nothing but `$NAME` (Gemini CLI, MCPHub) become `${NAME}`;
+ * `${input:id}` becomes `${ID}` and a question. What only an editor knows is reported.
  */
 export function createTranslator(inputs: Inputs, sink: Sink): Translator {
   const asked = new Map<string, RequiredConfig>();

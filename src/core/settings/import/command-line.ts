@@ -10,7 +10,10 @@ export interface Found {
   readonly path: string;
 }
 
-/** Servers from lines of a terminal: `claude mcp add …` and its like, or the command that starts a server. Undefined when it does not look like one. */
+/**
+ * Servers from lines of a terminal: `claude mcp add …` and its like, or the command that starts a server. Undefined
+ * when it does not look like one.
+ */
 export function fromCommandLines(text: string, sink: Sink): Found[] | undefined {
   const lines = splitLines(text)
     .map(withoutPrompt)

@@ -18,8 +18,8 @@ const ours = (
 ).split(' ');
 
 /**
- * One server as any client writes it, as an entry of our settings. Members that only the client understands are dropped. Undefined, with the
- * problems in the sink, when there is nothing to connect to.
+ * One server as any client writes it, as an entry of our settings. Members that only the client understands are
+ * dropped. Undefined, with the problems in the sink, when there is nothing to connect to.
  */
 export function readEntry(raw: unknown, path: string, inputs: Inputs, sink: Sink): ReadEntry | undefined {
   if (!isObject(raw)) {
@@ -94,7 +94,10 @@ function stdioOf(reader: Reader): ServerEntry | undefined {
   };
 }
 
-/** A variable of the server's own `env` in an argument is for the program to fill in (`mcp-remote --header A:${TOKEN}`): it stays as it is. */
+/**
+ * A variable of the server's own `env` in an argument is for the program to fill in (`mcp-remote --header A:${TOKEN}`):
+ * it stays as it is.
+ */
 function leaveToProgram(arg: string, env: Readonly<Record<string, string>> = {}): string {
   return arg.replace(/\$\{(\w+)\}/g, (whole, name: string) => (Object.hasOwn(env, name) ? literal(whole) : whole));
 }
@@ -190,7 +193,10 @@ function toolSwitches({ raw, path, sink }: Reader): { tools?: Record<string, { e
   return names.length > 0 ? { tools: Object.fromEntries(names.map((name) => [name, { enabled: false }])) } : {};
 }
 
-/** Seconds in the files of Cline and Codex, milliseconds in those of Gemini CLI; nobody means 600 ms or 600 000 s. */
+/**
+ * Seconds in the files of Cline and Codex, milliseconds in those of Gemini CLI; no author of a file means 600 ms or 600
+ * 000 s.
+ */
 function timeout({ raw }: Reader): { options?: Record<string, unknown> } {
   const seconds = raw['tool_timeout_sec'];
   const either = raw['timeout'];

@@ -1,7 +1,10 @@
 import type { Found } from './command-line.ts';
 import { isObject } from '../../protocol/rpc.ts';
 
-/** A server from a link that installs it: of Cursor (`name`, and `config` as base64 of JSON) or VS Code (JSON as the query, or `name` and `config`). */
+/**
+ * A server from a link that installs it: of Cursor (`name`, and `config` as base64 of JSON) or VS Code (JSON as the
+ * query, or `name` and `config`).
+ */
 export function fromInstallLink(text: string): Found | undefined {
   if (!/^\S+$/.test(text) || !URL.canParse(text)) return undefined;
   const url = new URL(text);

@@ -4,8 +4,8 @@ import { isNestedDeeperThan } from '../../json/nesting.ts';
 import { limits } from '../../limits.ts';
 
 /**
- * JSON as people paste it: comments, trailing commas, and members without the braces around them (`"github": {…}`, cut out of a larger
- * file). `error` says what is wrong and where.
+ * JSON as people paste it: comments, trailing commas, and members without the braces around them (`"github": {…}`, cut
+ * out of a larger file). `error` says what is wrong and where.
  */
 export function parseLoose(text: string): { value?: unknown; error?: string } {
   const strict = stripJsonComments(text, { trailingCommas: true });
@@ -25,7 +25,10 @@ export function parseLoose(text: string): { value?: unknown; error?: string } {
   }
 }
 
-/** The message with the place as people count it, and without the piece of the text that it may quote: that may be a secret. */
+/**
+ * The message with the place as people count it, and without the piece of the text that it may quote: that may be a
+ * secret.
+ */
 function withPlace(message: string, text: string): string {
   const at = faultAt(text);
   if (at === undefined) return 'it ends too early';
@@ -34,7 +37,10 @@ function withPlace(message: string, text: string): string {
   return `${what} in line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
 }
 
-/** `JSON.parse` often does not tell the place: it is the end of the shortest beginning of the text that no longer could become JSON. */
+/**
+ * `JSON.parse` often does not tell the place: it is the end of the shortest beginning of the text that no longer could
+ * become JSON.
+ */
 function faultAt(text: string): number | undefined {
   if (!isBroken(text)) return undefined;
   let whole = 0;

@@ -20,7 +20,7 @@ export interface ImportedServer {
   readonly name: string;
   /** For `mcpServers` of the settings. */
   readonly config: ServerEntry;
-  /** Values that the entry refers to as `${KEY}` and that somebody has to give. */
+  /** Values that the entry refers to as `${KEY}` and that the user has to give. */
   readonly requiredConfig: readonly RequiredConfig[];
 }
 
@@ -36,8 +36,9 @@ export interface ClientConfig {
 }
 
 /**
- * Reads whatever describes tool servers for some client: its settings file or a piece of it (Claude, Cursor, Windsurf, Cline, Gemini CLI, VS Code, Codex,
- * Zed, opencode), a hub's own settings, one server, a command line, an install link, a URL. Never throws; a bad server does not cost the others.
+ * Reads whatever describes tool servers for some client: its settings file or a piece of it (Claude, Cursor, Windsurf,
+ * Cline, Gemini CLI, VS Code, Codex, Zed, opencode), a hub's own settings, one server, a command line, an install link,
+ * a URL. Never throws; a bad server does not cost the others.
  */
 export function parseClientConfig(text: string): ClientConfig {
   const sink = createSink();
@@ -119,7 +120,7 @@ function unknown(sink: Sink): Recognised {
   return nothing;
 }
 
-/** An entry of our own kind: the settings room will check it, and every member of it is meant. */
+/** An entry in the hub's own format: the settings module checks it, and every member of it counts. */
 function asItIs(raw: unknown, path: string, sink: Sink): { config: ServerEntry; requiredConfig: [] } | undefined {
   if (isObject(raw)) return { config: raw, requiredConfig: [] };
   sink.problem(path, 'must be an object');

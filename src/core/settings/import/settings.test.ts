@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Draft, Entry } from '../document.ts';
 import { exportSettings } from '../export/settings.ts';
-import { passedOver } from './passed-over.ts';
+import { skippedMembers } from './skipped-members.ts';
 import { importSettings } from './settings.ts';
 
 const settings = (): Draft => ({
@@ -122,7 +122,7 @@ describe('what an import says of a user’s server that an admin made public', (
   const anns = { url, owner: 'ann', visibility: 'public', publishedBy: 'admin' };
   const after = (here: Entry, file: Entry) => {
     const draft: Draft = { mcpServers: here as Draft['mcpServers'] & object, users: structuredClone(users) };
-    const skipped = passedOver(draft, { mcpServers: file });
+    const skipped = skippedMembers(draft, { mcpServers: file });
     importSettings(draft, { mcpServers: file }, 'merge', 'admin');
     return { server: Object.values(draft.mcpServers ?? {}).at(-1), skipped };
   };
@@ -171,7 +171,7 @@ test('what was somebody’s who is unknown here is the importer’s and switched
     },
     users: [{ username: 'ann' }],
   };
-  const skipped = passedOver(draft, file);
+  const skipped = skippedMembers(draft, file);
   importSettings(draft, file, 'merge', 'root');
   expect(draft.mcpServers).toEqual({
     old: { url, owner: 'gone', description: 'new' },

@@ -20,9 +20,9 @@ export interface SettingsChange {
 export type ImportMode = 'merge' | 'replace';
 
 /**
- * Takes a settings file in, to be run inside one change of the settings. What an export of these very settings says of a secret (a variable in its place, or
- * nothing) leaves the secret as it is. Users that are there stay as they are, access keys and what the hub does not know are passed over (`passedOver`). Throws
- * HubError `invalid_input`.
+ * Takes a settings file in, to be run inside one change of the settings. What an export of these very settings says of
+ * a secret (a variable in its place, or nothing) leaves the secret as it is. Users that are there stay as they are,
+ * access keys and what the hub does not know are passed over (`passedOver`). Throws HubError `invalid_input`.
  */
 export function importSettings(draft: Draft, given: unknown, mode: ImportMode, by: string): SettingsChange[] {
   const attempt = 'Cannot import the settings';
@@ -47,14 +47,17 @@ interface Place {
   readonly by: string;
 }
 
-/** What one address was trusted with is not for the next one to have: whoever wrote the file need not be who knows the secrets. */
+/**
+ * Secrets that were given to one address must not go to another: the author of the file may be a person who does not
+ * know the secrets.
+ */
 function staysThere(entry: unknown, exported: Readonly<Entry> | undefined): boolean {
   return isObject(entry) && exported !== undefined && !leadsElsewhere(exported, entry);
 }
 
 /**
- * True for a server that a file calls public by an admin's word, where this hub does not know that of a server at that address: a file can be written by hand, or be
- * another hub's (decisions/0031).
+ * True for a server that a file calls public by an admin's word, where this hub does not know that of a server at that
+ * address: a file can be written by hand, or be another hub's (decisions/0031).
  */
 export function isPublishedElsewhere(
   entry: unknown,
@@ -72,7 +75,10 @@ function withoutPublisher(entry: unknown): unknown {
   return rest;
 }
 
-/** True for a server of a file whose owner is unknown here, and was not its owner here before. `admin` is what files call whoever runs the hub. */
+/**
+ * True for a server of a file whose owner is unknown here, and was not its owner here before. Files call the person who
+ * runs the hub `admin`.
+ */
 export function isOfStranger(users: readonly Entry[], entry: unknown, existing: Readonly<Entry> | undefined): boolean {
   if (!isObject(entry)) return false;
   const { owner } = entry;
@@ -80,7 +86,10 @@ export function isOfStranger(users: readonly Entry[], entry: unknown, existing: 
   return !users.some(({ username }) => username === owner);
 }
 
-/** What was somebody's who is unknown here comes to who imports it, and nobody vouches for it yet. Otherwise the next user of that name would have it. */
+/**
+ * A server whose owner is unknown here becomes the importer's, and no admin has approved it yet. Otherwise the next
+ * user of that name would have it.
+ */
 function takeOver(draft: Draft, given: Readonly<Entry>, before: Draft, by: string): void {
   const servers = draft.mcpServers ?? {};
   for (const name of Object.keys(given)) {
@@ -113,8 +122,8 @@ function takeServers(draft: Draft, given: Readonly<Entry>, { before, mode, by }:
 }
 
 /**
- * A group is the one of its id, else the one of its name that the file has no other id for, and keeps the id it has here: users and keys know it by that. Returns what an id of the
- * file is here.
+ * A group is the one of its id, else the one of its name that the file has no other id for, and keeps the id it has
+ * here: users and keys know it by that. Returns what an id of the file is here.
  */
 function takeGroups(draft: Draft, given: readonly unknown[], mode: ImportMode, by: string): (id: string) => string {
   const old = draft.groups ?? [];

@@ -1,9 +1,15 @@
-/** The words of a command line, as a POSIX shell splits them; variables stay as they are written. A quote that is never closed ends with the text. */
+/**
+ * The words of a command line, as a POSIX shell splits them; variables stay as they are written. A quote that is never
+ * closed ends with the text.
+ */
 export function splitWords(text: string): string[] {
   return splitLines(text).flat();
 }
 
-/** The command lines of a text, each as its words. A backslash (or `^`, or a backtick: Windows) at the end of a line joins it with the next. */
+/**
+ * The command lines of a text, each as its words. A backslash (or `^`, or a backtick: Windows) at the end of a line
+ * joins it with the next.
+ */
 export function splitLines(text: string): string[][] {
   const lines: string[][] = [];
   let words: string[] = [];

@@ -204,7 +204,7 @@ export const roundTools = [
   },
 ];
 
-/** Asks the questions together with a sealed note, and answers only to who brings the note back. */
+/** Asks the questions together with a sealed note, and answers only a client that sends the note back. */
 function remembering(note, questions) {
   return async (_, ctx) => {
     const asked = questions();

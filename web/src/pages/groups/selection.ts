@@ -24,7 +24,10 @@ export function chosen(selection: Selection | undefined, tool: string): boolean 
   return selection === 'all' || (selection?.includes(tool) ?? false);
 }
 
-/** The rows for what is searched and opened. Only the tools of servers that are open, or all while something is searched, are asked for. */
+/**
+ * The rows for what is searched and opened. Only the tools of servers that are open, or all while something is
+ * searched, are asked for.
+ */
 export function useRows(members: readonly GroupServer[], q: string, opened: ReadonlySet<string>) {
   const servers = useQuery(serversQuery);
   const all = servers.data ?? [];

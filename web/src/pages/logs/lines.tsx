@@ -21,12 +21,15 @@ interface LinesProps {
 /** How far from the end still counts as being there, in pixels. */
 const nearEnd = 24;
 
-/** Any number of lines in a frame of their own. It stays at the end when it is there, and where it is when it is not. */
+/**
+ * Any number of lines in a frame of their own. It stays at the end when it is there, and where it is when it is not.
+ */
 export function Lines({ entries, q, onKeyDown, onTop }: LinesProps) {
   const { t } = useTranslation();
   const frame = useRef<HTMLDivElement>(null);
   const [away, setAway] = useState(false);
-  // The same function while the lines are the same: another one has all of them measured again, at each step of scrolling.
+  // The same function while the lines are the same: another one has all of them measured again, at each step of
+  // scrolling.
   const getItemKey = useCallback((index: number) => entries[index]?.id ?? index, [entries]);
   const virtual = useVirtualizer({
     count: entries.length,

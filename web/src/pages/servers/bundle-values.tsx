@@ -37,7 +37,10 @@ interface BundleValuesProps {
   readonly onLater: () => void;
 }
 
-/** The bundle's `user_config` as a form: what it cannot run without first, and everything else below. Only what was changed is sent. */
+/**
+ * The bundle's `user_config` as a form: what it cannot run without first, and everything else below. Only what was
+ * changed is sent.
+ */
 export function BundleValues({ uploaded, busy, error, onSave, onLater }: BundleValuesProps) {
   const { t } = useTranslation();
   const { manifest, server, requiredConfig } = uploaded;

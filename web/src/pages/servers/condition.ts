@@ -1,6 +1,9 @@
 import type { ServerStatus, ServerSummary } from '../../api/types.ts';
 
-/** The status of a server; of one that is connecting what that waits for, and whether its entry of the settings cannot be used. */
+/**
+ * The status of a server; of one that is connecting what that waits for, and whether its entry of the settings cannot
+ * be used.
+ */
 export type Condition = ServerStatus | 'installing' | 'waitsToInstall' | 'waitsToStart' | 'unusable';
 
 export type Described = Pick<ServerSummary, 'type' | 'status' | 'phase' | 'waiting'>;
@@ -14,8 +17,8 @@ export function conditionOf({ type, status, phase, waiting }: Described): Condit
 }
 
 /**
- * True for a server that stays away until a person does something about it, or that failed. One that is trying again after a failure is still
- * among them; one that has not failed is not, however long its installation takes.
+ * True for a server that stays away until a person does something about it, or that failed. One that is trying again
+ * after a failure is still among them; one that has not failed is not, however long its installation takes.
  */
 export function needsPerson(server: Pick<ServerSummary, 'type' | 'enabled' | 'status' | 'error'>): boolean {
   const { type, enabled, status, error } = server;

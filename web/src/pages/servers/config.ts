@@ -153,7 +153,10 @@ function apiOf({ apiUrl, apiBase, rest }: Draft, old: Draft): unknown {
   return { ...without(openapi, ['url', 'schema', 'baseUrl']), ...document, ...said('baseUrl', apiBase.trim()) };
 }
 
-/** What has to be sent to make `next` of `before`: the members that differ, and null for those that are gone. Others are left to whoever changes them. */
+/**
+ * What has to be sent to make `next` of `before`: the members that differ, and null for those that are gone. Others are
+ * left to whoever changes them.
+ */
 export function changesOf(before: JsonObject, next: JsonObject): JsonObject {
   const members = [...new Set([...Object.keys(before), ...Object.keys(next)])];
   const changed = members.filter((member) => JSON.stringify(before[member]) !== JSON.stringify(next[member]));

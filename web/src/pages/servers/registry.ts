@@ -46,7 +46,10 @@ export interface RegistryAnswer {
   readonly nextCursor?: string;
 }
 
-/** The form filled in for it; undefined when this hub knows no way to start it. A remote address is taken before a program: nothing has to be installed. */
+/**
+ * The form filled in for it; undefined when this hub knows no way to start it. A remote address is taken before a
+ * program: nothing has to be installed.
+ */
 export function newServerOf(server: RegistryServer, programs: boolean): NewServer | undefined {
   const draft = remoteDraft(server) ?? (programs ? packageDraft(server) : undefined);
   if (!draft) return undefined;

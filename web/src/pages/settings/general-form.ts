@@ -25,8 +25,8 @@ interface Unsaved {
 const nothing: Unsaved = { edits: {}, since: {} };
 
 /**
- * The settings in a form. Only what one changes is kept apart from what the hub has: when somebody else changes them meanwhile, the rest of the form shows that,
- * and saving leaves it alone.
+ * The settings in a form. Only what one changes is kept apart from what the hub has: when somebody else changes them
+ * meanwhile, the rest of the form shows that, and saving leaves it alone.
  */
 export function useGeneralForm(system: System) {
   const [unsaved, setUnsaved] = useState(nothing);

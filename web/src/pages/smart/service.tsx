@@ -45,7 +45,10 @@ interface Edits {
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** Who makes vectors of texts: nobody outside, or a service with its key. What one has typed stays when somebody else changes the rest. */
+/**
+ * Who makes vectors of texts: nobody outside, or a service with its key. What one has typed stays when somebody else
+ * changes the rest.
+ */
 export function Service({ system }: { readonly system: System }) {
   const { t } = useTranslation();
   const [edits, setEdits] = useState<Edits>({ values: {} });

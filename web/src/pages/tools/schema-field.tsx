@@ -80,7 +80,10 @@ function Simple(props: SchemaFieldProps) {
   return <TextField {...shared} type={format ?? 'text'} inputMode={isNumber ? 'decimal' : undefined} />;
 }
 
-/** Text that a number would be shown as otherwise stays text (`1.` on the way to `1.5`, more digits than a number keeps): the hub converts it exactly, or says why not. */
+/**
+ * Text that a number would be shown as otherwise stays text (`1.` on the way to `1.5`, more digits than a number
+ * keeps): the hub converts it exactly, or says why not.
+ */
 function asNumber(text: string): number | string {
   const number = Number(text);
   return Number.isFinite(number) && String(number) === text.trim() ? number : text;
@@ -267,7 +270,10 @@ function Variants(props: SchemaFieldProps) {
   );
 }
 
-/** For what has no better field. What is typed is the value only while it is JSON; until it is again there is none, and the form cannot be sent. */
+/**
+ * For what has no better field. What is typed is the value only while it is JSON; until it is again there is none, and
+ * the form cannot be sent.
+ */
 function Json(props: SchemaFieldProps) {
   const { t } = useTranslation();
   const { value, onChange } = props;

@@ -28,7 +28,9 @@ export function resolved(schema: unknown, root: JsonObject, steps = 8): JsonObje
   return { ...resolved(found, root, steps - 1), ...beside };
 }
 
-/** The member that one part of a reference names; undefined for what is wrongly encoded, which then refers to nothing. */
+/**
+ * The member that one part of a reference names; undefined for what is wrongly encoded, which then refers to nothing.
+ */
 function keyIn(part: string): string | undefined {
   try {
     return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');

@@ -1,0 +1,44 @@
+import type { Closers } from '../core/closers.ts';
+import type { ServerState } from '../core/hub.ts';
+
+/** Knows when no server is connecting any more. */
+export interface ServerReadiness {
+  /** Resolves when no server is `connecting` any more, or after `timeoutMs`; never once the hub closes. */
+  settled(timeoutMs: number): Promise<void>;
+  /** Call it whenever the state of a server may have changed. */
+  look(): void;
+}
+
+/** `states` is called only while a caller waits. */
+export function createServerReadiness(states: () => readonly ServerState[], closers: Closers): ServerReadiness {
+  const waiting = new Set<Waiter>();
+  const isBusy = (): boolean => states().some(({ status }) => status === 'connecting');
+  closers.add(() => {
+    for (const { timer } of waiting) clearTimeout(timer);
+    waiting.clear();
+  });
+
+  return {
+    async settled(timeoutMs) {
+      if (!isBusy()) return;
+      await new Promise<void>((resolve) => {
+        const waiter = { resolve, timer: setTimeout(() => wake(waiter), timeoutMs) };
+        waiting.add(waiter);
+      });
+    },
+    look() {
+      if (waiting.size > 0 && !isBusy()) for (const waiter of waiting) wake(waiter);
+    },
+  };
+
+  function wake(waiter: Waiter): void {
+    clearTimeout(waiter.timer);
+    waiting.delete(waiter);
+    waiter.resolve();
+  }
+}
+
+interface Waiter {
+  readonly resolve: () => void;
+  readonly timer: NodeJS.Timeout;
+}

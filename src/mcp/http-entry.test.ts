@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test } from 'vitest';
+import { atEnd } from '../../test/kit/at-end.ts';
+import { logLines } from '../../test/kit/channel-log.ts';
+import { raw, stream } from '../../test/kit/raw.ts';
+import { clientParts } from '../../test/kit/client-parts.ts';
+import { until } from '../../test/kit/until.ts';
+import { emptyCatalogue } from '../core/catalogue.ts';
+import { anonymous } from '../core/access/principal.ts';
+import { createEventLogs } from './event-log.ts';
+import { createByteBudget } from '../core/byte-budget.ts';
+import { createSealer } from '../core/seal.ts';
+import type { Settings } from '../core/settings/types.ts';
+import { createViews } from '../core/access/view.ts';
+import { createServerRequests } from './server-requests/server-requests.ts';
+import { createAnnouncer } from './announcer.ts';
+import { createHttpEntry, type HttpEntryOptions } from './http-entry.ts';
+import { createSessions } from './sessions.ts';
+import { createStreams } from './stream.ts';
+
+// The HTTP entry alone, for moments that a test from outside cannot produce.
+
+const settings = {
+  servers: new Map(),
+  groups: [],
+  users: [],
+  keys: [],
+  system: { nameSeparator: '-', routing: { enableGlobalRoute: true } },
+} as unknown as Settings;
+
+async function httpEntry(options: Partial<HttpEntryOptions> = {}) {
+  const streams = createStreams();
+  const sessions = createSessions(createSealer(randomBytes(32), 'session'));
+  const views = createViews(() => ({ settings, catalogue: emptyCatalogue }));
+  const announcer = createAnnouncer(views);
+  const log = logLines();
+  const server = createServer(
+    createHttpEntry({
+      basePath: '',
+      guard: { refused: () => undefined, isOwn: () => false },
+      allowedOrigins: [],
+      outside: { reaches: () => false },
+      settings: () => settings,
+      identify: () => 'none',
+      other: (_, res) => void res.writeHead(404).end(),
+      foreign: (_, why) => why,
+      sessions,
+      announcer,
+      streams,
+      eventLogs: createEventLogs(),
+      ...clientParts(views),
+      pageSize: () => 0,
+      connection: () => undefined,
+      serverRequests: createServerRequests(createSealer(randomBytes(32), 'test')),
+      address: () => undefined,
+      taken: new Set(),
+      isHttps: () => false,
+      badCredential: () => undefined,
+      bodies: createByteBudget(() => 1_000_000),
+      metadataUrl: () => '',
+      finished: () => undefined,
+      version: '1',
+      log,
+      ...options,
+    }).enter,
+  ).listen(0, '127.0.0.1');
+  atEnd(() => {
+    streams.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  await until('it listens', () => server.listening);
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  return { url, sessions, log, server };
+}
+
+test('a client that leaves while its credential is looked at leaves nothing behind', async () => {
+  const waiting: ((who: 'none') => void)[] = [];
+  let slow = false;
+  const { url, sessions, server } = await httpEntry({
+    identify: () => (slow ? new Promise((resolve) => waiting.push(resolve)) : 'none'),
+  });
+  const id = sessions.begin(anonymous, { kind: 'all' }, '2025-11-25');
+  const headers = { 'mcp-session-id': id };
+  slow = true;
+  const responses: ServerResponse[] = [];
+  server.on('request', (_, res) => void responses.push(res));
+  const opening = stream(url, { headers, timeoutMs: 200 });
+  await until('the request', () => waiting[0]);
+  await expect(opening).rejects.toThrow('took longer');
+  server.closeAllConnections();
+  await until('the response is closed', () => responses.every((res) => res.destroyed));
+  slow = false;
+  for (const go of waiting) go('none');
+  await raw(url, { body: { jsonrpc: '2.0', id: 1, method: 'ping' } });
+  expect(sessions.liveCount).toBe(0);
+});

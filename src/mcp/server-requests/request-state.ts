@@ -1,0 +1,53 @@
+import { HubError } from '../../core/errors.ts';
+import { principalId } from '../../core/access/principal.ts';
+import { scopeId } from '../../core/access/scope.ts';
+import type { Sealer } from '../../core/seal.ts';
+import type { Target } from '../../core/access/view.ts';
+import type { ClientRequest } from '../request.ts';
+
+/**
+ * What a `requestState` of the hub holds: the state that the server itself gave, or the id of a suspended call and of
+ * the one use that is allowed.
+ */
+export type StateContent =
+  | { readonly kind: 'server'; readonly state: string }
+  | { readonly kind: 'parked'; readonly id: string; readonly use: string };
+
+/**
+ * Makes and reads the `requestState` that clients of 2026-07-28 carry from one round of a call to the next (Multi
+ * Round-Trip Requests, Server Requirements, 4 and 5): sealed, so that it cannot be altered, and bound to one principal,
+ * endpoint, target and server, for a limited time.
+ */
+export interface RequestStates {
+  seal(request: ClientRequest, target: Target, content: StateContent, lifeMs: number): string;
+  /** Throws HubError `invalid_input`, with the same text for every fault. */
+  open(token: unknown, request: ClientRequest, target: Target): StateContent;
+}
+
+export function createRequestStates(sealer: Sealer, now: () => number = Date.now): RequestStates {
+  return {
+    seal(request, target, content, lifeMs) {
+      const inner = content.kind === 'server' ? ['s', content.state] : ['p', content.id, content.use];
+      return sealer.seal(JSON.stringify([binding(request, target), now() + lifeMs, ...inner]));
+    },
+    open(token, request, target) {
+      const text = typeof token === 'string' ? sealer.open(token) : undefined;
+      const [bound, until, kind, first, second] = text === undefined ? [] : (JSON.parse(text) as unknown[]);
+      if (bound !== binding(request, target) || !(Number(until) > now())) throw badState();
+      if (kind === 's') return { kind: 'server', state: String(first) };
+      return { kind: 'parked', id: String(first), use: String(second) };
+    },
+  };
+}
+
+/** One text for every fault, so that a client learns nothing about the states of others. */
+export function badState(): HubError {
+  return new HubError(
+    'invalid_input',
+    'params.requestState is not valid: it expired, was used, or was given for another call, endpoint or caller. Make the call anew, without it.',
+  );
+}
+
+function binding({ principal, scope, method }: ClientRequest, { server, key }: Target): string {
+  return JSON.stringify([principalId(principal), scopeId(scope), method, server, key]);
+}

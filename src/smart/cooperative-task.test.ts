@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { limits } from '../core/limits.ts';
+import { createCooperativeTask } from './cooperative-task.ts';
+
+/** Work of so many steps, a millisecond each of a clock of its own. */
+function clocked() {
+  let time = 0;
+  const slices = createCooperativeTask(() => time);
+  const done: string[] = [];
+  function* steps(name: string, count: number): Generator<void> {
+    for (let n = 0; n < count; n++) {
+      time++;
+      done.push(name);
+      yield;
+    }
+  }
+  return { slices, steps, done };
+}
+
+test('what fits into a slice is done at once', async () => {
+  const { slices, steps, done } = clocked();
+  slices.start(steps('a', limits.indexSliceMs - 1));
+  expect(done).toHaveLength(limits.indexSliceMs - 1);
+  await slices.done();
+});
+
+test('what does not lets others in between, and is done in the end', async () => {
+  const { slices, steps, done } = clocked();
+  const count = limits.indexSliceMs * 5;
+  slices.start(steps('a', count));
+  let turns = 0;
+  const other = (): void => void (done.length < count && (turns++, setImmediate(other)));
+  other();
+  expect(done).toHaveLength(limits.indexSliceMs);
+  await slices.done();
+  expect(done).toHaveLength(count);
+  expect(turns).toBeGreaterThanOrEqual(4);
+});
+
+test('later work takes the place of what runs', async () => {
+  const { slices, steps, done } = clocked();
+  slices.start(steps('old', 100 * limits.indexSliceMs));
+  slices.start(steps('new', 2 * limits.indexSliceMs));
+  await slices.done();
+  expect(done.filter((name) => name === 'new')).toHaveLength(2 * limits.indexSliceMs);
+  expect(done.filter((name) => name === 'old')).toHaveLength(limits.indexSliceMs);
+  slices.start(steps('stopped', 100 * limits.indexSliceMs));
+  slices.stop();
+  await slices.done();
+  expect(done.filter((name) => name === 'stopped')).toHaveLength(limits.indexSliceMs);
+});
+
+test('a step that fails is heard of by who waits, and work goes on', async () => {
+  const { slices, steps, done } = clocked();
+  function* failing(): Generator<void> {
+    yield* steps('a', limits.indexSliceMs);
+    throw new Error('broken');
+  }
+  slices.start(failing());
+  await expect(slices.done()).rejects.toThrow('broken');
+  slices.start(steps('b', 1));
+  await slices.done();
+  expect(done.at(-1)).toBe('b');
+});

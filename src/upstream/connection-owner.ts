@@ -1,0 +1,62 @@
+import { isGone, userOf } from '../core/access/rules.ts';
+import { HubError } from '../core/errors.ts';
+import { isPerUser } from '../core/access/per-user.ts';
+import { type Principal, principalOf } from '../core/access/principal.ts';
+import type { ServerSettings, Settings } from '../core/settings/types.ts';
+import type { Connection } from './connection.ts';
+import type { DedicatedConnectionsOptions, ConnectionOwner } from './dedicated-connections.ts';
+
+/** For whom a connection is made; `user` is who it is signed in as, where users sign in alone. */
+export type SignedInOwner = ConnectionOwner & { readonly user: string | undefined };
+
+/**
+ * The owner of a connection to this server; undefined where all clients share one connection. Throws HubError
+ * `oauth_required` for a user who has to sign in first, and `unauthenticated` or `forbidden` for a caller that is not a
+ * user, where only users may use the server.
+ */
+export function connectionOwnerOf(
+  server: ServerSettings | undefined,
+  asked: ConnectionOwner,
+  { settings, refusal: refusalOf }: Pick<DedicatedConnectionsOptions, 'settings' | 'refusal'>,
+): SignedInOwner | undefined {
+  if (!server || !isPerUser(server)) return server?.perSessionClient ? { ...asked, user: undefined } : undefined;
+  const account = userOf(settings(), asked.principal);
+  if (!account) throw nobodySignedIn(server.name, asked.principal);
+  const user = account.username;
+  const refusal = refusalOf?.(server, user);
+  if (refusal) throw refusal;
+  if (server.perSessionClient) return { ...asked, user };
+  // A user's access key is that user there.
+  return { principal: principalOf(account), session: '', user };
+}
+
+/** Whether a dedicated connection to a server is of no more use with the current settings. */
+export function isOver(
+  entry: Readonly<Record<'connection' | 'shared', Connection>> & {
+    readonly owner: ConnectionOwner;
+    readonly user: string | undefined;
+    readonly isTemporary: boolean;
+  },
+  now: Pick<DedicatedConnectionsOptions, 'shared'> & {
+    readonly settings: Settings;
+    readonly refusal: DedicatedConnectionsOptions['refusal'] | undefined;
+  },
+): boolean {
+  const { user, owner, isTemporary } = entry;
+  const { name } = entry.shared.server;
+  const server = now.settings.servers.get(name);
+  if (!server || now.shared(name) !== entry.shared || isPerUser(server) !== (user !== undefined)) return true;
+  // A new user with the name of a deleted user must not get that user's sessions.
+  if (isGone(now.settings, owner.principal)) return true;
+  if (user === undefined) return server.perSessionClient === isTemporary;
+  // After a sign-out also existing connections end. A connection with calls under way is kept until they are answered:
+  // their own errors say more.
+  return now.refusal?.(server, user) !== undefined && entry.connection.inFlight === 0;
+}
+
+/** Each call is made as a user, and here is none. */
+function nobodySignedIn(server: string, principal: Principal): HubError {
+  const text = `Server "${server}" is used by each user with a sign-in of their own`;
+  if (principal.kind === 'anonymous') return new HubError('unauthenticated', `${text}. Log in to the hub first.`);
+  return new HubError('forbidden', `${text}, and this access key is nobody's. Use one of your own.`);
+}
