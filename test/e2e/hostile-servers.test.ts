@@ -464,7 +464,7 @@ test('a child that does not read what it is sent fails its own calls only', asyn
   process.kill(child, 'SIGSTOP');
   const own = await session(hub.mcp());
   const big = 'x'.repeat(4 * 1024 * 1024);
-  const stuck = Array.from({ length: 24 }, () => own.call('deaf-delay', { tag: big }, { timeoutMs: 30_000 }));
+  const stuck = Array.from({ length: 24 }, () => own.call('deaf-delay', { tag: big }, { timeoutMs: 110_000 }));
   await goodServerWorks(hub);
   process.kill(child, 'SIGCONT');
   const answers = await Promise.all(stuck);

@@ -24,7 +24,7 @@ export async function askingHttp(): Promise<{ type: string; url: string }> {
     child.stdout?.setEncoding('utf8').once('data', (text: string) => resolve(text.trim()));
     child.once('exit', (code) => reject(new Error(`The asking server ended with ${code}`)));
   });
-  return { type: 'streamable-http', url: await within('the start of the asking server', url, 15_000) };
+  return { type: 'streamable-http', url: await within('the start of the asking server', url, 60_000) };
 }
 
 /** A client that can be asked everything. */

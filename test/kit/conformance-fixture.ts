@@ -25,5 +25,5 @@ export async function httpFixture(era: Era): Promise<string> {
     child.stdout?.setEncoding('utf8').once('data', (text: string) => resolve(text.trim()));
     child.once('exit', (code) => reject(new Error(`The fixture ended with ${code}`)));
   });
-  return within('the start of the fixture', url, 15_000);
+  return within('the start of the fixture', url, 60_000);
 }

@@ -42,7 +42,7 @@ export async function emptyDatabase(kind: keyof typeof places): Promise<Database
 }
 
 /** How long a test waits for a database on a machine that is busy with other tests. */
-export const databaseWaitMs = 25_000;
+export const databaseWaitMs = 60_000;
 
 async function openShared(kind: keyof typeof places): Promise<DatabaseHandle> {
   const url = kind === 'postgres' ? await (await sharedPostgres()).createDatabase() : undefined;

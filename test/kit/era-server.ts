@@ -103,7 +103,7 @@ async function listening([file = '', ...args]: string[]): Promise<string> {
   const said = new Promise<string>((resolve) => {
     child.stdout?.setEncoding('utf8').once('data', (text: string) => resolve(text.trim()));
   });
-  return within('the start of the server', said, 15_000);
+  return within('the start of the server', said, 60_000);
 }
 
 function prepare(options: EraOptions) {

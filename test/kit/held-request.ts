@@ -38,11 +38,11 @@ export async function heldRequest(
   answer.catch(() => undefined);
   const asked = new Promise<void>((resolve) => outgoing.once('continue', () => resolve()));
   outgoing.flushHeaders();
-  await within('the hub asks for the body', Promise.race([asked, answer]), 10_000);
+  await within('the hub asks for the body', Promise.race([asked, answer]), 60_000);
   return {
     finish() {
       outgoing.end(content);
-      return within(`${method} ${url}`, answer, 15_000);
+      return within(`${method} ${url}`, answer, 60_000);
     },
   };
 }

@@ -145,7 +145,7 @@ export function openApi(openapi: Record<string, unknown>, { headers = {}, ...opt
       userAgent: 'toolhub/test',
       log: logTo(logged),
       maxMessageBytes: 4 * 1024 * 1024,
-      timeoutMs: 10_000,
+      timeoutMs: 60_000,
       allowPrivateAddresses: true,
       allowedCidrs: [],
       ...options,

@@ -49,7 +49,7 @@ export async function startPostgres(): Promise<TestPostgres> {
       ...settings.flatMap((one) => ['-c', one]),
     ]);
     server.stderr?.resume();
-    await until('PostgreSQL answers', () => ask(port, 'select 1').then(() => true), 20_000);
+    await until('PostgreSQL answers', () => ask(port, 'select 1').then(() => true), 60_000);
   }
 
   async function end(signal: NodeJS.Signals): Promise<void> {

@@ -97,7 +97,7 @@ export async function raw(url: string, options: RawOptions = {}): Promise<RawAns
   const { incoming, text } = await within(
     `${options.method ?? 'POST'} ${url}`,
     exchange(),
-    options.timeoutMs ?? 15_000,
+    options.timeoutMs ?? 60_000,
   );
   const type = incoming.headers['content-type'] ?? '';
   const texts = type.includes('text/event-stream')
@@ -175,7 +175,7 @@ export async function stream(url: string, options: RawOptions = {}): Promise<Str
   const { incoming, destroy } = await within(
     `opening ${url}`,
     open(url, { method: 'GET', ...options }),
-    options.timeoutMs ?? 10_000,
+    options.timeoutMs ?? 60_000,
   );
   const events: SseEvent[] = [];
   const ids: string[] = [];
@@ -185,8 +185,16 @@ export async function stream(url: string, options: RawOptions = {}): Promise<Str
   incoming.setEncoding('utf8');
   let whole = '';
   const isStream = (incoming.headers['content-type'] ?? '').includes('event-stream');
+  let tail = '';
   incoming.on('data', (chunk: string) => {
     if (!isStream) whole += chunk;
+    // Looking through all of a large event again for each of its pieces would take half a minute on a busy machine.
+    const isUnfinished = !/[\r\n]{2}/.test(tail + chunk);
+    tail = (tail + chunk).slice(-3);
+    if (isUnfinished) {
+      rest += chunk;
+      return;
+    }
     const split = splitEvents(rest + chunk);
     rest = split.rest;
     for (const event of split.events) {

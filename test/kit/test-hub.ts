@@ -127,7 +127,7 @@ export async function testHub(options: HubOptions = {}): Promise<TestHub> {
   const reached = reach(hub.url);
   // Until then memory answers, and a run on a database is to test the database.
   if (testDatabase !== 'off' && options.env?.['DB_URL'] === undefined) {
-    await until('the database is ready', async () => (await reached.health()).database.state === 'ready', 25_000);
+    await until('the database is ready', async () => (await reached.health()).database.state === 'ready', 60_000);
   }
   return { ...own, ...reached, hub, close };
 }
@@ -161,7 +161,7 @@ export async function hubProcess(options: HubOptions = {}): Promise<HubProcess> 
       // Its servers may have said something before.
       return /is ready".*?"url":"(https?:\/\/[^"/]+)/.exec(started.output())?.[1];
     },
-    15_000,
+    60_000,
   );
   const base = `${url}${started.env['BASE_PATH'] ?? ''}`;
   await until(
@@ -209,7 +209,7 @@ async function startProcess(options: HubOptions) {
     exited,
     stop: (signal: NodeJS.Signals) => {
       child.kill(signal);
-      return within(`the end after ${signal}`, exited, 20_000);
+      return within(`the end after ${signal}`, exited, 60_000);
     },
   };
 }
@@ -218,7 +218,7 @@ async function startProcess(options: HubOptions) {
 async function endProcess(child: ChildProcess, exited: Promise<Exit>): Promise<void> {
   child.kill('SIGTERM');
   try {
-    await within('the end after SIGTERM', exited, 15_000);
+    await within('the end after SIGTERM', exited, 60_000);
   } catch {
     child.kill('SIGKILL');
     await exited;

@@ -10,7 +10,7 @@ export class Hopeless extends Error {}
 export async function until<T>(
   what: string,
   look: () => T | Promise<T>,
-  timeoutMs = 30_000,
+  timeoutMs = 60_000,
 ): Promise<Exclude<T, undefined | null | false>> {
   const end = performance.now() + timeoutMs;
   let last: unknown;
