@@ -62,7 +62,7 @@ describe('the tools of an OpenAPI 3.0 document', () => {
     expect(inputSchema).toEqual({
       type: 'object',
       properties: {
-        connectionOwner: { type: ['string', 'null'] },
+        tenant: { type: ['string', 'null'] },
         limit: { type: 'integer', format: 'int32', exclusiveMinimum: 0, maximum: 100, default: 20, examples: [50] },
         status: { type: 'array', items: { type: 'string', enum: ['available', 'sold'] }, description: 'Any of these.' },
         page_size: { type: 'integer', description: 'Sent as query parameter "page[size]".' },
@@ -112,7 +112,7 @@ describe('the tools of an OpenAPI 3.0 document', () => {
 describe('a call', () => {
   test('puts path, query, header and cookie where the document wants them', async () => {
     const args = {
-      connectionOwner: 'a&b=c',
+      tenant: 'a&b=c',
       limit: 5,
       status: ['available', 'sold'],
       page_size: 3,
