@@ -62,7 +62,7 @@ describe('login', () => {
 });
 
 describe('a password that the hub made up', () => {
-  test('is to be changed, and then nobody asks any more', async () => {
+  test('is to be changed, and then is not asked for any more', async () => {
     const fresh = await testHub({ env: { ADMIN_PASSWORD: '' } });
     const made = { username: 'admin', password: fresh.hub.adminPassword ?? '' };
     const page = await visit(fresh, '/', { as: made, expected: /401/ });

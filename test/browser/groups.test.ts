@@ -78,7 +78,7 @@ test('tools are searched for across servers, and many are chosen at once', async
 test('one tool of a server that is not in the group comes without the others, in one request', async () => {
   await api(hub, 'POST', '/groups', { token: admin, body: { name: 'one' } });
   const page = await visit(hub, '/groups/one', { expected: /403/ });
-  // Whatever would come second is refused.
+  // What would come second is refused.
   await page.route('**/server-configs/**', (route) =>
     route.request().method() === 'GET' ? route.continue() : route.fulfill({ status: 403, json: { success: false } }),
   );
@@ -176,11 +176,11 @@ test('a choice that is refused is taken back', async () => {
   const page = await visit(hub, '/groups/both', { expected: /409/ });
   await page.getByText('There is no such server any more.').waitFor();
   await page.route('**/groups/g2/servers', (route) =>
-    route.fulfill({ status: 409, json: { success: false, message: 'Somebody was faster.' } }),
+    route.fulfill({ status: 409, json: { success: false, message: 'Another change came first.' } }),
   );
   const beta = page.getByRole('checkbox', { name: 'beta is in the group' });
   await beta.click();
-  await page.getByText('Somebody was faster.').waitFor();
+  await page.getByText('Another change came first.').waitFor();
   await expect.poll(() => beta.isChecked()).toBe(false);
 });
 

@@ -39,7 +39,7 @@ function open(): Promise<Browser> {
 }
 
 export interface Visit {
-  /** Who is logged in; nobody with `undefined`. */
+  /** Who is logged in; `undefined`: no user is. */
   readonly as?: { readonly username: string; readonly password: string } | undefined;
   /** The access token that the page has; without it that of a login just now. */
   readonly token?: string;

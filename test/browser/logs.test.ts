@@ -12,7 +12,7 @@ import { visit, violationsInEveryLook } from './kit.ts';
 let hub: TestHub;
 let admin: string;
 
-/** The server `talker` writes to its stderr whatever is appended here. */
+/** The server `talker` writes to its stderr what is appended here. */
 let words: string;
 const say = (...texts: string[]) => appendFileSync(words, texts.map((text) => `${text}\n`).join(''));
 const entries = (page: Page) => page.getByRole('list', { name: 'Log entries' }).getByRole('listitem');

@@ -7,7 +7,7 @@ import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
 import { hubProcess, testHub } from '../kit/test-hub.ts';
 import { visit, violationsInEveryLook } from './kit.ts';
 
-// The first page: what the hub does now, and what needs somebody.
+// The first page: what the hub does now, and what needs a person.
 
 test('shows servers, calls as they come, what is open, and how to connect', async () => {
   const hub = await testHub({

@@ -48,14 +48,16 @@ describe('users', () => {
     await page.getByRole('button', { name: 'Delete bob' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('2 users, 1 of them admins').waitFor();
-    expect(await page.getByRole('button', { name: 'Delete admin: nobody deletes themselves' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Delete admin: you cannot delete yourself' }).isDisabled()).toBe(
+      true,
+    );
   });
 
   test('keep an admin: the last one cannot be demoted, and it is said why', async () => {
     const page = await visit(hub, '/users');
     await page.getByRole('button', { name: 'Change admin' }).click();
     expect(await page.getByRole('checkbox', { name: /Admin: manages everything/ }).isDisabled()).toBe(true);
-    await page.getByText('Make somebody else one first.').waitFor();
+    await page.getByText('Make another user an admin first.').waitFor();
   });
 
   test('keep what another admin has changed while a form was open', async () => {

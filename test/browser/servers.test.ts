@@ -113,13 +113,13 @@ describe('a server', () => {
     await page.getByText('Connected', { exact: true }).waitFor();
   });
 
-  test('has descriptions that are typed on while somebody else changes them', async () => {
+  test('has descriptions that are typed on while another user changes them', async () => {
     const path = '/servers/alpha/tools/add/description';
     const page = await visit(hub, '/servers/alpha?tool=add');
     const words = page.getByLabel('Description of add');
     await words.fill('Words that are being typed');
     await api(hub, 'PUT', path, { token: admin, body: { description: 'Words of another' } });
-    await page.getByText('Somebody has changed this configuration meanwhile.').waitFor();
+    await page.getByText('This configuration has been changed elsewhere meanwhile.').waitFor();
     expect(await words.inputValue()).toBe('Words that are being typed');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').waitFor();
@@ -262,7 +262,7 @@ describe('a server', () => {
     await words.fill('Words that are being typed');
     const other = { headers: { 'X-One': '2' }, visibility: 'private' };
     await api(hub, 'PUT', '/servers/busy', { token: admin, body: { config: other } });
-    await page.getByText('Somebody has changed this configuration meanwhile.').waitFor();
+    await page.getByText('This configuration has been changed elsewhere meanwhile.').waitFor();
     expect(await words.inputValue()).toBe('Words that are being typed');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').waitFor();
@@ -273,7 +273,7 @@ describe('a server', () => {
     const json = page.getByLabel('Configuration as JSON');
     await json.fill((await json.inputValue()).replace('being typed', 'text'));
     await api(hub, 'PUT', '/servers/busy', { token: admin, body: { config: { visibility: 'public' } } });
-    await page.getByText('Somebody has changed this configuration meanwhile.').waitFor();
+    await page.getByText('This configuration has been changed elsewhere meanwhile.').waitFor();
     await page.getByRole('button', { name: 'As a form' }).click();
     await page.getByLabel('URL').fill('http://127.0.0.1:11/mcp');
     await page.getByRole('button', { name: 'Save' }).click();
@@ -306,13 +306,13 @@ describe('a server', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     const kept = async () => JSON.parse(await stored(hub)).mcpServers.slow;
     await expect.poll(kept).toMatchObject({ description: 'second' });
-    // Whoever has saved and begins again has seen what others did between.
+    // A user who has saved and begins again has seen what others did between.
     const words = page.getByLabel('Description');
     if (!(await words.isVisible())) await page.getByText('More', { exact: true }).click();
     await api(hub, 'PUT', '/servers/slow', { token: admin, body: { config: { description: 'of another' } } });
     await expect.poll(() => words.inputValue()).toBe('of another');
     await words.fill('third');
-    expect(await page.getByText('Somebody has changed this configuration meanwhile.').count()).toBe(0);
+    expect(await page.getByText('This configuration has been changed elsewhere meanwhile.').count()).toBe(0);
     await page.getByRole('button', { name: 'Save' }).click();
     await expect.poll(kept).toMatchObject({ description: 'third' });
     await closePages();
@@ -339,7 +339,7 @@ describe('a server', () => {
     expect((await api(hub, 'GET', '/servers/other.name', { token: admin })).status).toBe(404);
   });
 
-  test('of somebody else shows a user what may be used, and nothing to change', async () => {
+  test('of another user shows a user what may be used, and nothing to change', async () => {
     const page = await visit(hub, '/servers/alpha?tab=config', { as: ann, expected: /404/ });
     await page.getByText('Its configuration is for admin').waitFor();
     expect(await page.getByRole('switch').count()).toBe(0);
@@ -462,7 +462,7 @@ describe('a server that each user signs in to', () => {
     await userToken(shared, await login(shared), 'ann');
     const page = await visit(shared, '/servers/mail', { as: { username: 'ann', password: passwordOf('ann') } });
     await page.context().addCookies([{ name: 'account', value: 'ann', url: issuer }]);
-    await page.getByText('Somebody has to sign in there once.').waitFor();
+    await page.getByText('A sign-in there is needed once.').waitFor();
     const opened = page.waitForEvent('popup');
     await page.getByRole('button', { name: 'Sign in' }).click();
     const other = await opened;

@@ -79,7 +79,7 @@ describe('settings that several change', () => {
     const payload = page.getByLabel('Keep arguments and results of calls');
     await size.fill('70');
     await cidrs.fill('10.1.0.0/16');
-    const overtaken = page.getByText('Somebody has changed this configuration meanwhile.');
+    const overtaken = page.getByText('This configuration has been changed elsewhere meanwhile.');
     const other = {
       listPageSize: 60,
       activityLog: { storeToolPayload: true },
@@ -243,14 +243,14 @@ describe('smart routing', () => {
     await page.getByText('The hub tries it again', { exact: false }).waitFor();
   });
 
-  test('shows its index, and makes it anew', async () => {
+  test('shows its index, and makes it again', async () => {
     const page = await visit(hub, '/smart');
     await page.getByRole('progressbar').waitFor();
     await page.getByRole('button', { name: 'Index again' }).click();
     await page.getByText('The tools are indexed.').waitFor();
   });
 
-  test('what is typed about a service stays when somebody else saves another part of it', async () => {
+  test('what is typed about a service stays when another user saves another part of it', async () => {
     const own = await testHub({ mcpServers: {} });
     const page = await visit(own, '/smart');
     await page.getByLabel('Embedding service').selectOption('openai');

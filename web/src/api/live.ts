@@ -14,7 +14,7 @@ export function followChanges(): () => void {
     signal: stop.signal,
     opened() {
       connection.set('open');
-      // Whatever happened in between was not heard.
+      // Changes in between were not heard.
       if (wasOpen) refresh();
       wasOpen = true;
     },

@@ -2,7 +2,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { ask, type Envelope, get, queryOf } from './client.ts';
 import type { Activity, ActivityBucket, ActivityStats, Pagination } from './types.ts';
 
-/** What the hub has recorded. It grows all the time, so it is asked for at intervals while somebody looks. */
+/** What the hub has recorded. It grows all the time, so it is asked for at intervals while it is shown. */
 
 export const spans = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000, '30d': 2_592_000_000 } as const;
 export type Span = keyof typeof spans;

@@ -33,7 +33,7 @@ export function useChangeSystem(guessed?: (old: System) => System) {
     run: (body) => ask<System>('/system-config', { method: 'PUT', body }),
     at: () => (guessed ? [guess<System>(systemQuery.queryKey, guessed)] : []),
     done: ({ data }) => {
-      // At once: a form that is made anew later would lose what was typed meanwhile.
+      // At once: a form that is made again later would lose what was typed meanwhile.
       queryClient.setQueryData(systemQuery.queryKey, data);
       toast.good(t('common.saved'));
     },

@@ -246,7 +246,7 @@ export interface RequiredConfig {
   readonly default?: string | number | boolean | readonly string[];
 }
 
-/** What anybody can call without a credential; null where that is closed. */
+/** What can be called without a credential; null where that is closed. */
 export interface Exposure {
   readonly loopback: boolean;
   readonly http: Callable | null;

@@ -12,7 +12,7 @@ import { toast } from '../ui/toast.tsx';
 import { Navigation } from './navigation.tsx';
 import { PasswordAsked } from './password-asked.tsx';
 
-/** What is around every page once somebody is logged in. */
+/** What is around every page after the login. */
 export function Shell() {
   const { t } = useTranslation();
   const main = useRef<HTMLElement>(null);
@@ -59,7 +59,7 @@ function useLogInAgain(): void {
         queryClient.clear();
         void router.navigate({ to: '/login', search: { from: router.state.location.publicHref } });
       } else if (session.username() !== username) {
-        // Somebody else has logged in in another tab: what is shown here is not theirs.
+        // Another user has logged in in another tab: what is shown here is not theirs.
         window.location.reload();
       }
     });

@@ -12,7 +12,7 @@ interface Language {
 const files = import.meta.glob<Language>('./languages/*.ts');
 const loaders = new Map(Object.entries(files).map(([path, load]) => [path.replace(/^.*\/|\.ts$/g, ''), load]));
 
-/** Tags and own names, loaded when somebody looks at the choice. */
+/** Tags and own names, loaded when the choice is opened. */
 export async function languages(): Promise<readonly { readonly tag: string; readonly name: string }[]> {
   return Promise.all([...loaders].map(async ([tag, load]) => ({ tag, name: (await load()).name })));
 }

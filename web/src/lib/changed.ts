@@ -2,8 +2,8 @@ import type { JsonObject } from '../api/types.ts';
 import { isObject } from './json.ts';
 
 /**
- * The members of `next` that are not as in `before`, section by section: what nobody has touched is not sent, and stays
- * what somebody else has made of it.
+ * The members of `next` that are not as in `before`, section by section. What was not edited here is not sent: changes
+ * that others have made to it stay.
  */
 export function changedMembers(before: JsonObject, next: JsonObject): JsonObject {
   const changed = Object.entries(next).flatMap(([key, value]): [string, unknown][] => {
@@ -17,8 +17,8 @@ export function changedMembers(before: JsonObject, next: JsonObject): JsonObject
 type Lists<K extends string> = Readonly<Record<K, readonly string[]>>;
 
 /**
- * Those lists that are not as `before`: as they are `now`, less what was taken out here, and with what was added.
- * Whatever somebody else has done to them meanwhile stays.
+ * Those lists that are not as `before`: as they are `now`, less what was taken out here, and with what was added. What
+ * others have changed in them meanwhile stays.
  */
 export function changedLists<K extends string>(
   before: Lists<NoInfer<K>>,

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** The time, anew each so many milliseconds. */
+/** The time, in milliseconds; renewed each `everyMs`. */
 export function useNow(everyMs: number): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** A text with every place marked where `q` stands, whatever the case of its letters. */
+/** A text with every place marked where `q` stands, in upper or lower case. */
 export function Marked({ text, q }: { readonly text: string; readonly q: string }) {
   if (q === '') return text;
   const parts: { readonly at: number; readonly text: string; readonly hit: boolean }[] = [];

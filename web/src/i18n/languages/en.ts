@@ -127,7 +127,7 @@ export const texts = {
     nextHint: 'At least 6 characters.',
     again: 'New password again',
     different: 'The two are not the same.',
-    changed: 'Password changed. Everybody else who was logged in with the old one is out.',
+    changed: 'Password changed. All other logins with the old one have ended.',
     asked: 'Choose a password of your own',
     askedHint:
       'You logged in with the password that the hub made up at its first start. It stands in a terminal, and maybe in a log.',
@@ -143,7 +143,7 @@ export const texts = {
     anyStatus: 'Any status',
     emptyTitle: 'No server yet',
     emptyText: 'Add one by hand, paste what another client uses, drop a bundle, or pick one from the registry.',
-    emptyUser: 'Nobody has given you a server yet. Ask an admin, or add a remote one of your own.',
+    emptyUser: 'You have not been given a server yet. Ask an admin, or add a remote one of your own.',
     state: {
       connected: 'Connected',
       connecting: 'Connecting',
@@ -164,8 +164,8 @@ export const texts = {
     fix: {
       disconnected:
         'The hub tries again by itself. The last lines of its log are below; when they say what is missing, change the configuration, or reconnect.',
-      oauth_required: 'Somebody has to sign in there once.',
-      disabled: 'It is not connected and nobody sees its tools. Enable it to use it.',
+      oauth_required: 'A sign-in there is needed once.',
+      disabled: 'It is not connected and its tools are hidden. Enable it to use it.',
       connecting: 'Its program is starting and is asked what it offers.',
       installing:
         'Its launcher (npx, uvx, …) installs the package, which may take minutes. The hub waits for it, and does not end it half-way.',
@@ -179,7 +179,7 @@ export const texts = {
     reload: 'Reconnect',
     configure: 'Change the configuration',
     correct: 'Correct the settings',
-    reloaded: 'Connecting anew…',
+    reloaded: 'Reconnecting…',
     rename: 'Rename',
     renamed: 'Renamed. Groups know it under the new name; clients have to ask for tools again.',
     newName: 'New name',
@@ -228,7 +228,7 @@ export const texts = {
       nameHint: "Becomes part of its tools' names.",
       type: 'How is it reached?',
       stdio: "A program on the hub's machine (stdio)",
-      auto: 'An address (whichever of the two it speaks)',
+      auto: 'An address (streamable HTTP or legacy SSE)',
       'streamable-http': 'An address (streamable HTTP)',
       sse: 'An address (legacy SSE)',
       openapi: 'A REST API with an OpenAPI document',
@@ -269,7 +269,7 @@ export const texts = {
       jsonBad: 'This is no JSON object: {{why}}',
       jsonHint: 'Secrets are shown as ••••; left like that they stay as they are.',
       overtaken:
-        'Somebody has changed this configuration meanwhile. Saving writes what you have changed, and leaves the rest as it is now.',
+        'This configuration has been changed elsewhere meanwhile. Saving writes what you have changed, and leaves the rest as it is now.',
       added: 'Server “{{name}}” is added and connecting.',
       unchanged: 'Nothing has been changed yet.',
     },
@@ -475,7 +475,7 @@ export const texts = {
     now: 'Now',
     endpoint: 'Connect a client',
     open: 'Without a credential',
-    openLead: 'What anybody who reaches this hub can do.',
+    openLead: 'What every caller who reaches this hub can do.',
     closed: 'Nothing: every endpoint asks for a credential.',
     loopback: 'Only programs on this machine reach the hub now.',
     anyNetwork: 'Others than this machine can reach the hub.',
@@ -572,7 +572,7 @@ export const texts = {
     clear: 'Clear the log',
     clearTitle: 'Clear the whole log?',
     clearText:
-      'All entries are deleted, for everybody and also those that no filter shows. Download them first if you may need them.',
+      'All entries are deleted, for all users and also those that no filter shows. Download them first if you may need them.',
     cleared: 'The log is empty.',
     emptyTitle: 'Nothing in the log',
     emptyText: 'New entries appear here by themselves. With LOG_LEVEL=debug the hub says more.',
@@ -580,8 +580,8 @@ export const texts = {
     nothingYet: 'What matches appears here as soon as it is written.',
   },
   users: {
-    lastAdmin: 'Nobody else is an admin. Make somebody else one first.',
-    notYourself: 'nobody deletes themselves; ask another admin',
+    lastAdmin: 'There is no other admin. Make another user an admin first.',
+    notYourself: 'you cannot delete yourself; ask another admin',
     lead: 'Who may log in, and what each may reach.',
     add: 'Add a user',
     edit: 'Change {{name}}',
@@ -646,7 +646,7 @@ export const texts = {
     emptyTitle: 'No access key yet',
     emptyText: 'Make one for each client, so that each can be taken back alone.',
     deleteTitle: 'Delete access key “{{name}}”?',
-    deleteText: 'Whoever uses it is refused from now on.',
+    deleteText: 'Programs that use it are refused from now on.',
     deleted: 'Access key “{{name}}” is deleted.',
   },
   settings: {
@@ -674,9 +674,9 @@ export const texts = {
     openApiHint:
       'GET and POST /api/tools/<server>/<tool>, for programs that know OpenAPI and no MCP. Pages of other websites are refused in any case.',
     bearerHint:
-      'An access key, or a login. One that is sent is checked in any case. “Never” lets everybody who reaches the hub use every server that is not private.',
+      'An access key, or a login. One that is sent is checked in any case. “Never” lets every caller who reaches the hub use every server that is not private.',
     queriesHint:
-      'Without it nobody can tell why a search found nothing. Results, places and calls are kept in any case.',
+      'Without it the activity cannot show why a search found nothing. Results, places and calls are kept in any case.',
     undo: 'Undo the changes',
     lead: 'What holds for the whole hub. Changes are in force at once.',
     tabs: {
@@ -707,7 +707,7 @@ export const texts = {
     exportButton: 'Download the settings',
     exportSecrets: 'With all secrets',
     secretsTitle: 'Download with all secrets?',
-    secretsText: 'Whoever has the file has every key in it. The log will say that you did it.',
+    secretsText: 'The file has the secrets of all servers in clear. The log will say that you downloaded it.',
     importTitle: 'Import',
     importText: 'A settings file of this hub or of another. You see what would change before anything does.',
     file: 'Choose a settings file',

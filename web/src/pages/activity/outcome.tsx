@@ -17,7 +17,7 @@ export function Outcome({ status }: { readonly status: ActivityStatus }) {
   return <Badge tone={tones[status]}>{t(`activity.states.${status}`)}</Badge>;
 }
 
-/** Who did it: a user, somebody with a key, or anybody. */
+/** Who did it: a user, a key, or an anonymous caller. */
 export function useWho(): (activity: Pick<Activity, 'username' | 'keyName'>) => string {
   const { t } = useTranslation();
   return ({ username, keyName }) => {

@@ -69,7 +69,7 @@ interface Change {
   readonly isMember: boolean;
 }
 
-/** Changes one server of the group and leaves the others alone: somebody else may be changing those. */
+/** Changes one server of the group and leaves the others alone: another user may be changing those. */
 export function useSelect(group: Group) {
   const at = `/groups${pathOf(group.id)}`;
   return useAction<Change>({

@@ -58,7 +58,7 @@ const nothing: Feed = {
   error: undefined,
 };
 
-/** The log as it goes on, for as long as somebody listens. A stream that breaks is opened again where it ended. */
+/** The log as it goes on, for as long as there is a listener. A stream that breaks is opened again where it ended. */
 export function createFeed(filter: LogFilter): LogFeed {
   const feed = createStore(nothing);
   const change = (part: Partial<Feed>) => feed.set({ ...feed.get(), ...part });
@@ -103,7 +103,7 @@ export function createFeed(filter: LogFilter): LogFeed {
         const limit = page * 5;
         const found = await get<readonly LogEntry[]>(`/logs${queryOf({ ...filter, before, limit })}`, stop.signal);
         const { entries } = feed.get();
-        // Cleared meanwhile, or begun anew.
+        // Cleared meanwhile, or begun again.
         if (entries[0]?.id !== before) return change({ older: entries.length === 0 ? 'none' : 'maybe' });
         const all = [...found, ...entries];
         change({ entries: newest(all), older: found.length < limit || all.length >= most ? 'none' : 'maybe' });

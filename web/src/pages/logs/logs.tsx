@@ -161,7 +161,7 @@ interface ServicesProps {
   readonly onChange: (service: string) => void;
 }
 
-/** Who writes to the log: the hub's own parts, the servers, and whoever else has been seen writing. */
+/** Who writes to the log: the hub's own parts, the servers, and other services with entries here. */
 function Services({ service, entries, onChange }: ServicesProps) {
   const { t } = useTranslation();
   const { isAdmin } = useMe();

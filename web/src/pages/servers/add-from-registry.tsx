@@ -17,7 +17,7 @@ interface AddFromRegistryProps {
   readonly onTake: (server: NewServer) => void;
 }
 
-/** The official registry, asked by the hub: the page itself asks nobody else. */
+/** The official registry, asked by the hub: the page itself asks only the hub. */
 export function AddFromRegistry({ programs, onTake }: AddFromRegistryProps) {
   const { t } = useTranslation();
   const [q, setQ] = useState('');

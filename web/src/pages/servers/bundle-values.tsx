@@ -104,7 +104,7 @@ interface ValueProps {
   readonly missing: boolean;
   /** What is in force without a new value, with the default below it. */
   readonly before: unknown;
-  /** Undefined until somebody changes it. */
+  /** Undefined until it is changed. */
   readonly value: unknown;
   readonly error: string | undefined;
   readonly onChange: (value: unknown) => void;

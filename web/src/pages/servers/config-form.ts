@@ -27,8 +27,8 @@ interface Unsaved {
 const nothing: Unsaved = { edits: {}, changes: {}, json: undefined, since: undefined };
 
 /**
- * A configuration in a form. Only what one changes is kept apart from what the hub has: when somebody else changes the
- * server meanwhile, the rest of the form shows that, and saving leaves it alone.
+ * A configuration in a form. Only what is changed in it is kept apart from what the hub has: when another user changes
+ * the server meanwhile, the rest of the form shows that, and saving leaves it alone.
  */
 export function useConfigForm({ name, type, config }: ServerDetails) {
   const { t } = useTranslation();
@@ -86,7 +86,7 @@ export function useConfigForm({ name, type, config }: ServerDetails) {
     },
     saving: save.isPending,
     error: save.error,
-    /** Somebody else has changed it since one began. */
+    /** The hub's configuration has changed since the editing began. */
     isOvertaken: isTouched && JSON.stringify(since) !== JSON.stringify(config),
   };
 }

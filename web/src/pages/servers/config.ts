@@ -23,7 +23,7 @@ export interface Draft {
   readonly shared: string;
   readonly timeout: string;
   readonly perSession: boolean;
-  /** What the fields were made of. What has no field, and what nobody touches, stays as it is here. */
+  /** What the fields were made of. What has no field, and what is not edited, stays as it is here. */
   readonly rest: JsonObject;
   readonly restType: Transport;
 }
@@ -51,7 +51,7 @@ export function draftOf(config: JsonObject, type: Transport): Draft {
   };
 }
 
-/** Whatever is chosen is written: there is nothing that could have said it before. */
+/** Of a new server: the chosen transport is always written, because there is no configuration yet that has it. */
 export const emptyDraft: Draft = { ...draftOf({}, 'stdio'), restType: 'auto' };
 
 /** The transport of a configuration, as the hub would find it. */
@@ -154,8 +154,8 @@ function apiOf({ apiUrl, apiBase, rest }: Draft, old: Draft): unknown {
 }
 
 /**
- * What has to be sent to make `next` of `before`: the members that differ, and null for those that are gone. Others are
- * left to whoever changes them.
+ * What has to be sent to make `next` of `before`: the members that differ, and null for those that are gone. The others
+ * are not sent, so that changes of other users to them stay.
  */
 export function changesOf(before: JsonObject, next: JsonObject): JsonObject {
   const members = [...new Set([...Object.keys(before), ...Object.keys(next)])];

@@ -53,7 +53,7 @@ interface Typed {
 function Description({ server, tool }: { readonly server: string; readonly tool: Tool }) {
   const { t } = useTranslation();
   const { originalName, description, hasDescriptionOverride } = tool;
-  // Undefined while nothing is typed that is not saved: then it shows what the hub has, whoever changed it.
+  // Undefined while nothing is typed that is not saved: then it shows what the hub has, also after changes of others.
   const [typed, setTyped] = useState<Typed>();
   const text = typed?.text ?? description;
   const path = `/servers${pathOf(server)}/tools${pathOf(originalName)}/description`;

@@ -25,8 +25,8 @@ interface Unsaved {
 const nothing: Unsaved = { edits: {}, since: {} };
 
 /**
- * The settings in a form. Only what one changes is kept apart from what the hub has: when somebody else changes them
- * meanwhile, the rest of the form shows that, and saving leaves it alone.
+ * The settings in a form. Only what is changed in it is kept apart from what the hub has: when another user changes
+ * them meanwhile, the rest of the form shows that, and saving leaves it alone.
  */
 export function useGeneralForm(system: System) {
   const [unsaved, setUnsaved] = useState(nothing);
@@ -42,7 +42,7 @@ export function useGeneralForm(system: System) {
       );
     },
     isUnchanged: Object.keys(changes).length === 0,
-    /** Somebody else has changed the same since one began. */
+    /** The hub's value of an edited field has changed since the editing began. */
     isOvertaken: keysOf(unsaved.edits).some(
       (key) => unsaved.since[key] !== now[key] && unsaved.edits[key] !== now[key],
     ),
@@ -71,7 +71,7 @@ function keysOf(part: Partial<Fields>) {
   return Object.keys(part) as (keyof Fields)[];
 }
 
-/** What to send. Of a list that is what was added and taken out here, whatever somebody else has done to it. */
+/** What to send. Of a list that is what was added and taken out here; other changes to it stay. */
 function changesIn({ edits, since }: Unsaved, now: Fields) {
   const { network, ...others } = bodyOf({ ...now, ...edits });
   const lists = changedLists(bodyOf({ ...now, ...since }).network, network, bodyOf(now).network);

@@ -25,7 +25,7 @@ interface Change {
 
 interface Outcome {
   readonly changes: readonly Change[];
-  /** What stays as it is, whatever the file says of it. */
+  /** What stays as it is: the file's values for it are not taken. */
   readonly skipped: readonly {
     readonly kind: 'user' | 'key' | 'section' | 'publication' | 'owner';
     readonly name: string;

@@ -47,7 +47,7 @@ export const performanceQuery = queryOptions({
   refetchInterval: ({ state: { data } }) => (data?.reindexing === true ? 1_000 : 5_000),
 });
 
-/** How far the index is, and making it anew. */
+/** How far the index is, and making it again. */
 export function IndexPanel() {
   const { t } = useTranslation();
   const words = useErrorText();

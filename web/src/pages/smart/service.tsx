@@ -46,8 +46,8 @@ interface Edits {
 }
 
 /**
- * Who makes vectors of texts: nobody outside, or a service with its key. What one has typed stays when somebody else
- * changes the rest.
+ * Who makes vectors of texts: the hub itself, or a service with its key. What is typed stays when another user changes
+ * the rest.
  */
 export function Service({ system }: { readonly system: System }) {
   const { t } = useTranslation();

@@ -146,7 +146,7 @@ function Members(props: SchemaFieldProps) {
 
 interface ObjectFieldsProps extends Pick<SchemaFieldProps, 'schema' | 'root' | 'path' | 'errorAt' | 'depth'> {
   readonly value: JsonObject;
-  /** None of its members has to be given, whatever the schema says. */
+  /** None of its members has to be given, also where the schema requires them. */
   readonly optional?: boolean;
   readonly onChange: (value: JsonObject) => void;
 }

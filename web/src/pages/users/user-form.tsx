@@ -18,7 +18,7 @@ import { Problems } from '../servers/configuration.tsx';
 interface UserFormProps {
   /** As the hub has it now. Undefined: a new one. */
   readonly user: User | undefined;
-  /** Nobody else is an admin: this one has to stay one. */
+  /** There is no other admin: this one has to stay one. */
   readonly lastAdmin: boolean;
   readonly onClose: () => void;
 }
