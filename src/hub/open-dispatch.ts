@@ -31,6 +31,7 @@ export function openDispatch(options: OpenDispatch): DispatchOptions {
     counts.count(record, ms);
   };
   const searches = createSearchUsage();
+  const afterKeeping = (done: () => void): void => records.activity.afterKeeping(done);
   const refused = (call: RefusedCall): void => keep(refusedActivityOf(call, settings.current), call.ms);
   return {
     ...clients.forRequests,
@@ -47,9 +48,14 @@ export function openDispatch(options: OpenDispatch): DispatchOptions {
       const record = activityOf(call, settings.current, searches);
       if (record) keep(record, call.ms);
     },
-    afterKeeping: (done) => records.activity.afterKeeping(done),
+    afterKeeping,
     refused,
-    smart: { ...smart, refused, used: (use) => keep(smartActivityOf(use, settings.current, searches), use.ms) },
+    smart: {
+      ...smart,
+      refused,
+      used: (use) => keep(smartActivityOf(use, settings.current, searches), use.ms),
+      afterKeeping,
+    },
     version,
     log,
   };

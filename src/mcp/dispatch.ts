@@ -43,11 +43,18 @@ export function dispatch(request: ClientRequest, options: DispatchOptions): void
   }
 }
 
-function refuse(request: ClientRequest, error: unknown, { log, refused }: DispatchOptions): void {
-  if (!(error instanceof HubError)) log.error('request failed', { method: request.method, error: errorText(error) });
-  else if (request.method === 'tools/call') refused?.(refusedCall(request, error.message));
-  if (request.reply.refused) return request.reply.refused(error);
-  request.reply.answer(refusalText(request, error), statusOf(request, error));
+function refuse(request: ClientRequest, error: unknown, { log, refused, afterKeeping }: DispatchOptions): void {
+  const { method, reply } = request;
+  const answer = (): void => {
+    if (reply.refused) reply.refused(error);
+    else reply.answer(refusalText(request, error), statusOf(request, error));
+  };
+  if (!(error instanceof HubError)) log.error('request failed', { method, error: errorText(error) });
+  else if (method === 'tools/call') {
+    refused?.(refusedCall(request, error.message));
+    if (afterKeeping) return afterKeeping(answer);
+  }
+  answer();
 }
 
 function handle(request: ClientRequest, options: DispatchOptions): void {

@@ -44,8 +44,8 @@ export interface RelayOptions {
   /** Called once for each request that went to a server, when it is over. Must be quick. */
   readonly finished: (call: FinishedCall) => void;
   /**
-   * Calls back once what `finished` was told outlives this process: at once, or at the end of this turn of the event
-   * loop. Answers wait for it.
+   * Calls back once the record of `finished`, of `refused` or of a search outlives this process: at once, or at the end
+   * of this turn of the event loop. Answers wait for it.
    */
   readonly afterKeeping?: (done: () => void) => void;
   /** Server requests to clients in the middle of their calls. */

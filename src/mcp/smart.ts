@@ -38,6 +38,8 @@ export interface SmartOptions {
   readonly used?: (use: SmartUse) => void;
   /** Told of each `call_tool` that was not passed on. Must be quick. */
   readonly refused?: (call: RefusedCall) => void;
+  /** See `RelayOptions`. */
+  readonly afterKeeping?: (done: () => void) => void;
 }
 
 export interface Scored {
@@ -79,10 +81,12 @@ export function smartCall(
   const given = isObject(params['arguments']) ? params['arguments'] : {};
   const startedAt = performance.now();
   const respond = (found: Answer): void => {
-    const text = answer(request, found);
-    if (!found.use) return;
+    const text = resultOf(request, found);
     const ms = performance.now() - startedAt;
-    options.used?.({ ...found.use, request, ms, resultBytes: Buffer.byteLength(text), answer: text });
+    if (found.use) options.used?.({ ...found.use, request, ms, resultBytes: Buffer.byteLength(text), answer: text });
+    const answer = (): void => request.reply.answer(resultText(request.id, text));
+    if (options.afterKeeping) options.afterKeeping(answer);
+    else answer();
   };
   switch (params['name']) {
     case 'search_tools':
@@ -94,8 +98,8 @@ export function smartCall(
     case 'call_tool': {
       const refusal = refusalOf(given, view, options);
       if (!refusal) return callRequest(request, given);
-      respond(refusal);
       options.refused?.(refusedCall(request, refusal.error ?? ''));
+      respond(refusal);
       return undefined;
     }
   }
@@ -221,11 +225,9 @@ function failure(error: string): Answer {
   return { content: JSON.stringify({ error }), error };
 }
 
-/** Returns the result as JSON text. */
-function answer(request: ClientRequest, { content, error }: Answer): string {
+/** The result as JSON text. */
+function resultOf(request: ClientRequest, { content, error }: Answer): string {
   const text = `{"type":"text","text":${JSON.stringify(content)}}`;
   const end = request.stateless ? ',"resultType":"complete"' : '';
-  const result = `{"content":[${text}],"structuredContent":${content},"isError":${error !== undefined}${end}}`;
-  request.reply.answer(resultText(request.id, result));
-  return result;
+  return `{"content":[${text}],"structuredContent":${content},"isError":${error !== undefined}${end}}`;
 }

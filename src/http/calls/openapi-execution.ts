@@ -4,7 +4,6 @@ import { HubError } from '../../core/errors.ts';
 import { queryArguments } from '../../core/arguments/query.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { Scope } from '../../core/access/scope.ts';
-import type { DispatchOptions } from '../../mcp/dispatch.ts';
 import type { Guard } from '../../mcp/guard.ts';
 import { jsonBodyText } from '../frame/body.ts';
 import type { ApiEnv } from '../frame/caller.ts';
@@ -18,7 +17,7 @@ export interface ExecutionOptions {
   readonly calls: Calls;
   readonly allowedOrigins: readonly string[];
   readonly isOwn: Guard['isOwn'];
-  readonly refused: DispatchOptions['refused'];
+  readonly record: Parameters<typeof recordRefusedCalls>[0];
 }
 
 /**
@@ -26,7 +25,7 @@ export interface ExecutionOptions {
  * there (SPEC, Tool execution without authentication; CONTRACT §4, OpenAPI-style). The answer is the tool result
  * itself; failures are `{error, message}` (`api.ts`).
  */
-export function executionRoutes({ calls, allowedOrigins, isOwn, refused }: ExecutionOptions): Hono<ApiEnv> {
+export function executionRoutes({ calls, allowedOrigins, isOwn, record }: ExecutionOptions): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
   const guard = openApiGuard(allowedOrigins);
 
@@ -54,7 +53,7 @@ export function executionRoutes({ calls, allowedOrigins, isOwn, refused }: Execu
   });
 
   for (const path of ['/tools/:serverName/:toolName', '/:name/tools/:serverName/:toolName']) {
-    routes.on(['GET', 'POST'], path, recordRefusedCalls(refused), ask, guard, execute);
+    routes.on(['GET', 'POST'], path, recordRefusedCalls(record), ask, guard, execute);
   }
 
   return routes;

@@ -14,9 +14,9 @@ export interface AskedCall {
 /**
  * Keeps a record of calls that are refused before they reach a server; those that reach one have theirs from the relay.
  * It names what the caller has named, and is seen by the caller and by admins. Comes before everything that may refuse;
- * the route sets `asked` as soon as it knows, and `reached` when it goes on.
+ * the route sets `asked` as soon as it knows, and `reached` when it goes on. The answer waits until the record is kept.
  */
-export function recordRefusedCalls(refused: DispatchOptions['refused']) {
+export function recordRefusedCalls({ refused, afterKeeping }: Pick<DispatchOptions, 'refused' | 'afterKeeping'>) {
   return createMiddleware<ApiEnv>(async (c, next) => {
     const startedAt = performance.now();
     await next();
@@ -33,6 +33,7 @@ export function recordRefusedCalls(refused: DispatchOptions['refused']) {
       error: withoutValues(c.error),
       traceparent: c.req.header('traceparent'),
     });
+    if (afterKeeping) await new Promise<void>(afterKeeping);
   });
 }
 
