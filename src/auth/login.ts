@@ -42,7 +42,7 @@ export function createLogin(options: { settings: () => Settings; passwords: Pass
     const { users } = settings();
     const user = find(users, username);
     let right = user
-      ? // Logins that are tried from everywhere keep nobody out from where they have been.
+      ? // A flood of logins must not refuse a user at an address where a login has succeeded before.
         await passwords.verify(password, user.passwordHash, started, limiter.isKnown(attempt))
       : await passwords.verifyNobody(
           username,

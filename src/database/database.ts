@@ -40,7 +40,7 @@ export interface Database extends Queryable {
    * Calls `changed` when a statement that does nothing begins to take longer than `limits.databaseSlowMs`, and when it
    * no longer does. Only where the database is a server.
    */
-  readonly watchPace?: (changed: (isSlow: boolean) => void) => void;
+  readonly watchSlowness?: (changed: (isSlow: boolean) => void) => void;
   /**
    * Resolves once, with the reason, when this connection is of no more use; a new one has to be opened. Not by `close`.
    */

@@ -53,7 +53,7 @@ export async function openPostgres(url: string): Promise<Connection> {
   return {
     kind: 'postgres',
     lost: loss.promise,
-    watchPace: (changed) => ear.watchPace(changed),
+    watchSlowness: (changed) => ear.watchPace(changed),
     query,
     async tx(work) {
       const client = await run(() => pool.connect());

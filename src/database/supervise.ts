@@ -93,10 +93,10 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
       await hearing.attach(open);
       const ready = { state: 'ready', kind: open.kind, hasVector: open.hasVector } as const;
       become({ ...ready, isSlow: false });
-      open.watchPace?.((isSlow) => {
+      open.watchSlowness?.((isSlow) => {
         if (database !== open) return;
         state = { ...ready, isSlow };
-        sayPace(log, isSlow);
+        logSlowness(log, isSlow);
       });
       const lost = await Promise.race([open.lost, stopped.promise]);
       if (lost !== undefined) throw lost;
@@ -153,7 +153,7 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
   };
 }
 
-interface Waited {
+interface WaitOptions {
   readonly current: () => Database | undefined;
   readonly state: () => DatabaseState;
   readonly changes: Set<(state: DatabaseState) => void>;
@@ -161,7 +161,7 @@ interface Waited {
 }
 
 /** The open database; without `timeoutMs` it is waited for until it is refused for good. */
-function waitFor({ current, state, changes, stopped }: Waited, timeoutMs: number | undefined): Promise<Database> {
+function waitFor({ current, state, changes, stopped }: WaitOptions, timeoutMs: number | undefined): Promise<Database> {
   const ready = deferred<Database>();
   const look = (): void => {
     const [database, now] = [current(), state()];
@@ -201,7 +201,7 @@ function sayChange(log: Logger, before: DatabaseState, now: DatabaseState): void
   log.warn('The database is not available; the hub tries again', { error: now.error });
 }
 
-function sayPace(log: Logger, isSlow: boolean): void {
+function logSlowness(log: Logger, isSlow: boolean): void {
   if (!isSlow) return log.info('The database is no longer slow');
   const text = `The database is slow: a statement that does nothing takes more than ${limits.databaseSlowMs / 1_000} s`;
   log.warn(`${text}. Look at its load and at the network to it; changes and listings wait for it, calls do not`);

@@ -86,22 +86,22 @@ export function buildApp(parts: AppParts) {
   const limiter = createLoginLimiter();
   const accountLog = sampledByAccount(parts.security);
   const login = logFailures(createLogin({ settings: () => settings.current, passwords, limiter }), parts.security);
-  const entrances = { login, accountLog, cookies: signInCookies(publicUrl) };
+  const signInParts = { login, accountLog, cookies: signInCookies(publicUrl) };
   const app = createApp({
     basePath: env.basePath,
     health: watchHealth({ ...parts, servers: () => pool.states(), version }),
     dashboard: env.disableWeb ? undefined : dashboardRoutes({ ...env, version }),
-    api: buildApi({ ...parts, ...entrances }),
+    api: buildApi({ ...parts, ...signInParts }),
     log,
   });
-  app.route('/', oauthRoutes({ ...parts, ...entrances, security: accountLog }));
+  app.route('/', oauthRoutes({ ...parts, ...signInParts, security: accountLog }));
   app.route('/', publicConfigRoutes({ basePath: env.basePath, version }));
   app.route('/', protectedResourceRoutes({ publicUrl, basePath: env.basePath }));
   app.route('/', metricsRoutes({ metrics: parts.metrics, ...callerOptions(parts) }));
   return app;
 }
 
-interface Entrances {
+interface SignInParts {
   readonly login: Login;
   readonly cookies: SignInCookies;
   /** For entries about security that users cause with their own accounts. */
@@ -109,7 +109,7 @@ interface Entrances {
 }
 
 /** The management API, a line per resource. */
-function buildApi(parts: AppParts & Entrances) {
+function buildApi(parts: AppParts & SignInParts) {
   const { env, settings, records, passwords, tokens, identity, pool, dataDir, log, security } = parts;
   const { signIns, login, accountLog, cookies } = parts;
   const mount = `${env.basePath}/api`;

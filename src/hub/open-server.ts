@@ -10,7 +10,7 @@ import { createFastPath, type FastPath } from '../wire/fast-path.ts';
 import { SafeResponse } from '../wire/safe-response.ts';
 
 /** What clients connect to. One way of answering follows another, the server and its address stay. */
-export interface Entrance {
+export interface HttpServer {
   readonly server: Server;
   readonly fastPath: FastPath;
   /** Listens, if it does not yet; gives the address without a path. Errors are those of `listen`. */
@@ -21,7 +21,7 @@ export interface Entrance {
   open(httpEntry: HttpEntry, bodies: ByteBudget): void;
 }
 
-export function createEntrance(env: Pick<Env, 'trustProxy' | 'host' | 'port'>, log: Logger): Entrance {
+export function createHttpServer(env: Pick<Env, 'trustProxy' | 'host' | 'port'>, log: Logger): HttpServer {
   let unready: RequestListener | undefined;
   let opened: { readonly httpEntry: HttpEntry; readonly bodies: ByteBudget } | undefined;
   let address: Promise<string> | undefined;

@@ -18,18 +18,18 @@ import { openSettings } from '../settings/store.ts';
 import { settingsCopyPath } from '../settings/settings-copy.ts';
 import { settingsTable } from '../settings/table.ts';
 import { version } from '../version.ts';
-import type { Entrance } from './open-server.ts';
+import type { HttpServer } from './open-server.ts';
 
 export interface OpenStorage {
   readonly env: Env;
   readonly book: LogBook;
   /** Where requests are answered when the settings have to be waited for. */
-  readonly entrance: Entrance;
+  readonly httpServer: HttpServer;
   readonly stop: AbortSignal | undefined;
 }
 
 /** What outlives the process: the data folder, the database, the settings, what was recorded. */
-export async function openStorage({ env, book, entrance, stop }: OpenStorage, closers: Closers) {
+export async function openStorage({ env, book, httpServer, stop }: OpenStorage, closers: Closers) {
   const log: LoggerFor = (service) => book.for(service);
   const security = book.security('api');
   const room = createFullDiskRetry(log('hub'));
@@ -44,9 +44,9 @@ export async function openStorage({ env, book, entrance, stop }: OpenStorage, cl
   stop?.addEventListener('abort', giveUp);
   const keep = () => settings.change(() => {});
   const waiting = async (): Promise<void> => {
-    entrance.answer(answerUnready({ basePath: env.basePath, database, version }));
-    closers.add(() => closeServer(entrance.server, entrance.fastPath, 0, []));
-    const url = await entrance.listen();
+    httpServer.answer(answerUnready({ basePath: env.basePath, database, version }));
+    closers.add(() => closeServer(httpServer.server, httpServer.fastPath, 0, []));
+    const url = await httpServer.listen();
     dataDir.announce(`${url}${env.basePath}`);
     const text = 'The settings are in the database (DB_URL), which is not available. Until it is, requests get 503';
     log('hub').warn(text, { url });

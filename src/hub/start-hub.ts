@@ -35,7 +35,7 @@ import { openClients } from './open-clients.ts';
 import { openMetrics } from './open-metrics.ts';
 import { openDispatch } from './open-dispatch.ts';
 import { secretsOf } from './open-embeddings.ts';
-import { createEntrance } from './open-server.ts';
+import { createHttpServer } from './open-server.ts';
 import { openSmart } from './open-smart.ts';
 import { openUpstream } from './open-upstream.ts';
 import { openAccess } from './open-access.ts';
@@ -61,8 +61,8 @@ export async function startHub(env: Env, stop?: AbortSignal): Promise<Hub> {
 
 async function build(env: Env, closers: Closers, stop: AbortSignal | undefined): Promise<Hub> {
   const book = openLog(env, closers);
-  const entrance = createEntrance(env, book.for('hub'));
-  const storage = await openStorage({ env, book, entrance, stop }, closers);
+  const httpServer = createHttpServer(env, book.for('hub'));
+  const storage = await openStorage({ env, book, httpServer, stop }, closers);
   const { log, dataDir, database, settings, records } = storage;
 
   let listening = '';
@@ -113,7 +113,8 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const { identity, ...access } = await openAccess(env, storage, closers);
   const smart = openSmart({ env, settings, database, pool, files, log: log('search') }, closers);
   const bodies = bodyBudget(() => settings.current);
-  const { counts, metrics } = openMetrics({ ...storage, clients, pool, bodies, fastPath: entrance.fastPath }, closers);
+  const { server, fastPath } = httpServer;
+  const { counts, metrics } = openMetrics({ ...storage, clients, pool, bodies, fastPath }, closers);
   const dispatch = openDispatch({ ...storage, dedicated, clients, counts, smart: smart.options, log: log('gateway') });
   const publicUrl = createPublicUrl({ ...env, settingsBaseUrl });
   const { embeddings } = smart;
@@ -142,10 +143,9 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
 
   // What the last run knew is served from the first request on.
   pool.prepare(settings.current);
-  entrance.open(httpEntry, bodies);
-  listening = await entrance.listen();
-  const streams = [clients.streams, records.logStream, changes];
-  closers.add(() => closeServer(entrance.server, entrance.fastPath, limits.drainMs, streams));
+  httpServer.open(httpEntry, bodies);
+  listening = await httpServer.listen();
+  closers.add(() => closeServer(server, fastPath, limits.drainMs, [clients.streams, records.logStream, changes]));
   dataDir.announce(`${listening}${env.basePath}`);
   pool.reconcile(settings.current);
   await setImmediate(); // The first of them are being started.

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { HttpRequest } from '../wire/http.ts';
 import { createGuard, type GuardOptions } from './guard.ts';
 
 const plain: GuardOptions = {
@@ -15,7 +14,7 @@ function refused(
   headers: Record<string, string>,
   { mcp = false, ...more }: Partial<GuardOptions> & { mcp?: boolean } = {},
 ) {
-  const request = { headers } as unknown as HttpRequest;
+  const request = { headers };
   return createGuard({ ...plain, ...more }).refused(request, mcp) !== undefined;
 }
 
@@ -98,8 +97,7 @@ describe('a Host', () => {
   test('of a base URL is let in for as long as it is one', () => {
     let url: string | undefined;
     const guard = createGuard({ ...plain, installBaseUrl: 'https://A.example:8443/x', settingsBaseUrl: () => url });
-    const isRefused = (host: string) =>
-      guard.refused({ headers: { host } } as unknown as HttpRequest, false) !== undefined;
+    const isRefused = (host: string) => guard.refused({ headers: { host } }, false) !== undefined;
     expect(['a.example', 'a.example:9', 'b.example'].map(isRefused)).toEqual([false, false, true]);
     url = 'https://b.example';
     expect(['a.example', 'b.example', 'b.example:80', 'c.example'].map(isRefused)).toEqual([false, false, false, true]);
@@ -112,7 +110,7 @@ test('a Host with a port that there is not is refused as malformed, also that of
   const guard = createGuard({ ...plain, installBaseUrl: 'https://base.example' });
   for (const name of ['localhost', '127.0.0.1', '[::1]', 'toolhub', 'desk.local', 'hub.example.com', 'base.example'])
     for (const port of ['65536', '99999', '4294967297']) {
-      const request = { headers: { host: `${name}:${port}` } } as unknown as HttpRequest;
+      const request = { headers: { host: `${name}:${port}` } };
       expect(guard.refused(request, true)).toContain('malformed');
     }
 });

@@ -24,7 +24,7 @@ export interface Guard {
    * Why a request must be refused with 403 for its `Host` or `Origin`; undefined when it may go on. `mcp`: it is for an
    * MCP endpoint.
    */
-  readonly refused: (req: HttpRequest, mcp: boolean) => string | undefined;
+  readonly refused: (req: Pick<HttpRequest, 'headers'>, mcp: boolean) => string | undefined;
   /** True for the origin of the hub's own pages, as a browser writes it that knows the hub as `host`. */
   readonly isOwn: (origin: string, host: string) => boolean;
 }

@@ -252,7 +252,7 @@ export class RelayedCall implements RelayExchange, Cancellable, SuspendableCall 
     const { server } = this.target;
     const fail = (why: string): void => this.#fail(new HubError('upstream_failed', why));
     if (!session) return fail(`Server "${server}" asks the client something, and nobody can be asked here.`);
-    if (++this.#rounds > limits.askRounds) return fail(`Server "${server}" asks again and again.`);
+    if (++this.#rounds > limits.askRounds) return fail(`Server "${server}" asks too often.`);
     this.#round = beginRound(result, {
       server,
       put: (ask) => requestFromSession(session, ask, this.#options.serverRequests, this.reply),

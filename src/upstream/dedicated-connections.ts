@@ -280,8 +280,8 @@ function ofOneClient(
   { asked, abilitiesOf }: DedicatedConnectionsOptions,
 ): Pick<ConnectionOptions, 'abilities' | 'home'> {
   if (owner.session === '') return {};
-  const nobody = { code: rpcErrors.methodNotFound, message: 'Nobody can be asked here.' };
-  const home: Home = (ask) => (asked ? asked(owner, ask) : ask.refuse(nobody));
+  const noClient = { code: rpcErrors.methodNotFound, message: 'There is no client that can be asked.' };
+  const home: Home = (ask) => (asked ? asked(owner, ask) : ask.refuse(noClient));
   return { abilities: abilitiesOf?.(owner) ?? noCapabilities, home };
 }
 

@@ -27,10 +27,10 @@ import type { NewServer, ServerUpdate } from '../input/server.ts';
  */
 
 /**
- * `isTheirWord`: what `config` says is what who adds it says, and not a text from elsewhere. An admin makes a user's
- * server public in their own words only.
+ * `isRequested`: the members of `config` are the request's own, not those of an imported text. Only a request of an
+ * admin makes a user's server public.
  */
-export function addServer(draft: Draft, by: Editor, { name, config }: NewServer, isTheirWord = true): void {
+export function addServer(draft: Draft, by: Editor, { name, config }: NewServer, isRequested = true): void {
   const attempt = `Cannot add server "${name}"`;
   checkFree(draft, name, attempt);
   const entry = withoutNulls(unmaskServer(config, {}, attempt));
@@ -39,7 +39,7 @@ export function addServer(draft: Draft, by: Editor, { name, config }: NewServer,
   checkOwner(draft, by, owner, attempt);
   // What users bring for themselves is theirs until they share it; anonymous callers would see it otherwise.
   const after = { ...(!by.isAdmin && { visibility: 'private' }), ...entry, owner };
-  serversOf(draft)[name] = withPublisher(draft, by, { before: {}, after, asked: isTheirWord });
+  serversOf(draft)[name] = withPublisher(draft, by, { before: {}, after, asked: isRequested });
 }
 
 /**

@@ -131,7 +131,7 @@ describe('what an import says of a user’s server that an admin made public', (
   const exported = exportSettings({ mcpServers: { mail: secret } })['mcpServers'] as Entry;
   test.each<[what: string, here: Entry, file: Entry]>([
     ['of this hub, as it is', { mail: anns }, { mail: anns }],
-    ['of this hub, described anew', { mail: anns }, { mail: { ...anns, description: 'new' } }],
+    ['of this hub, with a new description', { mail: anns }, { mail: { ...anns, description: 'new' } }],
     ['with a secret in its address, as an export has it', { mail: secret }, exported],
   ])('stays: %s', (_, here, file) => {
     const { server, skipped } = after(here, file);
@@ -143,7 +143,7 @@ describe('what an import says of a user’s server that an admin made public', (
     ['written by hand', { mail: unsaid }, { mail: anns }],
     ['of a server that is new here', {}, { mail: anns }],
     ['under another name', { mail: anns }, { post: anns }],
-    ['in the name of somebody else', { mail: anns }, { mail: { ...anns, publishedBy: 'ann' } }],
+    ['in the name of another admin', { mail: anns }, { mail: { ...anns, publishedBy: 'ann' } }],
     ['no name at all', { mail: unsaid }, { mail: { ...anns, publishedBy: '' } }],
     ['of a server that leads elsewhere', { mail: anns }, { mail: { ...anns, url: 'https://evil.example/mcp' } }],
     ['of another kind of server', { mail: anns }, { mail: { ...anns, url: undefined, openapi: { url } } }],
@@ -155,7 +155,7 @@ describe('what an import says of a user’s server that an admin made public', (
   });
 });
 
-test('what was somebody’s who is unknown here is the importer’s and switched off; users of the file are known', () => {
+test('a server whose owner is unknown here is the importer’s and switched off; users of the file are known', () => {
   const url = 'https://x.example/mcp';
   const draft: Draft = {
     mcpServers: { old: { url, owner: 'gone' } },

@@ -36,7 +36,7 @@ export function importSettings(draft: Draft, given: unknown, mode: ImportMode, b
   if (isObject(mcpServers)) takeServers(draft, mcpServers, { before, mode, by });
   const idOf = Array.isArray(groups) ? takeGroups(draft, groups, mode, by) : undefined;
   if (Array.isArray(users)) takeUsers(draft, users, idOf);
-  if (isObject(mcpServers)) takeOver(draft, mcpServers, before, by);
+  if (isObject(mcpServers)) adoptServers(draft, mcpServers, before, by);
   if (isObject(systemConfig)) draft.systemConfig = kept(systemConfig, before.systemConfig, draft.systemConfig, mode);
   return differences(before, exportSettings(draft));
 }
@@ -79,7 +79,11 @@ function withoutPublisher(entry: unknown): unknown {
  * True for a server of a file whose owner is unknown here, and was not its owner here before. Files call the person who
  * runs the hub `admin`.
  */
-export function isOfStranger(users: readonly Entry[], entry: unknown, existing: Readonly<Entry> | undefined): boolean {
+export function hasUnknownOwner(
+  users: readonly Entry[],
+  entry: unknown,
+  existing: Readonly<Entry> | undefined,
+): boolean {
   if (!isObject(entry)) return false;
   const { owner } = entry;
   if (typeof owner !== 'string' || owner === 'admin' || owner === existing?.['owner']) return false;
@@ -90,11 +94,11 @@ export function isOfStranger(users: readonly Entry[], entry: unknown, existing: 
  * A server whose owner is unknown here becomes the importer's, and no admin has approved it yet. Otherwise the next
  * user of that name would have it.
  */
-function takeOver(draft: Draft, given: Readonly<Entry>, before: Draft, by: string): void {
+function adoptServers(draft: Draft, given: Readonly<Entry>, before: Draft, by: string): void {
   const servers = draft.mcpServers ?? {};
   for (const name of Object.keys(given)) {
     const entry = servers[name];
-    if (!entry || entry['owner'] === by || !isOfStranger(listOf(draft, 'users'), entry, before.mcpServers?.[name]))
+    if (!entry || entry['owner'] === by || !hasUnknownOwner(listOf(draft, 'users'), entry, before.mcpServers?.[name]))
       continue;
     servers[name] = { ...entry, owner: by };
     switchOffUnvouched(servers[name]);

@@ -1,7 +1,7 @@
 import { type Draft, type Entry, textOf } from '../document.ts';
 import { isObject } from '../../protocol/rpc.ts';
 import { exportSettings } from '../export/settings.ts';
-import { isOfStranger, isPublishedElsewhere } from './settings.ts';
+import { hasUnknownOwner, isPublishedElsewhere } from './settings.ts';
 
 /**
  * What an import of settings leaves alone: a user who is there already, an access key (a file has no secret of it that
@@ -28,14 +28,14 @@ export function skippedMembers(draft: Readonly<Draft>, given: unknown): SkippedM
   const published = servers.filter(([name, entry]) =>
     isPublishedElsewhere(entry, here[name], exported.mcpServers?.[name]),
   );
-  const everybody = [...(draft.users ?? []), ...entriesIn(given['users'])];
-  const strange = servers.filter(([name, entry]) => isOfStranger(everybody, entry, here[name]));
+  const allUsers = [...(draft.users ?? []), ...entriesIn(given['users'])];
+  const ofUnknown = servers.filter(([name, entry]) => hasUnknownOwner(allUsers, entry, here[name]));
   return [
     ...users.map((name): SkippedMembers => ({ kind: 'user', name })),
     ...keys.map((name): SkippedMembers => ({ kind: 'key', name })),
     ...sections.map((name): SkippedMembers => ({ kind: 'section', name })),
     ...published.map(([name]): SkippedMembers => ({ kind: 'publication', name })),
-    ...strange.map(([name]): SkippedMembers => ({ kind: 'owner', name })),
+    ...ofUnknown.map(([name]): SkippedMembers => ({ kind: 'owner', name })),
   ];
 }
 
