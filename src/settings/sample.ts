@@ -5,35 +5,46 @@ import { errnoOf } from '../disk/disk-error.ts';
 import type { Settings } from '../core/settings/types.ts';
 import type { SettingsDocument } from './backend.ts';
 
-const resolvePackage = createRequire(import.meta.url).resolve;
+/** Gives the path of a module of a package that is installed; throws when it is not. */
+export type ResolveModule = (module: string) => string;
+
+/** The version that is tested here, which is that of package.json. */
+export const sampleVersion = '2026.8.31';
 
 /**
- * The settings of a first start: three servers from packages that come with the hub, so that a client has something to
- * call at once. They work below `<dataDir>/sample`, which is made here.
+ * The settings of a first start: three servers, so that a client has something to call at once. They work below
+ * `<dataDir>/sample`, which is made here. In a clone of the repository their packages are installed; where they are
+ * not, `npx` installs them at the first start.
  */
-export function sampleSettings(dataDir: string, cwd: string): SettingsDocument {
+export function sampleSettings(
+  dataDir: string,
+  cwd: string,
+  resolve: ResolveModule = createRequire(import.meta.url).resolve,
+): SettingsDocument {
   const sample = join(dataDir, 'sample');
   const files = join(sample, 'files');
   makeSampleFiles(files);
   const place = (path: string): string => near(path, cwd);
-  const node = (entry: string, ...args: string[]) => ({
-    type: 'stdio',
-    command: 'node',
-    args: [place(resolvePackage(entry)), ...args],
-  });
+  const server = (name: string, ...args: string[]) => {
+    const packageName = `@modelcontextprotocol/server-${name}`;
+    const installed = pathOf(`${packageName}/dist/index.js`, resolve);
+    return installed === undefined
+      ? { type: 'stdio', command: 'npx', args: ['-y', `${packageName}@${sampleVersion}`, ...args] }
+      : { type: 'stdio', command: 'node', args: [place(installed), ...args] };
+  };
   return {
     mcpServers: {
       everything: {
         description: 'Shows every feature of MCP (sample)',
-        ...node('@modelcontextprotocol/server-everything/dist/index.js', 'stdio'),
+        ...server('everything', 'stdio'),
       },
       filesystem: {
         description: 'Reads and writes files in one folder (sample)',
-        ...node('@modelcontextprotocol/server-filesystem/dist/index.js', place(files)),
+        ...server('filesystem', place(files)),
       },
       memory: {
         description: 'A knowledge graph that remembers (sample)',
-        ...node('@modelcontextprotocol/server-memory/dist/index.js'),
+        ...server('memory'),
         env: { MEMORY_FILE_PATH: join(sample, 'memory.jsonl') },
       },
     },
@@ -59,6 +70,14 @@ export function makeSampleFolder(settings: Settings, dataDir: string, cwd: strin
   );
   if (!isUsed) return;
   makeSampleFiles(join(sample, 'files'));
+}
+
+function pathOf(module: string, resolve: ResolveModule): string | undefined {
+  try {
+    return resolve(module);
+  } catch {
+    return undefined;
+  }
 }
 
 /** As far as it can: what cannot be made the servers themselves complain of. */
