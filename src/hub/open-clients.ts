@@ -27,7 +27,8 @@ import { takenPaths } from '../http/frame/taken-paths.ts';
 import type { DataDir } from '../settings/data-dir.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import type { Connection } from '../upstream/connection.ts';
-import type { DedicatedConnections, ConnectionOwner } from '../upstream/dedicated-connections.ts';
+import type { ConnectionOwner } from '../upstream/connection-owner.ts';
+import type { DedicatedConnections } from '../upstream/dedicated-connections.ts';
 import type { Unasked } from '../upstream/link/options.ts';
 import type { Pool } from '../upstream/pool.ts';
 

@@ -7,7 +7,8 @@ import type { ServerRequest } from '../core/protocol/server-requests.ts';
 import type { ServerSettings, Settings } from '../core/settings/types.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import { Connection } from './connection.ts';
-import { createDedicatedConnections, type ConnectionOwner } from './dedicated-connections.ts';
+import type { ConnectionOwner } from './connection-owner.ts';
+import { createDedicatedConnections } from './dedicated-connections.ts';
 import { createStartSemaphore } from './start-semaphore.ts';
 
 // A server over a pipe does not say for which call it asks, and goes on with calls that were cancelled. Whatever comes

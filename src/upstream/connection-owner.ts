@@ -4,7 +4,26 @@ import { isPerUser } from '../core/access/per-user.ts';
 import { type Principal, principalOf } from '../core/access/principal.ts';
 import type { ServerSettings, Settings } from '../core/settings/types.ts';
 import type { Connection } from './connection.ts';
-import type { DedicatedConnectionsOptions, ConnectionOwner } from './dedicated-connections.ts';
+
+/**
+ * For whom a server keeps state: no other client may see that state, not even the same principal in another session.
+ */
+export interface ConnectionOwner {
+  readonly principal: Principal;
+  /**
+   * Names the session among those of the principal. `''`: all that belongs to no session, possibly of several clients.
+   */
+  readonly session: string;
+}
+
+/** What decides whose a connection is. */
+export interface OwnershipOptions {
+  readonly settings: () => Settings;
+  /** The connection that is there for all. It knows what the server offers, and no dedicated connection outlives it. */
+  readonly shared: (server: string) => Connection | undefined;
+  /** Why a user cannot use a server yet that users sign in to alone. */
+  readonly refusal?: (server: ServerSettings, user: string) => HubError | undefined;
+}
 
 /** For whom a connection is made; `user` is who it is signed in as, where users sign in alone. */
 export type SignedInOwner = ConnectionOwner & { readonly user: string | undefined };
@@ -17,7 +36,7 @@ export type SignedInOwner = ConnectionOwner & { readonly user: string | undefine
 export function connectionOwnerOf(
   server: ServerSettings | undefined,
   asked: ConnectionOwner,
-  { settings, refusal: refusalOf }: Pick<DedicatedConnectionsOptions, 'settings' | 'refusal'>,
+  { settings, refusal: refusalOf }: Pick<OwnershipOptions, 'settings' | 'refusal'>,
 ): SignedInOwner | undefined {
   if (!server || !isPerUser(server)) return server?.perSessionClient ? { ...asked, user: undefined } : undefined;
   const account = userOf(settings(), asked.principal);
@@ -37,9 +56,9 @@ export function isOver(
     readonly user: string | undefined;
     readonly isTemporary: boolean;
   },
-  now: Pick<DedicatedConnectionsOptions, 'shared'> & {
+  now: Pick<OwnershipOptions, 'shared'> & {
     readonly settings: Settings;
-    readonly refusal: DedicatedConnectionsOptions['refusal'] | undefined;
+    readonly refusal: OwnershipOptions['refusal'] | undefined;
   },
 ): boolean {
   const { user, owner, isTemporary } = entry;

@@ -5,40 +5,30 @@ import type { Logger } from '../core/logger.ts';
 import { type Principal, principalId, principalOf } from '../core/access/principal.ts';
 import { userOf } from '../core/access/rules.ts';
 import { rpcErrors } from '../core/protocol/rpc.ts';
-import type { ServerSettings, Settings, UserSettings } from '../core/settings/types.ts';
+import type { ServerSettings, UserSettings } from '../core/settings/types.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import { type AskableCall, Connection } from './connection.ts';
 import type { ConnectionOptions } from './connection-options.ts';
-import { isOver, type SignedInOwner, connectionOwnerOf } from './connection-owner.ts';
+import {
+  type ConnectionOwner,
+  connectionOwnerOf,
+  isOver,
+  type OwnershipOptions,
+  type SignedInOwner,
+} from './connection-owner.ts';
 import type { Unasked } from './link/options.ts';
 import type { Home } from './link/server-requests.ts';
 import { createStartSemaphore, type StartSemaphore } from './start-semaphore.ts';
 import { type RequestConnection, withFallback } from './with-fallback.ts';
 
-/**
- * For whom a server keeps state: no other client may see that state, not even the same principal in another session.
- */
-export interface ConnectionOwner {
-  readonly principal: Principal;
-  /**
-   * Names the session among those of the principal. `''`: all that belongs to no session, possibly of several clients.
-   */
-  readonly session: string;
-}
-
-export interface DedicatedConnectionsOptions extends Pick<
-  ConnectionOptions,
-  'load' | 'version' | 'connectTimeoutMs' | 'requestTimeoutMs' | 'clean' | 'eras'
-> {
+export interface DedicatedConnectionsOptions
+  extends
+    OwnershipOptions,
+    Pick<ConnectionOptions, 'load' | 'version' | 'connectTimeoutMs' | 'requestTimeoutMs' | 'clean' | 'eras'> {
   /** As a connection has it; with `user`, as who this user is over there. */
   readonly open: (server: ServerSettings, events: ChannelEvents, user: string | undefined) => Channel;
-  /** Why a user cannot use a server yet that users sign in to alone. */
-  readonly refusal?: (server: ServerSettings, user: string) => HubError | undefined;
   readonly startsAtOnce: number;
   readonly log: (server: ServerSettings) => Logger;
-  readonly settings: () => Settings;
-  /** The connection that is there for all. It knows what the server offers, and no dedicated connection outlives it. */
-  readonly shared: (server: string) => Connection | undefined;
   /**
    * What server requests the client of a connection owner's session can answer; undefined where it is not known, and
    * then no server request is sent to it.

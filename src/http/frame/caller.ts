@@ -5,10 +5,10 @@ import type { Draft, Editor } from '../../core/settings/document.ts';
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import { adminAccounts } from '../../core/settings/users.ts';
+import type { Scope } from '../../core/access/scope.ts';
 import { anonymous, anonymousOutside, type Principal } from '../../core/access/principal.ts';
 import type { Settings, UserSettings } from '../../core/settings/types.ts';
 import type { SettingsStore } from '../../settings/store.ts';
-import type { AskedCall } from './refused-calls.ts';
 
 /**
  * Who makes a management request, and what they may now: what is taken away while a request waits for its body, or for
@@ -30,6 +30,13 @@ export interface Caller {
    * access tokens.
    */
   readonly loggedInAt: number | undefined;
+}
+
+/** A call that a route has been asked for: what is known of it before it goes to a server. */
+export interface AskedCall {
+  readonly server: string;
+  readonly tool: string;
+  readonly scope: Scope;
 }
 
 /** Variables of the Hono context below `/api`. */

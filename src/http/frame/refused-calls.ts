@@ -1,15 +1,8 @@
 import { createMiddleware } from 'hono/factory';
 import { HubError } from '../../core/errors.ts';
-import { type Scope, scopeId } from '../../core/access/scope.ts';
+import { scopeId } from '../../core/access/scope.ts';
 import type { DispatchOptions } from '../../mcp/dispatch.ts';
 import type { ApiEnv } from './caller.ts';
-
-/** A call that a route has been asked for: what is known of it before it goes to a server. */
-export interface AskedCall {
-  readonly server: string;
-  readonly tool: string;
-  readonly scope: Scope;
-}
 
 /**
  * Keeps a record of calls that are refused before they reach a server; those that reach one have theirs from the relay.

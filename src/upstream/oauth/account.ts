@@ -1,42 +1,16 @@
 import { HubError } from '../../core/errors.ts';
-import type { Logger } from '../../core/logger.ts';
-import type { OAuthSettings } from '../../core/settings/types.ts';
 import { type Credential, type Refusal, SignInRequired } from '../credential.ts';
-import type { AddressPolicy } from '../safe-address.ts';
 import { type Attempt, type Attempts, hashOf, newSecret } from './attempts.ts';
 import type { Grants } from './grants.ts';
 import { holdTokens } from './held-tokens.ts';
-import { createAuthorizationRequest } from './authorization-request.ts';
-import { type Answer, negotiate } from './negotiation.ts';
+import { type AuthorizationRequestOptions, createAuthorizationRequest } from './authorization-request.ts';
+import { type Answer, negotiate, type NegotiationOptions } from './negotiation.ts';
 
-export interface AccountOptions {
-  readonly server: string;
-  /** The user whose sign-in it is; undefined: all users share it. */
-  readonly holder: string | undefined;
-  /** When this user was made, as the settings say it. */
-  readonly userSince: (username: string) => string | undefined;
-  readonly url: URL;
-  /** Origin and path of `url`: all that tokens are sent to. */
-  readonly address: string;
-  readonly oauth: OAuthSettings;
+export interface AccountOptions extends NegotiationOptions, AuthorizationRequestOptions {
   /** Marks how the server is set up, alike in all hubs. */
   readonly setup: string;
-  readonly policy: () => AddressPolicy;
-  readonly userAgent: string;
-  /** Where answers come to. */
-  readonly redirectUri: () => string;
   /** Where people begin to sign in. */
   readonly startUrl: () => string;
-  /** The hub's document for authorization servers, when they can fetch it. */
-  readonly documentUrl: () => string | undefined;
-  /**
-   * Runs `work` once another account of the server has prepared its sign-in: the hub registers itself once for all
-   * users.
-   */
-  readonly afterOther: <T>(work: () => Promise<T>) => Promise<T>;
-  readonly log: Logger;
-  /** The tokens, or whether a user has to sign in, have changed. Raise a flag and return. */
-  readonly changed: () => void;
   /** A user signed in, at this hub or another that shares the sign-ins. */
   readonly signedIn: () => void;
   /** A user signed out, at another hub. */

@@ -1,10 +1,34 @@
 import { createHash } from 'node:crypto';
+import type { LoggerFor } from '../../core/logger.ts';
 import type { RemoteTransport, ServerSettings } from '../../core/settings/types.ts';
+import type { AddressPolicy } from '../safe-address.ts';
 import { type Account, createAccount } from './account.ts';
 import type { Attempts } from './attempts.ts';
 import { callbackPath, clientDocumentUrl, startUrl } from './client-document.ts';
 import { grantId, type GrantKey } from './grant.ts';
-import type { SignInsOptions } from './sign-ins.ts';
+import type { Grants } from './grants.ts';
+
+export interface AccountsOptions {
+  readonly grants: Grants;
+  /** The hub's address as browsers reach it, without a slash at the end and without `BASE_PATH`. */
+  readonly publicUrl: () => string;
+  readonly addresses: (server: ServerSettings) => AddressPolicy;
+  /** The server of that name now. */
+  readonly server: (name: string) => ServerSettings | undefined;
+  /** When this user was made, as the settings say it: tells two of one name apart that were never there together. */
+  readonly userSince: (username: string) => string | undefined;
+  readonly userAgent: string;
+  /** A user signed in, at this hub or another: what waits for that may go on. */
+  readonly signedIn: (key: GrantKey) => void;
+  /**
+   * The server has to be connected again: the sign-in it was connected with is gone, or its tools are to be listed with
+   * another.
+   */
+  readonly relist: (server: string) => void;
+  /** Tokens, or who has to sign in, are not what they were. Raise a flag and return. */
+  readonly changed: () => void;
+  readonly log: LoggerFor;
+}
 
 /**
  * The accounts of all servers, and of users where they sign in alone, that were used or signed in to, each as its
@@ -18,7 +42,7 @@ export interface Accounts {
   forget(key: GrantKey): void;
 }
 
-export function createAccounts(options: SignInsOptions, attempts: Attempts): Accounts {
+export function createAccounts(options: AccountsOptions, attempts: Attempts): Accounts {
   const accounts = new Map<string, { readonly key: GrantKey; readonly account: Account; readonly setup: string }>();
   const preparing = new Map<string, Promise<unknown>>();
 

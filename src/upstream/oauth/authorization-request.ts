@@ -1,6 +1,5 @@
-import type { AccountOptions } from './account.ts';
 import type { Grants } from './grants.ts';
-import { type HeldTokens, keptGrant } from './held-tokens.ts';
+import { type HeldTokens, type HeldTokensOptions, keptGrant } from './held-tokens.ts';
 import type { Negotiation, Prepared } from './negotiation.ts';
 
 /** Whether users are asked to sign in, and for which rights. */
@@ -21,15 +20,23 @@ export interface AuthorizationRequest {
   close(): void;
 }
 
-export interface AuthorizationRequestOptions {
+export interface AuthorizationRequestOptions extends HeldTokensOptions {
+  /**
+   * Runs `work` once another account of the server has prepared its sign-in: the hub registers itself once for all
+   * users.
+   */
+  readonly afterOther: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+interface Parts {
   readonly negotiation: Pick<Negotiation, 'prepare'>;
   readonly tokens: Pick<HeldTokens, 'grant' | 'endpoints'>;
   readonly grants: Grants;
 }
 
 export function createAuthorizationRequest(
-  options: AccountOptions,
-  { negotiation, tokens, grants }: AuthorizationRequestOptions,
+  options: AuthorizationRequestOptions,
+  { negotiation, tokens, grants }: Parts,
 ): AuthorizationRequest {
   const { server, holder, address, log } = options;
   let wanted: { readonly challenge: string | undefined; readonly heldScope: string | undefined } | undefined;

@@ -1,11 +1,26 @@
 import { createHash } from 'node:crypto';
 import { HubError } from '../../core/errors.ts';
+import type { Logger } from '../../core/logger.ts';
 import { limits } from '../../core/limits.ts';
 import { failureCode } from './failure.ts';
 import type { OAuthSettings } from '../../core/settings/types.ts';
 import type { Authority, Grant, OAuthClient, OAuthTokens } from './grant.ts';
 import type { Grants } from './grants.ts';
-import type { AccountOptions } from './account.ts';
+
+/** Whose tokens, and for what they are good. */
+export interface HeldTokensOptions {
+  readonly server: string;
+  /** The user whose sign-in it is; undefined: all users share it. */
+  readonly holder: string | undefined;
+  /** When this user was made, as the settings say it. */
+  readonly userSince: (username: string) => string | undefined;
+  /** Origin and path of the server's url: all that tokens are sent to. */
+  readonly address: string;
+  readonly oauth: OAuthSettings;
+  readonly log: Logger;
+  /** The tokens, or whether a user has to sign in, have changed. Raise a flag and return. */
+  readonly changed: () => void;
+}
 
 /** The tokens of one server: at hand without waiting, renewed once for all requests that wait. */
 export interface HeldTokens {
@@ -49,7 +64,7 @@ export type Renew = (grant: Grant) => Promise<{
 
 /** Begins with what is kept for this server at this address, or with the tokens of its settings. */
 export function holdTokens(
-  options: AccountOptions,
+  options: HeldTokensOptions,
   grants: Grants,
   renewGrant: Renew,
   { gained, lost }: HeldTokensEvents,
@@ -195,7 +210,7 @@ function createRenewal(current: () => Grant | undefined, replace: (old: Grant) =
 }
 
 /** The grant with new tokens, or without any when its refresh token is of no more use. Throws what `renew` throws. */
-async function renewed(old: Grant, renew: Renew, { log, holder }: AccountOptions): Promise<Grant> {
+async function renewed(old: Grant, renew: Renew, { log, holder }: HeldTokensOptions): Promise<Grant> {
   try {
     const { tokens, authority, client } = await renew(old);
     log.debug('access token renewed');
@@ -229,7 +244,7 @@ function headerOf(grant: Grant | undefined): string | undefined {
  * place of those it came from.
  */
 export function keptGrant(
-  { address, oauth, holder }: Pick<AccountOptions, 'address' | 'oauth' | 'holder'>,
+  { address, oauth, holder }: Pick<HeldTokensOptions, 'address' | 'oauth' | 'holder'>,
   kept: Grant | undefined,
   mark?: string,
 ): Grant | undefined {
@@ -249,7 +264,7 @@ function endpointsOf(oauth: OAuthSettings): string | undefined {
   return createHash('sha256').update(JSON.stringify(named)).digest('hex');
 }
 
-function importedGrant({ server, address, oauth }: AccountOptions, mark: string | undefined): Grant | undefined {
+function importedGrant({ server, address, oauth }: HeldTokensOptions, mark: string | undefined): Grant | undefined {
   if (mark === undefined) return undefined;
   const access = oauth.accessToken;
   // A text that no header can carry is no token.
@@ -259,7 +274,7 @@ function importedGrant({ server, address, oauth }: AccountOptions, mark: string 
 }
 
 /** Undefined where the settings have no tokens, or where each user signs in alone. */
-function importMark({ oauth: { accessToken, refreshToken, perUser } }: AccountOptions): string | undefined {
+function importMark({ oauth: { accessToken, refreshToken, perUser } }: HeldTokensOptions): string | undefined {
   if ((accessToken === undefined && refreshToken === undefined) || perUser === true) return undefined;
   return createHash('sha256')
     .update(JSON.stringify([accessToken, refreshToken]))

@@ -1,10 +1,23 @@
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import type { OAuthSettings } from '../../core/settings/types.ts';
-import type { AccountOptions } from './account.ts';
+import type { AddressPolicy } from '../safe-address.ts';
 import type { Attempt } from './attempts.ts';
 import type { Authority, Grant, OAuthClient, OAuthTokens } from './grant.ts';
 import { type Fetch, policyBeside, withFetch } from './guarded-fetch.ts';
+
+/** A server, and the hub as its authorization server sees it. */
+export interface NegotiationOptions {
+  readonly server: string;
+  readonly url: URL;
+  readonly oauth: OAuthSettings;
+  readonly policy: () => AddressPolicy;
+  readonly userAgent: string;
+  /** Where answers come to. */
+  readonly redirectUri: () => string;
+  /** The hub's document for authorization servers, when they can fetch it. */
+  readonly documentUrl: () => string | undefined;
+}
 
 /** Everything needed to ask a user to sign in. */
 export interface Prepared {
@@ -40,7 +53,7 @@ const discovering = 'finding out how';
 /** The official client is large: it is loaded when the first server wants it. */
 const flows = () => import('./flows.ts');
 
-export function negotiate(options: AccountOptions): Negotiation {
+export function negotiate(options: NegotiationOptions): Negotiation {
   const { server, url, oauth } = options;
   /** Learnt since the start, so that a renewal need not ask again. */
   let known: Authority | undefined;
@@ -137,7 +150,7 @@ export function negotiate(options: AccountOptions): Negotiation {
  * Runs a request to an authorization server. Throws HubError that says what was attempted; `told` is for callers of the
  * tool server meanwhile.
  */
-function fetchingFor({ url, policy, userAgent }: AccountOptions) {
+function fetchingFor({ url, policy, userAgent }: NegotiationOptions) {
   return async <T>(attempt: string, work: (fetch: Fetch) => Promise<T>, told?: string): Promise<T> => {
     const { refusalOf } = await flows();
     try {

@@ -1,53 +1,19 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { HubError } from '../../core/errors.ts';
-import type { LoggerFor } from '../../core/logger.ts';
 import { isPerUser } from '../../core/access/per-user.ts';
 import type { RemoteTransport, ServerSettings, TransportSettings } from '../../core/settings/types.ts';
 import type { Credential } from '../credential.ts';
-import type { AddressPolicy } from '../safe-address.ts';
 import { type Account, type Begun, ownSignInRequired } from './account.ts';
-import { createAccounts, setupOf } from './accounts.ts';
+import { type AccountsOptions, createAccounts, setupOf } from './accounts.ts';
 import { readAnswer, only } from './answer.ts';
 import { type Attempt, type Attempts, hashOf } from './attempts.ts';
 import { clientDocument, clientDocumentUrl, startUrl } from './client-document.ts';
-import type { GrantKey } from './grant.ts';
-import type { Grants } from './grants.ts';
-import { createStaleGrants } from './stale-grants.ts';
+import { createStaleGrants, type StaleGrantsOptions } from './stale-grants.ts';
 import { createListingAccounts } from './listing-accounts.ts';
 import { createRenaming } from './renaming.ts';
 
-export interface SignInsOptions {
-  readonly grants: Grants;
+export interface SignInsOptions extends AccountsOptions, StaleGrantsOptions {
   readonly attempts: Attempts;
-  /**
-   * When other hubs have the same sign-ins: whether our settings can be as new as theirs, give or take a moment.
-   * Absent: there are no others.
-   */
-  readonly isCurrent?: () => boolean;
-  /** The hub's address as browsers reach it, without a slash at the end and without `BASE_PATH`. */
-  readonly publicUrl: () => string;
-  /** The server's transport with its placeholders filled in. Throws HubError when it cannot be used. */
-  readonly expand: (server: ServerSettings) => TransportSettings;
-  readonly addresses: (server: ServerSettings) => AddressPolicy;
-  /** The server of that name now. */
-  readonly server: (name: string) => ServerSettings | undefined;
-  /**
-   * True while this user may sign in to the server: for all users, or, where each user signs in alone, for this user.
-   */
-  readonly maySignIn: (username: string, server: ServerSettings) => boolean;
-  /** When this user was made, as the settings say it: tells two of one name apart that were never there together. */
-  readonly userSince: (username: string) => string | undefined;
-  readonly userAgent: string;
-  /** A user signed in, at this hub or another: what waits for that may go on. */
-  readonly signedIn: (key: GrantKey) => void;
-  /**
-   * The server has to be connected again: the sign-in it was connected with is gone, or its tools are to be listed with
-   * another.
-   */
-  readonly relist: (server: string) => void;
-  /** Tokens, or who has to sign in, are not what they were. Raise a flag and return. */
-  readonly changed: () => void;
-  readonly log: LoggerFor;
 }
 
 /** The hub as OAuth client of its servers (MCP, Authorization): who is signed in where, and how to sign in. */

@@ -1,9 +1,32 @@
 import { limits } from '../../core/limits.ts';
+import type { LoggerFor } from '../../core/logger.ts';
 import { isPerUser } from '../../core/access/per-user.ts';
 import type { ServerSettings, TransportSettings } from '../../core/settings/types.ts';
 import { addressOf } from './accounts.ts';
 import { type Grant, grantId, type GrantKey } from './grant.ts';
-import type { SignInsOptions } from './sign-ins.ts';
+import type { Grants } from './grants.ts';
+
+export interface StaleGrantsOptions {
+  readonly grants: Grants;
+  /**
+   * When other hubs have the same sign-ins: whether our settings can be as new as theirs, give or take a moment.
+   * Absent: there are no others.
+   */
+  readonly isCurrent?: () => boolean;
+  /** The server's transport with its placeholders filled in. Throws HubError when it cannot be used. */
+  readonly expand: (server: ServerSettings) => TransportSettings;
+  /** The server of that name now. */
+  readonly server: (name: string) => ServerSettings | undefined;
+  /**
+   * True while this user may sign in to the server: for all users, or, where each user signs in alone, for this user.
+   */
+  readonly maySignIn: (username: string, server: ServerSettings) => boolean;
+  /** When this user was made, as the settings say it. */
+  readonly userSince: (username: string) => string | undefined;
+  /** Grants that do not fit now are to be looked at again. Raise a flag and return. */
+  readonly changed: () => void;
+  readonly log: LoggerFor;
+}
 
 /** What is kept of sign-ins that no longer fit the settings. */
 export interface StaleGrants {
@@ -14,12 +37,7 @@ export interface StaleGrants {
   close(): void;
 }
 
-export function createStaleGrants(
-  options: Pick<
-    SignInsOptions,
-    'grants' | 'log' | 'server' | 'expand' | 'maySignIn' | 'userSince' | 'isCurrent' | 'changed'
-  >,
-): StaleGrants {
+export function createStaleGrants(options: StaleGrantsOptions): StaleGrants {
   const { grants, log } = options;
   let settleTimer: NodeJS.Timeout | undefined;
   /** Since when each has not fitted the settings, milliseconds since the epoch. */
@@ -86,7 +104,7 @@ export function createStaleGrants(
 }
 
 /** `unknown` while the settings of the server cannot be used. */
-function currentAddress(server: ServerSettings, expand: SignInsOptions['expand']): string | undefined {
+function currentAddress(server: ServerSettings, expand: StaleGrantsOptions['expand']): string | undefined {
   let transport: TransportSettings;
   try {
     transport = expand(server);

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 
 import { documentOf, type OpenedApi, openApi, type RestApi, restApi } from '../../../test/kit/openapi.ts';
 import { until } from '../../../test/kit/until.ts';
-import { redirected } from './redirect.ts';
+import { redirected } from './http.ts';
 
 let rest: RestApi;
 let api: OpenedApi;

@@ -2,10 +2,10 @@ import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { OpenapiConfig } from './config.ts';
-import type { CredentialSource, Credentials } from './credentials.ts';
+import type { CredentialSource } from './credentials.ts';
 import { openDeadline, unlessAborted } from './deadline.ts';
 import { checked, parseDocument } from './document.ts';
-import type { Answer, HttpClient } from './http.ts';
+import type { Answer, Credentials, HttpClient } from './http.ts';
 import { type Operation, type Operations, readOperations } from './operations.ts';
 import { type Document, own, ownText } from './pointer.ts';
 

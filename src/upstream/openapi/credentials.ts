@@ -1,18 +1,9 @@
 import { HubError } from '../../core/errors.ts';
 import { mask } from '../../core/mask.ts';
 import type { Security } from './config.ts';
-import type { Supplied } from './operations.ts';
+import type { Credentials } from './http.ts';
+import type { Supplied } from './parameters.ts';
 import type { Tokens } from './tokens.ts';
-
-/**
- * What the operator adds to a request. Header names are lower case; the pairs of a query are not encoded yet, those of
- * a cookie are.
- */
-export interface Credentials {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly query: readonly (readonly [string, string])[];
-  readonly cookies: readonly string[];
-}
 
 /** Where the credentials of a server's requests come from. */
 export interface CredentialSource {

@@ -8,8 +8,6 @@ import { errorText, HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import { connectionError } from '../http-errors.ts';
 import { type AddressPolicy, guardedAgent } from '../safe-address.ts';
-import type { Credentials } from './credentials.ts';
-import { type Hop, redirected } from './redirect.ts';
 import type { Request } from './request.ts';
 
 /** A complete answer of a REST API. Header names are lower case. */
@@ -20,6 +18,16 @@ export interface Answer {
   readonly bytes: Buffer;
   /** Where it came from, redirects followed. */
   readonly url: URL;
+}
+
+/**
+ * What the operator adds to a request. Header names are lower case; the pairs of a query are not encoded yet, those of
+ * a cookie are.
+ */
+export interface Credentials {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly query: readonly (readonly [string, string])[];
+  readonly cookies: readonly string[];
 }
 
 /** A request on its way: credentials go to the origin of its URL and to no other. */
@@ -78,6 +86,43 @@ export function openHttp(policy: AddressPolicy, userAgent: string): HttpClient {
   }
 
   return { send, close: () => agent.destroy() };
+}
+
+/** One request of a chain of redirects. */
+interface Hop {
+  readonly method: string;
+  readonly url: URL;
+  readonly body: Request['body'];
+  /** Still at the origin the request was meant for: what the operator and the caller said is for it alone. */
+  readonly trusted: boolean;
+}
+
+/**
+ * The next hop, when the answer is a redirect (RFC 9110, 15.4). Throws HubError `upstream_failed` for one that must not
+ * be followed.
+ */
+export function redirected(hop: Hop, { status, headers }: Pick<Answer, 'status' | 'headers'>): Hop | undefined {
+  const { location } = headers;
+  if (![301, 302, 303, 307, 308].includes(status) || location === undefined || !URL.canParse(location, hop.url.href))
+    return undefined;
+  const url = new URL(location, hop.url);
+  const trusted = hop.trusted && url.origin === hop.url.origin;
+  const turnsToGet = (status === 303 && hop.method !== 'HEAD') || (status < 303 && hop.method === 'POST');
+  const method = turnsToGet ? 'GET' : hop.method;
+  const body = turnsToGet ? undefined : hop.body;
+  if (!/^https?:$/.test(url.protocol) || (hop.url.protocol === 'https:' && url.protocol === 'http:')) {
+    throw new HubError(
+      'upstream_failed',
+      `The API redirects to an address that is not followed (${url.protocol}//${url.host}).`,
+    );
+  }
+  if (!trusted && (body !== undefined || (method !== 'GET' && method !== 'HEAD'))) {
+    throw new HubError(
+      'upstream_failed',
+      `The API redirects this ${method} request to another server (${url.host}); it was not repeated there.`,
+    );
+  }
+  return { method, url, body, trusted };
 }
 
 function headersOf(

@@ -6,22 +6,11 @@ import { type Body, chooseBody, sameType } from './body.ts';
 import type { MediaChoice } from './config.ts';
 import { isVersion30 } from './document.ts';
 import { argumentNames, toolNames } from './names.ts';
+import { type Parameter, parametersOf, type Supplied } from './parameters.ts';
 import { type Document, entriesOf, own, ownText, resolved } from './pointer.ts';
 import { openSchemas } from './schema.ts';
 import { baseUrl, type ServerChoice } from './servers.ts';
-import type { Manner, Place, Style } from './styles.ts';
 import { describeTool } from './tool.ts';
-
-/** A parameter of an operation: where the argument called `key` goes. */
-export interface Parameter extends Manner {
-  readonly key: string;
-  readonly in: Place;
-  readonly required: boolean;
-  /** The value is written as JSON (a parameter with `content`). */
-  readonly json: boolean;
-  /** As the document has it, for its schema and description. */
-  readonly source: Record<string, unknown>;
-}
 
 /** One operation of the document, ready to be called. */
 export interface Operation {
@@ -35,16 +24,6 @@ export interface Operation {
   readonly base: URL;
   readonly parameters: readonly Parameter[];
   readonly body: Body | undefined;
-}
-
-/**
- * What the operator supplies with every request, so that it is neither asked of callers nor theirs to change:
- * lower-case header names, and names in queries and cookies.
- */
-export interface Supplied {
-  readonly headers: ReadonlySet<string>;
-  readonly query: ReadonlySet<string>;
-  readonly cookies: ReadonlySet<string>;
 }
 
 /**
@@ -70,16 +49,6 @@ const noAddress =
   'Set "openapi.baseUrl" or "openapi.serverVariables"';
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
-
-/**
- * Headers that OpenAPI has elsewhere (Accept, Content-Type, Authorization) or that belong to the connection: never
- * parameters.
- */
-const reservedHeaders = new Set(
-  'accept authorization connection content-length content-type cookie expect host keep-alive proxy-authorization te trailer transfer-encoding upgrade'.split(
-    ' ',
-  ),
-);
 
 /** What is known of an API besides its document. */
 export interface Reading {
@@ -154,81 +123,4 @@ function findOperations(document: Document, problems: string[]): Found[] {
     `${found.length - limits.openapiOperations} operations are beyond the limit of ${limits.openapiOperations}`,
   );
   return found.slice(0, limits.openapiOperations);
-}
-
-type Declared = Omit<Parameter, 'key'>;
-
-const placeOrder: Place[] = ['path', 'query', 'header', 'cookie'];
-
-/**
- * The parameters of a path and an operation, the operation's overriding; in the order path, query, header, cookie.
- * Undefined when one cannot be read.
- */
-function parametersOf(document: Document, path: string, lists: unknown[], supplied: Supplied): Declared[] | undefined {
-  const byPlace = new Map<string, Declared>();
-  const inTemplate = new Set([...path.matchAll(/\{([^{}]*)\}/g)].map((match) => match[1] ?? ''));
-  for (const source of lists.flatMap((list) =>
-    Array.isArray(list) ? (list as unknown[]).slice(0, limits.openapiParameters) : [],
-  )) {
-    const parameter = declared(document, source);
-    if (parameter === undefined) return undefined;
-    if (parameter !== 'ignored') byPlace.set(`${parameter.in} ${parameter.name}`, parameter);
-  }
-  // A placeholder that is not declared in the document is a parameter all the same: without a value the path is wrong.
-  for (const name of inTemplate) {
-    if (!byPlace.has(`path ${name}`)) byPlace.set(`path ${name}`, { ...pathParameter, name });
-  }
-  const asked = [...byPlace.values()].filter(
-    (parameter) => (parameter.in !== 'path' || inTemplate.has(parameter.name)) && !isSupplied(parameter, supplied),
-  );
-  return asked.toSorted((a, b) => placeOrder.indexOf(a.in) - placeOrder.indexOf(b.in));
-}
-
-const pathParameter: Omit<Declared, 'name'> = {
-  in: 'path',
-  style: 'simple',
-  explode: false,
-  required: true,
-  allowReserved: false,
-  json: false,
-  source: {},
-};
-
-function declared(document: Document, source: unknown): Declared | 'ignored' | undefined {
-  const parameter = resolved(document, source);
-  const name = ownText(parameter, 'name');
-  const place = placeOrder.find((one) => one === own(parameter, 'in'));
-  if (parameter === undefined || name === undefined || place === undefined) return undefined;
-  if (place === 'header' && (reservedHeaders.has(name.toLowerCase()) || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)))
-    return 'ignored';
-  const style = styleOf(place, ownText(parameter, 'style'));
-  const explode = own(parameter, 'explode');
-  return {
-    name,
-    in: place,
-    style,
-    explode: typeof explode === 'boolean' ? explode : style === 'form' || style === 'deepObject',
-    required: place === 'path' || own(parameter, 'required') === true,
-    allowReserved: own(parameter, 'allowReserved') === true,
-    json: isObject(own(parameter, 'content')),
-    source: parameter,
-  };
-}
-
-const styles: Readonly<Record<Place, readonly Style[]>> = {
-  path: ['simple', 'label', 'matrix'],
-  query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
-  header: ['simple'],
-  cookie: ['form'],
-};
-
-/** The style a parameter has; one that its place does not know is the default of the place. */
-function styleOf(place: Place, written: string | undefined): Style {
-  return styles[place].find((style) => style === written) ?? styles[place][0] ?? 'simple';
-}
-
-function isSupplied({ in: place, name }: Declared, supplied: Supplied): boolean {
-  if (place === 'header') return supplied.headers.has(name.toLowerCase());
-  if (place === 'query') return supplied.query.has(name);
-  return place === 'cookie' && supplied.cookies.has(name);
 }

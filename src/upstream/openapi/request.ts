@@ -4,7 +4,8 @@ import { HubError } from '../../core/errors.ts';
 import { invalid } from '../../core/input/read.ts';
 import { childPath } from '../../core/json/path.ts';
 import { encodeBody, type EncodedBody } from './body.ts';
-import type { Operation, Parameter, Supplied } from './operations.ts';
+import type { Operation } from './operations.ts';
+import type { Parameter, Supplied } from './parameters.ts';
 import { encoded, inCookie, inHeader, inPath, inQuery, lastMembers, ownNames, scalarText } from './styles.ts';
 
 /** A request as the arguments make it; credentials come later. */

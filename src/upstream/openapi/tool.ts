@@ -1,7 +1,7 @@
 import { limits } from '../../core/limits.ts';
 import type { Body } from './body.ts';
 import { descriptionOf, examplesOf, type Schema } from './keywords.ts';
-import type { Parameter } from './operations.ts';
+import type { Parameter } from './parameters.ts';
 import { entriesOf, own, ownText } from './pointer.ts';
 import type { Convert, Schemas } from './schema.ts';
 

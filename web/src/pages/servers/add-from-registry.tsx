@@ -9,7 +9,7 @@ import { DialogBody } from '../../ui/dialog.tsx';
 import { Failure } from '../../ui/failure.tsx';
 import { Empty, Loading } from '../../ui/page.tsx';
 import { SearchBox } from '../../ui/search-box.tsx';
-import type { NewServer } from './add-server.tsx';
+import type { NewServer } from './config.ts';
 import { newServerOf, type RegistryAnswer, type RegistryServer } from './registry.ts';
 
 interface AddFromRegistryProps {

@@ -13,7 +13,7 @@ import { TabPanel, Tabs } from '../../ui/tabs.tsx';
 import { AddBundle } from './add-bundle.tsx';
 import { AddFromRegistry } from './add-from-registry.tsx';
 import { AddPasted } from './add-pasted.tsx';
-import { configOf, type Draft, emptyDraft } from './config.ts';
+import { configOf, emptyDraft, type NewServer } from './config.ts';
 import { Problems } from './configuration.tsx';
 import { fieldPaths, ServerFields } from './server-fields.tsx';
 
@@ -22,12 +22,6 @@ interface AddServerProps {
   readonly way: string;
   readonly onWay: (way: string) => void;
   readonly onClose: () => void;
-}
-
-/** What is in the form: by hand, or filled in from the registry. */
-export interface NewServer {
-  readonly name: string;
-  readonly draft: Draft;
 }
 
 export function AddServer({ way, onWay, onClose }: AddServerProps) {

@@ -1,6 +1,5 @@
 import { rowOf } from '../../ui/key-values.tsx';
-import { type Draft, emptyDraft } from './config.ts';
-import type { NewServer } from './add-server.tsx';
+import { type Draft, emptyDraft, type NewServer } from './config.ts';
 
 /** What the MCP registry says of a server (its `v0` API), as far as it is used here. */
 export interface RegistryServer {
