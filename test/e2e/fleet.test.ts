@@ -1,12 +1,14 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { hubProcess, testHub } from '../kit/test-hub.ts';
-import { until, within } from '../kit/until.ts';
+import { until } from '../kit/until.ts';
 
 // Fifty servers, twenty of them bad: the hub is there at once, the good ones come as fast as the machine starts them.
 
-const fleet = () => {
+const fleet = (gate: string) => {
   const of = (count: number, kind: string, options = {}) =>
     Array.from(
       { length: count },
@@ -16,27 +18,21 @@ const fleet = () => {
   const servers = [
     ...of(10, 'hangs', { silentOn: ['initialize'] }),
     ...of(10, 'crashes', { exitAt: 'start' }),
-    ...of(30, 'good'),
+    ...of(30, 'good', { gate }),
   ];
   return { servers, mcpServers: Object.fromEntries(servers.map(([name, server]) => [name, server.config])) };
 };
 
-test('with fifty servers, ten hanging and ten crashing, the hub answers at once and the thirty good ones connect', async () => {
-  const { servers, mcpServers } = fleet();
-  const empty = await startTime({});
-  const began = performance.now();
-  const hub = await hubProcess({ mcpServers, env: { CONNECT_TIMEOUT_MS: '120000' } });
-  const ready = performance.now() - began;
-  const listed = await within('the first list', rpc(hub.mcp(), 'tools/list', {}), 10_000);
-  expect(listed.status).toBe(200);
-  // Little more than a hub without servers takes on this machine now; the hanging ones would take minutes.
-  expect(ready).toBeLessThan(empty * 3 + 2_000);
-  await until(
-    'the thirty good servers are connected',
-    async () => (await hub.health()).servers.connected === 30,
-    // The hanging ones hold nobody up: were one of them waited for, it would take two minutes.
-    60_000,
-  );
+test('with fifty servers, ten hanging and ten crashing, the hub answers before any is connected, and the thirty good ones connect while the hanging ones are waited for', async () => {
+  const gate = join(temporaryFolder(), 'gate');
+  writeFileSync(gate, '');
+  const { servers, mcpServers } = fleet(gate);
+  // The hanging ones are waited for longer than this test may take, so that whatever waits for one of them fails it.
+  const hub = await hubProcess({ mcpServers, env: { CONNECT_TIMEOUT_MS: '600000' } });
+  expect((await rpc(hub.mcp(), 'tools/list', {})).status).toBe(200);
+  expect((await hub.health()).servers).toMatchObject({ total: 50, connected: 0 });
+  rmSync(gate);
+  await hub.connected(30, 110_000);
   await until(
     'all their tools are listed',
     async () => (await rpc(hub.mcp(), 'tools/list', {})).result?.tools?.length === 30,
@@ -45,48 +41,29 @@ test('with fifty servers, ten hanging and ten crashing, the hub answers at once 
   expect(health.servers.total).toBe(50);
   expect(health.status).toBe('degraded');
   expect((await raw(new URL('/health', hub.url).href, { method: 'GET' })).status).toBe(200);
-  const call = await within(
-    'a call',
-    rpc(hub.mcp(), 'tools/call', { name: 'good29-echo', arguments: { tag: 'x' } }),
-    20_000,
-  );
+  const call = await rpc(hub.mcp(), 'tools/call', { name: 'good29-echo', arguments: { tag: 'x' } });
   expect(call.result?.structuredContent).toMatchObject({ tag: 'x' });
-  // Nobody is started a second time while it is still trying, and who crashes is not started in a loop.
+  // Each of these is still in its first attempt, and one that crashes is not started in a loop.
   for (const [name, server] of servers) {
     if (name.startsWith('good') || name.startsWith('hangs')) expect(server.pids().length, name).toBe(1);
-    else expect(server.pids().length, name).toBeLessThanOrEqual(6);
+    else expect(server.pids().length, name).toBeLessThanOrEqual(12);
   }
-});
-
-test('the good servers connect hardly later than without the bad ones', async () => {
-  const all = fleet();
-  const good = fleet();
-  const time = async (mcpServers: Record<string, Record<string, unknown>>) => {
-    const began = performance.now();
-    const hub = await testHub({ mcpServers });
-    await hub.connected(30, 40_000);
-    const took = performance.now() - began;
-    await hub.close();
-    return took;
-  };
-  const alone = await time(
-    Object.fromEntries(Object.entries(good.mcpServers).filter(([name]) => name.startsWith('good'))),
-  );
-  const beside = await time(all.mcpServers);
-  // Fifty processes instead of thirty, on the same cores, and room for a slot that a hanging one may hold for a second.
-  expect(beside).toBeLessThan(alone * 4 + 4_000);
-});
+}, 180_000);
 
 test('a slow server joins when it is ready, and the others do not wait for it', async () => {
-  const slow = hostileStdio({ name: 'slow', tools: ['echo'], initializeDelayMs: 1_500 });
+  const gate = join(temporaryFolder(), 'gate');
+  writeFileSync(gate, '');
+  const slow = hostileStdio({ name: 'slow', tools: ['echo'], gate });
   const quick = hostileStdio({ name: 'quick', tools: ['echo'] });
   const hub = await testHub({ mcpServers: { slow: slow.config, quick: quick.config } });
   const names = async () => ((await rpc(hub.mcp(), 'tools/list', {})).result?.tools ?? []).map((tool) => tool.name);
   await until('the quick one is listed', async () => (await names()).includes('quick-echo'));
   expect(await names()).not.toContain('slow-echo');
-  // A call to the slow one waits for it instead of failing.
-  const early = await rpc(hub.mcp('slow'), 'tools/call', { name: 'echo', arguments: { tag: 'early' } });
-  expect(early.result?.structuredContent ?? early.error).toBeDefined();
+  // A call to the slow one is answered meanwhile, whatever with.
+  const early = rpc(hub.mcp('slow'), 'tools/call', { name: 'echo', arguments: { tag: 'early' } });
+  rmSync(gate);
+  const { result, error } = await early;
+  expect(result?.structuredContent ?? error).toBeDefined();
   await until('the slow one is listed', async () => (await names()).includes('slow-echo'));
 });
 
@@ -111,11 +88,3 @@ test('a server that is called connected has its tools listed', async () => {
   });
   expect(late).toEqual([]);
 });
-
-async function startTime(mcpServers: Record<string, Record<string, unknown>>): Promise<number> {
-  const began = performance.now();
-  const hub = await hubProcess({ mcpServers });
-  const took = performance.now() - began;
-  await hub.stop('SIGTERM');
-  return took;
-}

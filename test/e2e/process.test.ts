@@ -5,12 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { verify } from '@node-rs/argon2';
 import { describe, expect, test } from 'vitest';
+import { limits } from '../../src/core/limits.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
+import { setLimits } from '../kit/limits.ts';
 import { descendants, freePort, isAlive } from '../kit/processes.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { legacySession, session } from '../kit/sessions.ts';
-import { failedStart, hubProcess } from '../kit/test-hub.ts';
+import { failedStart, hubProcess, testHub } from '../kit/test-hub.ts';
 import type { HubProcess } from '../kit/test-hub.ts';
 import { until, within } from '../kit/until.ts';
 
@@ -42,7 +44,7 @@ describe.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)('%s', (signal) => {
     expect(new Set(family).size).toBeGreaterThanOrEqual(7);
     const exit = await hub.stop(signal);
     if (signal !== 'SIGKILL') expect(exit, hub.output()).toEqual({ code: 0, signal: null });
-    await until('everybody is gone', () => family.every((pid) => !isAlive(pid)), 8_000);
+    await until('everybody is gone', () => family.every((pid) => !isAlive(pid)));
   });
 
   test('leaves settings and sessions as they were, and the next start goes on with both', async () => {
@@ -118,22 +120,21 @@ test('a call that never ends, an open stream and an idle connection delay the en
   const idle = (await import('node:net')).connect(Number(new URL(hub.url).port), '127.0.0.1');
   idle.on('error', () => {});
   atEnd(() => void idle.destroy());
-  const stuck = own.call('s-hang', {}, { timeoutMs: 20_000 });
+  const stuck = own.call('s-hang', {}, { timeoutMs: 110_000 });
   stuck.catch(() => {});
   await until('the call arrived', () => server.received('tools/call').length === 1);
-  const began = performance.now();
+  // Waits for a minute, which a hub that waits for any of them exceeds.
   expect((await hub.stop('SIGTERM')).code).toBe(0);
-  expect(performance.now() - began).toBeLessThan(25_000);
-}, 40_000);
+});
 
 test('open streams and idle connections alone do not delay the end', async () => {
-  const hub = await hubProcess({ mcpServers: {} });
+  const hub = await testHub({ mcpServers: {} });
+  // Longer than this test may take.
+  setLimits(limits, { drainMs: 600_000 });
   const own = await session(hub.mcp());
   await own.listen();
   await legacySession(hub.sse());
-  const began = performance.now();
-  expect((await hub.stop('SIGTERM')).code).toBe(0);
-  expect(performance.now() - began).toBeLessThan(9_500);
+  await within('the end of the hub', hub.close(), 60_000);
 });
 
 describe('a start that cannot be', () => {
