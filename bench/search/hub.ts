@@ -7,4 +7,4 @@ export { ranking } from '../../src/smart/rank.ts';
 export { createSmartIndex } from '../../src/smart/routing.ts';
 export { createSearchEngine } from '../../src/smart/search-engine.ts';
 export { toolTerms } from '../../src/smart/words/tool-terms.ts';
-export { createTurns } from '../../src/smart/turns.ts';
+export { createCooperativeQueue } from '../../src/smart/cooperative-queue.ts';

@@ -1,7 +1,7 @@
 // Latency, throughput, memory and index building at 500, 5 000 and 50 000 tools. Times of work are CPU times of the
 // process, which other programs on the machine disturb little; a pause is the CPU time between two turns of the event
 // loop.
-import { createSearchEngine, createSmartIndex, createTurns, ranking } from '../../.built-bench/hub.js';
+import { createSearchEngine, createSmartIndex, createCooperativeQueue, ranking } from '../../.built-bench/hub.js';
 
 /**
  * `set` is multiplied: copies have another server and another name. Its short queries and its long ones are timed
@@ -74,12 +74,12 @@ function latency(engine, queries, allowed) {
  */
 async function throughput(engine, queries, allowed) {
   const most = queries.length * 2;
-  const turns = createTurns();
+  const queue = createCooperativeQueue();
   let done = 0;
   const caller = async () => {
     while (done < most) {
       const query = queries[(done++ * 7) % queries.length];
-      await turns.run(() => engine.search({ query, limit: 10, allowed }));
+      await queue.run(() => engine.search({ query, limit: 10, allowed }));
     }
   };
   const before = process.cpuUsage();
