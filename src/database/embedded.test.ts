@@ -38,7 +38,7 @@ function startWriter(dataDir: string) {
 test('a second process is refused, and told who holds the folder', async () => {
   const place = await places.embedded();
   const first = startWriter(place.dataDir);
-  await until('the first one writes', () => first.lines.length > 3, 20_000);
+  await until('the first one writes', () => first.lines.length > 3);
   const second = startWriter(place.dataDir);
   await second.ended();
   const { pid } = JSON.parse(readFileSync(join(place.dataDir, 'database.lock'), 'utf8')) as { pid: number };
@@ -51,7 +51,7 @@ test.runIf(process.platform === 'linux')(
   'the thread of the database steps back behind the one that relays calls, and no other does',
   async () => {
     const { pid, lines } = startWriter((await places.embedded()).dataDir);
-    await until('it writes', () => lines.length > 3, 20_000);
+    await until('it writes', () => lines.length > 3);
     const niceness = readdirSync(`/proc/${pid}/task`).map((thread) => {
       const [, fields = ''] = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').split(') ');
       return Number(fields.split(' ')[16]);
@@ -79,7 +79,7 @@ test('a database whose making was broken off, by a full disk or a kill, is made 
   const killed = startWriter(dataDir);
   const unfinished = () => readdirSync(dataDir).filter((name) => name.startsWith('database.unfinished'));
   const isBegun = () => unfinished().some((name) => existsSync(join(dataDir, name, 'PG_VERSION')));
-  await until('the other one has begun', isBegun, 20_000);
+  await until('the other one has begun', isBegun);
   await killed.kill();
   expect([unfinished().length, existsSync(folder)]).toEqual([1, false]);
   const made = await openEmbedded(folder);
@@ -90,7 +90,7 @@ test('a database whose making was broken off, by a full disk or a kill, is made 
   const again = await openEmbedded(folder);
   atEnd(() => again.close());
   expect(await again.query('select * from kept')).toEqual([]);
-}, 60_000);
+});
 
 test('a database that is being made is given up at once when the hub stops, and nothing is left of it', async () => {
   const { dataDir } = await places.embedded();
@@ -98,7 +98,7 @@ test('a database that is being made is given up at once when the hub stops, and 
   const stop = new AbortController();
   const opening = openDatabase({ url: undefined, dataDir, log: silent }, stop.signal);
   const begun = (): string[] => readdirSync(dataDir).filter((name) => name.startsWith('database.unfinished'));
-  await until('it is begun', () => begun().some((name) => existsSync(join(dataDir, name))), 20_000);
+  await until('it is begun', () => begun().some((name) => existsSync(join(dataDir, name))));
   stop.abort();
   await expect(opening).rejects.toThrow('SIGKILL');
   expect(readdirSync(dataDir).filter((name) => name.startsWith('database'))).toEqual([]);
@@ -108,7 +108,7 @@ test('a database that is being made is given up at once when the hub stops, and 
 test('after kill -9 in the middle of writes the next process has every acknowledged row', async () => {
   const place = await places.embedded();
   const writer = startWriter(place.dataDir);
-  await until('it has written', () => writer.lines.length > 200, 20_000);
+  await until('it has written', () => writer.lines.length > 200);
   await writer.kill();
   const acknowledged = Number(writer.lines.at(-1));
 

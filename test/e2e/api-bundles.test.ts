@@ -313,5 +313,5 @@ async function chunked(megabytes: number, looked: () => void): Promise<Outcome> 
     if (!outgoing.write(piece)) await Promise.race([new Promise((done) => outgoing.once('drain', done)), answer]);
   }
   if (!state.isAnswered) outgoing.end('\r\n--b--\r\n');
-  return within('the answer', answer, 30_000);
+  return within('the answer', answer);
 }

@@ -29,11 +29,7 @@ describe.each(['pipe', 'json', 'sse'])('a server over %s', (server) => {
         Array.from({ length: 20 }, async (_, i) => {
           const tag = `session ${s} call ${i}`;
           const id = i % 3 === 0 ? String(i) : i;
-          const answer = await own.call(
-            `${server}-delay`,
-            { tag, ms: (s * 13 + i * 29) % 60 },
-            { id, timeoutMs: 30_000 },
-          );
+          const answer = await own.call(`${server}-delay`, { tag, ms: (s * 13 + i * 29) % 60 }, { id });
           if (answer.message.id !== id || answer.result?.content?.[0]?.text !== tag)
             wrong.push(`${tag}: ${answer.text.slice(0, 200)}`);
         }),

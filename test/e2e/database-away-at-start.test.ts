@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { api, login } from '../kit/api.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { databaseWaitMs } from '../kit/databases.ts';
@@ -11,9 +11,6 @@ import { testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
 // A hub whose data folder is empty, and whose settings are in a PostgreSQL that is not there when the hub starts.
-
-// Databases are opened and killed here, on a machine that is busy with other tests.
-vi.setConfig({ testTimeout: 90_000 });
 
 /** A hub that is being started on this database; what its failing start throws is for `starting`. */
 async function freshHub(databaseUrl: string, env: Record<string, string> = {}) {

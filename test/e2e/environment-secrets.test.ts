@@ -137,7 +137,7 @@ test('a process above the hub that still shows them is named, with what to do, w
       for (const { pid } of descendants(shell.pid ?? 0)) process.kill(pid, 'SIGTERM');
       await ended;
     });
-    await until('it is ready', () => output.includes('is ready'), 15_000);
+    await until('it is ready', () => output.includes('is ready'));
     return { output, pid: shell.pid };
   };
   const [withPrograms, without] = await Promise.all([start({ s: hostileStdio({ name: 's' }).config }), start({})]);

@@ -74,7 +74,7 @@ async function listed(hub: TestHub): Promise<void> {
 async function forgotten(hub: TestHub, admin: string): Promise<void> {
   const path = '/logs?q=forgotten';
   const look = async () => (await api(hub, 'GET', path, { token: admin })).text.includes('a sign-in is forgotten');
-  await until('the log says that it is forgotten', look, 30_000);
+  await until('the log says that it is forgotten', look);
 }
 
 const bearer = (token: string | undefined) =>
@@ -303,7 +303,7 @@ test('who loses the server loses the sign-in with it', async () => {
   await api(hub, 'PUT', '/servers/mail', { token: admin, body: { config: { visibility: 'public' } } });
   expect((await serverAs(hub, ann)).oauth?.signedIn).toBe(false);
   expect(fixture.calls).toEqual([]);
-}, 45_000);
+});
 
 test('what was everybody’s is nobody’s once users sign in alone, and the other way round', async () => {
   const { fixture, hub, admin, ann, bob } = await world({}, { oauth: {} }, { LOG_LEVEL: 'info' });
@@ -323,7 +323,7 @@ test('what was everybody’s is nobody’s once users sign in alone, and the oth
   await statusAs(hub, admin, 'oauth_required');
   expect((await call(hub, bob, 'x')).error).toBeDefined();
   expect(callersOf(fixture)).toEqual(['admin: as the admin', 'ann: as ann']);
-}, 60_000);
+});
 
 describe('what a server says unasked', () => {
   const uri = 'mail://inbox';

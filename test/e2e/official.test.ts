@@ -25,7 +25,7 @@ let hub: TestHub;
 
 beforeAll(async () => {
   hub = await testHub({ mcpServers: all, groups: [{ id: 'g-1', name: 'files', servers: ['filesystem'] }] });
-  await hub.connected(3, 30_000);
+  await hub.connected(3);
 });
 
 test.each(clientKinds)('%s lists everything that three official servers offer', async (kind) => {

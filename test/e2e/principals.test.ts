@@ -338,7 +338,7 @@ describe('access that is withdrawn', () => {
       'the key is refused',
       async () => (await rpc(own.mcp('open'), 'tools/list', {}, { headers })).status === 401,
     );
-    await until('they have ended', () => streams.every((one) => one.ended()), 5_000);
+    await until('they have ended', () => streams.every((one) => one.ended()));
     expect(heard.ended()).toBe(false);
     await other.call('open-grow', { tool: 'nothing_for_them' });
     await heard.message('the change', (message) => message.method === 'notifications/tools/list_changed');
@@ -358,11 +358,11 @@ describe('access that is withdrawn', () => {
       await listening({}),
     ];
     await api(own, 'POST', '/auth/logout', { token });
-    await until('theirs has ended', () => theirs.ended(), 5_000);
+    await until('theirs has ended', () => theirs.ended());
     expect([others.ended(), anybodys.ended()]).toEqual([false, false]);
     const closed = { routing: { enableBearerAuth: true } };
     await api(own, 'PUT', '/system-config', { token: admin, body: closed });
-    await until('that of anybody has ended', () => anybodys.ended(), 5_000);
+    await until('that of anybody has ended', () => anybodys.ended());
     expect(others.ended()).toBe(false);
   });
 

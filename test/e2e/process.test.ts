@@ -90,7 +90,7 @@ test('a kill at any moment of a first start leaves settings that are whole', asy
     await hub.stop('SIGTERM');
     expect(readdirSync(folder).filter((name) => name.startsWith('mcp_settings')).length).toBeLessThanOrEqual(2);
   }
-}, 60_000);
+});
 
 test('running calls are finished before the end, new ones are not begun', async () => {
   const server = hostileStdio({ name: 's' });
@@ -277,12 +277,12 @@ test('a closed standard output does not end the hub', async () => {
   child.stdout.destroy();
   child.stderr.destroy();
   const url = `http://127.0.0.1:${port}`;
-  await until('it answers', async () => (await raw(`${url}/health`, { method: 'GET' })).status === 200, 15_000);
+  await until('it answers', async () => (await raw(`${url}/health`, { method: 'GET' })).status === 200);
   for (let i = 0; i < 20; i++) expect((await rpc(`${url}/mcp`, 'tools/list', {})).status).toBe(200);
   expect(child.exitCode).toBeNull();
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGTERM');
-  expect(await within('its end', ended, 8_000)).toBe(0);
+  expect(await within('its end', ended)).toBe(0);
 });
 
 /** A start that nobody waits for. */

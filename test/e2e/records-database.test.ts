@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { limits } from '../../src/core/limits.ts';
 import type { Activity } from '../../src/core/activity.ts';
 import type { LogEntry } from '../../src/core/log-entry.ts';
 import type { Health } from '../../src/http/open/health.ts';
@@ -8,15 +9,13 @@ import { atEnd } from '../kit/at-end.ts';
 import { databaseWaitMs } from '../kit/databases.ts';
 import { copyOfEmbedded } from '../kit/embedded-template.ts';
 import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
+import { setLimits } from '../kit/limits.ts';
 import { startPostgres } from '../kit/postgres.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { hubProcess, type TestHub, testHub } from '../kit/test-hub.ts';
 import { until, within } from '../kit/until.ts';
 
 // What is kept in a database, while that is killed under the hub, and between hubs that share one.
-
-// Databases are opened, killed and recovered here, on a machine that is busy with other tests.
-vi.setConfig({ testTimeout: 90_000 });
 
 type Reach = Pick<TestHub, 'url' | 'mcp'>;
 
@@ -42,12 +41,10 @@ const written = (hub: Reach) =>
     databaseWaitMs,
   );
 
-/** One call that must succeed; gives how long it took. */
-async function call(hub: Reach): Promise<number> {
-  const from = performance.now();
+/** One call that must succeed. */
+async function call(hub: Reach): Promise<void> {
   const { status, result } = await rpc(hub.mcp(), 'tools/call', { name: 'alpha-echo', arguments: {} });
   expect([status, result?.isError ?? false]).toEqual([200, false]);
-  return performance.now() - from;
 }
 
 async function activities(hub: Reach, token: string): Promise<string[]> {
@@ -81,9 +78,7 @@ describe('PostgreSQL killed under calls', () => {
     expect(shown.activities).toHaveLength(20);
 
     await server.kill();
-    let slowest = 0;
-    for (let n = 0; n < 40; n++) slowest = Math.max(slowest, await call(hub));
-    expect(slowest).toBeLessThan(1_000);
+    for (let n = 0; n < 40; n++) await call(hub);
     await until('the loss is noticed', async () => (await health(hub)).database.state === 'down');
     for (let n = 0; n < 10; n++) await call(hub);
     const during = await health(hub);
@@ -148,7 +143,7 @@ describe('the embedded database in a hub that is killed', () => {
 
     const again = await hubProcess({ folder: options.folder, env: options.env });
     await again.connected(1);
-    expect(await call(again)).toBeLessThan(1_000);
+    await call(again);
     await written(again);
     // The token holds: the secret is in the data folder.
     expect(await activities(again, admin)).toEqual(expect.arrayContaining(shown.activities));
@@ -158,6 +153,8 @@ describe('the embedded database in a hub that is killed', () => {
 
 describe('two hubs on one PostgreSQL', () => {
   async function two() {
+    // Only notifications tell of changes in time, no look at the database.
+    setLimits(limits, { settingsVersionMs: 600_000 });
     const server = await postgres();
     const env = { DB_URL: server.url, ...secret };
     const a = await testHub({ mcpServers: {}, env });
@@ -167,17 +164,16 @@ describe('two hubs on one PostgreSQL', () => {
     return { server, env, a, b, admin: await login(a) };
   }
   const who = async (hub: Reach, token: string) => (await api(hub, 'GET', '/auth/user', { token })).status;
-  const within1s = <T>(what: string, look: () => Promise<T>) => until(what, look, 1_000);
 
-  test('see each other’s settings within a second', async () => {
+  test('are told of each other’s settings', async () => {
     const { a, b, admin } = await two();
     expect((await api(a, 'POST', '/groups', { token: admin, body: { name: 'shared' } })).status).toBe(201);
-    await within1s(
+    await until(
       'the group is there',
       async () => (await api(b, 'GET', '/groups/shared', { token: admin })).status === 200,
     );
     expect((await api(b, 'DELETE', '/groups/shared', { token: admin })).status).toBe(200);
-    await within1s(
+    await until(
       'the group is gone',
       async () => (await api(a, 'GET', '/groups/shared', { token: admin })).status === 404,
     );
@@ -188,7 +184,7 @@ describe('two hubs on one PostgreSQL', () => {
     );
     expect(made.map(({ status }) => status)).toEqual(Array(6).fill(201));
     for (const hub of [a, b]) {
-      await within1s(
+      await until(
         'all are there',
         async () => ((await api(hub, 'GET', '/groups', { token: admin })).body.data as unknown[]).length === 6,
       );
@@ -213,12 +209,12 @@ describe('two hubs on one PostgreSQL', () => {
     await reader.cancel();
   });
 
-  test('see each other’s ended tokens within a second', async () => {
+  test('are told of each other’s ended tokens', async () => {
     const { a, b, admin } = await two();
     const ann = await userToken(a, admin, 'ann');
-    await within1s('ann is known', async () => (await who(b, ann)) === 200);
+    await until('ann is known', async () => (await who(b, ann)) === 200);
     expect((await api(a, 'POST', '/auth/logout', { token: ann })).status).toBe(200);
-    await within1s('the token has ended', async () => (await who(b, ann)) === 401);
+    await until('the token has ended', async () => (await who(b, ann)) === 401);
 
     const second = await login(b, 'ann', passwordOf('ann'));
     const third = await login(a, 'ann', passwordOf('ann'));
@@ -227,7 +223,7 @@ describe('two hubs on one PostgreSQL', () => {
     const changed = await api(b, 'POST', '/auth/change-password', { token: second, body });
     expect(changed.status, changed.text).toBe(200);
     for (const token of [second, third]) {
-      await within1s('the old tokens have ended', async () => (await who(a, token)) === 401);
+      await until('the old tokens have ended', async () => (await who(a, token)) === 401);
       expect(await who(b, token)).toBe(401);
     }
     for (const hub of [a, b]) expect(await who(hub, changed.body['token'] as string)).toBe(200);
@@ -236,7 +232,7 @@ describe('two hubs on one PostgreSQL', () => {
   test('learn of tokens that ended while the database was away when it is back', async () => {
     const { server, a, b, admin } = await two();
     const ann = await userToken(a, admin, 'ann');
-    await within1s('ann is known', async () => (await who(b, ann)) === 200);
+    await until('ann is known', async () => (await who(b, ann)) === 200);
     await server.kill();
     for (const hub of [a, b])
       await until('the loss is noticed', async () => (await health(hub)).database.state === 'down');
@@ -252,9 +248,9 @@ describe('two hubs on one PostgreSQL', () => {
     const { server, env, a, b, admin } = await two();
     const ann = await userToken(a, admin, 'ann');
     const bob = await userToken(a, admin, 'bob');
-    await within1s('both are known', async () => (await who(b, ann)) + (await who(b, bob)) === 400);
+    await until('both are known', async () => (await who(b, ann)) + (await who(b, bob)) === 400);
     expect((await api(b, 'POST', '/auth/logout', { token: ann })).status).toBe(200);
-    await within1s('the token has ended', async () => (await who(a, ann)) === 401);
+    await until('the token has ended', async () => (await who(a, ann)) === 401);
     await server.kill();
     await until('the loss is noticed', async () => (await health(a)).database.state === 'down');
     expect((await api(a, 'POST', '/auth/logout', { token: bob })).status).toBe(503);

@@ -55,7 +55,7 @@ describe('X-Content-Type-Options', () => {
       }
     }
     expect(missing).toEqual([]);
-  }, 120_000);
+  });
 
   test('is on everything else', async () => {
     const { headers: streamed, close } = await stream(`${hub.url}/api/logs/stream`, {

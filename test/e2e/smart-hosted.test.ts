@@ -288,7 +288,7 @@ describe('vectors are kept', () => {
     const folder = tempFolder();
     if (kind === 'embedded') await copyOfEmbedded(join(folder, 'data'));
     const first = await started({ ...settings(byOpenai(service)), env, folder });
-    await until('the database is ready', async () => (await first.health()).database.state === 'ready', 25_000);
+    await until('the database is ready', async () => (await first.health()).database.state === 'ready');
     await whole(first);
     expect(toolTexts(service)).toHaveLength(4);
     await first.close();

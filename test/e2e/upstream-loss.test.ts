@@ -21,7 +21,7 @@ test.each([{}, { answers: 'json' }, { noGetStream: true }, { lostStatus: 400 }] 
     await hub.connected(1);
     const own = await session(hub.mcp());
     await server.control({ loseSessions: true });
-    const answer = await within('the healed call', own.call('s-delay', { tag: 'healed' }), 10_000);
+    const answer = await within('the healed call', own.call('s-delay', { tag: 'healed' }));
     // 400 for an unknown session is what some servers answer against the specification; a clear error will do there,
     // and the next call heals.
     if (!('lostStatus' in options)) expect(answer.result?.content?.[0]?.text).toBe('healed');
@@ -51,7 +51,7 @@ test('a server that forgets every session is asked no more than twice per call',
   const before = server
     .journal()
     .filter((entry) => entry.event === 'unknown session' && entry.method === 'tools/call').length;
-  const answer = await within('a hopeless call', call(hub, 's-delay', { tag: 'hopeless' }), 15_000);
+  const answer = await within('a hopeless call', call(hub, 's-delay', { tag: 'hopeless' }));
   expect(answer.error?.code).toBeLessThan(0);
   expect(
     server.journal().filter((entry) => entry.event === 'unknown session' && entry.method === 'tools/call').length -
@@ -66,7 +66,7 @@ test('a call that reached the server is never sent again', async () => {
   const pending = call(hub, 's-hang', { tag: 'once' });
   await until('the call arrived', () => server.received('tools/call').length === 1);
   server.stop();
-  expect((await within('the failing call', pending, 8_000)).error?.code).toBeLessThan(0);
+  expect((await within('the failing call', pending)).error?.code).toBeLessThan(0);
   expect(server.received('tools/call')).toHaveLength(1);
 });
 
@@ -80,14 +80,12 @@ test.each(['streamable', 'sse'] as const)(
     const own = await session(hub.mcp());
     const events = await own.listen();
     first.stop();
-    const failed = await within('a call while it is away', call(hub, 's-delay', { tag: 'away' }), 20_000);
+    const failed = await within('a call while it is away', call(hub, 's-delay', { tag: 'away' }));
     expect(failed.result?.content?.[0]?.text).not.toBe('away');
     await hostileHttp({ name: 's', transport, port, tools: ['delay', 'new'] });
-    await until('it works again', async () => textOf(await call(hub, 's-delay', { tag: 'back' })) === 'back', 25_000);
-    await until(
-      'the new tool is listed',
-      async () => (await own.request('tools/list')).result?.tools?.some((tool) => tool.name === 's-new'),
-      10_000,
+    await until('it works again', async () => textOf(await call(hub, 's-delay', { tag: 'back' })) === 'back');
+    await until('the new tool is listed', async () =>
+      (await own.request('tools/list')).result?.tools?.some((tool) => tool.name === 's-new'),
     );
     await events.message('the change', (message) => message.method === 'notifications/tools/list_changed');
   },
@@ -100,7 +98,7 @@ test('a dropped stream for unasked messages is opened again', async () => {
   const opened = () => server.journal().filter((entry) => entry.event === 'get stream').length;
   await until('the stream is open', () => opened() === 1);
   await server.control({ dropStreams: true });
-  await until('the stream is open again', () => opened() >= 2, 15_000);
+  await until('the stream is open again', () => opened() >= 2);
   await rpc(hub.mcp(), 'tools/call', { name: 's-grow', arguments: { tool: 'fresh' } });
   await until('changes are heard', async () =>
     (await rpc(hub.mcp(), 'tools/list', {})).result?.tools?.some((tool) => tool.name === 's-fresh'),
@@ -121,7 +119,7 @@ test('a crashed child is started again and keeps its tools meanwhile', async () 
       async () => (await hub.health()).servers.connected === 0 || server.pids().length > life,
     );
     expect(await names()).toEqual(before);
-    await until('it lives again', () => server.pids().length > life, 20_000);
+    await until('it lives again', () => server.pids().length > life);
     await hub.connected(1);
   }
   expect(textOf(await call(hub, 's-delay', { tag: 'third life' }))).toBe('third life');
@@ -140,7 +138,6 @@ test('subscriptions survive the restart of their server', async () => {
   await until(
     'the new process is told too',
     () => server.pids().length === 2 && server.received('resources/subscribe').length === 2,
-    20_000,
   );
   await server.control({
     emit: '{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"s://r"}}',

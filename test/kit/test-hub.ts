@@ -85,6 +85,8 @@ async function files(options: HubOptions): Promise<Files> {
       LOG_LEVEL: 'error',
       LOG_FORMAT: 'json',
       ADMIN_PASSWORD: 'correct horse',
+      // Longer than a test may take: what ends earlier did not end by it.
+      REQUEST_TIMEOUT_MS: '600000',
       // None as a rule: opening the embedded one takes seconds. Tests that are about it set `DB_URL`.
       ...(env['DB_URL'] === undefined && { DB_URL: await hubDatabase(dataDir) }),
       ...env,

@@ -31,7 +31,7 @@ export async function until<T>(
 }
 
 /** The value, or a failure that says what took too long. */
-export async function within<T>(what: string, promise: Promise<T>, timeoutMs = 30_000): Promise<T> {
+export async function within<T>(what: string, promise: Promise<T>, timeoutMs = 60_000): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`${what} took longer than ${timeoutMs} ms`)), timeoutMs);

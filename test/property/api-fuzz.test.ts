@@ -334,7 +334,7 @@ function send(method: string, { path, who, type, headers, body }: Sent): Promise
     outgoing.on('error', (error) => (body && body.length > 8_000_000 ? resolve(cut) : reject(error)));
     outgoing.end(body);
   });
-  return within(`${method} ${path.slice(0, 200)}`, exchange, 15_000);
+  return within(`${method} ${path.slice(0, 200)}`, exchange);
 }
 
 const cut: Answer = { status: 413, type: 'application/json', text: '{"success":false,"message":"cut off"}' };

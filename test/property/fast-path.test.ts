@@ -80,14 +80,10 @@ test('whatever is sent, and however it is cut, the front understands what node:h
           // What waits for more waits for ever: then silence is the answer of both.
           for (let wait = 0; wait < 20 && answers(one) === before && !one.closed; wait++) await sleep(2);
         }
-        await until(
-          'both have said the same',
-          () => {
-            expect([said(other.heard), other.closed]).toEqual([said(one.heard), one.closed]);
-            return true;
-          },
-          5_000,
-        );
+        await until('both have said the same', () => {
+          expect([said(other.heard), other.closed]).toEqual([said(one.heard), one.closed]);
+          return true;
+        });
         one.socket.destroy();
         other.socket.destroy();
       },
@@ -96,7 +92,7 @@ test('whatever is sent, and however it is cut, the front understands what node:h
   );
   // Some sixty were its own to answer: with none nothing would have been compared.
   expect(fast.byFastPath.length).toBeGreaterThan(20);
-}, 120_000);
+});
 
 function cutAt(bytes: string, cuts: readonly number[]): string[] {
   const places = [0, ...cuts.map((cut) => cut % bytes.length).sort((a, b) => a - b), bytes.length];

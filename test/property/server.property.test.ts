@@ -87,7 +87,7 @@ test('lines a server invents between its answers never end, change or cross a ca
   expect(
     (await rpc(hub.mcp(), 'tools/call', { name: 's-delay', arguments: { tag: 'end' } })).result?.content?.[0]?.text,
   ).toBe('end');
-}, 60_000);
+});
 
 function isAnswer(text: string): boolean {
   try {
