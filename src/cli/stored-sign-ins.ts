@@ -8,9 +8,8 @@ import type { RemoteTransport, ServerSettings } from '../core/settings/types.ts'
 import { signInsFile } from '../hub/open-sign-ins.ts';
 import { type Credential, SignInRequired } from '../upstream/credential.ts';
 import { addressOf } from '../upstream/oauth/accounts.ts';
-import type { Grant } from '../upstream/oauth/grant.ts';
-import { grantFile } from '../upstream/oauth/grant-file.ts';
-import { createGrantMemory } from '../upstream/oauth/grants.ts';
+import { createGrantMemory, type Grant } from '../upstream/oauth/grants.ts';
+import { grantFile } from '../upstream/oauth/grants-in-file.ts';
 import { keptGrant } from '../upstream/oauth/held-tokens.ts';
 
 /**

@@ -5,8 +5,7 @@ import type { AddressPolicy } from '../safe-address.ts';
 import { type Account, createAccount } from './account.ts';
 import type { Attempts } from './attempts.ts';
 import { callbackPath, clientDocumentUrl, startUrl } from './client-document.ts';
-import { grantId, type GrantKey } from './grant.ts';
-import type { Grants } from './grants.ts';
+import { grantId, type GrantKey, type Grants } from './grants.ts';
 
 export interface AccountsOptions {
   readonly grants: Grants;

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { limits } from '../../core/limits.ts';
-import type { Authority, OAuthClient } from './grant.ts';
+import type { Authority, OAuthClient } from './grants.ts';
 
 /** A sign-in that a user began: everything its answer has to fit. */
 export interface Attempt {

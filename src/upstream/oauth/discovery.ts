@@ -10,7 +10,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { HubError } from '../../core/errors.ts';
 import type { OAuthSettings } from '../../core/settings/types.ts';
-import type { Authority } from './grant.ts';
+import type { Authority } from './grants.ts';
 import type { Fetch } from './guarded-fetch.ts';
 import { refusalOf } from './refusal.ts';
 

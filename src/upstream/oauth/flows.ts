@@ -13,7 +13,7 @@ import {
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import { clientMetadata } from './client-document.ts';
-import type { Authority, OAuthClient, OAuthTokens } from './grant.ts';
+import type { Authority, OAuthClient, OAuthTokens } from './grants.ts';
 import type { Fetch } from './guarded-fetch.ts';
 
 /**

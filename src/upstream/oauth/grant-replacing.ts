@@ -6,9 +6,8 @@ import type { Logger } from '../../core/logger.ts';
 import type { Database } from '../../database/database.ts';
 import { reasonOf } from '../../database/failure.ts';
 import type { DatabaseHandle } from '../../database/supervise.ts';
-import type { Grant, GrantKey } from './grant.ts';
+import type { Grant, GrantKey, Grants } from './grants.ts';
 import type { GrantRows } from './grant-rows.ts';
-import type { Grants } from './grants.ts';
 
 export interface ReplacingOptions {
   readonly database: DatabaseHandle;

@@ -3,7 +3,7 @@ import { isObject } from '../../core/protocol/rpc.ts';
 import type { Sealer } from '../../core/seal.ts';
 import type { Database } from '../../database/database.ts';
 import { limits } from '../../core/limits.ts';
-import { type Grant, grantId, type GrantKey } from './grant.ts';
+import { type Grant, grantId, type GrantKey } from './grants.ts';
 import type { SharedSealer } from './shared-secret.ts';
 
 /** A row as it was read. */

@@ -3,10 +3,9 @@ import { limits } from '../../core/limits.ts';
 import type { Database } from '../../database/database.ts';
 import { reasonOf } from '../../database/failure.ts';
 import type { DatabaseHandle } from '../../database/supervise.ts';
-import { type Grant, grantId, type GrantKey } from './grant.ts';
-import type { GrantFile } from './grant-file.ts';
+import { type Grant, grantId, type GrantKey, type GrantMemory } from './grants.ts';
+import type { GrantFile } from './grants-in-file.ts';
 import type { GrantRow, GrantRows } from './grant-rows.ts';
-import type { GrantMemory } from './grants.ts';
 
 export const grantsChannel = 'oauth_tokens';
 

@@ -7,9 +7,8 @@ import { emptyDatabase, sharedPostgres, silent, tempFolder } from '../../../test
 import { until } from '../../../test/kit/until.ts';
 import { createSealer } from '../../core/seal.ts';
 import { createDatabase, type DatabaseHandle } from '../../database/supervise.ts';
-import type { Grant } from './grant.ts';
-import { grantFile } from './grant-file.ts';
-import type { Grants } from './grants.ts';
+import type { Grant, Grants } from './grants.ts';
+import { grantFile } from './grants-in-file.ts';
 import { openSharedGrants } from './grants-in-table.ts';
 import { sharedSealer } from './shared-secret.ts';
 

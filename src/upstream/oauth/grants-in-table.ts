@@ -3,12 +3,11 @@ import type { Logger } from '../../core/logger.ts';
 import type { Database } from '../../database/database.ts';
 import { reasonOf } from '../../database/failure.ts';
 import type { DatabaseHandle } from '../../database/supervise.ts';
-import type { GrantKey } from './grant.ts';
-import type { GrantFile } from './grant-file.ts';
+import { createGrantMemory, type GrantKey, type Grants } from './grants.ts';
+import type { GrantFile } from './grants-in-file.ts';
 import { replaceOnce } from './grant-replacing.ts';
 import { grantRows, type GrantRows } from './grant-rows.ts';
 import { createGrantSync, grantsChannel } from './grant-sync.ts';
-import { createGrantMemory, type Grants } from './grants.ts';
 import type { SharedSealer } from './shared-secret.ts';
 
 export interface SharedGrantsOptions {

@@ -5,9 +5,8 @@ import { expect, test } from 'vitest';
 import { logLines } from '../../../test/kit/channel-log.ts';
 import { temporaryFolder } from '../../../test/kit/hostile.ts';
 import { createSealer } from '../../core/seal.ts';
-import type { Grant } from './grant.ts';
-import { grantFile } from './grant-file.ts';
-import { openFileGrants } from './grants-in-file.ts';
+import type { Grant } from './grants.ts';
+import { grantFile, openFileGrants } from './grants-in-file.ts';
 
 const grant = (server: string): Grant => ({
   server,

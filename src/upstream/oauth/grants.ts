@@ -1,4 +1,77 @@
-import { type Grant, grantId, type GrantKey } from './grant.ts';
+import type { AuthorizationServerMetadata } from '@modelcontextprotocol/client';
+
+/** Who the hub is to one authorization server. */
+export interface OAuthClient {
+  readonly id: string;
+  readonly secret?: string | undefined;
+  /** `token_endpoint_auth_method` of its registration. */
+  readonly authMethod?: string | undefined;
+  /** The address that answers come to; a registration is for this one only. */
+  readonly redirectUri: string;
+  /** From the settings; the address of the hub's own document (CIMD); from a registration (RFC 7591). */
+  readonly kind: 'configured' | 'document' | 'registered';
+  /** When the secret ends, milliseconds since the epoch. */
+  readonly expiresAt?: number | undefined;
+}
+
+/** Tokens of one sign-in. Times are milliseconds since the epoch. */
+export interface OAuthTokens {
+  readonly access?: string | undefined;
+  readonly refresh?: string | undefined;
+  readonly scope?: string | undefined;
+  /** Absent: until it is refused. */
+  readonly expiresAt?: number | undefined;
+  /** From when on a new one should be fetched. */
+  readonly renewAt?: number | undefined;
+}
+
+/**
+ * What the hub keeps of the sign-in to one server. It is good for this server at this address, this resource and this
+ * issuer and for nothing else.
+ */
+export interface Grant {
+  readonly server: string;
+  /** The user whose sign-in it is, and for whom alone it is used; absent: all users share it. */
+  readonly holder?: string | undefined;
+  /** Origin and path that the tokens may be sent to. */
+  readonly address: string;
+  /** The authorization server; unknown for tokens from the settings until they are renewed. */
+  readonly issuer?: string | undefined;
+  /** The resource indicator (RFC 8707) the tokens were asked for. */
+  readonly resource?: string | undefined;
+  readonly client?: OAuthClient | undefined;
+  readonly tokens?: OAuthTokens | undefined;
+  /** Marks the tokens of the settings that this began with, or that it replaced: they are not taken twice. */
+  readonly imported?: string | undefined;
+  /**
+   * Marks what the settings said in place of the authorization server when the user signed in; the tokens go nowhere
+   * else.
+   */
+  readonly endpoints?: string | undefined;
+  /**
+   * When the holder was made a user of the hub, as the settings say it: the next user of that name is another person.
+   */
+  readonly holderSince?: string | undefined;
+  /** When the user signed in, milliseconds since the epoch. */
+  readonly since?: number | undefined;
+}
+
+/** Names one grant among all. */
+export type GrantKey = Pick<Grant, 'server' | 'holder'>;
+
+/** The key as one text. */
+export function grantId({ server, holder }: GrantKey): string {
+  return JSON.stringify(holder === undefined ? [server] : [server, holder]);
+}
+
+/** An authorization server as far as a sign-in to one MCP server needs to know it. */
+export interface Authority {
+  readonly issuer: string;
+  readonly metadata: AuthorizationServerMetadata;
+  readonly resource: string | undefined;
+  /** What to ask for, separated by blanks. */
+  readonly scope: string | undefined;
+}
 
 /** The grants of all servers, kept across restarts. */
 export interface Grants {

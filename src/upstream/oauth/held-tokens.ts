@@ -4,8 +4,7 @@ import type { Logger } from '../../core/logger.ts';
 import { limits } from '../../core/limits.ts';
 import { failureCode } from './failure.ts';
 import type { OAuthSettings } from '../../core/settings/types.ts';
-import type { Authority, Grant, OAuthClient, OAuthTokens } from './grant.ts';
-import type { Grants } from './grants.ts';
+import type { Authority, Grant, Grants, OAuthClient, OAuthTokens } from './grants.ts';
 
 /** Whose tokens, and for what they are good. */
 export interface HeldTokensOptions {

@@ -1,5 +1,5 @@
 import type { ServerSettings } from '../../core/settings/types.ts';
-import type { Grant, GrantKey } from './grant.ts';
+import type { Grant, GrantKey } from './grants.ts';
 
 export interface ListingAccountsOptions {
   /** The sign-ins of users to this server that can be used. */

@@ -7,10 +7,8 @@ import { server as serverSettings } from '../../../test/kit/snapshots.ts';
 import { createSealer } from '../../core/seal.ts';
 import { deferred } from '../../core/deferred.ts';
 import { HubError } from '../../core/errors.ts';
-import type { Grant } from './grant.ts';
-import { grantFile } from './grant-file.ts';
-import { openFileGrants } from './grants-in-file.ts';
-import type { Grants } from './grants.ts';
+import type { Grant, Grants } from './grants.ts';
+import { grantFile, openFileGrants } from './grants-in-file.ts';
 import { createRenaming } from './renaming.ts';
 
 const address = 'https://mail.example/mcp';

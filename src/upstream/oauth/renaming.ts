@@ -1,7 +1,6 @@
 import type { LoggerFor } from '../../core/logger.ts';
 import type { ServerSettings } from '../../core/settings/types.ts';
-import type { Grant, GrantKey } from './grant.ts';
-import type { Grants } from './grants.ts';
+import type { Grant, GrantKey, Grants } from './grants.ts';
 
 /**
  * Sign-ins that go along when their server gets another name: whose they are and where they are good stays as it was.

@@ -6,8 +6,7 @@ import { temporaryFolder } from '../../../test/kit/hostile.ts';
 import { server as serverSettings } from '../../../test/kit/snapshots.ts';
 import { limits } from '../../core/limits.ts';
 import { createSealer } from '../../core/seal.ts';
-import { grantFile } from './grant-file.ts';
-import { openFileGrants } from './grants-in-file.ts';
+import { grantFile, openFileGrants } from './grants-in-file.ts';
 import { createStaleGrants } from './stale-grants.ts';
 
 // A hub whose settings are behind those of another must not forget, for all of them, what fits only the newer ones.

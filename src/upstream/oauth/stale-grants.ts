@@ -3,8 +3,7 @@ import type { LoggerFor } from '../../core/logger.ts';
 import { isPerUser } from '../../core/access/per-user.ts';
 import type { ServerSettings, TransportSettings } from '../../core/settings/types.ts';
 import { addressOf } from './accounts.ts';
-import { type Grant, grantId, type GrantKey } from './grant.ts';
-import type { Grants } from './grants.ts';
+import { type Grant, grantId, type GrantKey, type Grants } from './grants.ts';
 
 export interface StaleGrantsOptions {
   readonly grants: Grants;
