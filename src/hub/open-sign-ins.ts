@@ -13,7 +13,7 @@ import { sharedAttempts } from '../upstream/oauth/attempts-in-table.ts';
 import { grantFile, openFileGrants } from '../upstream/oauth/grants-in-file.ts';
 import type { Grants } from '../upstream/oauth/grants.ts';
 import { openSharedGrants } from '../upstream/oauth/grants-in-table.ts';
-import { sharedSealer } from '../upstream/oauth/shared-secret.ts';
+import { sharedSealer } from '../database/shared-sealer.ts';
 import { createSignIns, type SignIns, type SignInsOptions } from '../upstream/oauth/sign-ins.ts';
 
 /** The file of sign-ins in `DATA_DIR`, and what the key it is sealed with is for. */

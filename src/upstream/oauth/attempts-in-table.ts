@@ -1,7 +1,7 @@
 import { limits } from '../../core/limits.ts';
 import type { DatabaseHandle } from '../../database/supervise.ts';
 import { type Attempt, type Attempts, hashOf } from './attempts.ts';
-import type { SharedSealer } from './shared-secret.ts';
+import type { SharedSealer } from '../../database/shared-sealer.ts';
 
 /** Sign-ins under way in the database that hubs share: the answer may come to any of them, and works at one of them. */
 export function sharedAttempts(database: DatabaseHandle, sealer: SharedSealer): Attempts {

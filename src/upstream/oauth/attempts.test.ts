@@ -3,7 +3,7 @@ import { emptyDatabase } from '../../../test/kit/databases.ts';
 import { limits } from '../../core/limits.ts';
 import { type Attempt, type Attempts, createAttempts, newSecret } from './attempts.ts';
 import { sharedAttempts } from './attempts-in-table.ts';
-import { sharedSealer } from './shared-secret.ts';
+import { sharedSealer } from '../../database/shared-sealer.ts';
 
 const attemptOf = (server: string, by = 'ann'): Attempt => ({
   setup: 's',

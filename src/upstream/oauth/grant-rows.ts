@@ -4,7 +4,7 @@ import type { Sealer } from '../../core/seal.ts';
 import type { Database } from '../../database/database.ts';
 import { limits } from '../../core/limits.ts';
 import { type Grant, grantId, type GrantKey } from './grants.ts';
-import type { SharedSealer } from './shared-secret.ts';
+import type { SharedSealer } from '../../database/shared-sealer.ts';
 
 /** A row as it was read. */
 export interface GrantRow {

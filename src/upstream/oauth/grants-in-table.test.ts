@@ -10,7 +10,7 @@ import { createDatabase, type DatabaseHandle } from '../../database/supervise.ts
 import type { Grant, Grants } from './grants.ts';
 import { grantFile } from './grants-in-file.ts';
 import { openSharedGrants } from './grants-in-table.ts';
-import { sharedSealer } from './shared-secret.ts';
+import { sharedSealer } from '../../database/shared-sealer.ts';
 
 const key = { server: 'mail' } as const;
 const grant = (refresh: string): Grant => ({

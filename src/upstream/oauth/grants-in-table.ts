@@ -8,7 +8,7 @@ import type { GrantFile } from './grants-in-file.ts';
 import { replaceOnce } from './grant-replacing.ts';
 import { grantRows, type GrantRows } from './grant-rows.ts';
 import { createGrantSync, grantsChannel } from './grant-sync.ts';
-import type { SharedSealer } from './shared-secret.ts';
+import type { SharedSealer } from '../../database/shared-sealer.ts';
 
 export interface SharedGrantsOptions {
   readonly database: DatabaseHandle;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { createSealer, type Sealer } from '../../core/seal.ts';
-import type { Database } from '../../database/database.ts';
+import { createSealer, type Sealer } from '../core/seal.ts';
+import type { Database } from './database.ts';
 
 /** Seals what hubs keep in a database they share, so that each of them can open it. */
 export type SharedSealer = (database: Database) => Promise<Sealer>;
