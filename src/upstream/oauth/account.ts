@@ -1,10 +1,10 @@
 import { HubError } from '../../core/errors.ts';
 import { type Credential, type Refusal, SignInRequired } from '../credential.ts';
-import { type Attempt, type Attempts, hashOf, newSecret } from './attempts.ts';
+import { type Answer, type Attempt, type Attempts, hashOf, newSecret } from './attempts.ts';
 import type { Grants } from './grants.ts';
 import { holdTokens } from './held-tokens.ts';
 import { type AuthorizationRequestOptions, createAuthorizationRequest } from './authorization-request.ts';
-import { type Answer, negotiate, type NegotiationOptions } from './negotiation.ts';
+import { negotiate, type NegotiationOptions } from './negotiation.ts';
 
 export interface AccountOptions extends NegotiationOptions, AuthorizationRequestOptions {
   /** Marks how the server is set up, alike in all hubs. */

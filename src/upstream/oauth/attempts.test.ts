@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { emptyDatabase } from '../../../test/kit/databases.ts';
 import { limits } from '../../core/limits.ts';
-import { type Attempt, type Attempts, createAttempts, newSecret } from './attempts.ts';
-import { sharedAttempts } from './attempts-in-table.ts';
+import { type Attempt, type Attempts, createAttempts, newSecret, sharedAttempts } from './attempts.ts';
 import { sharedSealer } from '../../database/shared-sealer.ts';
 
 const attemptOf = (server: string, by = 'ann'): Attempt => ({

@@ -1,5 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { limits } from '../../core/limits.ts';
+import type { DatabaseHandle } from '../../database/supervise.ts';
+import type { SharedSealer } from '../../database/shared-sealer.ts';
+import { HubError } from '../../core/errors.ts';
+import { isFailureCode } from './failure.ts';
 import type { Authority, OAuthClient } from './grants.ts';
 
 /** A sign-in that a user began: everything its answer has to fit. */
@@ -72,4 +76,81 @@ export function createAttempts(now: () => number = Date.now): Attempts {
 /** A user who begins too many sign-ins loses an older one of their own for this server, never one of another user. */
 function isOfSame(a: Attempt, b: Attempt): boolean {
   return a.server === b.server && a.by === b.by;
+}
+
+/** Sign-ins under way in the database that hubs share: the answer may come to any of them, and works at one of them. */
+export function sharedAttempts(database: DatabaseHandle, sealer: SharedSealer): Attempts {
+  return {
+    async add(state, attempt) {
+      const open = await database.whenReady(limits.tokenRetryMs);
+      const text = (await sealer(open)).seal(JSON.stringify({ ...attempt, state }));
+      const { server, by } = attempt;
+      await open.tx(async (tx) => {
+        await tx.query('delete from toolhub.sign_ins where expires_at <= now()');
+        await tx.query(
+          `delete from toolhub.sign_ins where state_hash in (
+             select state_hash from toolhub.sign_ins where server = $1 and username = $2 order by expires_at desc offset $3)`,
+          [server, by, limits.signInsPerServer - 1],
+        );
+        await tx.query(
+          `delete from toolhub.sign_ins where state_hash in (
+             select state_hash from toolhub.sign_ins order by expires_at desc offset $1)`,
+          [limits.signIns - 1],
+        );
+        await tx.query(
+          `insert into toolhub.sign_ins (state_hash, server, username, ciphertext, expires_at)
+           values ($1, $2, $3, $4, now() + $5 * interval '1 millisecond')`,
+          [hashOf(state), server, by, Buffer.from(text, 'base64url'), limits.signInMs],
+        );
+      });
+    },
+    async take(state) {
+      const open = await database.whenReady(limits.tokenRetryMs);
+      const [row] = await open.query<{ ciphertext: Uint8Array; is_live: boolean }>(
+        'delete from toolhub.sign_ins where state_hash = $1 returning ciphertext, expires_at > now() as is_live',
+        [hashOf(state)],
+      );
+      if (row?.is_live !== true) return undefined;
+      const text = (await sealer(open)).open(Buffer.from(row.ciphertext).toString('base64url'));
+      const found = text === undefined ? undefined : (JSON.parse(text) as Attempt & { state: string });
+      // A row that was copied over another one is none.
+      return found?.state === state ? found : undefined;
+    },
+  };
+}
+
+/** What an authorization server sent back through the user's browser. */
+export interface Answer {
+  readonly code: string;
+  readonly iss: string | undefined;
+}
+
+/**
+ * The code and the issuer of an answer. Whom it is from is checked before anything else is believed (RFC 9207 §2.4).
+ * Throws HubError with what to do.
+ */
+export async function readAnswer(query: URLSearchParams, { server, authority }: Attempt): Promise<Answer> {
+  const { checkIssuer, refusalOf } = await import('./flows.ts');
+  const iss = only(query, 'iss');
+  try {
+    checkIssuer(authority, iss ?? (query.has('iss') ? '' : undefined));
+  } catch (error) {
+    throw refusalOf(error, `Cannot finish signing in to server "${server}"`);
+  }
+  const error = only(query, 'error');
+  if (query.has('error')) {
+    const why = error !== undefined && isFailureCode(error) ? ` (${error})` : '';
+    const text = `Signing in to server "${server}" was refused there${why}. Begin again if that was a mistake.`;
+    throw new HubError('invalid_input', text);
+  }
+  const code = only(query, 'code');
+  if (code === undefined)
+    throw new HubError('invalid_input', 'This sign-in cannot be finished. The answer has no code. Begin again.');
+  return { code, iss };
+}
+
+/** A parameter that is there exactly once; of two it is not known which is meant. */
+export function only(query: URLSearchParams, name: string): string | undefined {
+  const values = query.getAll(name);
+  return values.length === 1 && values[0] !== '' ? values[0] : undefined;
 }

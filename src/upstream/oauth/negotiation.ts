@@ -2,7 +2,7 @@ import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import type { OAuthSettings } from '../../core/settings/types.ts';
 import type { AddressPolicy } from '../safe-address.ts';
-import type { Attempt } from './attempts.ts';
+import type { Answer, Attempt } from './attempts.ts';
 import type { Authority, Grant, OAuthClient, OAuthTokens } from './grants.ts';
 import { type Fetch, policyBeside, withFetch } from './guarded-fetch.ts';
 
@@ -40,12 +40,6 @@ export interface Negotiation {
   renew(grant: Grant): Promise<Prepared & { readonly tokens: OAuthTokens }>;
   /** Asks the authorization server to forget what it gave. */
   revoke(grant: Grant): Promise<void>;
-}
-
-/** What an authorization server sent back through the user's browser. */
-export interface Answer {
-  readonly code: string;
-  readonly iss: string | undefined;
 }
 
 const discovering = 'finding out how';

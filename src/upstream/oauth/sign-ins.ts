@@ -5,8 +5,7 @@ import type { RemoteTransport, ServerSettings, TransportSettings } from '../../c
 import type { Credential } from '../credential.ts';
 import { type Account, type Begun, ownSignInRequired } from './account.ts';
 import { type AccountsOptions, createAccounts, setupOf } from './accounts.ts';
-import { readAnswer, only } from './answer.ts';
-import { type Attempt, type Attempts, hashOf } from './attempts.ts';
+import { type Attempt, type Attempts, hashOf, only, readAnswer } from './attempts.ts';
 import { clientDocument, clientDocumentUrl, startUrl } from './client-document.ts';
 import { createStaleGrants, type StaleGrantsOptions } from './stale-grants.ts';
 import { createListingAccounts } from './listing-accounts.ts';
