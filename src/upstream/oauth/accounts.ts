@@ -4,7 +4,7 @@ import type { RemoteTransport, ServerSettings } from '../../core/settings/types.
 import type { AddressPolicy } from '../safe-address.ts';
 import { type Account, createAccount } from './account.ts';
 import type { Attempts } from './attempts.ts';
-import { callbackPath, clientDocumentUrl, startUrl } from './client-document.ts';
+import { callbackPath, clientDocumentUrl, startUrl } from './oauth-client.ts';
 import { grantId, type GrantKey, type Grants } from './grants.ts';
 
 export interface AccountsOptions {

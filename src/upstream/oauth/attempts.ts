@@ -4,7 +4,8 @@ import type { DatabaseHandle } from '../../database/supervise.ts';
 import type { SharedSealer } from '../../database/shared-sealer.ts';
 import { HubError } from '../../core/errors.ts';
 import { isFailureCode } from './failure.ts';
-import type { Authority, OAuthClient } from './grants.ts';
+import type { Authority } from './grants.ts';
+import type { OAuthClient } from './oauth-client.ts';
 
 /** A sign-in that a user began: everything its answer has to fit. */
 export interface Attempt {

@@ -12,8 +12,8 @@ import {
 } from '@modelcontextprotocol/client';
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
-import { clientMetadata } from './client-document.ts';
-import type { Authority, OAuthClient, OAuthTokens } from './grants.ts';
+import { clientMetadata, type OAuthClient } from './oauth-client.ts';
+import type { Authority, OAuthTokens } from './grants.ts';
 import type { Fetch } from './guarded-fetch.ts';
 
 /**

@@ -1,18 +1,5 @@
 import type { AuthorizationServerMetadata } from '@modelcontextprotocol/client';
-
-/** Who the hub is to one authorization server. */
-export interface OAuthClient {
-  readonly id: string;
-  readonly secret?: string | undefined;
-  /** `token_endpoint_auth_method` of its registration. */
-  readonly authMethod?: string | undefined;
-  /** The address that answers come to; a registration is for this one only. */
-  readonly redirectUri: string;
-  /** From the settings; the address of the hub's own document (CIMD); from a registration (RFC 7591). */
-  readonly kind: 'configured' | 'document' | 'registered';
-  /** When the secret ends, milliseconds since the epoch. */
-  readonly expiresAt?: number | undefined;
-}
+import type { OAuthClient } from './oauth-client.ts';
 
 /** Tokens of one sign-in. Times are milliseconds since the epoch. */
 export interface OAuthTokens {

@@ -4,7 +4,8 @@ import type { Logger } from '../../core/logger.ts';
 import { limits } from '../../core/limits.ts';
 import { failureCode } from './failure.ts';
 import type { OAuthSettings } from '../../core/settings/types.ts';
-import type { Authority, Grant, Grants, OAuthClient, OAuthTokens } from './grants.ts';
+import type { Authority, Grant, Grants, OAuthTokens } from './grants.ts';
+import type { OAuthClient } from './oauth-client.ts';
 
 /** Whose tokens, and for what they are good. */
 export interface HeldTokensOptions {

@@ -6,7 +6,7 @@ import type { Credential } from '../credential.ts';
 import { type Account, type Begun, ownSignInRequired } from './account.ts';
 import { type AccountsOptions, createAccounts, setupOf } from './accounts.ts';
 import { type Attempt, type Attempts, hashOf, only, readAnswer } from './attempts.ts';
-import { clientDocument, clientDocumentUrl, startUrl } from './client-document.ts';
+import { clientDocument, clientDocumentUrl, startUrl } from './oauth-client.ts';
 import { createStaleGrants, type StaleGrantsOptions } from './stale-grants.ts';
 import { createListingAccounts } from './listing-accounts.ts';
 import { createRenaming } from './renaming.ts';

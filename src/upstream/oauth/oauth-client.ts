@@ -1,9 +1,25 @@
 import { isIP } from 'node:net';
 import { isPublicAddress } from '../../core/address.ts';
 
+/** Who the hub is to one authorization server. */
+export interface OAuthClient {
+  readonly id: string;
+  readonly secret?: string | undefined;
+  /** `token_endpoint_auth_method` of its registration. */
+  readonly authMethod?: string | undefined;
+  /** The address that answers come to; a registration is for this one only. */
+  readonly redirectUri: string;
+  /** From the settings; the address of the hub's own document (CIMD); from a registration (RFC 7591). */
+  readonly kind: 'configured' | 'document' | 'registered';
+  /** When the secret ends, milliseconds since the epoch. */
+  readonly expiresAt?: number | undefined;
+}
+
 /** Where the hub's own paths of a sign-in are, below its public address and never below `BASE_PATH`. */
 export const callbackPath = '/oauth/callback';
+
 export const startPath = '/oauth/sign-in';
+
 const clientDocumentPath = '/oauth/client-metadata.json';
 
 /**
