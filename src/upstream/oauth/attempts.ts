@@ -131,7 +131,7 @@ export interface Answer {
  * Throws HubError with what to do.
  */
 export async function readAnswer(query: URLSearchParams, { server, authority }: Attempt): Promise<Answer> {
-  const { checkIssuer, refusalOf } = await import('./flows.ts');
+  const { checkIssuer, refusalOf } = await import('./authorization-flow.ts');
   const iss = only(query, 'iss');
   try {
     checkIssuer(authority, iss ?? (query.has('iss') ? '' : undefined));

@@ -6,13 +6,16 @@ import {
   discoverOAuthProtectedResourceMetadata,
   extractWWWAuthenticateParams,
   type OAuthProtectedResourceMetadata,
+  registerClient,
+  resolveClientMetadata,
   resourceUrlFromServerUrl,
 } from '@modelcontextprotocol/client';
 import { HubError } from '../../core/errors.ts';
 import type { OAuthSettings } from '../../core/settings/types.ts';
 import type { Authority } from './grants.ts';
 import type { Fetch } from './guarded-fetch.ts';
-import { refusalOf } from './refusal.ts';
+import { clientMetadata, type OAuthClient } from './oauth-client.ts';
+import { refusalOf } from './authorization-flow.ts';
 
 export interface Wanted {
   readonly server: string;
@@ -75,6 +78,44 @@ export async function authorityMetadata(
   } as AuthorizationServerMetadata;
   for (const member of ['authorization_endpoint', 'token_endpoint'] as const) checkEndpoint(member, metadata[member]);
   return metadata;
+}
+
+/** Registers the hub (RFC 7591). */
+export async function register(
+  { issuer, metadata, scope }: Authority,
+  redirectUri: string,
+  initialAccessToken: string | undefined,
+  fetch: Fetch,
+): Promise<OAuthClient> {
+  if (metadata.registration_endpoint === undefined) {
+    throw new HubError(
+      'upstream_failed',
+      'its authorization server lets nobody register by themselves. Register the hub there by hand and set oauth.clientId.',
+    );
+  }
+  const methods = metadata.token_endpoint_auth_methods_supported ?? ['none'];
+  const method = ['none', 'client_secret_basic', 'client_secret_post'].find((known) => methods.includes(known));
+  const own = { ...clientMetadata(redirectUri), ...(method !== undefined && { token_endpoint_auth_method: method }) };
+  const authorized: Fetch = (url, init = {}) => {
+    const headers = new Headers(init.headers);
+    if (initialAccessToken !== undefined) headers.set('authorization', `Bearer ${initialAccessToken}`);
+    return fetch(url, { ...init, headers });
+  };
+  const made = await registerClient(issuer, {
+    metadata,
+    clientMetadata: resolveClientMetadata({ clientMetadata: own, redirectUrl: redirectUri }),
+    ...(scope !== undefined && { scope }),
+    fetchFn: authorized,
+  });
+  const { client_id, client_secret, token_endpoint_auth_method, client_secret_expires_at: ends = 0 } = made;
+  return {
+    id: client_id,
+    secret: client_secret,
+    authMethod: token_endpoint_auth_method,
+    redirectUri,
+    kind: 'registered',
+    ...(ends > 0 && { expiresAt: ends * 1_000 }),
+  };
 }
 
 /**

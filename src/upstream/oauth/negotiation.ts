@@ -45,8 +45,9 @@ export interface Negotiation {
 
 const discovering = 'finding out how';
 
-/** The official client is large: it is loaded when the first server wants it. */
-const flows = () => import('./flows.ts');
+// The official client is large: what uses it is loaded when the first server wants it.
+const discovery = () => import('./discovery.ts');
+const flow = () => import('./authorization-flow.ts');
 
 export function negotiate(options: NegotiationOptions): Negotiation {
   const { server, url, oauth } = options;
@@ -57,7 +58,7 @@ export function negotiate(options: NegotiationOptions): Negotiation {
   /** Where the tokens of a grant are from. A refresh token goes to its issuer, whatever the server says meanwhile. */
   async function authorityOf({ issuer, resource }: Grant, fetch: Fetch): Promise<Authority> {
     if (known && (issuer === undefined || known.issuer === issuer)) return known;
-    const { authorityMetadata, discover } = await flows();
+    const { authorityMetadata, discover } = await discovery();
     if (issuer === undefined)
       return discover({ server, url, oauth, challenge: undefined, heldScope: undefined, fetch });
     const metadata = await authorityMetadata(issuer, oauth, fetch);
@@ -78,7 +79,7 @@ export function negotiate(options: NegotiationOptions): Negotiation {
     if (kept?.kind === 'registered' && kept.redirectUri === redirectUri && !isOver) return kept;
     if (oauth.dynamicRegistration === false)
       throw new HubError('upstream_failed', 'the hub may not register itself there. Set oauth.clientId.');
-    const { register } = await flows();
+    const { register } = await discovery();
     return register(authority, redirectUri, oauth.initialAccessToken, fetch);
   }
 
@@ -86,7 +87,7 @@ export function negotiate(options: NegotiationOptions): Negotiation {
     prepare(challenge, held, heldScope) {
       const attempt = `Cannot sign in to server "${server}"`;
       const found = fetching(attempt, async (fetch) => {
-        const { discover } = await flows();
+        const { discover } = await discovery();
         const authority = await discover({ server, url, oauth, challenge, heldScope, fetch });
         const client = await clientFor(authority, held, fetch);
         known = authority;
@@ -95,7 +96,7 @@ export function negotiate(options: NegotiationOptions): Negotiation {
       return inTime(`${attempt}: ${discovering} took longer than ${limits.oauthPrepareMs / 1_000} s.`, found);
     },
     async authorizationUrl({ authority, client }, state) {
-      const { authorizationUrl, refusalOf } = await flows();
+      const { authorizationUrl, refusalOf } = await flow();
       try {
         return await authorizationUrl(authority, client, state);
       } catch (error) {
@@ -104,13 +105,13 @@ export function negotiate(options: NegotiationOptions): Negotiation {
     },
     redeem: ({ authority, client, verifier }, answer) =>
       fetching(`Cannot finish signing in to server "${server}"`, async (fetch) => {
-        const { redeem } = await flows();
+        const { redeem } = await flow();
         return redeem(authority, client, { ...answer, verifier }, fetch);
       }),
     renew(grant) {
       const attempt = `Cannot renew the sign-in to server "${server}"`;
       const renewing = async (fetch: Fetch) => {
-        const { renew } = await flows();
+        const { renew } = await flow();
         const late = `${discovering} took longer than ${limits.oauthPrepareMs / 1_000} s.`;
         // A bound that ends before another hub may try: of two that use the same refresh token one loses.
         const authority = await inTime(late, authorityOf(grant, fetch));
@@ -130,7 +131,7 @@ export function negotiate(options: NegotiationOptions): Negotiation {
       fetching(`Cannot revoke the tokens of server "${server}"`, async (fetch) => {
         const { client, issuer, tokens } = grant;
         if (!client || issuer === undefined) return;
-        const { revoke } = await flows();
+        const { revoke } = await flow();
         const { metadata } = await authorityOf(grant, fetch);
         // The refresh token first: without it no other access token can be fetched.
         if (tokens?.refresh !== undefined)
@@ -147,7 +148,7 @@ export function negotiate(options: NegotiationOptions): Negotiation {
  */
 function fetchingFor({ url, policy, userAgent }: NegotiationOptions) {
   return async <T>(attempt: string, work: (fetch: Fetch) => Promise<T>, told?: string): Promise<T> => {
-    const { refusalOf } = await flows();
+    const { refusalOf } = await flow();
     try {
       return await withFetch({ policy: await policyBeside(url, policy()), userAgent }, work);
     } catch (error) {

@@ -1,65 +1,26 @@
 import {
   type AuthorizationServerMetadata,
   exchangeAuthorization,
+  InsecureTokenEndpointError,
+  IssuerMismatchError,
   type OAuthClientInformationMixed,
+  OAuthError,
   type OAuthTokens as WireTokens,
   refreshAuthorization,
-  registerClient,
-  resolveClientMetadata,
+  RegistrationRejectedError,
   selectClientAuthMethod,
   startAuthorization,
   validateAuthorizationResponseIssuer,
 } from '@modelcontextprotocol/client';
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
-import { clientMetadata, type OAuthClient } from './oauth-client.ts';
+import { isFailureCode, OAuthFailure } from './failure.ts';
 import type { Authority, OAuthTokens } from './grants.ts';
 import type { Fetch } from './guarded-fetch.ts';
+import type { OAuthClient } from './oauth-client.ts';
 
-/**
- * The steps of OAuth 2.1 as the official client does them. They throw what it throws, which may quote tokens: pass it
- * through `refusalOf` before it is shown or logged.
- */
-export { authorityMetadata, discover } from './discovery.ts';
-export { refusalOf } from './refusal.ts';
-
-/** Registers the hub (RFC 7591). */
-export async function register(
-  { issuer, metadata, scope }: Authority,
-  redirectUri: string,
-  initialAccessToken: string | undefined,
-  fetch: Fetch,
-): Promise<OAuthClient> {
-  if (metadata.registration_endpoint === undefined) {
-    throw new HubError(
-      'upstream_failed',
-      'its authorization server lets nobody register by themselves. Register the hub there by hand and set oauth.clientId.',
-    );
-  }
-  const methods = metadata.token_endpoint_auth_methods_supported ?? ['none'];
-  const method = ['none', 'client_secret_basic', 'client_secret_post'].find((known) => methods.includes(known));
-  const own = { ...clientMetadata(redirectUri), ...(method !== undefined && { token_endpoint_auth_method: method }) };
-  const authorized: Fetch = (url, init = {}) => {
-    const headers = new Headers(init.headers);
-    if (initialAccessToken !== undefined) headers.set('authorization', `Bearer ${initialAccessToken}`);
-    return fetch(url, { ...init, headers });
-  };
-  const made = await registerClient(issuer, {
-    metadata,
-    clientMetadata: resolveClientMetadata({ clientMetadata: own, redirectUrl: redirectUri }),
-    ...(scope !== undefined && { scope }),
-    fetchFn: authorized,
-  });
-  const { client_id, client_secret, token_endpoint_auth_method, client_secret_expires_at: ends = 0 } = made;
-  return {
-    id: client_id,
-    secret: client_secret,
-    authMethod: token_endpoint_auth_method,
-    redirectUri,
-    kind: 'registered',
-    ...(ends > 0 && { expiresAt: ends * 1_000 }),
-  };
-}
+// The steps of a sign-in (OAuth 2.1) as the official client does them. They throw what it throws, which may quote
+// tokens: pass it through `refusalOf` before it is shown or logged.
 
 /** The address that a user has to open, and the secret half of its PKCE challenge (S256). */
 export async function authorizationUrl(
@@ -174,3 +135,41 @@ function tokensOf(wire: WireTokens, before: Pick<OAuthTokens, 'scope' | 'refresh
     }),
   };
 }
+
+/**
+ * What went wrong between the hub and an authorization server, as something that may be shown. The official client's
+ * errors quote whole bodies, which may hold tokens, so of them nothing is kept but their kind and the code; that code
+ * is the `cause`. `told` is the part that callers are told.
+ */
+export function refusalOf(error: unknown, attempt: string, told?: string): HubError {
+  const more = told === undefined ? {} : { told };
+  if (error instanceof HubError) {
+    const { code, message, cause } = error;
+    return new HubError(code, message.startsWith(attempt) ? message : `${attempt}: ${message}`, { cause, ...more });
+  }
+  const code = error instanceof OAuthError && isFailureCode(error.code) ? error.code : undefined;
+  // What the client makes of a body that is no OAuth error.
+  const failed = code !== undefined && code !== 'server_error' ? new OAuthFailure(code) : undefined;
+  return new HubError('upstream_failed', `${attempt}: ${reason(error, code)}`, { cause: failed, ...more });
+}
+
+function reason(error: unknown, code: string | undefined): string {
+  if (code !== undefined) return `the authorization server refused (${code}).${advice.get(code) ?? ''}`;
+  if (error instanceof IssuerMismatchError) {
+    return error.kind === 'metadata'
+      ? 'what its authorization server says about itself is about another one, so it is not believed.'
+      : 'the answer came from another authorization server than the one asked, so it is not believed.';
+  }
+  if (error instanceof InsecureTokenEndpointError)
+    return 'the token endpoint has no https address, and tokens are not sent in clear.';
+  if (error instanceof RegistrationRejectedError)
+    return `the authorization server does not let the hub register itself (${error.status}). Register it by hand and set oauth.clientId.`;
+  return 'the authorization server answered with something else than OAuth asks for.';
+}
+
+const advice = new Map([
+  ['invalid_client', ' It does not know the hub: check oauth.clientId and oauth.clientSecret.'],
+  ['unauthorized_client', ' The client of the hub may not do this: check its registration.'],
+  ['invalid_scope', ' Check oauth.scopes.'],
+  ['invalid_target', ' Check oauth.resource.'],
+]);
