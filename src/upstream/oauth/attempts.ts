@@ -3,8 +3,7 @@ import { limits } from '../../core/limits.ts';
 import type { DatabaseHandle } from '../../database/supervise.ts';
 import type { SharedSealer } from '../../database/shared-sealer.ts';
 import { HubError } from '../../core/errors.ts';
-import { isFailureCode } from './failure.ts';
-import type { Authority } from './grants.ts';
+import { type Authority, isFailureCode } from './authorization-server.ts';
 import type { OAuthClient } from './oauth-client.ts';
 
 /** A sign-in that a user began: everything its answer has to fit. */

@@ -14,9 +14,8 @@ import {
 } from '@modelcontextprotocol/client';
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
-import { isFailureCode, OAuthFailure } from './failure.ts';
-import type { Authority, OAuthTokens } from './grants.ts';
-import type { Fetch } from './guarded-fetch.ts';
+import { type Authority, type Fetch, isFailureCode, OAuthFailure } from './authorization-server.ts';
+import type { OAuthTokens } from './grants.ts';
 import type { OAuthClient } from './oauth-client.ts';
 
 // The steps of a sign-in (OAuth 2.1) as the official client does them. They throw what it throws, which may quote

@@ -12,8 +12,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { HubError } from '../../core/errors.ts';
 import type { OAuthSettings } from '../../core/settings/types.ts';
-import type { Authority } from './grants.ts';
-import type { Fetch } from './guarded-fetch.ts';
+import type { Authority, Fetch } from './authorization-server.ts';
 import { clientMetadata, type OAuthClient } from './oauth-client.ts';
 import { refusalOf } from './authorization-flow.ts';
 

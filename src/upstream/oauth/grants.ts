@@ -1,4 +1,3 @@
-import type { AuthorizationServerMetadata } from '@modelcontextprotocol/client';
 import type { OAuthClient } from './oauth-client.ts';
 
 /** Tokens of one sign-in. Times are milliseconds since the epoch. */
@@ -49,15 +48,6 @@ export type GrantKey = Pick<Grant, 'server' | 'holder'>;
 /** The key as one text. */
 export function grantId({ server, holder }: GrantKey): string {
   return JSON.stringify(holder === undefined ? [server] : [server, holder]);
-}
-
-/** An authorization server as far as a sign-in to one MCP server needs to know it. */
-export interface Authority {
-  readonly issuer: string;
-  readonly metadata: AuthorizationServerMetadata;
-  readonly resource: string | undefined;
-  /** What to ask for, separated by blanks. */
-  readonly scope: string | undefined;
 }
 
 /** The grants of all servers, kept across restarts. */

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { limits } from '../../core/limits.ts';
-import { failureCode } from './failure.ts';
+import { type Authority, failureCode } from './authorization-server.ts';
 import type { OAuthSettings } from '../../core/settings/types.ts';
-import type { Authority, Grant, Grants, OAuthTokens } from './grants.ts';
+import type { Grant, Grants, OAuthTokens } from './grants.ts';
 import type { OAuthClient } from './oauth-client.ts';
 
 /** Whose tokens, and for what they are good. */

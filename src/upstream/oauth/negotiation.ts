@@ -3,9 +3,9 @@ import { limits } from '../../core/limits.ts';
 import type { OAuthSettings } from '../../core/settings/types.ts';
 import type { AddressPolicy } from '../safe-address.ts';
 import type { Answer, Attempt } from './attempts.ts';
-import type { Authority, Grant, OAuthTokens } from './grants.ts';
+import type { Grant, OAuthTokens } from './grants.ts';
+import { type Authority, type Fetch, policyBeside, withFetch } from './authorization-server.ts';
 import type { OAuthClient } from './oauth-client.ts';
-import { type Fetch, policyBeside, withFetch } from './guarded-fetch.ts';
 
 /** A server, and the hub as its authorization server sees it. */
 export interface NegotiationOptions {

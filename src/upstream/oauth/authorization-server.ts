@@ -1,10 +1,20 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import type { AuthorizationServerMetadata } from '@modelcontextprotocol/client';
 import { isPublicAddress } from '../../core/address.ts';
 import { HubError } from '../../core/errors.ts';
 import { limits } from '../../core/limits.ts';
 import { connectionError } from '../http-errors.ts';
 import type { AddressPolicy } from '../safe-address.ts';
+
+/** An authorization server as far as a sign-in to one MCP server needs to know it. */
+export interface Authority {
+  readonly issuer: string;
+  readonly metadata: AuthorizationServerMetadata;
+  readonly resource: string | undefined;
+  /** What to ask for, separated by blanks. */
+  readonly scope: string | undefined;
+}
 
 /** As the official client's functions want it. */
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -75,4 +85,25 @@ export async function policyBeside(server: URL, policy: AddressPolicy): Promise<
   const found = isIP(host) === 0 ? await lookup(host, { all: true }).catch(() => []) : [{ address: host }];
   const isPublic = found.length > 0 && found.every(({ address }) => isPublicAddress(address));
   return isPublic ? { ...policy, allowPrivateAddresses: false } : policy;
+}
+
+/** The `cause` of a HubError that an authorization server gave a reason for (RFC 6749 §5.2). */
+export class OAuthFailure extends Error {
+  readonly code: string;
+
+  constructor(code: string) {
+    super(code);
+    this.name = 'OAuthFailure';
+    this.code = code;
+  }
+}
+
+/** The reason an authorization server gave, if that is what failed. */
+export function failureCode(error: unknown): string | undefined {
+  return error instanceof Error && error.cause instanceof OAuthFailure ? error.cause.code : undefined;
+}
+
+/** A text that does not have the form of an error code is not repeated: it comes from a server that is not trusted. */
+export function isFailureCode(text: string): boolean {
+  return /^[a-z][a-z0-9_]{1,39}$/.test(text);
 }
