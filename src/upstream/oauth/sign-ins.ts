@@ -4,11 +4,10 @@ import { isPerUser } from '../../core/access/per-user.ts';
 import type { RemoteTransport, ServerSettings, TransportSettings } from '../../core/settings/types.ts';
 import type { Credential } from '../credential.ts';
 import { type Account, type Begun, ownSignInRequired } from './account.ts';
-import { type AccountsOptions, createAccounts, setupOf } from './accounts.ts';
+import { type AccountsOptions, createAccounts, createListingAccounts, setupOf } from './accounts.ts';
 import { type Attempt, type Attempts, hashOf, only, readAnswer } from './attempts.ts';
 import { clientDocument, clientDocumentUrl, startUrl } from './oauth-client.ts';
 import { createStaleGrants, type StaleGrantsOptions } from './stale-grants.ts';
-import { createListingAccounts } from './listing-accounts.ts';
 import { createRenaming } from './renaming.ts';
 
 export interface SignInsOptions extends AccountsOptions, StaleGrantsOptions {
