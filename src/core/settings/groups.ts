@@ -1,3 +1,4 @@
+import type { Group, GroupServer as GroupServerAnswer } from '../answers/settings.ts';
 import {
   type Draft,
   type Editor,
@@ -182,7 +183,7 @@ export function setGroupTools(
 }
 
 /** How answers show a group: servers by name, those the caller may see (SPEC, Group). */
-export function groupAnswer(group: GroupSettings, sees: (server: string) => boolean) {
+export function groupAnswer(group: GroupSettings, sees: (server: string) => boolean): Group {
   const { id, name, description = '', owner, visibility, sharedWithUsers } = group;
   const servers = group.servers.map((server) => server.name).filter(sees);
   // A group without a visibility is open to every caller that reaches its servers (core/access/rules.ts), which is the
@@ -191,11 +192,18 @@ export function groupAnswer(group: GroupSettings, sees: (server: string) => bool
 }
 
 /** What the group shows of each of its servers (SPEC, Group server config). */
-export function serverConfigsAnswer(group: GroupSettings, sees: (server: string) => boolean) {
+export function serverConfigsAnswer(group: GroupSettings, sees: (server: string) => boolean): GroupServerAnswer[] {
   return group.servers.filter(({ name }) => sees(name)).map(serverConfigAnswer);
 }
 
-export function serverConfigAnswer({ name, alias, tools, prompts, resources, pinnedTools }: GroupServer) {
+export function serverConfigAnswer({
+  name,
+  alias,
+  tools,
+  prompts,
+  resources,
+  pinnedTools,
+}: GroupServer): GroupServerAnswer {
   const more = { ...(alias !== undefined && { alias }), ...(pinnedTools.length > 0 && { pinnedTools }) };
   return { name, tools, prompts, resources, ...more };
 }

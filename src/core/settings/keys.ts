@@ -1,3 +1,4 @@
+import type { AccessKey } from '../answers/settings.ts';
 import { type Draft, type Editor, type Entry, hasServer, listed, listOf, textOf, textsOf } from './document.ts';
 import { HubError } from '../errors.ts';
 import { unknownServerText } from './group-servers.ts';
@@ -13,28 +14,13 @@ import { limits } from '../limits.ts';
 
 type KeyReader = Pick<Editor, 'username' | 'isAdmin'>;
 
-/** A key as answers show it: `token` masked, never in full, never its hash. */
-export interface KeyAnswer {
-  readonly id: string;
-  readonly name: string;
-  readonly token: string;
-  readonly enabled: boolean;
-  readonly kind: 'system' | 'user';
-  readonly owner?: string;
-  readonly accessType: string;
-  readonly allowedGroups: readonly string[];
-  readonly allowedServers: readonly string[];
-  /** ISO 8601; without it the key does not expire. */
-  readonly expiresAt?: string;
-}
-
 /** `made` is what the settings keep of the token; the token itself is for the answer of this one request. */
 export function addKey(
   draft: Draft,
   by: Editor,
   input: NewKey,
   made: { tokenHash: string; masked: string },
-): KeyAnswer {
+): AccessKey {
   const attempt = `Cannot create access key "${input.name}"`;
   const kind = input.kind ?? (by.isAdmin && !input.owner ? 'system' : 'user');
   const owner = kind === 'user' ? (input.owner ?? by.username) : undefined;
@@ -71,7 +57,7 @@ export function addKey(
   return keyAnswer(key);
 }
 
-export function updateKey(draft: Draft, by: Editor, id: string, input: KeyUpdate): KeyAnswer {
+export function updateKey(draft: Draft, by: Editor, id: string, input: KeyUpdate): AccessKey {
   const key = findKey(draft, by, id);
   const attempt = `Cannot change access key "${textOf(key['name']) ?? id}"`;
   checkNames(draft, by, attempt, { input, before: key });
@@ -87,7 +73,7 @@ export function deleteKey(draft: Draft, by: KeyReader, id: string): void {
 }
 
 /** The keys the caller may see. The document is only read. */
-export function keyAnswers(document: { readonly bearerKeys?: readonly Readonly<Entry>[] }, by: KeyReader): KeyAnswer[] {
+export function keyAnswers(document: { readonly bearerKeys?: readonly Readonly<Entry>[] }, by: KeyReader): AccessKey[] {
   return (document.bearerKeys ?? []).filter((key) => sees(by, key)).map(keyAnswer);
 }
 
@@ -170,7 +156,8 @@ function kindOf(key: Readonly<Entry>): 'system' | 'user' {
   return key['owner'] === undefined || key['owner'] === null ? 'system' : 'user';
 }
 
-function keyAnswer(key: Readonly<Entry>): KeyAnswer {
+/** A key as answers show it: `token` masked, never in full, never its hash. */
+function keyAnswer(key: Readonly<Entry>): AccessKey {
   const owner = textOf(key['owner']);
   const expiresAt = expiryOf(key);
   const listsAny = Array.isArray(key['allowedGroups']) || Array.isArray(key['allowedServers']);
@@ -181,9 +168,11 @@ function keyAnswer(key: Readonly<Entry>): KeyAnswer {
     enabled: key['enabled'] !== false,
     kind: kindOf(key),
     ...(owner !== undefined && { owner }),
-    accessType: textOf(key['accessType']) ?? (listsAny ? 'custom' : 'all'),
+    accessType: accessTypes.find((type) => type === key['accessType']) ?? (listsAny ? 'custom' : 'all'),
     allowedGroups: textsOf(key['allowedGroups']),
     allowedServers: textsOf(key['allowedServers']),
     ...(expiresAt !== undefined && { expiresAt }),
   };
 }
+
+const accessTypes = ['all', 'groups', 'servers', 'custom'] as const;

@@ -1,3 +1,4 @@
+import type { User, UserStatistics } from '../answers/settings.ts';
 import {
   type Draft,
   type Entry,
@@ -27,22 +28,11 @@ import type { NewUser, UserUpdate } from '../input/user.ts';
  */
 
 export interface UserChange {
-  readonly user: UserAnswer;
+  readonly user: User;
   /** Names and ids of the access keys that ended with the old password. */
   readonly endedKeys: readonly { readonly id: string; readonly name: string }[];
   /** What was accepted and may still be a mistake, in sentences. */
   readonly notes: readonly string[];
-}
-
-/** A user as answers show them: never with a hash. */
-export interface UserAnswer {
-  readonly username: string;
-  readonly role: 'admin' | 'user';
-  readonly isAdmin: boolean;
-  readonly servers: readonly string[];
-  readonly groups: readonly string[];
-  readonly email?: string;
-  readonly createdAt?: string;
 }
 
 /** What the settings keep of a password. */
@@ -181,7 +171,8 @@ export function adminAccounts(draft: Draft): string {
   return accounts.sort().join();
 }
 
-export function userAnswer({ username, role, servers, groups, email, createdAt }: UserSettings): UserAnswer {
+/** A user as answers show them: never with a hash. */
+export function userAnswer({ username, role, servers, groups, email, createdAt }: UserSettings): User {
   const more = { ...(email !== undefined && { email }), ...(createdAt !== undefined && { createdAt }) };
   return { username, role, isAdmin: role === 'admin', servers, groups, ...more };
 }
@@ -189,7 +180,10 @@ export function userAnswer({ username, role, servers, groups, email, createdAt }
 /**
  * SPEC, User statistics. A user counts once per server, whether it is on their list, in one of their groups, or both.
  */
-export function usersStats(settings: { users: readonly UserSettings[]; groups: readonly GroupSettings[] }) {
+export function usersStats(settings: {
+  users: readonly UserSettings[];
+  groups: readonly GroupSettings[];
+}): UserStatistics {
   const perServer = new Map<string, number>();
   const perGroup = new Map<string, number>();
   for (const user of settings.users) {
@@ -235,7 +229,7 @@ function usernameOf(user: Readonly<Entry>): string {
   return textOf(user['username']) ?? '';
 }
 
-function readUser(user: Entry): UserAnswer {
+function readUser(user: Entry): User {
   return userAnswer({
     username: usernameOf(user),
     passwordHash: '',

@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { parseInput } from '../../core/input/read.ts';
+import type { Connect } from '../../core/answers/records.ts';
 import { isPerUser } from '../../core/access/per-user.ts';
 import { anonymous } from '../../core/access/principal.ts';
 import type { Scope } from '../../core/access/scope.ts';
@@ -51,7 +52,7 @@ export function connectRoutes({ views, hubUrl, keyRequired }: ConnectRoutes): Ho
       keyRequired: needsKey,
       clients,
       cost: { all: cost(whole), smart: cost({ kind: 'smart', group }) },
-    });
+    } satisfies Connect);
   });
   return routes;
 }

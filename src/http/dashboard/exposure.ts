@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import type { Outside } from '../../core/access/outside.ts';
 import { anonymous, anonymousOutside, type Principal } from '../../core/access/principal.ts';
 import { needsCredential } from '../../core/access/rules.ts';
+import type { Exposure } from '../../core/answers/records.ts';
 import type { Views } from '../../core/access/view.ts';
 import { adminOnly, type ApiEnv } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
@@ -29,7 +30,7 @@ export function exposureRoutes({ views, outside }: ExposureRoutes): Hono<ApiEnv>
       loopback: !exposed,
       http: isOpen ? all(exposed ? anonymousOutside : anonymous) : null,
       mcp: needsCredential(settings, exposed) ? null : all(anonymous),
-    });
+    } satisfies Exposure);
   });
   return routes;
 }

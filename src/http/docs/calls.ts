@@ -1,7 +1,8 @@
 import { promptInput, resourceInput } from '../calls/prompts-resources.ts';
 import { searchInput } from '../calls/smart-search.ts';
 import { callInput } from '../calls/tools.ts';
-import { anyObject, object, type Operation, ref, type Subject, texts } from './operation.ts';
+import { anyObject, object, ref, texts } from '../../core/answers/schema.ts';
+import type { Operation, Subject } from './operation.ts';
 
 const sessionHeader = {
   'x-session-id': {

@@ -1,8 +1,6 @@
-import { anyObject, count, flag, listOf, object, type Schema, type Subject, text, texts } from './operation.ts';
-
-const cost = object({ tools: count, tokens: count });
-
-const callable: Schema = { anyOf: [{ type: 'null' }, object({ servers: texts, tools: count })] };
+import { connect, exposure } from '../../core/answers/records.ts';
+import { anyObject, listOf, object, text } from '../../core/answers/schema.ts';
+import type { Subject } from './operation.ts';
 
 export const dashboard: Subject = {
   name: 'Dashboard',
@@ -19,21 +17,12 @@ export const dashboard: Subject = {
         server: text,
         smart: { type: 'boolean', description: 'By searching for tools, instead of listing all.' },
       },
-      answer: {
-        data: object({
-          url: text,
-          keyRequired: flag,
-          clients: listOf(
-            object({ client: text, title: text, where: text, language: text, text }, { installUrl: text }),
-          ),
-          cost: object({ all: cost, smart: cost }),
-        }),
-      },
+      answer: { data: connect },
     },
     'GET /exposure': {
       summary: 'What somebody without a credential can call',
       admin: true,
-      answer: { data: object({ loopback: flag, http: callable, mcp: callable }) },
+      answer: { data: exposure },
     },
     'GET /registry/servers': {
       summary: 'Servers of the MCP registry, thirty at a time',

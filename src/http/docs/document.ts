@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { object, type Operation, ref, type Schema, type Subject, text } from './operation.ts';
-import { schemas } from './schemas.ts';
+import { object, ref, type Schema, text } from '../../core/answers/schema.ts';
+import type { Operation, Subject } from './operation.ts';
+import { components } from '../../core/answers/components.ts';
 
 /** A route as the router has it. */
 export interface Mounted {
@@ -65,7 +66,7 @@ export function openApiDocument(options: DocumentOptions): Schema {
     tags: [...new Set(described.map(({ subject }) => subject))].map((name) => ({ name })),
     security: [{ bearer: [] }],
     paths,
-    components: { schemas, securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
+    components: { schemas: components, securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
   };
 }
 

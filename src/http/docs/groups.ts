@@ -6,7 +6,8 @@ import {
   serverToAddInput,
 } from '../../core/input/group.ts';
 import { groupsInput } from '../settings/groups.ts';
-import { count, flag, listOf, object, ref, type Subject, text, texts } from './operation.ts';
+import { count, flag, listOf, object, ref, text, texts } from '../../core/answers/schema.ts';
+import type { Subject } from './operation.ts';
 
 const group = { data: ref('Group') };
 

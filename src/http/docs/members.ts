@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { MembersOf } from '../frame/body.ts';
-import type { Operation, Schema, Subject } from './operation.ts';
-import { schemas } from './schemas.ts';
+import type { Schema } from '../../core/answers/schema.ts';
+import type { Operation, Subject } from './operation.ts';
+import { components } from '../../core/answers/components.ts';
 
 /**
  * What each route takes, and what its answers have, so that what was read can be sent back (CONTRACT §7). Read from the
@@ -43,5 +44,5 @@ function answered(operation: Operation | undefined): string[] {
 
 function resolved(schema: Schema): Schema {
   const { $ref: reference } = schema;
-  return typeof reference === 'string' ? (schemas[reference.slice(reference.lastIndexOf('/') + 1)] ?? {}) : schema;
+  return typeof reference === 'string' ? (components[reference.slice(reference.lastIndexOf('/') + 1)] ?? {}) : schema;
 }

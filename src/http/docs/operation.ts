@@ -1,7 +1,5 @@
 import type { z } from 'zod';
-
-/** A JSON Schema as it stands in the document. */
-export type Schema = Readonly<Record<string, unknown>>;
+import type { Schema } from '../../core/answers/schema.ts';
 
 /** What the document says of one route, besides what it knows from the route itself. */
 export interface Operation {
@@ -31,26 +29,4 @@ export type Answer =
 export interface Subject {
   readonly name: string;
   readonly operations: Readonly<Record<string, Operation>>;
-}
-
-/** A component of the document by name. */
-export function ref(name: string): Schema {
-  return { $ref: `#/components/schemas/${name}` };
-}
-
-export function listOf(items: Schema): Schema {
-  return { type: 'array', items };
-}
-
-export const text: Schema = { type: 'string' };
-export const texts = listOf(text);
-export const number: Schema = { type: 'number' };
-export const count: Schema = { type: 'integer', minimum: 0 };
-export const flag: Schema = { type: 'boolean' };
-export const time: Schema = { type: 'string', format: 'date-time' };
-export const anyObject: Schema = { type: 'object' };
-
-/** An object whose members are all there, except those listed as optional. */
-export function object(required: Readonly<Record<string, Schema>>, optional: Readonly<Record<string, Schema>> = {}) {
-  return { type: 'object', properties: { ...required, ...optional }, required: Object.keys(required) };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import { pageStyle } from '../frame/page-style.ts';
 import { contentOf, type Described } from './document.ts';
-import { schemas } from './schemas.ts';
+import { components } from '../../core/answers/components.ts';
 
 const style = `${pageStyle}
 .method { display: inline-block; min-width: 4.2rem; font: .8rem ui-monospace, monospace; }
@@ -59,7 +59,7 @@ export function docsPage(
           <section aria-labelledby="shapes">
             <h2 id="shapes">Shapes</h2>
             <p>What <code>$ref</code> points to above.</p>
-            ${Object.entries(schemas).map(
+            ${Object.entries(components).map(
               ([name, schema]) =>
                 html`<details>
                   <summary>${name}</summary>

@@ -7,7 +7,8 @@ import {
   reauthenticateInput,
   userUpdateInput,
 } from '../../core/input/user.ts';
-import { count, listOf, object, ref, type Subject, text } from './operation.ts';
+import { count, listOf, object, ref, text } from '../../core/answers/schema.ts';
+import type { Subject } from './operation.ts';
 
 export const login: Subject = {
   name: 'Login',

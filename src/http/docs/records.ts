@@ -1,6 +1,8 @@
 import { activityKinds, activityStatuses } from '../../core/activity.ts';
 import { limits } from '../../core/limits.ts';
-import { count, flag, listOf, number, object, ref, type Schema, type Subject, text, texts, time } from './operation.ts';
+import { activityChoices, activityTimeline } from '../../core/answers/records.ts';
+import { count, flag, listOf, object, ref, type Schema, text, time } from '../../core/answers/schema.ts';
+import type { Subject } from './operation.ts';
 
 /** Said of each listing. */
 const incomplete =
@@ -75,15 +77,12 @@ export const activity: Subject = {
       summary: 'Calls, errors and times in equal stretches of time; of the last day without dates',
       query: { ...activityFilter, buckets: { type: 'integer', minimum: 1, maximum: 200, default: 48 } },
       answer: {
-        data: object({
-          bucketMs: count,
-          buckets: listOf(object({ start: time, calls: count, errors: count, p50: number, p95: number })),
-        }),
+        data: activityTimeline,
       },
     },
     'GET /activities/filters': {
       summary: 'The values that occur',
-      answer: { data: object({ servers: texts, tools: texts, groups: texts, usernames: texts, keyNames: texts }) },
+      answer: { data: activityChoices },
     },
     'GET /activities/:id': { summary: 'One call', answer: { data: ref('Activity') } },
     'DELETE /activities/cleanup': {

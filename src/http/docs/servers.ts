@@ -1,21 +1,11 @@
 import { enabledInput, itemDescriptionInput, newServerInput, serverUpdateInput } from '../../core/input/server.ts';
 import { importInput } from '../settings/import.ts';
 import { serversInput } from '../settings/servers.ts';
-import {
-  anyObject,
-  count,
-  flag,
-  listOf,
-  object,
-  type Operation,
-  ref,
-  type Schema,
-  type Subject,
-  text,
-  texts,
-} from './operation.ts';
+import { importAnswer, requiredConfig } from '../../core/answers/settings.ts';
+import { anyObject, count, flag, listOf, object, ref, type Schema, text, texts } from '../../core/answers/schema.ts';
+import type { Operation, Subject } from './operation.ts';
 
-const server = { data: ref('Server') };
+const server = { data: ref('ServerDetails') };
 const pageQuery: Record<string, Schema> = {
   page: { type: 'integer', minimum: 1 },
   limit: { type: 'integer', minimum: 1 },
@@ -32,7 +22,7 @@ export const servers: Subject = {
         ...pageQuery,
         items: {
           const: 'count',
-          description: 'Numbers in place of tools, prompts and resources; `tokens` is an estimate.',
+          description: 'Numbers in place of tools, prompts and resources: elements are a `ServerSummary`.',
         },
       },
       answer: { data: listOf(ref('Server')), beside: { pagination: ref('Pagination') } },
@@ -53,7 +43,7 @@ export const servers: Subject = {
       admin: true,
       query: { dryRun: { type: 'boolean', description: 'Change nothing; say what would come of it.' } },
       body: importInput,
-      answer: { data: anyObject },
+      answer: { data: importAnswer },
       created: true,
     },
     'GET /servers/:name': { summary: 'One server', answer: server },
@@ -92,7 +82,7 @@ export const servers: Subject = {
           { userConfig: { type: 'string', description: 'JSON: the values the bundle asks for.' } },
         ),
       },
-      answer: { data: object({ manifest: anyObject, server: anyObject, requiredConfig: { type: 'array' } }) },
+      answer: { data: object({ manifest: anyObject, server: anyObject, requiredConfig: listOf(requiredConfig) }) },
       created: true,
     },
   },

@@ -1,5 +1,6 @@
 import { systemConfigInput } from '../../core/settings/system-config.ts';
-import { anyObject, type Subject, text } from './operation.ts';
+import { anyObject, text } from '../../core/answers/schema.ts';
+import type { Subject } from './operation.ts';
 
 export const settings: Subject = {
   name: 'Settings',

@@ -1,7 +1,7 @@
-import { count, flag, listOf, number, object, type Schema, type Subject, text, texts } from './operation.ts';
+import { count, flag, listOf, number, object, orNull, saying, text, texts, time } from '../../core/answers/schema.ts';
+import type { Subject } from './operation.ts';
 
-const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] });
-const time = orNull({ type: 'string', format: 'date-time' });
+const timeOrNull = orNull(time);
 
 const performance = object({
   enabled: flag,
@@ -12,7 +12,7 @@ const performance = object({
     },
     model: orNull(text),
     configuredDimensions: orNull(count),
-    threshold: { ...orNull(number), description: 'Share of the best score that results must reach.' },
+    threshold: saying('Share of the best score that results must reach.', orNull(number)),
   }),
   database: object({ connected: flag, healthy: flag, lastError: orNull(text) }),
   vectorStore: object({
@@ -25,8 +25,8 @@ const performance = object({
     dimensions: orNull(count),
     byModel: listOf(object({ model: text, toolCount: count, serverCount: count })),
     byServer: listOf(object({ serverName: text, toolCount: count })),
-    oldestUpdatedAt: time,
-    newestUpdatedAt: time,
+    oldestUpdatedAt: timeOrNull,
+    newestUpdatedAt: timeOrNull,
   }),
   coverage: object({
     connectedServers: count,
@@ -35,13 +35,13 @@ const performance = object({
     missingIndexServers: texts,
     tools: count,
     embeddedTools: count,
-    refusals: { ...texts, description: 'Why the service refused tools.' },
+    refusals: saying('Why the service refused tools.', texts),
   }),
   service: object({
     state: { enum: ['builtin', 'working', 'degraded'] },
     problem: orNull(text),
-    since: time,
-    nextTrialAt: time,
+    since: timeOrNull,
+    nextTrialAt: timeOrNull,
   }),
   next: orNull(object({ model: text, tools: count, embeddedTools: count, problem: orNull(text) })),
   reindexing: flag,
@@ -52,7 +52,7 @@ const reindexed = object({
   failedServers: count,
   totalTools: count,
   results: listOf(object({ serverName: text, toolCount: count, ok: flag }, { error: text })),
-  reindexing: { ...flag, description: 'It takes longer than this answer could wait, and goes on.' },
+  reindexing: saying('It takes longer than this answer could wait, and goes on.', flag),
 });
 
 export const smartRouting: Subject = {

@@ -1,3 +1,4 @@
+import type { Me } from '../../core/answers/settings.ts';
 import { Hono } from 'hono';
 import type { Identify } from '../../auth/identify.ts';
 import type { LoggedIn, Login } from '../../auth/login.ts';
@@ -95,7 +96,7 @@ export function authRoutes({ settings, login, passwords, tokens, claims, log }: 
   routes.get('/auth/user', (c) => {
     const own = userOf(c.var.caller);
     const marks = (['passwordIsInitial', 'passwordIsWeak'] as const).filter((mark) => own[mark] === true);
-    const user = { ...userAnswer(own), ...Object.fromEntries(marks.map((mark) => [mark, true])) };
+    const user: Me = { ...userAnswer(own), ...Object.fromEntries(marks.map((mark) => [mark, true])) };
     return c.json({ success: true, user, data: user });
   });
 

@@ -1,6 +1,12 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { Activity } from '../../core/activity.ts';
+import type {
+  Activity as ActivityAnswer,
+  ActivityChoices,
+  ActivityStatistics,
+  ActivityTimeline,
+} from '../../core/answers/records.ts';
 import { HubError } from '../../core/errors.ts';
 import { parseInput } from '../../core/input/read.ts';
 import type { Logger } from '../../core/logger.ts';
@@ -33,7 +39,7 @@ export function activitiesRoutes({ activity, log }: ActivitiesOptions): Hono<Api
   routes.get('/activities/stats', async (c) => {
     const { page: _page, limit: _limit, ...filter } = parseActivityListing(c.req.query());
     const { incomplete, ...stats } = await activity.stats({ ...filter, ...mineOf(c.var.caller) });
-    return ok(c, stats, { incomplete });
+    return ok(c, stats satisfies ActivityStatistics, { incomplete });
   });
 
   routes.get('/activities/timeline', async (c) => {
@@ -45,12 +51,12 @@ export function activitiesRoutes({ activity, log }: ActivitiesOptions): Hono<Api
     const bucketMs = Math.max(1, Math.ceil((end.getTime() - start.getTime() + 1) / buckets));
     const listing = { ...filter, start, end, bucketMs, buckets, ...mineOf(c.var.caller) };
     const { incomplete, ...timeline } = await activity.timeline(listing);
-    return ok(c, { bucketMs, ...timeline }, { incomplete });
+    return ok(c, { bucketMs, ...timeline } satisfies ActivityTimeline, { incomplete });
   });
 
   routes.get('/activities/filters', async (c) => {
     const { incomplete, ...choices } = await activity.choices(mineOf(c.var.caller).mine);
-    return ok(c, choices, { incomplete });
+    return ok(c, choices satisfies ActivityChoices, { incomplete });
   });
 
   routes.get('/activities/:id', async (c) => {
@@ -82,7 +88,7 @@ const timelineInput = z.object({
 });
 
 /** The record with its time under MCPHub's name too. */
-function shown(activity: Activity) {
+function shown(activity: Activity): ActivityAnswer {
   return { ...activity, duration: activity.durationMs };
 }
 

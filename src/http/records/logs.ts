@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { isAdmin, reaches } from '../../core/access/rules.ts';
+import type { LogEntry } from '../../core/answers/records.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import type { ServerSettings, Settings } from '../../core/settings/types.ts';
@@ -33,7 +34,7 @@ export function logsRoutes(options: LogsOptions): Hono<ApiEnv> {
     const listing = parseLogListing(c.req.query());
     const { admin, principal } = c.var.caller;
     const found = await logs.read({ ...listing, ...(!admin && readable(principal, options)) });
-    return ok(c, found.logs, { incomplete: found.incomplete });
+    return ok(c, found.logs satisfies readonly LogEntry[], { incomplete: found.incomplete });
   });
 
   routes.delete('/logs', adminOnly, async (c) => {

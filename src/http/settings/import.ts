@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { type Draft, type Editor, listed } from '../../core/settings/document.ts';
+import type { ImportAnswer } from '../../core/answers/settings.ts';
 import { HubError } from '../../core/errors.ts';
 import { addImported, type Checked, type ImportResult } from '../../core/settings/import/add.ts';
 import { type ClientConfig, parseClientConfig } from '../../core/settings/import/parse.ts';
@@ -46,7 +47,7 @@ export function importRoutes({ settings, log }: ImportRoutes): Hono<ApiEnv> {
       : await changeAsAdmin(settings, caller, edit);
     const [good, skipped] = [servers.filter(isGood), servers.filter((server) => !isGood(server))];
     const left = parsed.groups ? [{ path: 'groups', message: 'were left out: only servers are imported' }] : [];
-    const data = { dryRun, format, servers, notes: [...notes, ...left], problems };
+    const data: ImportAnswer = { dryRun, format, servers, notes: [...notes, ...left], problems };
     const why = skipped.map(({ name, message }) => `${name}: ${message.replace(/\.$/, '')}.`);
     const broken = problems.map(({ path, message }) => `${path} ${message}`.trim());
     if (broken.length > 0) why.push(`What cannot be used was left out: ${listed(broken)}.`);

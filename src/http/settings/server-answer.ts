@@ -1,3 +1,4 @@
+import type { ItemCount, Server, ServerDetails, ServerSummary } from '../../core/answers/settings.ts';
 import { granted } from '../../core/access/rules.ts';
 import type { Catalogue, Item, Offer } from '../../core/catalogue.ts';
 import type { Entry } from '../../core/settings/document.ts';
@@ -23,13 +24,13 @@ export interface ServerSources {
 }
 
 /** An element of `GET /servers` (reference: MCPHub §1.5), without the configuration. */
-export function serverAnswer(caller: Caller, server: ServerSettings, sources: ServerSources) {
+export function serverAnswer(caller: Caller, server: ServerSettings, sources: ServerSources): Server {
   const offer = sources.catalogue().offers.get(server.name);
   return { ...frameAnswer(caller, server, sources), ...itemsAnswer(caller, server, offer, manages(caller, server)) };
 }
 
 /** The same with counts in place of the items, for lists of servers that have thousands of them. */
-export function serverSummary(caller: Caller, server: ServerSettings, sources: ServerSources) {
+export function serverSummary(caller: Caller, server: ServerSettings, sources: ServerSources): ServerSummary {
   const offer = sources.catalogue().offers.get(server.name);
   const managed = manages(caller, server);
   const { tools, prompts, resources, templates } = shownItems(caller, server, offer, managed);
@@ -42,7 +43,7 @@ export function serverSummary(caller: Caller, server: ServerSettings, sources: S
   };
 }
 
-function countOf(items: readonly Item[], switches: Switches) {
+function countOf(items: readonly Item[], switches: Switches): ItemCount {
   const enabled = items.filter(({ key }) => isOn(switches, key));
   const tokens = enabled.reduce((sum, { text }) => sum + tokensOf(text), 0);
   return { total: items.length, enabled: enabled.length, tokens };
@@ -71,7 +72,7 @@ function frameAnswer(caller: Caller, server: ServerSettings, sources: ServerSour
  * The same with the configuration: with secrets hidden for users who manage the server, only the harmless part for the
  * others.
  */
-export function serverDetails(caller: Caller, server: ServerSettings, sources: ServerSources) {
+export function serverDetails(caller: Caller, server: ServerSettings, sources: ServerSources): ServerDetails {
   const answer = serverAnswer(caller, server, sources);
   const entry = sources.document().mcpServers?.[server.name] ?? {};
   if (manages(caller, server)) return { ...answer, config: maskServer(entry) };
@@ -95,10 +96,10 @@ function statusAnswer(server: ServerSettings, found: ServerState | undefined, is
     lastConnectedAt,
     oauth,
   } = state ?? {};
-  const shown = isManaged ? error : 'The server cannot be reached now. Its owner and admins see why.';
+  const unreachable = 'The server cannot be reached now. Its owner and admins see why.';
   return {
     status,
-    error: error === undefined ? null : shown,
+    error: error === undefined ? null : isManaged ? error : unreachable,
     ...(phase !== undefined && { phase }),
     ...(phaseSince !== undefined && { phaseSince }),
     ...(waiting && { waiting }),
@@ -114,7 +115,11 @@ function statusAnswer(server: ServerSettings, found: ServerState | undefined, is
  * The sign-in state, for the caller alone, of a server that each user signs in to. It does not depend on which other
  * users are signed in.
  */
-function ownSignIn({ user }: Caller, server: ServerSettings, { refusal }: ServerSources) {
+function ownSignIn(
+  { user }: Caller,
+  server: ServerSettings,
+  { refusal }: ServerSources,
+): Partial<Pick<Server, 'status' | 'error' | 'oauth'>> {
   if (!isPerUser(server) || !server.enabled || !user) return {};
   const refused = refusal(server, user.username);
   const oauth = { perUser: true, signedIn: refused === undefined };

@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { ask, type Envelope, get, queryOf } from './client.ts';
-import type { Activity, ActivityBucket, ActivityStats, Pagination } from './types.ts';
+import type { Activity, ActivityChoices, ActivityStats, ActivityTimeline, Pagination } from './types.ts';
 
 /** What the hub has recorded. It grows all the time, so it is asked for at intervals while it is shown. */
 
@@ -25,7 +25,7 @@ export const timelineQuery = (span: Span, filter: ActivityFilter = {}) =>
   queryOptions({
     queryKey: ['timeline', span, filter],
     queryFn: ({ signal }) =>
-      get<{ bucketMs: number; buckets: readonly ActivityBucket[] }>(
+      get<ActivityTimeline>(
         `/activities/timeline${queryOf({ ...filter, ...between(span, steps), buckets: steps })}`,
         signal,
       ),
@@ -61,14 +61,6 @@ export const activitiesQuery = (span: Span, filter: ActivityFilter, page: number
     meta,
     placeholderData: keepPreviousData,
   });
-
-export interface ActivityChoices {
-  readonly servers: readonly string[];
-  readonly tools: readonly string[];
-  readonly groups: readonly string[];
-  readonly usernames: readonly string[];
-  readonly keyNames: readonly string[];
-}
 
 export const choicesQuery = queryOptions({
   queryKey: ['activity-choices'],

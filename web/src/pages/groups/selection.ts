@@ -84,7 +84,9 @@ export function useSelect(group: Group) {
     at: ({ server, selection }) => [
       guess<readonly GroupServer[]>(groupServersQuery(group.id).queryKey, (old) => {
         if (selection === undefined) return old.filter(({ name }) => name !== server);
-        if (!old.some(({ name }) => name === server)) return [...old, { name: server, tools: selection }];
+        if (!old.some(({ name }) => name === server)) {
+          return [...old, { name: server, tools: selection, prompts: 'all', resources: 'all' }];
+        }
         return old.map((member) => (member.name === server ? { ...member, tools: selection } : member));
       }),
       guess<Group>(groupQuery(group.id).queryKey, (old) => {

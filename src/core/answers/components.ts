@@ -1,0 +1,51 @@
+import type { Schema } from './schema.ts';
+import {
+  group,
+  groupServer,
+  user,
+  me,
+  login,
+  loggedIn,
+  userStatistics,
+  accessKey,
+  tool,
+  prompt,
+  resource,
+  server,
+  serverDetails,
+  serverSummary,
+  batchResult,
+} from './settings.ts';
+import { failure, bareFailure, pagination } from './failures.ts';
+import { toolResult, searchReport, logEntry, activity, activityStatistics } from './records.ts';
+
+// What the API answers (SPEC, Resources and their fields; CONTRACT §4). These schemas are the components of its
+// document and make the types of the code that answers and of the dashboard that reads. Tests hold the answers of a
+// running hub against them.
+
+/** The components of the document, by the names that it gives them. */
+export const components: Readonly<Record<string, Schema>> = {
+  Failure: failure,
+  BareFailure: bareFailure,
+  Pagination: pagination,
+  Group: group,
+  GroupServerConfig: groupServer,
+  User: user,
+  Me: me,
+  UserStatistics: userStatistics,
+  AccessKey: accessKey,
+  Server: server,
+  ServerDetails: serverDetails,
+  ServerSummary: serverSummary,
+  Tool: tool,
+  Prompt: prompt,
+  Resource: resource,
+  BatchResult: batchResult,
+  ToolResult: toolResult,
+  SearchReport: searchReport,
+  LogEntry: logEntry,
+  Activity: activity,
+  ActivityStatistics: activityStatistics,
+  Login: login,
+  LoggedIn: loggedIn,
+};

@@ -1,0 +1,26 @@
+import { count, flag, listOf, object, saying, type Shape, text } from './schema.ts';
+
+// What stands in answers of all kinds.
+
+export const problem = object({ path: text, message: text });
+
+export const failure = object(
+  { success: { const: false }, message: text },
+  {
+    errors: listOf(problem),
+    requestId: text,
+    error: saying('`reauthenticate`, `oauth_required`: what a program can do about it.', text),
+  },
+);
+
+export const bareFailure = object({ error: text, message: text }, { errors: listOf(problem) });
+
+export const pagination = object({
+  page: count,
+  limit: count,
+  total: count,
+  totalPages: count,
+  hasNextPage: flag,
+  hasPrevPage: flag,
+});
+export type Pagination = Shape<typeof pagination>;

@@ -1,0 +1,159 @@
+import { activityKinds, activityStatuses } from '../activity.ts';
+import {
+  anyObject,
+  count,
+  flag,
+  listOf,
+  number,
+  object,
+  oneOf,
+  orNull,
+  saying,
+  type Shape,
+  text,
+  texts,
+  time,
+} from './schema.ts';
+
+// Calls, searches, logs, and how clients are connected, as the API answers them.
+
+// Calls and searches
+
+export const toolResult = object(
+  { content: listOf(anyObject), isError: saying('The tool itself reports failure.', flag) },
+  { structuredContent: anyObject, toolName: text, arguments: anyObject },
+);
+
+const channels = object({ words: number, grams: number, meaning: number, server: number });
+const reportedTool = { name: text, serverName: text, toolName: text, description: text };
+
+export const searchReport = object(
+  {
+    query: text,
+    searched: saying('How many tools could have been found.', count),
+    threshold: number,
+    confident: flag,
+    results: listOf(object({ ...reportedTool, score: number }, { channels })),
+    dropped: listOf(
+      object(
+        { ...reportedTool, reason: oneOf(['threshold', 'unavailable', 'not_in_group', 'switched_off']) },
+        { score: number, channels },
+      ),
+    ),
+  },
+  { degraded: text },
+);
+
+// Records
+
+export const logEntry = object({
+  id: count,
+  timestamp: time,
+  level: oneOf(['debug', 'info', 'warn', 'error']),
+  service: saying('hub, gateway, api, search, or server:<name>.', text),
+  message: text,
+});
+export type LogEntry = Shape<typeof logEntry>;
+export type LogLevel = LogEntry['level'];
+
+const kind = oneOf(activityKinds);
+const status = oneOf(activityStatuses);
+
+/** What was done with a result of a search. */
+const searchUse = object({ kind, server: text, tool: text, status, timestamp: time, rank: count });
+export type SearchUse = Shape<typeof searchUse>;
+
+export const activity = object(
+  {
+    id: text,
+    timestamp: time,
+    kind,
+    server: text,
+    tool: text,
+    duration: saying('Milliseconds; the same as durationMs.', number),
+    durationMs: number,
+    status,
+    principal: oneOf(['anonymous', 'user', 'key']),
+    resultBytes: count,
+  },
+  {
+    errorMessage: text,
+    username: text,
+    keyId: text,
+    keyName: text,
+    group: text,
+    scope: text,
+    sourceIp: text,
+    traceId: text,
+    input: text,
+    output: text,
+    searchId: saying('The same in a search and in what was done with its results.', text),
+    query: text,
+    searchRank: saying('Where what was called or described stood among the results; from 1.', count),
+    results: listOf(object({ server: text, tool: text, score: number })),
+    uses: listOf(searchUse),
+  },
+);
+export type Activity = Shape<typeof activity>;
+export type ActivityStatus = Activity['status'];
+
+export const activityStatistics = object({
+  totalCalls: count,
+  successCount: count,
+  errorCount: count,
+  avgDuration: number,
+  search: object({ searches: count, empty: count, used: count, meanRank: number, firstShare: number }),
+});
+export type ActivityStatistics = Shape<typeof activityStatistics>;
+
+const activityBucket = object({
+  start: time,
+  calls: count,
+  errors: count,
+  p50: saying('Milliseconds.', number),
+  p95: saying('Milliseconds.', number),
+});
+export type ActivityBucket = Shape<typeof activityBucket>;
+
+export const activityTimeline = object({ bucketMs: count, buckets: listOf(activityBucket) });
+export type ActivityTimeline = Shape<typeof activityTimeline>;
+
+/** The values that occur in the activity. */
+export const activityChoices = object({
+  servers: texts,
+  tools: texts,
+  groups: texts,
+  usernames: texts,
+  keyNames: texts,
+});
+export type ActivityChoices = Shape<typeof activityChoices>;
+
+// The dashboard
+
+const snippet = object(
+  { client: text, title: text, where: text, language: oneOf(['shell', 'json', 'toml']), text },
+  { installUrl: text },
+);
+export type Snippet = Shape<typeof snippet>;
+
+const cost = object({ tools: count, tokens: count });
+export type Cost = Shape<typeof cost>;
+
+/** How each client is connected to one endpoint. */
+export const connect = object({
+  url: text,
+  keyRequired: saying('Clients need an access key; the texts say YOUR_ACCESS_KEY in its place.', flag),
+  clients: listOf(snippet),
+  cost: saying(
+    'What a client is told before it asks anything: with all tools listed, and with searching.',
+    object({ all: cost, smart: cost }),
+  ),
+});
+export type Connect = Shape<typeof connect>;
+
+const callable = object({ servers: texts, tools: count });
+export type Callable = Shape<typeof callable>;
+
+/** What can be called without a credential; null where that is closed. */
+export const exposure = object({ loopback: flag, http: orNull(callable), mcp: orNull(callable) });
+export type Exposure = Shape<typeof exposure>;

@@ -1,0 +1,253 @@
+import {
+  anyObject,
+  count,
+  flag,
+  listOf,
+  object,
+  oneOf,
+  openObject,
+  orNull,
+  ref,
+  saying,
+  type Schema,
+  type Shape,
+  text,
+  texts,
+  time,
+  yes,
+} from './schema.ts';
+import { problem } from './failures.ts';
+
+// Groups, people and servers, as the API answers them.
+
+const everything: Schema<'all'> = { const: 'all' };
+const selection: Schema<'all' | readonly string[]> = {
+  anyOf: [everything, texts],
+  description: '"all", or exactly the items named.',
+};
+const visibility = oneOf(['private', 'group', 'public']);
+const role = oneOf(['admin', 'user']);
+const counts: Schema<Readonly<Record<string, number>>> = { type: 'object', additionalProperties: count };
+
+// Groups
+
+export const group = object(
+  { id: text, name: text, description: text, servers: texts, owner: text, sharedWithUsers: texts },
+  { visibility },
+);
+export type Group = Shape<typeof group>;
+
+/** What a group shows of one of its servers. */
+export const groupServer = object(
+  { name: text, tools: selection, prompts: selection, resources: selection },
+  { alias: text, pinnedTools: texts },
+);
+export type GroupServer = Shape<typeof groupServer>;
+
+// People
+
+const account = { username: text, role, isAdmin: flag };
+const reach = { servers: texts, groups: texts };
+
+export const user = object(
+  { ...account, ...reach },
+  {
+    email: text,
+    createdAt: text,
+    ended: saying(
+      'What a new password ended.',
+      object({ sessions: flag, keys: listOf(object({ id: text, name: text })) }),
+    ),
+  },
+);
+export type User = Shape<typeof user>;
+
+/** The caller. */
+export const me = object(
+  { ...account, ...reach },
+  {
+    email: text,
+    createdAt: text,
+    passwordIsInitial: saying('The password is the one that the hub made up.', flag),
+    passwordIsWeak: flag,
+  },
+);
+export type Me = Shape<typeof me>;
+
+export const login = object({ success: yes, message: text, token: text, user: object(account) });
+export const loggedIn = object({ success: yes, user: ref<Me>('Me'), data: ref<Me>('Me') });
+
+export const userStatistics = object({
+  totalUsers: count,
+  adminUsers: count,
+  regularUsers: count,
+  usersPerServer: counts,
+  usersPerGroup: counts,
+});
+export type UserStatistics = Shape<typeof userStatistics>;
+
+export const accessKey = object(
+  {
+    id: text,
+    name: text,
+    token: saying('Masked, except in the answer that creates it.', text),
+    enabled: flag,
+    kind: oneOf(['system', 'user']),
+    accessType: oneOf(['all', 'groups', 'servers', 'custom']),
+    allowedGroups: texts,
+    allowedServers: texts,
+  },
+  { owner: text, expiresAt: saying('Without it the key does not expire.', time) },
+);
+export type AccessKey = Shape<typeof accessKey>;
+
+// Servers
+
+/** What an answer has of each tool, prompt and resource, beside what its server says of it. */
+const item = {
+  description: text,
+  defaultDescription: saying("The server's own description.", text),
+  hasDescriptionOverride: flag,
+  enabled: flag,
+};
+const named = {
+  ...item,
+  name: saying('As clients see it.', text),
+  originalName: saying("The server's own name.", text),
+};
+
+export const tool = openObject(named, {
+  title: text,
+  inputSchema: anyObject,
+  outputSchema: anyObject,
+  annotations: anyObject,
+});
+export type Tool = Shape<typeof tool>;
+
+export const prompt = openObject(named, {
+  title: text,
+  arguments: listOf(openObject({ name: text }, { description: text, required: flag })),
+});
+export type Prompt = Shape<typeof prompt>;
+
+export const resource = openObject(item, {
+  title: text,
+  name: text,
+  uri: text,
+  uriTemplate: text,
+  mimeType: text,
+});
+export type Resource = Shape<typeof resource>;
+
+const aboutServer = {
+  name: text,
+  type: oneOf(['stdio', 'auto', 'streamable-http', 'sse', 'openapi', 'invalid']),
+  owner: text,
+  enabled: flag,
+  status: oneOf(['connecting', 'connected', 'disconnected', 'oauth_required', 'disabled']),
+  error: orNull(text),
+  attempts: count,
+};
+const moreAboutServer = {
+  description: text,
+  visibility,
+  sharedWithUsers: texts,
+  phase: saying(
+    'While `connecting`: a launcher such as npx installs the package, the program starts, or it has said something and is being met. `error` is why the last attempt failed.',
+    oneOf(['installing', 'starting', 'handshake']),
+  ),
+  phaseSince: saying('Since when it is in this phase.', time),
+  waiting: saying('While `connecting`: other starts come first.', flag),
+  nextRetryAt: time,
+  lastConnectedAt: time,
+  version: text,
+  instructions: text,
+  protocolVersion: text,
+  oauth: object(
+    {},
+    {
+      authorizationUrl: saying('Where to sign in, for who can.', { ...text, format: 'uri' }),
+      perUser: saying('Each user signs in alone.', flag),
+      signedIn: saying('With `perUser`: whether you are.', flag),
+    },
+  ),
+};
+
+const items = {
+  tools: listOf(ref<Tool>('Tool')),
+  prompts: listOf(ref<Prompt>('Prompt')),
+  resources: listOf(ref<Resource>('Resource')),
+  resourceTemplates: listOf(ref<Resource>('Resource')),
+};
+
+/** An element of a list of servers. */
+export const server = object({ ...aboutServer, ...items }, moreAboutServer);
+export type Server = Shape<typeof server>;
+export type ServerStatus = Server['status'];
+
+/** A single server. */
+export const serverDetails = object(
+  { ...aboutServer, ...items, config: saying('Secrets are masked as "••••".', anyObject) },
+  { ...moreAboutServer, configRestricted: saying('The caller sees the server, and may not change it.', flag) },
+);
+export type ServerDetails = Shape<typeof serverDetails>;
+
+const itemCount = object({
+  total: count,
+  enabled: count,
+  tokens: saying('An estimate of what the enabled ones cost a client that lists them.', count),
+});
+export type ItemCount = Shape<typeof itemCount>;
+
+/** A server with numbers in place of its items. */
+export const serverSummary = object(
+  {
+    ...aboutServer,
+    managed: saying('The caller may change it.', flag),
+    tools: itemCount,
+    prompts: itemCount,
+    resources: itemCount,
+  },
+  moreAboutServer,
+);
+export type ServerSummary = Shape<typeof serverSummary>;
+
+export const batchResult = object({ name: text, success: flag, message: text });
+
+const defaultValue: Schema<string | number | boolean | readonly string[]> = {
+  type: ['string', 'number', 'boolean', 'array'],
+};
+
+/** A value that a bundle or an imported server asks for. */
+export const requiredConfig = object(
+  {
+    key: text,
+    title: text,
+    type: oneOf(['string', 'number', 'boolean', 'directory', 'file']),
+    description: text,
+    sensitive: flag,
+  },
+  {
+    default: defaultValue,
+  },
+);
+export type RequiredConfig = Shape<typeof requiredConfig>;
+
+export const importedServer = object({
+  name: text,
+  status: oneOf(['created', 'ready', 'exists', 'invalid']),
+  message: text,
+  config: anyObject,
+  requiredConfig: listOf(requiredConfig),
+});
+export type ImportedServer = Shape<typeof importedServer>;
+
+/** What an import would do, or has done. */
+export const importAnswer = object({
+  dryRun: flag,
+  format: text,
+  servers: listOf(importedServer),
+  notes: listOf(problem),
+  problems: listOf(problem),
+});
+export type ImportAnswer = Shape<typeof importAnswer>;
