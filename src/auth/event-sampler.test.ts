@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { limits } from '../core/limits.ts';
 import { logRefusedCredentials, sampledByAccount } from './event-sampler.ts';
+import { authLimits } from './limits.ts';
 
 const watch = () => {
   const lines: string[] = [];
@@ -14,7 +14,7 @@ test('refused credentials of one address are told once in a window, and then wit
   const { lines, clock, refused } = watch();
   for (let i = 0; i < 1_000; i++) refused('203.0.113.7');
   expect(lines).toEqual(['credential refused {"address":"203.0.113.7"}']);
-  clock.now += limits.loginWindowMs;
+  clock.now += authLimits.loginWindowMs;
   refused('203.0.113.7');
   expect(lines[1]).toBe('credential refused {"address":"203.0.113.7","before":999}');
 });
@@ -22,30 +22,32 @@ test('refused credentials of one address are told once in a window, and then wit
 test('many addresses cannot fill the log either: what is past the bound is counted', () => {
   const { lines, clock, refused } = watch();
   for (let i = 0; i < 10_000; i++) refused(`203.0.113.${i}`);
-  expect(lines).toHaveLength(limits.strangersTold);
-  clock.now += limits.loginWindowMs;
+  expect(lines).toHaveLength(authLimits.strangersTold);
+  clock.now += authLimits.loginWindowMs;
   refused('198.51.100.1');
-  expect(lines.at(-1)).toBe(`credential refused {"address":"198.51.100.1","others":${10_000 - limits.strangersTold}}`);
+  expect(lines.at(-1)).toBe(
+    `credential refused {"address":"198.51.100.1","others":${10_000 - authLimits.strangersTold}}`,
+  );
 });
 
 test('what one account does fills the log as little: so many of a kind, so many in all, and the rest is counted', () => {
   const { lines, clock, log } = watch();
   const accounts = sampledByAccount(log, () => clock.now);
   for (let i = 0; i < 1_000; i++) accounts.info('login', { user: 'ann', address: '203.0.113.7' });
-  expect(lines).toHaveLength(limits.accountToldOfKind);
+  expect(lines).toHaveLength(authLimits.accountToldOfKind);
   // From elsewhere it is told, also in a flood, and so is what others do.
   accounts.info('login', { user: 'ann', address: '198.51.100.1' });
   accounts.info('login', { user: 'bob', address: '203.0.113.7' });
-  expect(lines.slice(limits.accountToldOfKind)).toEqual([
+  expect(lines.slice(authLimits.accountToldOfKind)).toEqual([
     'login {"user":"ann","address":"198.51.100.1"}',
     'login {"user":"bob","address":"203.0.113.7"}',
   ]);
   for (let i = 0; i < 1_000; i++) accounts.warn(`kind ${i}`, { by: 'ann' });
-  expect(lines.filter((line) => line.includes('"ann"'))).toHaveLength(limits.accountTold);
-  clock.now += limits.loginWindowMs;
+  expect(lines.filter((line) => line.includes('"ann"'))).toHaveLength(authLimits.accountTold);
+  clock.now += authLimits.loginWindowMs;
   accounts.info('login', { user: 'ann', address: '203.0.113.7' });
-  const others = 1_000 - (limits.accountTold - limits.accountToldOfKind - 1);
+  const others = 1_000 - (authLimits.accountTold - authLimits.accountToldOfKind - 1);
   expect(lines.at(-1)).toBe(
-    `login {"user":"ann","address":"203.0.113.7","before":${1_000 - limits.accountToldOfKind},"others":${others}}`,
+    `login {"user":"ann","address":"203.0.113.7","before":${1_000 - authLimits.accountToldOfKind},"others":${others}}`,
   );
 });

@@ -1,5 +1,5 @@
-import { limits } from '../core/limits.ts';
 import type { LogFields, Logger, LogLevel } from '../core/logger.ts';
+import { authLimits } from './limits.ts';
 
 /** What was not told before an event that is told. */
 export interface Suppressed {
@@ -16,7 +16,7 @@ export interface Suppressed {
  */
 export function createEventSampler({
   each = 1,
-  most = limits.strangersTold,
+  most = authLimits.strangersTold,
   now = () => performance.now(),
 }: { each?: number; most?: number; now?: () => number } = {}): (kind: string) => Suppressed | undefined {
   /** In the order of telling. */
@@ -25,9 +25,9 @@ export function createEventSampler({
   let others = 0;
 
   return (kind) => {
-    if (now() - window.at >= limits.loginWindowMs) window = { at: now(), told: 0 };
+    if (now() - window.at >= authLimits.loginWindowMs) window = { at: now(), told: 0 };
     const known = kinds.get(kind);
-    const isNew = !known || now() - known.at >= limits.loginWindowMs;
+    const isNew = !known || now() - known.at >= authLimits.loginWindowMs;
     if (!isNew && known.told >= each) {
       known.before++;
       return undefined;
@@ -43,7 +43,7 @@ export function createEventSampler({
     }
     kinds.delete(kind);
     const [oldest] = kinds.keys();
-    if (kinds.size >= limits.loginRecords && oldest !== undefined) kinds.delete(oldest);
+    if (kinds.size >= authLimits.loginRecords && oldest !== undefined) kinds.delete(oldest);
     kinds.set(kind, { at: now(), told: 1, before: 0 });
     return { before: known?.before ?? 0, others: take() };
   };
@@ -74,19 +74,19 @@ export function logRefusedCredentials(
 
 /**
  * A log for what accounts do that they may do as often as they like. Each entry names its account, as `by` or `user`.
- * Of one account `limits.accountTold` are told in a window, `limits.accountToldOfKind` of them with the same message
- * and `address`; the rest is counted.
+ * Of one account `authLimits.accountTold` are told in a window, `authLimits.accountToldOfKind` of them with the same
+ * message and `address`; the rest is counted.
  */
 export function sampledByAccount(log: Logger, now?: () => number): Logger {
   const accounts = new Map<string, ReturnType<typeof createEventSampler>>();
-  const bounds = { each: limits.accountToldOfKind, most: limits.accountTold, ...(now && { now }) };
+  const bounds = { each: authLimits.accountToldOfKind, most: authLimits.accountTold, ...(now && { now }) };
 
   function samplerOf(account: string): ReturnType<typeof createEventSampler> {
     const sampler = accounts.get(account) ?? createEventSampler(bounds);
     // Those that did something last stay.
     accounts.delete(account);
     const [oldest] = accounts.keys();
-    if (accounts.size >= limits.loginKnownAccounts && oldest !== undefined) accounts.delete(oldest);
+    if (accounts.size >= authLimits.loginKnownAccounts && oldest !== undefined) accounts.delete(oldest);
     accounts.set(account, sampler);
     return sampler;
   }

@@ -1,11 +1,11 @@
 import { hash as argon2Hash } from '@node-rs/argon2';
 import { describe, expect, test } from 'vitest';
 import { maskKey } from '../core/settings/keys.ts';
-import { limits } from '../core/limits.ts';
 import type { KeySettings, Settings, UserSettings } from '../core/settings/types.ts';
 import { createIdentify } from './identify.ts';
 import { findKey, hashKey, makeKey } from './keys.ts';
 import { createLoginLimiter } from './limiter.ts';
+import { authLimits } from './limits.ts';
 import { createLogin } from './login.ts';
 import { createPasswords } from './passwords.ts';
 import { createTokens } from './tokens.ts';
@@ -98,7 +98,7 @@ describe('who sends a request', () => {
       'Bearer nonsense',
       'Bearer null',
       'Bearer eyJ.eyJ.x',
-      `Bearer ${'x'.repeat(limits.tokenChars)}`,
+      `Bearer ${'x'.repeat(authLimits.tokenChars)}`,
     ];
     for (const authorization of bad) expect(await identify({ authorization })).toBe('bad');
     // A header that is not configured says nothing.
@@ -143,7 +143,7 @@ describe('who sends a request', () => {
     expect(identifyNow(orphan)).toBe('bad');
     state.settings = before;
     expect(identifyNow(orphan)).toEqual(asAnn);
-    at += limits.accessTokenMs + limits.clockToleranceMs + 1_000;
+    at += authLimits.accessTokenMs + authLimits.clockToleranceMs + 1_000;
     expect(identifyNow(orphan)).toBe('bad');
   });
 
@@ -254,7 +254,7 @@ describe('login', () => {
       limiter: createLoginLimiter(),
     });
     await login(attempt);
-    const flood = Array.from({ length: 2 * limits.passwordsWaiting }, (_, i) =>
+    const flood = Array.from({ length: 2 * authLimits.passwordsWaiting }, (_, i) =>
       login({ username: `user${i}`, password: 'x', address: `2001:db8:0:${i.toString(16)}::1` }),
     );
     const strangers = Promise.allSettled(flood);

@@ -1,7 +1,7 @@
-import { limits } from '../core/limits.ts';
 import { type Principal, principalOf } from '../core/access/principal.ts';
 import type { Settings, UserSettings } from '../core/settings/types.ts';
 import { findKey } from './keys.ts';
+import { authLimits } from './limits.ts';
 import type { Claims, Tokens } from './tokens.ts';
 
 /** Headers as `node:http` gives them, names in lower case. */
@@ -47,7 +47,7 @@ export function createIdentify(options: {
     const { token } = credential;
     const claims = verified.get(token);
     if (claims) return holder(claims, snapshot);
-    if (token.length > limits.tokenChars) return 'bad';
+    if (token.length > authLimits.tokenChars) return 'bad';
     const key = findKey(snapshot, token);
     if (key) {
       // A user's key is not accepted once its owner is gone.
@@ -148,7 +148,7 @@ function usersOf({ users }: Settings): ReadonlyMap<string, UserSettings> {
 
 function remember(verified: Map<string, Claims>, token: string, claims: Claims): void {
   verified.set(token, claims);
-  if (verified.size <= limits.verifiedTokens) return;
+  if (verified.size <= authLimits.verifiedTokens) return;
   const oldest = verified.keys().next();
   if (oldest.done !== true) verified.delete(oldest.value);
 }

@@ -2,21 +2,21 @@ import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import type { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import { createLoginLimiter } from './limiter.ts';
+import { authLimits } from './limits.ts';
 
 describe('the login limiter', () => {
   test('after the last allowed failure an address waits until its window ends, then starts anew', () => {
     let at = 1_000_000;
     const limiter = createLoginLimiter({ now: () => at });
     const attempt = { account: 'ann', address: '192.0.2.1' };
-    for (let i = 0; i < limits.loginFailuresPerAddress; i++) limiter.begin({ ...attempt, account: `user${i}` });
+    for (let i = 0; i < authLimits.loginFailuresPerAddress; i++) limiter.begin({ ...attempt, account: `user${i}` });
     at += 60_000;
     expect(() => limiter.check(attempt)).toThrow(
-      expect.objectContaining({ code: 'too_many', retryAfterMs: limits.loginWindowMs - 60_000 }),
+      expect.objectContaining({ code: 'too_many', retryAfterMs: authLimits.loginWindowMs - 60_000 }),
     );
     expect(() => limiter.check({ ...attempt, address: '192.0.2.2' })).not.toThrow();
-    at += limits.loginWindowMs - 60_000;
+    at += authLimits.loginWindowMs - 60_000;
     expect(() => limiter.begin(attempt)).not.toThrow();
   });
 
@@ -39,7 +39,7 @@ describe('the login limiter', () => {
       account: fc.nat(5).map((n) => `user${n}`),
       address: fc.nat(5).map((n) => `10.0.0.${n}`),
       succeeds: fc.boolean(),
-      waitMs: fc.oneof(fc.constant(0), fc.nat(limits.loginWindowMs)),
+      waitMs: fc.oneof(fc.constant(0), fc.nat(authLimits.loginWindowMs)),
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), fc.integer({ min: 4, max: 20 }), (steps, records) => {
@@ -54,10 +54,10 @@ describe('the login limiter', () => {
           } catch (error) {
             const { retryAfterMs } = error as { retryAfterMs: number };
             expect(retryAfterMs).toBeGreaterThan(0);
-            expect(retryAfterMs).toBeLessThanOrEqual(limits.loginWindowMs);
+            expect(retryAfterMs).toBeLessThanOrEqual(authLimits.loginWindowMs);
             // It refuses only who really failed that often.
             const [a = [], b = []] = [failures.get(address), failures.get(account)];
-            const recent = (times: number[]) => times.filter((time) => time > at - limits.loginWindowMs).length;
+            const recent = (times: number[]) => times.filter((time) => time > at - authLimits.loginWindowMs).length;
             expect(recent(a) >= 3 || recent(b) >= 5).toBe(true);
           }
           if (succeeds) taken?.succeeded();
@@ -69,7 +69,7 @@ describe('the login limiter', () => {
         for (const [key, times] of failures) {
           const most = key.startsWith('user') ? 5 : 3;
           for (const start of times) {
-            const within = times.filter((time) => time >= start && time < start + limits.loginWindowMs).length;
+            const within = times.filter((time) => time >= start && time < start + authLimits.loginWindowMs).length;
             expect(within).toBeLessThanOrEqual(2 * most);
           }
         }
@@ -86,10 +86,10 @@ describe('an account', () => {
     let next = 0;
     const stranger = () => ({ account: 'ann', address: `10.0.${next >> 8}.${next++ & 255}` });
     limiter.begin({ account: 'ann', address: '192.0.2.1' }).succeeded();
-    for (let i = 0; i < limits.loginFailuresPerAccount + limits.loginSlowBurst; i++) limiter.begin(stranger());
+    for (let i = 0; i < authLimits.loginFailuresPerAccount + authLimits.loginSlowBurst; i++) limiter.begin(stranger());
     for (const account of ['ann', 'Ann']) {
       expect(() => limiter.check({ ...stranger(), account })).toThrow(
-        expect.objectContaining({ code: 'too_many', retryAfterMs: limits.loginSlowMs }),
+        expect.objectContaining({ code: 'too_many', retryAfterMs: authLimits.loginSlowMs }),
       );
     }
     // From where the owner has been, the account is open; and so are others from everywhere.
@@ -97,7 +97,7 @@ describe('an account', () => {
     expect(() => limiter.check({ ...stranger(), account: 'bob' })).not.toThrow();
     // The owner somewhere else waits for half a minute, however many others try meanwhile.
     for (let i = 0; i < 1_000; i++) expect(() => limiter.begin(stranger())).toThrow();
-    at += limits.loginSlowMs;
+    at += authLimits.loginSlowMs;
     limiter.begin({ account: 'ann', address: '198.51.100.1' }).succeeded();
     expect(() => limiter.begin(stranger())).toThrow();
     expect(() => limiter.check({ account: 'ann', address: '198.51.100.1' })).not.toThrow();
@@ -107,7 +107,7 @@ describe('an account', () => {
     let at = 0;
     const limiter = createLoginLimiter({ now: () => at });
     let guesses = 0;
-    for (let i = 0; at < limits.loginWindowMs; i++, at += 100) {
+    for (let i = 0; at < authLimits.loginWindowMs; i++, at += 100) {
       try {
         limiter.begin({ account: 'ann', address: `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}` });
         guesses++;
@@ -115,7 +115,7 @@ describe('an account', () => {
         // Refused.
       }
     }
-    expect(guesses).toBeLessThanOrEqual(limits.loginFailuresPerAccount + limits.loginSlowBurst + 30);
+    expect(guesses).toBeLessThanOrEqual(authLimits.loginFailuresPerAccount + authLimits.loginSlowBurst + 30);
   });
 
   test('is open at an address with many failures if somebody has logged in to it from there, without more guesses', () => {
@@ -123,24 +123,24 @@ describe('an account', () => {
     const [owner, guest] = ['ann', 'eve'].map((account) => ({ account, address: '192.0.2.1' }));
     if (!owner || !guest) throw new Error('both are there');
     limiter.begin(owner).succeeded();
-    for (let i = 0; i < limits.loginFailuresPerAddress; i++) limiter.begin({ ...guest, account: `user${i}` });
+    for (let i = 0; i < authLimits.loginFailuresPerAddress; i++) limiter.begin({ ...guest, account: `user${i}` });
     expect(() => limiter.begin(guest)).toThrow();
-    for (let i = 0; i < limits.loginFailuresPerAddress; i++) limiter.begin(owner);
+    for (let i = 0; i < authLimits.loginFailuresPerAddress; i++) limiter.begin(owner);
     expect(() => limiter.begin(owner)).toThrow(expect.objectContaining({ code: 'too_many' }));
     expect(() => limiter.begin({ ...owner, address: '192.0.2.2' })).not.toThrow();
   });
 
   test('remembers the latest addresses of its own logins, and logins to others make none of them forgotten', () => {
-    const limiter = createLoginLimiter({ perAccount: limits.loginSlowBurst });
+    const limiter = createLoginLimiter({ perAccount: authLimits.loginSlowBurst });
     limiter.begin({ account: 'ann', address: '192.0.2.1' }).succeeded();
-    for (let i = 0; i <= limits.loginKnownAddresses; i++) {
+    for (let i = 0; i <= authLimits.loginKnownAddresses; i++) {
       limiter.begin({ account: 'eve', address: `10.0.0.${i}` }).succeeded();
     }
     for (const account of ['ann', 'eve']) {
-      for (let i = 0; i < 2 * limits.loginSlowBurst; i++) limiter.begin({ account, address: `172.16.0.${i}` });
+      for (let i = 0; i < 2 * authLimits.loginSlowBurst; i++) limiter.begin({ account, address: `172.16.0.${i}` });
     }
     expect(() => limiter.check({ account: 'ann', address: '192.0.2.1' })).not.toThrow();
-    expect(() => limiter.check({ account: 'eve', address: `10.0.0.${limits.loginKnownAddresses}` })).not.toThrow();
+    expect(() => limiter.check({ account: 'eve', address: `10.0.0.${authLimits.loginKnownAddresses}` })).not.toThrow();
     expect(() => limiter.check({ account: 'eve', address: '10.0.0.0' })).toThrow();
   });
 });
@@ -149,7 +149,7 @@ test('a clock that is set back keeps nobody out for longer', () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   atEnd(() => void vi.useRealTimers());
   const limiter = createLoginLimiter();
-  for (let i = 0; i < limits.loginFailuresPerAddress; i++) limiter.begin({ account: 'ann', address: '10.0.0.1' });
+  for (let i = 0; i < authLimits.loginFailuresPerAddress; i++) limiter.begin({ account: 'ann', address: '10.0.0.1' });
   vi.setSystemTime(Date.now() - 86_400_000);
   let told: unknown;
   try {
@@ -158,5 +158,5 @@ test('a clock that is set back keeps nobody out for longer', () => {
     told = error;
   }
   expect(told).toMatchObject({ code: 'too_many' });
-  expect((told as HubError).retryAfterMs).toBeLessThanOrEqual(limits.loginWindowMs);
+  expect((told as HubError).retryAfterMs).toBeLessThanOrEqual(authLimits.loginWindowMs);
 });

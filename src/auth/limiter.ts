@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import { networkOf } from '../core/network.ts';
+import { authLimits } from './limits.ts';
 
 /** Who tries to log in, and from where. */
 export interface Attempt {
@@ -25,7 +25,8 @@ export interface LoginLimiter {
   /** True when a login to the account from that address has succeeded. */
   isKnown(attempt: Attempt): boolean;
   /**
-   * How many failures of addresses, accounts and pairs of them are remembered; never more than `limits.loginRecords`.
+   * How many failures of addresses, accounts and pairs of them are remembered; never more than
+   * `authLimits.loginRecords`.
    */
   size(): number;
 }
@@ -51,14 +52,14 @@ export function createLoginLimiter(options: LoginLimits = {}): LoginLimiter {
   const {
     // Not the time of day: if the clock were set back, users would be refused for longer.
     now = () => performance.now(),
-    records = limits.loginRecords,
-    perAddress = limits.loginFailuresPerAddress,
-    perAccount = limits.loginFailuresPerAccount,
+    records = authLimits.loginRecords,
+    perAddress = authLimits.loginFailuresPerAddress,
+    perAccount = authLimits.loginFailuresPerAccount,
   } = options;
   // All windows are equally long, so the order of insertion is the order in which they end.
   const windows = new Map<string, Window>();
   const known = createKnown();
-  const slack = (limits.loginSlowBurst - 1) * limits.loginSlowMs;
+  const slack = (authLimits.loginSlowBurst - 1) * authLimits.loginSlowMs;
 
   function open(key: string, at: number): Window | undefined {
     const window = windows.get(key);
@@ -73,7 +74,7 @@ export function createLoginLimiter(options: LoginLimits = {}): LoginLimiter {
       if (windows.size < records && endsAt > at) break;
       windows.delete(oldest);
     }
-    const fresh = { failures: 0, endsAt: at + limits.loginWindowMs, dueAt: at };
+    const fresh = { failures: 0, endsAt: at + authLimits.loginWindowMs, dueAt: at };
     windows.set(key, fresh);
     return fresh;
   }
@@ -97,7 +98,8 @@ export function createLoginLimiter(options: LoginLimits = {}): LoginLimiter {
       const at = now();
       const { address, pair, account } = keysOf(attempt);
       const tried = windowOf(account, at);
-      if (isSlow(tried) && !known.has(account, address)) tried.dueAt = Math.max(tried.dueAt, at) + limits.loginSlowMs;
+      if (isSlow(tried) && !known.has(account, address))
+        tried.dueAt = Math.max(tried.dueAt, at) + authLimits.loginSlowMs;
       const spent = [tried, windowOf(pair, at), windowOf(address, at)];
       for (const window of spent) window.failures++;
       let done = false;
@@ -139,10 +141,10 @@ function createKnown() {
     has: (account: string, address: string) => accounts.get(account)?.has(address) === true,
     add(account: string, address: string): void {
       const addresses = accounts.get(account) ?? new Set();
-      latest(addresses, address, limits.loginKnownAddresses);
+      latest(addresses, address, authLimits.loginKnownAddresses);
       accounts.delete(account);
       accounts.set(account, addresses);
-      dropOldest(accounts, limits.loginKnownAccounts);
+      dropOldest(accounts, authLimits.loginKnownAccounts);
     },
   };
 }

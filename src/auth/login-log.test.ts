@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
+import { authLimits } from './limits.ts';
 import { logFailures } from './login-log.ts';
 
 const loggedBy = (code: 'unauthenticated' | 'too_many', now = Date.now) => {
@@ -27,7 +27,7 @@ test('what the limit refuses is logged once for each address and window', async 
   for (let i = 0; i < 50; i++) await attempt(`user-${i}`, '203.0.113.7');
   await attempt('ann', '203.0.113.8');
   expect(lines.map((line) => /user-0|ann|user-\d+/.exec(line)?.[0])).toEqual(['user-0', 'ann']);
-  now += limits.loginWindowMs;
+  now += authLimits.loginWindowMs;
   await attempt('later', '203.0.113.7');
   expect(lines).toHaveLength(3);
 });

@@ -6,7 +6,7 @@ import { createEventSampler, suppressedFields } from './event-sampler.ts';
 /**
  * Logs each login that fails: who, and from where, never the password. The limiter bounds how many there are; of what
  * it refuses itself the first of each address and window is logged, however long that goes on. Of all addresses
- * together `limits.strangersTold` are logged in a window.
+ * together `authLimits.strangersTold` are logged in a window.
  */
 export function logFailures(login: Login, log: Logger, now = () => performance.now()): Login {
   const failed = createEventSampler({ now });

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { invalid } from '../core/input/read.ts';
-import { limits } from '../core/limits.ts';
+import { coreLimits } from '../core/limits.ts';
 import type { PasswordPolicy } from '../core/settings/types.ts';
 import { shipped } from '../core/shipped.ts';
+import { authLimits } from './limits.ts';
 
 /** Why a password is weak: what programs that guess passwords try first. */
 export type Weakness = 'short' | 'common' | 'name' | 'product' | 'repeated' | 'sequence';
@@ -14,7 +15,7 @@ export interface Judged {
   readonly refusal?: string;
 }
 
-const least: PasswordPolicy = { minLength: limits.passwordMinChars, refuseCommon: false };
+const least: PasswordPolicy = { minLength: coreLimits.passwordMinChars, refuseCommon: false };
 
 /** Throws HubError `invalid_input` at `path` for a password that the policy refuses. Gives how it is judged. */
 export function checkPassword(
@@ -47,7 +48,7 @@ export function weaknessOf(password: string, username: string, { minLength }: Pa
   if (products.some((product) => isNearly(letters, product))) return 'product';
   if (isSequence(letters === '' ? text : letters)) return 'sequence';
   if (isCommon(text)) return 'common';
-  return Array.from(password).length < Math.max(minLength, limits.passwordShortChars) ? 'short' : undefined;
+  return Array.from(password).length < Math.max(minLength, authLimits.passwordShortChars) ? 'short' : undefined;
 }
 
 const reasons: Readonly<Record<Exclude<Weakness, 'short'>, string>> = {
@@ -86,7 +87,7 @@ const products = ['toolhub', 'mcphub', 'mcpserver'];
 function isNearly(text: string, word: string): boolean {
   if (word.length < 3) return false;
   const backwards = Array.from(word).toReversed().join('');
-  return [word, backwards].some((one) => text.includes(one) && text.length - one.length <= limits.passwordAround);
+  return [word, backwards].some((one) => text.includes(one) && text.length - one.length <= authLimits.passwordAround);
 }
 
 /** At most two characters, or a few of them again and again. */
@@ -110,7 +111,7 @@ function isSequence(text: string): boolean {
 }
 
 function isRowAnd(text: string, row: string): boolean {
-  for (let length = text.length - 1; length >= Math.max(5, text.length - limits.passwordAround); length--)
+  for (let length = text.length - 1; length >= Math.max(5, text.length - authLimits.passwordAround); length--)
     if (row.includes(text.slice(0, length)) || row.includes(text.slice(-length))) return true;
   return false;
 }

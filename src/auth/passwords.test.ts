@@ -1,7 +1,7 @@
 import { hash as bcryptHash } from '@node-rs/bcrypt';
 import { describe, expect, test } from 'vitest';
 import { cpuMsUntil } from '../../test/kit/cpu.ts';
-import { limits } from '../core/limits.ts';
+import { authLimits } from './limits.ts';
 import { createPasswords, needsRehash } from './passwords.ts';
 
 const passwords = createPasswords();
@@ -68,7 +68,7 @@ describe('passwords', () => {
     const many = createPasswords();
     const cheap = `$argon2id$v=19$m=8,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
     const order: number[] = [];
-    const room = limits.passwordsAtOnce + limits.passwordsWaiting;
+    const room = authLimits.passwordsAtOnce + authLimits.passwordsWaiting;
     const all = Array.from({ length: room + 3 }, (_, i) => many.verify('x', cheap, () => order.push(i)));
     const settled = await Promise.allSettled(all);
     expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(room);
@@ -83,13 +83,13 @@ describe('passwords', () => {
     const many = createPasswords();
     const cheap = `$argon2id$v=19$m=8,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
     const order: string[] = [];
-    const room = limits.passwordsAtOnce + limits.passwordsWaiting;
+    const room = authLimits.passwordsAtOnce + authLimits.passwordsWaiting;
     const strangers = Array.from({ length: room }, () => many.verify('x', cheap, () => order.push('stranger')));
     await expect(many.verify('x', cheap)).rejects.toMatchObject({ code: 'too_many' });
     const known = many.verify('x', cheap, () => order.push('known'), true);
     const made = many.hash('a new one').then(() => order.push('made'));
     await Promise.all([known, made, ...strangers]);
-    expect(order.indexOf('known')).toBeLessThanOrEqual(limits.passwordsAtOnce);
+    expect(order.indexOf('known')).toBeLessThanOrEqual(authLimits.passwordsAtOnce);
     expect(order.indexOf('made')).toBeLessThan(room);
   });
 });

@@ -2,7 +2,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { hash as argon2Hash, parseOptions as argon2Options, verify as argon2Verify } from '@node-rs/argon2';
 import { verify as bcryptVerify } from '@node-rs/bcrypt';
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
+import { coreLimits } from '../core/limits.ts';
+import { authLimits } from './limits.ts';
 
 /** Hashes and verifies passwords off the event loop, a few at a time (CONTRACT §4, Users). */
 export interface Passwords {
@@ -32,14 +33,14 @@ const ours = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 type Kind = { name: 'argon2id'; memory: number; passes: number; lanes: number } | { name: 'bcrypt'; cost: number };
 
 export function createPasswords(): Passwords {
-  const turns = createTurns(limits.passwordsAtOnce, limits.passwordsWaiting);
+  const turns = createTurns(authLimits.passwordsAtOnce, authLimits.passwordsWaiting);
   // Which real user an unknown name resembles must not be computable outside.
   const secret = randomBytes(32);
 
   function compare(password: string, passwordHash: string, started?: () => void, first = false): Promise<boolean> {
     return turns.take(first, async () => {
       started?.();
-      if (password.length > limits.passwordChars) return false;
+      if (password.length > coreLimits.passwordChars) return false;
       const kind = kindOf(passwordHash);
       // A user whose hash the hub cannot verify must not be recognisable by a quick refusal either.
       if (kind === undefined) return (await argon2Verify(nobodysHash(ourKind), password)) && false;
@@ -79,11 +80,12 @@ function kindOf(passwordHash: string): Kind | undefined {
     const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/.exec(passwordHash);
     if (bcrypt) {
       const cost = Number(bcrypt[1]);
-      return cost >= 4 && cost <= limits.bcryptCost ? { name: 'bcrypt', cost } : undefined;
+      return cost >= 4 && cost <= authLimits.bcryptCost ? { name: 'bcrypt', cost } : undefined;
     }
     if (!passwordHash.startsWith('$argon2id$')) return undefined;
     const { memoryCost: memory, timeCost: passes, parallelism: lanes } = argon2Options(passwordHash);
-    const affordable = memory <= limits.argon2MemoryKiB && passes <= limits.argon2Passes && lanes <= limits.argon2Lanes;
+    const affordable =
+      memory <= authLimits.argon2MemoryKiB && passes <= authLimits.argon2Passes && lanes <= authLimits.argon2Lanes;
     return affordable ? { name: 'argon2id', memory, passes, lanes } : undefined;
   } catch {
     // The parsers throw for what is not a hash: it fits no password.

@@ -1,9 +1,11 @@
 import { errorText, HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
+import { coreLimits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Database } from '../database/database.ts';
 import { reasonOf } from '../database/failure.ts';
+import { databaseLimits } from '../database/limits.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
+import { authLimits } from './limits.ts';
 import { readRevocations, type RevocationState, type RevocationStore } from './revocations.ts';
 
 /** Revocations that all hubs on one database share. */
@@ -43,7 +45,7 @@ export function revocationTable({ database, copy, log }: RevocationTableOptions)
         fresh.map(({ jti }) => jti),
         fresh.map(({ until }) => String(until)),
       ]);
-      await tx.query(removeExpired, [String(expiredBefore()), String(expiredBefore() - limits.accessTokenMs)]);
+      await tx.query(removeExpired, [String(expiredBefore()), String(expiredBefore() - authLimits.accessTokenMs)]);
       await tx.query('select pg_notify($1, $2)', [channel, '']);
     });
     for (const row of fresh) stored.set(keyOf(row), row.until);
@@ -115,7 +117,7 @@ function watch(database: DatabaseHandle, log: Logger, changed: () => Promise<voi
       seen = content;
       tell();
     });
-  }, limits.settingsVersionMs).unref();
+  }, coreLimits.settingsVersionMs).unref();
   return () => {
     clearInterval(timer);
     stopHearing();
@@ -158,11 +160,11 @@ function keyOf({ username, jti }: Row): string {
 
 /** Tokens that expired before then are refused for that alone. */
 function expiredBefore(): number {
-  return Date.now() - limits.clockToleranceMs;
+  return Date.now() - authLimits.clockToleranceMs;
 }
 
 function isLive({ jti, until }: Row): boolean {
-  return (jti === '' ? until + limits.accessTokenMs : until) > expiredBefore();
+  return (jti === '' ? until + authLimits.accessTokenMs : until) > expiredBefore();
 }
 
 const insert = `insert into toolhub.revocations (username, jti, until_ms)
@@ -177,5 +179,5 @@ const summary = `select count(*)::text || ' ' || coalesce(sum(until_ms), 0)::tex
 function notShared(): HubError {
   const message =
     'This hub ended the access token, but cannot tell the others: the database cannot be reached right now.';
-  return new HubError('not_ready', message, { retryAfterMs: limits.databaseRetryMaxMs });
+  return new HubError('not_ready', message, { retryAfterMs: databaseLimits.databaseRetryMaxMs });
 }

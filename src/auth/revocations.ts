@@ -1,4 +1,4 @@
-import { limits } from '../core/limits.ts';
+import { authLimits } from './limits.ts';
 
 /** Where revocations outlive the process: plain JSON, written as a whole. */
 export interface RevocationStore {
@@ -17,13 +17,14 @@ export type RevocationState = readonly {
 }[];
 
 /**
- * Which tokens ended before they expired. Bounded by the users, and by `limits.revokedTokensPerUser` for each of them.
+ * Which tokens ended before they expired. Bounded by the users, and by `authLimits.revokedTokensPerUser` for each of
+ * them.
  */
 export interface Revocations {
   revoked(token: { username: string; jti: string; issuedAt: number }): boolean;
   revoke(token: { username: string; jti: string; expiresAt: number }): Promise<void>;
   /**
-   * Ends all tokens issued until now by any hub, whose clock may be ahead by `limits.clockToleranceMs`, until
+   * Ends all tokens issued until now by any hub, whose clock may be ahead by `authLimits.clockToleranceMs`, until
    * `atLeast`, and after the last such end. The tokens that the user gets next are issued after `cutoff`, which may be
    * in the future.
    */
@@ -56,7 +57,7 @@ export function createRevocations(options: { store?: RevocationStore; now: () =>
   function endAll(entry: Entry, atLeast = 0): void {
     // A token issued since the last end says that it was issued just after it, however little time has passed.
     const sinceLast = entry.before > 0 ? entry.before + 1 : 0;
-    entry.before = Math.max(now() + limits.clockToleranceMs, sinceLast, atLeast);
+    entry.before = Math.max(now() + authLimits.clockToleranceMs, sinceLast, atLeast);
     // Their tokens ended with all the others.
     entry.ids.clear();
   }
@@ -66,15 +67,15 @@ export function createRevocations(options: { store?: RevocationStore; now: () =>
    * seconds.
    */
   function hasEnded({ before }: Entry, expiresAt: number): boolean {
-    return expiresAt - limits.accessTokenMs + 999 <= before;
+    return expiresAt - authLimits.accessTokenMs + 999 <= before;
   }
 
   /** Forgets what has expired anyway. */
   function prune(): void {
-    const at = now() - limits.clockToleranceMs;
+    const at = now() - authLimits.clockToleranceMs;
     for (const [username, entry] of users) {
       for (const [jti, expiresAt] of entry.ids) if (expiresAt <= at) entry.ids.delete(jti);
-      if (entry.before + limits.accessTokenMs <= at) entry.before = 0;
+      if (entry.before + authLimits.accessTokenMs <= at) entry.before = 0;
       if (entry.before === 0 && entry.ids.size === 0) users.delete(username);
     }
   }
@@ -100,7 +101,7 @@ export function createRevocations(options: { store?: RevocationStore; now: () =>
     const entry = entryOf(username);
     entry.ids.set(jti, expiresAt);
     // If one were forgotten, its token would be accepted again. So past the limit all tokens of this user are ended.
-    if (entry.ids.size > limits.revokedTokensPerUser) endAll(entry);
+    if (entry.ids.size > authLimits.revokedTokensPerUser) endAll(entry);
   }
 
   return {

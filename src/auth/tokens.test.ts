@@ -1,6 +1,6 @@
 import { SignJWT, UnsecuredJWT, decodeJwt } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { limits } from '../core/limits.ts';
+import { authLimits } from './limits.ts';
 import { type RevocationState, createRevocations } from './revocations.ts';
 import { createTokens, type Tokens } from './tokens.ts';
 
@@ -35,9 +35,9 @@ describe('access tokens', () => {
     expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(86_400);
     const claims = await tokens.verify(token);
     expect(claims).toMatchObject({ username: 'ann' });
-    at += limits.accessTokenMs - 1_000;
+    at += authLimits.accessTokenMs - 1_000;
     expect(await tokens.verify(token)).toEqual(claims);
-    at += 1_000 + limits.clockToleranceMs;
+    at += 1_000 + authLimits.clockToleranceMs;
     expect(await tokens.verify(token)).toBeUndefined();
     expect(claims && tokens.valid(claims, ann)).toBe(false);
   });
@@ -132,7 +132,7 @@ describe('access tokens with times that the hub does not give', () => {
     const early = await claimsOf(await tokens.issue(ann));
     expect(tokens.valid(early, ann)).toBe(true);
     // The clock was set back, or another hub's is ahead.
-    const back = limits.clockToleranceMs + 1_000;
+    const back = authLimits.clockToleranceMs + 1_000;
     at -= back;
     expect(tokens.valid(early, ann)).toBe(false);
     const young = { username: 'bob', createdAt: new Date(at + back).toISOString() };
@@ -178,7 +178,7 @@ describe('ending all tokens of a user at a replica', () => {
   };
 
   test('ends those of one whose clock is ahead, and none that are issued afterwards, at either', async () => {
-    const { all, sync } = await replicas(0, limits.clockToleranceMs);
+    const { all, sync } = await replicas(0, authLimits.clockToleranceMs);
     const [here, ahead] = all as [Tokens, Tokens];
     const before = [await here.issue(ann), await ahead.issue(ann)];
     await here.revokeUser('ann');
@@ -193,7 +193,7 @@ describe('ending all tokens of a user at a replica', () => {
   });
 
   test('ends also those that others issued just after the last end', async () => {
-    const { all, sync } = await replicas(limits.clockToleranceMs, 0, 0);
+    const { all, sync } = await replicas(authLimits.clockToleranceMs, 0, 0);
     const [ahead, issuer, here] = all as [Tokens, Tokens, Tokens];
     await ahead.revokeUser('ann');
     await sync();
@@ -208,16 +208,16 @@ describe('revocations', () => {
   test('a flood of one user never brings a revoked token back to life, and takes bounded room', async () => {
     const revocations = createRevocations({ now: () => 10_000 });
     const token = (n: number) => ({ username: 'ann', jti: `t${n}`, issuedAt: 5_000, expiresAt: 1e9 });
-    for (let n = 0; n <= limits.revokedTokensPerUser; n++) await revocations.revoke(token(n));
-    for (let n = 0; n <= limits.revokedTokensPerUser; n++) expect(revocations.revoked(token(n))).toBe(true);
-    expect(revocations.cutoff('ann')).toBe(10_000 + limits.clockToleranceMs);
+    for (let n = 0; n <= authLimits.revokedTokensPerUser; n++) await revocations.revoke(token(n));
+    for (let n = 0; n <= authLimits.revokedTokensPerUser; n++) expect(revocations.revoked(token(n))).toBe(true);
+    expect(revocations.cutoff('ann')).toBe(10_000 + authLimits.clockToleranceMs);
     expect(revocations.revoked({ username: 'bob', jti: 't1', issuedAt: 5_000 })).toBe(false);
   });
 
   test('a flood that is stored ends the tokens of its user once, and not at each reading', async () => {
     let now = 1_800_000_000_000;
-    const expiresAt = now + limits.accessTokenMs;
-    const ids = Array.from({ length: limits.revokedTokensPerUser + 1 }, (_, n) => [`t${n}`, expiresAt] as const);
+    const expiresAt = now + authLimits.accessTokenMs;
+    const ids = Array.from({ length: authLimits.revokedTokensPerUser + 1 }, (_, n) => [`t${n}`, expiresAt] as const);
     const store = { load: async () => [{ username: 'ann', before: 0, ids }], save: async () => {} };
     const revocations = createRevocations({ store, now: () => now });
     await revocations.refresh();
@@ -235,7 +235,7 @@ describe('revocations', () => {
     await revocations.revoke({ username: 'ann', jti: 'a', expiresAt: 1_000 });
     await revocations.revokeUser('bob');
     expect(store.saved.at(-1)?.map(({ username }) => username)).toEqual(['ann', 'bob']);
-    at = limits.accessTokenMs * 2;
+    at = authLimits.accessTokenMs * 2;
     await revocations.revoke({ username: 'eve', jti: 'b', expiresAt: at + 1_000 });
     expect(store.saved.at(-1)).toEqual([{ username: 'eve', before: 0, ids: [['b', at + 1_000]] }]);
   });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type CryptoKey, SignJWT, errors, jwtVerify } from 'jose';
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
+import { authLimits } from './limits.ts';
 import { type RevocationStore, type Revocations, createRevocations } from './revocations.ts';
 
 /** What a verified access token says (CONTRACT §2). Role and lists are never in it: they are read live. */
@@ -67,7 +67,7 @@ export async function createTokens(options: {
   }
 
   function holds(claims: Claims): boolean {
-    return claims.expiresAt + limits.clockToleranceMs > now() && !revocations.revoked(claims);
+    return claims.expiresAt + authLimits.clockToleranceMs > now() && !revocations.revoked(claims);
   }
 
   /**
@@ -89,7 +89,7 @@ export async function createTokens(options: {
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
         .setSubject(username)
         .setIssuedAt(seconds)
-        .setExpirationTime(seconds + limits.accessTokenMs / 1000)
+        .setExpirationTime(seconds + authLimits.accessTokenMs / 1000)
         .setJti(`${issuedAt.toString(36)}.${randomBytes(16).toString('base64url')}`)
         .sign(key);
     },
@@ -100,7 +100,7 @@ export async function createTokens(options: {
       return claims;
     },
     valid: (claims, user) =>
-      holds(claims) && (claims.issuedAt <= now() + limits.clockToleranceMs || claims.issuedAt <= earliest(user)),
+      holds(claims) && (claims.issuedAt <= now() + authLimits.clockToleranceMs || claims.issuedAt <= earliest(user)),
     revoke: (claims) => revocations.revoke(claims),
     revokeUser: (username) => revocations.revokeUser(username, newest.get(username) ?? 0),
     refresh: () => revocations.refresh(),
@@ -123,14 +123,14 @@ async function claimsOf(token: string, key: CryptoKey, at: number): Promise<Clai
     const { payload } = await jwtVerify(token, key, {
       algorithms: ['HS256'],
       requiredClaims: ['sub', 'iat', 'exp', 'jti'],
-      clockTolerance: limits.clockToleranceMs / 1000,
+      clockTolerance: authLimits.clockToleranceMs / 1000,
       currentDate: new Date(at),
     });
     const { sub, exp, jti } = payload;
     const issuedAt = issuedAtOf(jti, payload.iat);
     if (sub === undefined || exp === undefined || jti === undefined || issuedAt === undefined) return undefined;
     // An attacker who makes tokens with a leaked secret makes them valid for years.
-    if (exp - Math.floor(issuedAt / 1000) > limits.accessTokenMs / 1000) return undefined;
+    if (exp - Math.floor(issuedAt / 1000) > authLimits.accessTokenMs / 1000) return undefined;
     return { username: sub, jti, issuedAt, expiresAt: exp * 1000 };
   } catch (error) {
     if (error instanceof errors.JOSEError) return undefined;

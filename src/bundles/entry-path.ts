@@ -1,4 +1,4 @@
-import { limits } from '../core/limits.ts';
+import { bundleLimits } from './limits.ts';
 
 /**
  * The path of a zip entry below the folder it is unpacked to, as segments; a string says what is wrong with it. The
@@ -6,7 +6,8 @@ import { limits } from '../core/limits.ts';
  * folder itself.
  */
 export function entryPath(name: string): string[] | string {
-  if (Buffer.byteLength(name) > limits.bundlePathBytes) return `is longer than ${limits.bundlePathBytes} bytes`;
+  if (Buffer.byteLength(name) > bundleLimits.bundlePathBytes)
+    return `is longer than ${bundleLimits.bundlePathBytes} bytes`;
   // oxlint-disable-next-line no-control-regex -- these are the ones to refuse
   if (/[\u0000-\u001f\u007f]/.test(name)) return 'contains a control character';
   if (name.includes('\\')) return 'contains a backslash';

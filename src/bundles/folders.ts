@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import { diskError, errnoOf } from '../disk/disk-error.ts';
+import { bundleLimits } from './limits.ts';
 
 /** Unpacking and removing happen under names that begin like this: an incomplete bundle never has the final name. */
 export const unfinished = '.unfinished-';
@@ -18,7 +18,7 @@ export function bundlesFolder(dataDir: string): string {
  * run from the folder it replaces. Returns the name.
  */
 export async function keepFolder(folder: string, parent: string, wanted: string): Promise<string> {
-  for (let copy = 1; copy <= limits.bundleCopies; copy++) {
+  for (let copy = 1; copy <= bundleLimits.bundleCopies; copy++) {
     const name = copy === 1 ? wanted : `${wanted}-${copy}`;
     try {
       await rename(folder, join(parent, name));
@@ -30,7 +30,7 @@ export async function keepFolder(folder: string, parent: string, wanted: string)
   }
   throw new HubError(
     'conflict',
-    `Cannot keep the bundle: ${parent} has ${limits.bundleCopies} folders for "${wanted}". Remove some.`,
+    `Cannot keep the bundle: ${parent} has ${bundleLimits.bundleCopies} folders for "${wanted}". Remove some.`,
   );
 }
 
@@ -52,7 +52,7 @@ export async function removeLeftovers(parent: string, now = Date.now()): Promise
   for (const name of names.filter((name) => name.startsWith(unfinished))) {
     const path = join(parent, name);
     const found = await stat(path).catch(() => undefined);
-    if (found !== undefined && now - found.mtimeMs > limits.bundleLeftoverMs) await removeTree(path);
+    if (found !== undefined && now - found.mtimeMs > bundleLimits.bundleLeftoverMs) await removeTree(path);
   }
 }
 

@@ -14,9 +14,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { zip, type ZipEntry } from '../../test/kit/zip.ts';
-import { limits } from '../core/limits.ts';
 import { entryPath } from './entry-path.ts';
 import { keepFolder, removeFolder, removeLeftovers, unfinished } from './folders.ts';
+import { bundleLimits } from './limits.ts';
 import { type BundleBounds, openBundle } from './unpack.ts';
 
 const work = mkdtempSync(join(tmpdir(), 'toolhub-unpack-'));
@@ -28,7 +28,7 @@ async function unpack(archive: Buffer, bounds: Partial<BundleBounds> = {}) {
   const place = join(work, String(++count));
   const file = `${place}.mcpb`;
   writeFileSync(file, archive);
-  const outcome = await attempt(file, place, { ...limits, ...bounds });
+  const outcome = await attempt(file, place, { ...bundleLimits, ...bounds });
   return { ...outcome, left: existsSync(place) ? readdirSync(place) : [], place };
 }
 
@@ -254,7 +254,7 @@ describe('a disk that takes no more', () => {
     writeFileSync(file, archive);
     fileSizes('1000000:unlimited');
     const place = join(work, 'full');
-    const { error } = await attempt(file, place, limits).finally(() => fileSizes('unlimited:unlimited'));
+    const { error } = await attempt(file, place, bundleLimits).finally(() => fileSizes('unlimited:unlimited'));
     expect(error?.code).toBe('misconfigured');
     expect(error?.message).toMatch(/^Cannot unpack the bundle: no room left on the disk/);
     expect(readdirSync(place)).toEqual([]);
@@ -265,7 +265,7 @@ describe('a disk that takes no more', () => {
     writeFileSync(file, '');
     const archive = join(work, 'ok.mcpb');
     writeFileSync(archive, zip([{ name: 'a', data: 'a' }]));
-    const { error } = await attempt(archive, join(file, 'bundles'), limits);
+    const { error } = await attempt(archive, join(file, 'bundles'), bundleLimits);
     expect([error?.code, error?.message]).toEqual(['misconfigured', expect.stringContaining('is not a folder')]);
   });
 });

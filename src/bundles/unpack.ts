@@ -5,14 +5,14 @@ import { Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { crc32 } from 'node:zlib';
 import type { Entry, ZipFile } from 'yauzl';
-import { limits } from '../core/limits.ts';
 import { createPathSet, entryPath } from './entry-path.ts';
 import { asHubError, damaged, megabytes, quoted, tooLarge } from './failures.ts';
 import { removeTree, unfinished } from './folders.ts';
+import { bundleLimits } from './limits.ts';
 import { openZip } from './zip-source.ts';
 
 type Bounds = Pick<
-  typeof limits,
+  typeof bundleLimits,
   'bundleBytes' | 'bundleEntries' | 'bundleUnpackedBytes' | 'bundleRatio' | 'bundleRatioFromBytes'
 >;
 /** Bounds of a bundle as plain numbers, so that tests can make them small. */
@@ -36,7 +36,7 @@ export interface Bundle {
  * are checked by our own rules and sizes are counted while inflating. Throws HubError `invalid_input` for what is no
  * sound bundle, `too_large` for what exceeds the bounds.
  */
-export async function openBundle(file: string, bounds: BundleBounds = limits): Promise<Bundle> {
+export async function openBundle(file: string, bounds: BundleBounds = bundleLimits): Promise<Bundle> {
   const { size } = await stat(file);
   if (size > bounds.bundleBytes) throw tooLarge(`the file is larger than ${megabytes(bounds.bundleBytes)}`);
   const source = await openZip(file).catch((error: unknown) => {

@@ -1,12 +1,12 @@
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorText, HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import { mask } from '../core/mask.ts';
 import type { RequiredConfig } from '../core/settings/required-config.ts';
 import type { ServerEntry } from '../core/settings/server-entry.ts';
 import { damaged, quoted } from './failures.ts';
 import { bundlesFolder, keepFolder, removeFolder, removeLeftovers, removeTree } from './folders.ts';
+import { bundleLimits } from './limits.ts';
 import { type Manifest, parseManifest } from './manifest.ts';
 import { handSet, type HandSet, wordsBefore } from './hand-set.ts';
 import { isBundleInUse, knownValues, type Origin, originOf, removeBundle, textsOf } from './origin.ts';
@@ -98,7 +98,7 @@ function entryOf({ mcpServers = {} }: Readonly<Draft>, name: string): Record<str
 }
 
 async function readManifest(bundle: Bundle): Promise<Manifest> {
-  const json = await bundle.readText('manifest.json', limits.bundleManifestBytes);
+  const json = await bundle.readText('manifest.json', bundleLimits.bundleManifestBytes);
   if (json !== undefined) return parseManifest(json);
   const elsewhere = [...bundle.files].find((file) => file.endsWith('/manifest.json'));
   const hint =

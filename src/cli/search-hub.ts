@@ -1,8 +1,8 @@
 import { request } from 'undici';
 import { errorText, HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import type { AskedSearch, SearchReport } from '../mcp/search-report.ts';
+import { cliLimits } from './limits.ts';
 
 /**
  * Asks a running hub. An admin's token gets the full report; with other credentials, access keys too, the MCP endpoint
@@ -69,8 +69,8 @@ async function post(url: string, body: unknown, token: string | undefined): Prom
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       },
       body: JSON.stringify(body),
-      headersTimeout: limits.searchAnswerMs,
-      bodyTimeout: limits.searchAnswerMs,
+      headersTimeout: cliLimits.searchAnswerMs,
+      bodyTimeout: cliLimits.searchAnswerMs,
     });
     return { status: statusCode, body: parsed(await answered.text()) };
   } catch (error) {

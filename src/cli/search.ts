@@ -1,6 +1,7 @@
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
+import { coreLimits } from '../core/limits.ts';
 import type { AskedSearch, SearchReport } from '../mcp/search-report.ts';
+import { smartLimits } from '../smart/limits.ts';
 import { type Command, environmentHelp, environmentOptions, type Flags, variablesFrom } from './command.ts';
 import { exitCodes } from './exit.ts';
 import { searchText } from './search-text.ts';
@@ -11,7 +12,7 @@ export const search: Command = {
   summary: 'find tools by what they do, as smart routing does',
   argument: '"<query>"',
   help: `  -g, --group <name>       search the servers of one group
-  -n, --limit <number>     how many tools at most, 1 to ${limits.searchResultsMost}      (default ${limits.searchResults})
+  -n, --limit <number>     how many tools at most, 1 to ${coreLimits.searchResultsMost}      (default ${coreLimits.searchResults})
       --explain            where scores come from, and what was left out and why
       --json               the answer as JSON
       --url <address>      the hub to ask                        (TOOLHUB_URL, default the one that has the data folder)
@@ -70,10 +71,11 @@ async function answer(asked: AskedSearch, flags: Flags): Promise<Answered> {
 function askedIn(flags: Flags, given: readonly string[]): AskedSearch {
   const query = given.join(' ').trim();
   if (query === '') throw refused('say what to look for, for example: toolhub search "create an issue"');
-  if (query.length > limits.searchChars) throw refused(`a query may have at most ${limits.searchChars} characters`);
-  const limit = Number(text(flags['limit']) ?? limits.searchResults);
-  if (!Number.isInteger(limit) || limit < 1 || limit > limits.searchResultsMost)
-    throw refused(`--limit takes a whole number from 1 to ${limits.searchResultsMost}`);
+  if (query.length > smartLimits.searchChars)
+    throw refused(`a query may have at most ${smartLimits.searchChars} characters`);
+  const limit = Number(text(flags['limit']) ?? coreLimits.searchResults);
+  if (!Number.isInteger(limit) || limit < 1 || limit > coreLimits.searchResultsMost)
+    throw refused(`--limit takes a whole number from 1 to ${coreLimits.searchResultsMost}`);
   return { query, group: text(flags['group']), limit, explain: flags['explain'] === true };
 }
 

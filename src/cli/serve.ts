@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { Hub } from '../core/hub.ts';
-import { limits } from '../core/limits.ts';
+import { cliLimits } from './limits.ts';
 import { createStartReport } from './start-report.ts';
 import { type Command, environmentHelp, environmentOptions, variablesFrom } from './command.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
@@ -45,9 +45,9 @@ async function closeInTime(starting: Promise<Hub>): Promise<ExitCode> {
       () => undefined,
     )
     .then(() => exitCodes.stopped);
-  const late = after(limits.stopMs, exitCodes.failed, { ref: false });
+  const late = after(cliLimits.stopMs, exitCodes.failed, { ref: false });
   const code = await Promise.race([closed, late]);
   if (code !== exitCodes.stopped)
-    process.stderr.write(`toolhub: not everything stopped within ${limits.stopMs / 1000} s; ending now.\n`);
+    process.stderr.write(`toolhub: not everything stopped within ${cliLimits.stopMs / 1000} s; ending now.\n`);
   return code;
 }

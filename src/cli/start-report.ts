@@ -1,12 +1,12 @@
 import type { Env } from '../env/env.ts';
 import { resolve } from 'node:path';
 import type { Hub, ServerState } from '../core/hub.ts';
-import { limits } from '../core/limits.ts';
 import { createCleaner } from '../logs/clean.ts';
 import { createLog } from '../logs/log.ts';
 import { standardOutput, usualFormat } from '../logs/output.ts';
 import { allSnippets } from '../snippets/all.ts';
 import { version } from '../version.ts';
+import { cliLimits } from './limits.ts';
 
 /** Tells the operator that the hub is up, where, and what becomes of each server. */
 export interface StartReport {
@@ -127,13 +127,14 @@ export function connectingText(phase: ServerState['phase'], since = '', waiting 
 
 /**
  * Each server once it is no longer `connecting`, in the order in which that happens. One that takes long is given as
- * `connecting` before, and each `limits.announceInstallMs` while it is being installed. Disabled servers are left out.
+ * `connecting` before, and each `cliLimits.announceInstallMs` while it is being installed. Disabled servers are left
+ * out.
  */
 export async function* settling(hub: Hub, stop: AbortSignal): AsyncGenerator<ServerState> {
   const told = new Map<string, Told>();
   const startedAt = Date.now();
   while (!stop.aborted) {
-    const slow = Date.now() - startedAt >= limits.announceSlowMs;
+    const slow = Date.now() - startedAt >= cliLimits.announceSlowMs;
     const states = hub.servers().filter(({ status }) => status !== 'disabled');
     for (const state of states) {
       if (!isNews(state, told.get(state.name), slow)) continue;
@@ -141,7 +142,7 @@ export async function* settling(hub: Hub, stop: AbortSignal): AsyncGenerator<Ser
       yield state;
     }
     if (states.every(({ status }) => status !== 'connecting')) return;
-    await hub.settled(limits.announcePollMs);
+    await hub.settled(cliLimits.announcePollMs);
   }
 }
 
@@ -156,7 +157,7 @@ function isNews(state: ServerState, before: Told | undefined, slow: boolean): bo
   if (!before) return state.status !== 'connecting' || slow;
   if (before.status !== 'connecting') return false;
   if (state.status !== 'connecting') return true;
-  const isLong = Date.now() - before.at >= limits.announceInstallMs;
+  const isLong = Date.now() - before.at >= cliLimits.announceInstallMs;
   return isInstalling(state) && (!before.isInstalling || isLong);
 }
 

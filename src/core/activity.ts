@@ -34,19 +34,19 @@ export interface NewActivity {
   readonly sourceIp?: string | undefined;
   readonly resultBytes: number;
   readonly traceId?: string | undefined;
-  /** JSON texts, given only where storing payloads is switched on; cut to `limits.activityPayloadChars`. */
+  /** JSON texts, given only where storing payloads is switched on; cut to `logLimits.activityPayloadChars`. */
   readonly input?: string | undefined;
   readonly output?: string | undefined;
   /** A UUID: the same in the record of a search and in those of what was then called or described of its results. */
   readonly searchId?: string | undefined;
   /**
-   * What was searched for, cut to `limits.searchEchoChars`; in the record of a later call too. Absent where storing
+   * What was searched for, cut to `logLimits.searchEchoChars`; in the record of a later call too. Absent where storing
    * queries is switched off.
    */
   readonly query?: string | undefined;
   /** From 1: the place among the results of the tool that was called or described. */
   readonly searchRank?: number | undefined;
-  /** Of a search, what it found: best first, the first `limits.activityResults`. */
+  /** Of a search, what it found: best first, the first `logLimits.activityResults`. */
   readonly results?: readonly SearchResultRecord[] | undefined;
 }
 

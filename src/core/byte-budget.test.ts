@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { createByteBudget } from './byte-budget.ts';
-import { limits } from './limits.ts';
 
 const kilobyte = 1024;
 const megabyte = 1024 * kilobyte;
@@ -35,25 +34,6 @@ test('large bodies leave room for small ones, and those without a credential for
   expect(fill(true)).toBe(6 * megabyte);
   budget.receive({ declared: 16 * kilobyte, isKnown: false }).add(16 * kilobyte);
   expect(budget.hold(64 * kilobyte, 64 * kilobyte)).toBe(true);
-});
-
-test('small bodies on as many connections as there may be leave room for logins, and for those with a credential', () => {
-  const budget = createByteBudget(() => limits.budgetBytesLeast);
-  const sent = new Uint8Array(limits.connections - 1);
-  for (let isGrowing = true; isGrowing;) {
-    isGrowing = false;
-    for (const [i, kilobytes = 0] of sent.entries()) {
-      if (kilobytes === 63 || !budget.hold(kilobyte, (kilobytes + 1) * kilobyte)) continue;
-      sent[i] = kilobytes + 1;
-      isGrowing = true;
-    }
-  }
-  expect(budget.used).toBeGreaterThan(limits.budgetBytesLeast / 2);
-  expect(budget.used).toBeLessThanOrEqual((limits.budgetBytesLeast * 5) / 8);
-  budget.receive({ declared: kilobyte, isKnown: false }).add(kilobyte);
-  // The largest usual body, and small ones.
-  budget.receive({ declared: limits.requestBodyBytes, isKnown: true }).add(limits.requestBodyBytes);
-  for (let i = 0; i < 100; i++) budget.receive({ declared: 0, isKnown: true }).add(64 * kilobyte);
 });
 
 test('a small body that grows, or announces, as much as would be left is refused to who has no credential', () => {

@@ -1,5 +1,5 @@
 import { HubError } from './errors.ts';
-import { limits } from './limits.ts';
+import { coreLimits } from './limits.ts';
 
 /** A body that is being received. */
 export interface Receiving {
@@ -49,7 +49,7 @@ export function createByteBudget(total: () => number): ByteBudget {
 
   /** For `bytes` more of a body that has, or announces, `size` with them. */
   const hasRoom = (bytes: number, size: number, isKnown: boolean): boolean => {
-    const isSmall = size <= limits.budgetSmallBytes;
+    const isSmall = size <= coreLimits.budgetSmallBytes;
     const left = total() * (isSmall ? 1 : shares.large) - used - bytes;
     if (isKnown) return left >= 0;
     const leftToUnknown = total() * (isSmall ? shares.unknown : shares.unknownLarge) - usedByUnknown - bytes;
@@ -65,7 +65,7 @@ export function createByteBudget(total: () => number): ByteBudget {
   function refuse(): never {
     refused++;
     throw new HubError('not_ready', 'The hub is receiving as much as it has memory for. Try again in a moment.', {
-      retryAfterMs: limits.budgetRetryMs,
+      retryAfterMs: coreLimits.budgetRetryMs,
     });
   }
 

@@ -55,6 +55,6 @@ export interface Hub {
   servers(): readonly ServerState[];
   /** Resolves when no server is `connecting` any more, or after `timeoutMs`. */
   settled(timeoutMs: number): Promise<void>;
-  /** Stops accepting, lets running calls finish (`limits.drainMs`), ends every child process. */
+  /** Stops accepting, lets running calls finish (`hubLimits.drainMs`), ends every child process. */
   close(): Promise<void>;
 }

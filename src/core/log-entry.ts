@@ -21,8 +21,8 @@ export type LogEvent = { readonly type: 'log'; readonly log: LogEntry } | { read
 /** What the log's store and streams see of the log book. */
 export interface LogFeed {
   /**
-   * The newest entries, oldest first: at most `limits.securityRing` about security and `limits.logRing` others, of
-   * which each service has its share.
+   * The newest entries, oldest first: at most `logLimits.securityRing` about security and `logLimits.logRing` others,
+   * of which each service has its share.
    */
   entries(): readonly LogEntry[];
   /** Listeners are called at once, in order; what one throws is dropped. They must not log. */

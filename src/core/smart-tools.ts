@@ -1,4 +1,4 @@
-import { limits } from './limits.ts';
+import { coreLimits } from './limits.ts';
 
 /** A server that a smart endpoint searches, as its client is told of it. */
 export interface SearchedServer {
@@ -30,8 +30,8 @@ export function smartToolTexts(options: {
         limit: {
           type: 'integer',
           minimum: 1,
-          maximum: limits.searchResultsMost,
-          default: limits.searchResults,
+          maximum: coreLimits.searchResultsMost,
+          default: coreLimits.searchResults,
           description: 'How many tools at most.',
         },
         context: { type: 'string', description: 'What the conversation is about, to tell similar tools apart.' },
@@ -80,8 +80,8 @@ function serversText(servers: readonly SearchedServer[]): string {
   const isList = servers.some(({ about }) => about !== undefined);
   const parts = [...servers]
     .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .map(({ name, about }) => (about === undefined ? name : `${name}: ${about}`).slice(0, limits.smartServerChars));
-  let room = isList ? limits.smartServersFullChars : limits.smartServersChars;
+    .map(({ name, about }) => (about === undefined ? name : `${name}: ${about}`).slice(0, coreLimits.smartServerChars));
+  let room = isList ? coreLimits.smartServersFullChars : coreLimits.smartServersChars;
   const told = parts.filter((part) => (room -= part.length + 2) >= 0);
   const rest = parts.length - told.length;
   const more = rest === 0 ? [] : [`and ${rest} more`];
@@ -94,14 +94,14 @@ function serversText(servers: readonly SearchedServer[]): string {
 export function shortAbout(text: string | undefined): string | undefined {
   const line =
     text
-      ?.slice(0, limits.smartAboutChars * 4)
+      ?.slice(0, coreLimits.smartAboutChars * 4)
       .replaceAll(/\s+/g, ' ')
       .trim() ?? '';
   if (line === '') return undefined;
-  if (line.length <= limits.smartAboutChars) return line;
-  const cut = line.slice(0, limits.smartAboutChars);
+  if (line.length <= coreLimits.smartAboutChars) return line;
+  const cut = line.slice(0, coreLimits.smartAboutChars);
   const end = Math.max(cut.lastIndexOf('. '), cut.lastIndexOf('! '), cut.lastIndexOf('? '));
-  return end > limits.smartAboutChars / 3 ? cut.slice(0, end + 1) : `${cut.slice(0, -1).trimEnd()}…`;
+  return end > coreLimits.smartAboutChars / 3 ? cut.slice(0, end + 1) : `${cut.slice(0, -1).trimEnd()}…`;
 }
 
 /** What a smart endpoint's client should do next, said in the results. */

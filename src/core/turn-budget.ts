@@ -1,4 +1,4 @@
-import { limits } from './limits.ts';
+import { coreLimits } from './limits.ts';
 
 /**
  * How much of large messages is worked on in one turn of the event loop, in bytes, by all who read and write them
@@ -56,4 +56,4 @@ export class TurnBudget {
 }
 
 /** Of this process. */
-export const largeWork = new TurnBudget(limits.largeTurnBytes);
+export const largeWork = new TurnBudget(coreLimits.largeTurnBytes);

@@ -1,4 +1,4 @@
-import { limits } from '../core/limits.ts';
+import { databaseLimits } from './limits.ts';
 
 /** Channel names go into SQL as they are; they are ours, never a user's. Throws on a programmer's error. */
 export function checkChannel(channel: string): string {
@@ -9,6 +9,7 @@ export function checkChannel(channel: string): string {
 /** Throws on a programmer's error: a payload PostgreSQL would refuse. */
 export function checkPayload(payload: string): string {
   const bytes = Buffer.byteLength(payload);
-  if (bytes > limits.notifyBytes) throw new Error(`Notification of ${bytes} bytes; send a pointer to the data instead`);
+  if (bytes > databaseLimits.notifyBytes)
+    throw new Error(`Notification of ${bytes} bytes; send a pointer to the data instead`);
   return payload;
 }

@@ -37,8 +37,8 @@ export interface Database extends Queryable {
    */
   readonly copy?: (into: string, rows: Uint8Array) => Promise<void>;
   /**
-   * Calls `changed` when a statement that does nothing begins to take longer than `limits.databaseSlowMs`, and when it
-   * no longer does. Only where the database is a server.
+   * Calls `changed` when a statement that does nothing begins to take longer than `databaseLimits.databaseSlowMs`, and
+   * when it no longer does. Only where the database is a server.
    */
   readonly watchSlowness?: (changed: (isSlow: boolean) => void) => void;
   /**
@@ -48,16 +48,17 @@ export interface Database extends Queryable {
   /**
    * Runs `work` in a transaction: committed when it resolves, rolled back when it throws. The embedded database does
    * nothing else meanwhile, so `work` must await only its own statements; it is rolled back after
-   * `limits.databaseTxMs`.
+   * `databaseLimits.databaseTxMs`.
    */
   tx<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Calls `heard` with each payload sent on the channel (`[a-z_]+`) from now on; gives the function that ends it. */
   listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>;
   /**
-   * Tells all listeners of all hubs on this database. Payload up to `limits.notifyBytes`: send a pointer, not the data.
+   * Tells all listeners of all hubs on this database. Payload up to `databaseLimits.notifyBytes`: send a pointer, not
+   * the data.
    */
   notify(channel: string, payload: string): Promise<void>;
-  /** Lets running statements end for `limits.databaseCloseMs`. Idempotent. */
+  /** Lets running statements end for `databaseLimits.databaseCloseMs`. Idempotent. */
   close(): Promise<void>;
 }
 

@@ -8,8 +8,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite, types } from '@electric-sql/pglite';
 import type { Extensions, Transaction } from '@electric-sql/pglite';
 import { deferred } from '../core/deferred.ts';
-import { limits } from '../core/limits.ts';
 import { sqlState } from './failure.ts';
+import { databaseLimits } from './limits.ts';
 import { packError } from './worker-messages.ts';
 import type { FromWorker, ToWorker } from './worker-messages.ts';
 
@@ -48,7 +48,7 @@ async function extensions(): Promise<Extensions> {
 function yieldToCalls(): void {
   if (process.platform !== 'linux') return;
   try {
-    setPriority(0, Math.min(19, getPriority(0) + limits.databaseNiceness));
+    setPriority(0, Math.min(19, getPriority(0) + databaseLimits.databaseNiceness));
   } catch {
     // Not allowed here: it writes as it would have.
   }
@@ -70,7 +70,7 @@ async function serve(folder: string): Promise<void> {
     const done = db
       .transaction(async (statements) => {
         const outcome = deferred<'commit' | 'rollback'>();
-        const timer = setTimeout(() => outcome.resolve('rollback'), limits.databaseTxMs);
+        const timer = setTimeout(() => outcome.resolve('rollback'), databaseLimits.databaseTxMs);
         open.set(tx, { statements, finish: outcome.resolve, done: () => done });
         begun.resolve();
         const decided = await outcome.promise;
@@ -151,7 +151,7 @@ async function serve(folder: string): Promise<void> {
 }
 
 function transactionGone(): Error {
-  return new Error(`The transaction took longer than ${limits.databaseTxMs / 1_000} s and was rolled back`);
+  return new Error(`The transaction took longer than ${databaseLimits.databaseTxMs / 1_000} s and was rolled back`);
 }
 
 /**

@@ -8,8 +8,8 @@ import { expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { places, silent } from '../../test/kit/databases.ts';
 import { until, within } from '../../test/kit/until.ts';
-import { limits } from '../core/limits.ts';
 import { openEmbedded } from './embedded.ts';
+import { databaseLimits } from './limits.ts';
 import { openDatabase } from './open.ts';
 
 /** Another hub process on the same folder; collects what it says, line by line. */
@@ -57,7 +57,7 @@ test.runIf(process.platform === 'linux')(
       return Number(fields.split(' ')[16]);
     });
     const own = getPriority();
-    expect(niceness.filter((nice) => nice !== own)).toEqual([own + limits.databaseNiceness]);
+    expect(niceness.filter((nice) => nice !== own)).toEqual([own + databaseLimits.databaseNiceness]);
     expect(getPriority(pid)).toBe(own);
   },
 );

@@ -2,11 +2,11 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { limits } from '../core/limits.ts';
 import { shipped } from '../core/shipped.ts';
 import { takeLock } from '../disk/folder-lock.ts';
 import { checkChannel, checkPayload } from './channel-name.ts';
 import type { Connection, Parameter, Transaction } from './database.ts';
+import { databaseLimits } from './limits.ts';
 import { makeEmbedded } from './make-embedded.ts';
 import { linkTo } from './worker-link.ts';
 import type { WorkerLink } from './worker-link.ts';
@@ -50,7 +50,7 @@ async function startWorker(folder: string, unlock: () => void): Promise<Connecti
   }
 
   async function close(): Promise<void> {
-    await Promise.race([link.end(), sleep(limits.databaseCloseMs, undefined, { ref: false })]);
+    await Promise.race([link.end(), sleep(databaseLimits.databaseCloseMs, undefined, { ref: false })]);
     await worker.terminate();
   }
 

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { deferred } from '../core/deferred.ts';
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import { checkChannel, checkPayload } from './channel-name.ts';
 import type { Connection, Parameter, Transaction } from './database.ts';
 import { isConnectionState, sqlState, unreachable } from './failure.ts';
+import { databaseLimits } from './limits.ts';
 import { createListeners } from './listeners.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function openPostgres(url: string): Promise<Connection> {
   const options = clientOptions(url);
   const loss = deferred<Error>();
   const ear = await openEar(options, loss.resolve);
-  const pool = new pg.Pool({ ...options, max: limits.databaseConnections, onConnect: prepare });
+  const pool = new pg.Pool({ ...options, max: databaseLimits.databaseConnections, onConnect: prepare });
   // An idle connection that breaks is no reason to crash. The next statement, or the ping, finds out whether it was
   // more than that.
   pool.on('error', () => {});
@@ -27,7 +27,7 @@ export async function openPostgres(url: string): Promise<Connection> {
     const state = error instanceof pg.DatabaseError ? sqlState(error) : undefined;
     if (state !== undefined && !isConnectionState(state)) return error;
     // All connections in use is not a loss.
-    if (isWaitTimeout(error) && pool.totalCount >= limits.databaseConnections) {
+    if (isWaitTimeout(error) && pool.totalCount >= databaseLimits.databaseConnections) {
       return new HubError('not_ready', 'The database is busy. Try again in a moment.', {
         cause: error,
         retryAfterMs: 1_000,
@@ -76,7 +76,7 @@ export async function openPostgres(url: string): Promise<Connection> {
     close() {
       closed ??= (async () => {
         ear.close();
-        await Promise.race([pool.end(), sleep(limits.databaseCloseMs, undefined, { ref: false })]);
+        await Promise.race([pool.end(), sleep(databaseLimits.databaseCloseMs, undefined, { ref: false })]);
       })();
       return closed;
     },
@@ -180,10 +180,10 @@ function pings(
     const from = performance.now();
     await ask();
     if (ended) return;
-    const nowSlow = performance.now() - from > limits.databaseSlowMs;
+    const nowSlow = performance.now() - from > databaseLimits.databaseSlowMs;
     if (nowSlow !== isSlow && nowSlow === wasSlow) pace((isSlow = nowSlow));
     wasSlow = nowSlow;
-    next(nowSlow === isSlow ? limits.databasePingMs : 0);
+    next(nowSlow === isSlow ? databaseLimits.databasePingMs : 0);
   }
   const next = (waitMs: number): void => {
     timer = setTimeout(() => void ping().catch(lost), waitMs).unref();
@@ -199,9 +199,9 @@ function clientOptions(url: string): pg.ClientConfig {
   return {
     connectionString: url,
     application_name: 'toolhub',
-    connectionTimeoutMillis: limits.databaseConnectMs,
+    connectionTimeoutMillis: databaseLimits.databaseConnectMs,
     // The server stops a slow statement itself; this is for a server that does not answer any more.
-    query_timeout: limits.databaseStatementMs + limits.databaseConnectMs,
+    query_timeout: databaseLimits.databaseStatementMs + databaseLimits.databaseConnectMs,
     keepAlive: true,
     types: { getTypeParser },
   };
@@ -215,7 +215,7 @@ function prepare(client: pg.ClientBase): unknown {
   // Without a listener a connection that breaks while it is in use would end the process.
   client.on('error', () => {});
   return client.query(
-    `set statement_timeout = ${limits.databaseStatementMs}; set idle_in_transaction_session_timeout = ${limits.databaseTxMs}`,
+    `set statement_timeout = ${databaseLimits.databaseStatementMs}; set idle_in_transaction_session_timeout = ${databaseLimits.databaseTxMs}`,
   );
 }
 

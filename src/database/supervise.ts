@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deferred } from '../core/deferred.ts';
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
+import { coreLimits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Database, Parameter } from './database.ts';
 import { reasonOf, refusedForGood } from './failure.ts';
 import { createHearing } from './hearing.ts';
 import type { Heard } from './hearing.ts';
+import { databaseLimits } from './limits.ts';
 import { openDatabase } from './open.ts';
 import type { DatabasePlace } from './open.ts';
 
@@ -114,7 +115,7 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
   async function attempt<T>(work: (open: Database) => Promise<T>, timeoutMs?: number): Promise<T | undefined> {
     wanted.resolve();
     if (database === undefined) return undefined;
-    return orUndefinedAfter(timeoutMs ?? limits.databaseReadMs, orUndefined(work(database), log));
+    return orUndefinedAfter(timeoutMs ?? databaseLimits.databaseReadMs, orUndefined(work(database), log));
   }
 
   function whenReady(timeoutMs?: number): Promise<Database> {
@@ -148,7 +149,7 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
       // A server that is just being tried holds nothing of ours: its connection closes itself when it comes. The
       // embedded one holds a lock.
       if (database === undefined && place.url !== undefined) return;
-      await orUndefinedAfter(limits.databaseCloseMs, Promise.resolve(running));
+      await orUndefinedAfter(databaseLimits.databaseCloseMs, Promise.resolve(running));
     },
   };
 }
@@ -183,14 +184,14 @@ function waitFor({ current, state, changes, stopped }: WaitOptions, timeoutMs: n
 
 /** Runs `session` again whenever it ends, until `stopped`; waits longer each time it did not hold. */
 async function againAndAgain(session: () => Promise<void>, stopped: AbortSignal): Promise<void> {
-  let waitMs: number = limits.databaseRetryFirstMs;
+  let waitMs: number = databaseLimits.databaseRetryFirstMs;
   while (!stopped.aborted) {
     const openedAt = performance.now();
     await session();
-    if (performance.now() - openedAt > limits.backOffResetMs) waitMs = limits.databaseRetryFirstMs;
+    if (performance.now() - openedAt > coreLimits.backOffResetMs) waitMs = databaseLimits.databaseRetryFirstMs;
     // Jitter: replicas that lost the same server must not all come back in the same moment.
     await sleep(waitMs * (0.5 + Math.random() / 2), undefined, { signal: stopped }).catch(() => {});
-    waitMs = Math.min(waitMs * 2, limits.databaseRetryMaxMs);
+    waitMs = Math.min(waitMs * 2, databaseLimits.databaseRetryMaxMs);
   }
 }
 
@@ -203,7 +204,7 @@ function sayChange(log: Logger, before: DatabaseState, now: DatabaseState): void
 
 function logSlowness(log: Logger, isSlow: boolean): void {
   if (!isSlow) return log.info('The database is no longer slow');
-  const text = `The database is slow: a statement that does nothing takes more than ${limits.databaseSlowMs / 1_000} s`;
+  const text = `The database is slow: a statement that does nothing takes more than ${databaseLimits.databaseSlowMs / 1_000} s`;
   log.warn(`${text}. Look at its load and at the network to it; changes and listings wait for it, calls do not`);
 }
 
@@ -228,5 +229,7 @@ function notReady({ state }: DatabaseState): HubError {
     ready: 'it is still opening; try again in a moment',
     down: 'it is down; the hub keeps trying, try again in a moment',
   }[state];
-  return new HubError('not_ready', `This needs the database: ${why}.`, { retryAfterMs: limits.databaseRetryMaxMs });
+  return new HubError('not_ready', `This needs the database: ${why}.`, {
+    retryAfterMs: databaseLimits.databaseRetryMaxMs,
+  });
 }

@@ -2,8 +2,8 @@ import type { Worker } from 'node:worker_threads';
 import { deferred } from '../core/deferred.ts';
 import type { Deferred } from '../core/deferred.ts';
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import { unreachable } from './failure.ts';
+import { databaseLimits } from './limits.ts';
 import { createListeners } from './listeners.ts';
 import { unpackError } from './worker-messages.ts';
 import type { Ask, FromWorker } from './worker-messages.ts';
@@ -69,7 +69,7 @@ export function linkTo(worker: Worker, onExit: () => void): WorkerLink {
 
   function ask(question: Ask): Promise<readonly unknown[]> {
     if (state === 'gone') return Promise.reject(unreachable(reason));
-    if (waiting.size >= limits.databaseQueue) {
+    if (waiting.size >= databaseLimits.databaseQueue) {
       return Promise.reject(
         new HubError('too_many', 'The database is busy. Try again in a moment.', { retryAfterMs: 1_000 }),
       );

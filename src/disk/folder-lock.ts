@@ -15,9 +15,9 @@ import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import { createFile } from './create-file.ts';
 import { diskError, errnoOf, isDiskFull } from './disk-error.ts';
+import { diskLimits } from './limits.ts';
 import { isAnswered, openLivenessSocket } from './liveness-socket.ts';
 import { bootId, pidNamespace } from './process-place.ts';
 import { startOf } from './process-start.ts';
@@ -129,7 +129,7 @@ function thisProcess(socket: string): Holder {
 async function replaceStale({ path, cannot }: LockRequest, me: Holder): Promise<boolean> {
   const mark = `${path}.takeover`;
   if ((await staleLock(path, me)) === undefined) return false;
-  if (ageMs(mark) > limits.takeoverMs) rmSync(mark, { force: true });
+  if (ageMs(mark) > diskLimits.takeoverMs) rmSync(mark, { force: true });
   if (!create(mark, me)) {
     throw new HubError('conflict', `${cannot}: another hub is starting on it at this moment. Start only one.`);
   }
@@ -157,7 +157,7 @@ async function staleLock(path: string, me: Holder): Promise<string | undefined> 
   const others = socketsBeside(path).filter((name) => name !== me.door);
   const answers = await Promise.all(others.map((name) => isAnswered(join(dirname(path), name))));
   if (answers.includes(true)) return undefined;
-  return others.length > 0 || ageMs(path) > limits.takeoverMs ? text : undefined;
+  return others.length > 0 || ageMs(path) > diskLimits.takeoverMs ? text : undefined;
 }
 
 function socketsBeside(path: string): string[] {

@@ -1,7 +1,7 @@
 import { errorText } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import { diskFullCode, isDiskFull } from './disk-error.ts';
+import { diskLimits } from './limits.ts';
 
 /** What the disk had no space for. A hub serves without it, and writes it once there is space again. */
 export interface FullDiskRetry {
@@ -24,7 +24,7 @@ export function createFullDiskRetry(log: Logger): FullDiskRetry {
   let isClosed = false;
 
   function later(): void {
-    if (timer === undefined && !isClosed) timer = setTimeout(() => void again(), limits.diskRetryMs).unref();
+    if (timer === undefined && !isClosed) timer = setTimeout(() => void again(), diskLimits.diskRetryMs).unref();
   }
 
   /** In the order in which they came. */

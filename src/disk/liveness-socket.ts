@@ -1,6 +1,6 @@
 import { connect, createServer } from 'node:net';
 import { basename } from 'node:path';
-import { limits } from '../core/limits.ts';
+import { diskLimits } from './limits.ts';
 
 /**
  * A socket in a shared folder that answers as long as its process runs: also to another container, which cannot see the
@@ -29,7 +29,7 @@ export function openLivenessSocket(path: string): Promise<LivenessSocket> {
 export function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
-    socket.setTimeout(limits.lockAnswerMs, () => socket.destroy(new Error('No answer')));
+    socket.setTimeout(diskLimits.lockAnswerMs, () => socket.destroy(new Error('No answer')));
     socket.on('connect', () => socket.end(() => resolve(true)));
     socket.on('error', (error: NodeJS.ErrnoException) => {
       resolve(error.code !== 'ECONNREFUSED' && error.code !== 'ENOENT');

@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import { errnoOf } from './disk-error.ts';
+import { diskLimits } from './limits.ts';
 
 /** Folders in which the system tells of itself: `/proc/self/environ` is full of secrets that are not meant. */
 const ofTheSystem = /^\/(proc|sys|dev)(\/|$)/;
@@ -14,8 +14,8 @@ const ofTheSystem = /^\/(proc|sys|dev)(\/|$)/;
 export function readSecretFile(path: string): string {
   if (!isAbsolute(path)) throw unusable(`${path === '' ? 'The path' : path} is not an absolute path`);
   const bytes = bytesOf(path);
-  if (bytes.length > limits.secretFileBytes)
-    throw unusable(`${path} has more than ${limits.secretFileBytes / 1024} KB; a secret is short`);
+  if (bytes.length > diskLimits.secretFileBytes)
+    throw unusable(`${path} has more than ${diskLimits.secretFileBytes / 1024} KB; a secret is short`);
   const text = textOf(bytes, path).replace(/\r?\n$/, '');
   if (text.trim() === '') throw unusable(`${path} is empty`);
   return text;
@@ -31,7 +31,7 @@ function bytesOf(path: string): Buffer {
     const kind = fstatSync(file);
     if (kind.isDirectory()) throw unusable(`${path} is a folder`);
     if (!kind.isFile()) throw unusable(`${path} is not a regular file`);
-    const bytes = Buffer.alloc(limits.secretFileBytes + 1);
+    const bytes = Buffer.alloc(diskLimits.secretFileBytes + 1);
     return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, 0));
   } catch (error) {
     throw error instanceof HubError ? error : unreadable(error, path);

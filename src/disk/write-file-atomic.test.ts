@@ -15,8 +15,8 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
-import { limits } from '../core/limits.ts';
 import { createFile } from './create-file.ts';
+import { diskLimits } from './limits.ts';
 import { removeTemporaryFiles, temporaryName, writeFileAtomic } from './write-file-atomic.ts';
 
 let folder = '';
@@ -79,7 +79,7 @@ test('a file is created by one and seen whole by the others', () => {
 });
 
 test('what a killed process left half written is removed once it is old, and nothing else', async () => {
-  const leave = (name: string, ageMs = limits.temporaryFileMs * 2) => {
+  const leave = (name: string, ageMs = diskLimits.temporaryFileMs * 2) => {
     writeFileSync(at(name), 'secret');
     const then = new Date(Date.now() - ageMs);
     utimesSync(at(name), then, then);

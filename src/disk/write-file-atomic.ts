@@ -3,8 +3,8 @@ import { lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { open, readlink, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { limits } from '../core/limits.ts';
 import { errnoOf } from './disk-error.ts';
+import { diskLimits } from './limits.ts';
 
 export interface AtomicWrite {
   /** Mode of a file that is new; one that exists keeps its own. Default 0600: what the hub writes holds secrets. */
@@ -78,7 +78,7 @@ export function removeTemporaryFiles(folder: string, target?: string): void {
       const path = join(folder, name);
       const found = lstatSync(path, { throwIfNoEntry: false });
       const isOurs = found?.isFile() === true && found.uid === (process.getuid?.() ?? found.uid);
-      if (isOurs && Date.now() - found.mtimeMs > limits.temporaryFileMs) rmSync(path, { force: true });
+      if (isOurs && Date.now() - found.mtimeMs > diskLimits.temporaryFileMs) rmSync(path, { force: true });
     }
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;

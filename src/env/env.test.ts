@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
+import { coreLimits } from '../core/limits.ts';
 import { readEnv } from './env.ts';
 
 let folder = '';
@@ -157,7 +157,7 @@ test('no secret is ever shown', () => {
 });
 
 test('a password that no login would take is refused at the start, a line break at its end apart', () => {
-  const longest = 'x'.repeat(limits.passwordChars);
+  const longest = 'x'.repeat(coreLimits.passwordChars);
   expect(read({ ADMIN_PASSWORD: `${longest}\r\n` }).adminPassword).toBe(longest);
   expect(refusal({ ADMIN_PASSWORD: `${longest}x` })).toBe(
     'ADMIN_PASSWORD: found 1025 characters (not shown), allowed: 6 to 1024 characters',

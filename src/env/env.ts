@@ -4,7 +4,7 @@ import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { HubError } from '../core/errors.ts';
 import type { Problem } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
+import { coreLimits } from '../core/limits.ts';
 import { readSecretFile } from '../disk/secret-file.ts';
 import type { DatabaseChoice, TrustProxy } from './values.ts';
 import { type ReadableSecrets, withdrawSecrets } from './withdraw.ts';
@@ -78,7 +78,7 @@ const word = z.string().trim();
 const yes = { true: true, 1: true, yes: true, on: true };
 const no = { false: false, 0: false, no: false, off: false };
 const flag = oneOf('true, 1, yes, on, false, 0, no or off', { ...yes, ...no });
-const timeMs = whole(1, limits.timerMs, 'milliseconds');
+const timeMs = whole(1, coreLimits.timerMs, 'milliseconds');
 const webUrl = checked('an http:// or https:// address', word, (text) => {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) ? text.replace(/\/+$/, '') : undefined;
 });
@@ -91,11 +91,17 @@ const schema = z.object({
   SETTINGS_PATH: word.default('./mcp_settings.json'),
   DATA_DIR: word.default('./data'),
   DB_URL: checked('postgres://user:password@host:5432/name, or off', word, database).default({ kind: 'embedded' }),
-  ADMIN_PASSWORD: checked(`${limits.passwordMinChars} to ${limits.passwordChars} characters`, z.string(), (text) => {
-    // Secrets mounted as files often end in a line break that is not a part of the secret.
-    const password = text.replace(/[\r\n]+$/, '');
-    return password.length >= limits.passwordMinChars && password.length <= limits.passwordChars ? password : undefined;
-  }).optional(),
+  ADMIN_PASSWORD: checked(
+    `${coreLimits.passwordMinChars} to ${coreLimits.passwordChars} characters`,
+    z.string(),
+    (text) => {
+      // Secrets mounted as files often end in a line break that is not a part of the secret.
+      const password = text.replace(/[\r\n]+$/, '');
+      return password.length >= coreLimits.passwordMinChars && password.length <= coreLimits.passwordChars
+        ? password
+        : undefined;
+    },
+  ).optional(),
   // RFC 7518 §3.2: a key for HS256 has 256 bits or more.
   JWT_SECRET: checked('at least 32 bytes, for example the output of `openssl rand -hex 32`', word, (text) =>
     Buffer.byteLength(text) >= 32 ? text : undefined,
@@ -136,7 +142,7 @@ const schema = z.object({
     float: 'float',
     base64: 'base64',
   } as const).optional(),
-  SMART_ROUTING_BASE_PACING_DELAY_MS: whole(0, limits.timerMs, 'milliseconds').optional(),
+  SMART_ROUTING_BASE_PACING_DELAY_MS: whole(0, coreLimits.timerMs, 'milliseconds').optional(),
   SMART_ROUTING_PROGRESSIVE_DISCLOSURE: flag.optional(),
   SMART_ROUTING_SERVER_DESCRIPTION_MODE: oneOf('names or full', { names: 'names', full: 'full' } as const).optional(),
   EMBEDDING_MODEL: word.optional(),

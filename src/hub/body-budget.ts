@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os';
 import { type ByteBudget, createByteBudget } from '../core/byte-budget.ts';
-import { limits } from '../core/limits.ts';
 import type { Settings } from '../core/settings/types.ts';
+import { hubLimits } from './limits.ts';
 
 /**
  * The memory for bodies of requests: a part of what this process may have, and enough for two of the largest bodies
@@ -10,6 +10,6 @@ import type { Settings } from '../core/settings/types.ts';
 export function bodyBudget(settings: () => Settings): ByteBudget {
   // 0, or more than there is, where nothing constrains the process.
   const memory = Math.min(totalmem(), process.constrainedMemory() || Infinity);
-  const part = Math.min(Math.max(memory * limits.budgetPart, limits.budgetBytesLeast), limits.budgetBytesMost);
+  const part = Math.min(Math.max(memory * hubLimits.budgetPart, hubLimits.budgetBytesLeast), hubLimits.budgetBytesMost);
   return createByteBudget(() => Math.max(part, 2 * (settings().system.routing.jsonBodyBytes ?? 0)));
 }

@@ -3,16 +3,17 @@ import type { ServerRequest } from '../core/protocol/server-requests.ts';
 import type { Outside, Sent } from '../core/access/outside.ts';
 import { isGone, needsCredential } from '../core/access/rules.ts';
 import type { Closers } from '../core/closers.ts';
-import { limits } from '../core/limits.ts';
 import type { LoggerFor } from '../core/logger.ts';
 import type { Principal } from '../core/access/principal.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import { createSealer } from '../core/seal.ts';
 import type { Views } from '../core/access/view.ts';
 import type { Env } from '../env/env.ts';
+import { httpLimits } from '../http/limits.ts';
 import { createAnnouncer } from '../mcp/announcer.ts';
 import type { DispatchOptions } from '../mcp/dispatch.ts';
 import { type HttpEntryOptions, type Identified, isClosed } from '../mcp/http-entry.ts';
+import { mcpLimits } from '../mcp/limits.ts';
 import { requestBetweenCalls, createServerRequests } from '../mcp/server-requests/server-requests.ts';
 import { createEventLogs } from '../mcp/event-log.ts';
 import { createHints } from '../mcp/hints.ts';
@@ -207,8 +208,8 @@ function withdrawing({ sessions, sessionEnded, streams, endpoints, identify, req
 /** For credentials that expire; changes of the settings take effect at once. */
 function sweepNowAndThen(withdrawn: ReturnType<typeof withdrawing>, closers: Closers): void {
   const timers = [
-    setInterval(() => withdrawn.endSessions(), limits.withdrawnSweepMs).unref(),
-    setInterval(() => withdrawn.endStreams(), limits.streamCredentialMs).unref(),
+    setInterval(() => withdrawn.endSessions(), mcpLimits.withdrawnSweepMs).unref(),
+    setInterval(() => withdrawn.endStreams(), httpLimits.streamCredentialMs).unref(),
   ];
   closers.add(() => timers.forEach((timer) => clearInterval(timer)));
 }

@@ -1,5 +1,4 @@
 import type { Closers } from '../core/closers.ts';
-import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Settings, SystemSettings } from '../core/settings/types.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
@@ -9,6 +8,7 @@ import { secretValues } from '../settings/secret-values.ts';
 import { embeddingSettings } from '../settings/smart-routing.ts';
 import type { EmbeddingConfig } from '../smart/hosted/embedding-choice.ts';
 import { Embeddings } from '../smart/embeddings.ts';
+import { smartLimits } from '../smart/limits.ts';
 import { createVectorStore } from '../smart/vectors/kept.ts';
 import type { SecretFiles } from './secret-files.ts';
 
@@ -65,6 +65,6 @@ export function secretsOf(settings: Settings, env: Env, { known, values }: Secre
 /** The keys in the config, which must not be shown. */
 export function embeddingKeys({ openai, azure }: EmbeddingConfig): string[] {
   return [openai.apiKey, azure.apiKey].filter(
-    (key): key is string => key !== undefined && key.length >= limits.embeddingKeyChars,
+    (key): key is string => key !== undefined && key.length >= smartLimits.embeddingKeyChars,
   );
 }

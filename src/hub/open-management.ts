@@ -3,7 +3,7 @@ import { getRequestListener } from '@hono/node-server';
 import { judgePassword } from '../auth/password-strength.ts';
 import { createPasswords, type Passwords } from '../auth/passwords.ts';
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
+import { coreLimits } from '../core/limits.ts';
 import { keepPassword } from '../core/settings/users.ts';
 import { isDiskFull } from '../disk/disk-error.ts';
 import { usualFormat } from '../logs/output.ts';
@@ -60,7 +60,7 @@ function warnOfWeakPasswords({ settings, log }: Pick<AppParts, 'settings' | 'log
   const weak = settings.current.users.filter(({ passwordIsWeak }) => passwordIsWeak).map(({ username }) => username);
   if (weak.length > 0)
     log.warn('Others can reach this hub, and the passwords of these users are weak. Have them choose others', {
-      users: weak.slice(0, limits.listedNames).join(', '),
+      users: weak.slice(0, coreLimits.listedNames).join(', '),
     });
 }
 

@@ -1,12 +1,12 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { ByteBudget } from '../core/byte-budget.ts';
-import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Env } from '../env/env.ts';
 import { clientOf } from '../http/frame/client-address.ts';
 import { listen } from '../http/frame/server.ts';
 import type { HttpEntry } from '../mcp/http-entry.ts';
 import { createFastPath, type FastPath } from '../wire/fast-path.ts';
+import { wireLimits } from '../wire/limits.ts';
 import { SafeResponse } from '../wire/safe-response.ts';
 
 /** What clients connect to. One way of answering follows another, the server and its address stay. */
@@ -26,14 +26,14 @@ export function createHttpServer(env: Pick<Env, 'trustProxy' | 'host' | 'port'>,
   let opened: { readonly httpEntry: HttpEntry; readonly bodies: ByteBudget } | undefined;
   let address: Promise<string> | undefined;
   const server = createServer({
-    keepAliveTimeout: limits.idleConnectionMs,
-    requestTimeout: limits.requestReadMs,
+    keepAliveTimeout: wireLimits.idleConnectionMs,
+    requestTimeout: wireLimits.requestReadMs,
     ServerResponse: SafeResponse,
   });
   server.on('request', (req, res) => (opened ? opened.httpEntry.enter(req, res) : unready?.(req, res)));
   const bounds = {
-    most: limits.connections,
-    mostPerAddress: limits.connectionsPerAddress,
+    most: wireLimits.connections,
+    mostPerAddress: wireLimits.connectionsPerAddress,
     clientOf: clientOf(env.trustProxy),
     refused: refusedConnections(log),
   };
@@ -65,11 +65,11 @@ function refusedConnections(log: Logger): (address: string, bound: 'all' | 'addr
   let refused = 0;
   return (address, bound) => {
     refused++;
-    if (performance.now() - toldAt < limits.refusedConnectionsMs) return;
+    if (performance.now() - toldAt < wireLimits.refusedConnectionsMs) return;
     const why =
       bound === 'all'
-        ? `${limits.connections} connections are open, all of them at work`
-        : `${limits.connectionsPerAddress} connections of one address are open. If it is that of your proxy, set TRUST_PROXY to it`;
+        ? `${wireLimits.connections} connections are open, all of them at work`
+        : `${wireLimits.connectionsPerAddress} connections of one address are open. If it is that of your proxy, set TRUST_PROXY to it`;
     log.warn(`Connections are refused: ${why}`, { address, refused });
     toldAt = performance.now();
     refused = 0;

@@ -3,7 +3,6 @@ import type { Catalogue } from '../core/catalogue.ts';
 import type { Closers } from '../core/closers.ts';
 import { deferred } from '../core/deferred.ts';
 import { errorText } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Settings } from '../core/settings/types.ts';
 import { createToolArguments } from '../core/arguments/tool.ts';
@@ -14,6 +13,7 @@ import type { SettingsStore } from '../settings/store.ts';
 import { loadLocalEmbedder } from '../smart/embedder-local.ts';
 import { builtinThreshold, chooseEmbedding } from '../smart/hosted/embedding-choice.ts';
 import type { Embeddings } from '../smart/embeddings.ts';
+import { smartLimits } from '../smart/limits.ts';
 import { createSmartIndex, type SmartIndex, toolKey } from '../smart/routing.ts';
 import { createSearchEngine, type SearchEngine } from '../smart/search-engine.ts';
 import { createCooperativeQueue } from '../smart/cooperative-queue.ts';
@@ -79,7 +79,7 @@ export function openSmart({ env, settings, database, pool, files, log }: SmartPa
     applyConfig(now);
     if (!tell(now)) return;
     const ready = index.ready().catch(() => undefined);
-    await Promise.race([ready, sleep(limits.indexWaitMs, undefined, { ref: false })]);
+    await Promise.race([ready, sleep(smartLimits.indexWaitMs, undefined, { ref: false })]);
   }
 
   /** Tells the index what is there now; false when it knows. */

@@ -1,8 +1,8 @@
 import { basename, dirname, join } from 'node:path';
 import type { Closers } from '../core/closers.ts';
-import { limits } from '../core/limits.ts';
 import type { Logger, LoggerFor } from '../core/logger.ts';
 import { createDatabase, type DatabaseHandle } from '../database/supervise.ts';
+import { diskLimits } from '../disk/limits.ts';
 import type { Env } from '../env/env.ts';
 import { createFullDiskRetry } from '../disk/full-disk-retry.ts';
 import { linkTarget, removeTemporaryFiles } from '../disk/write-file-atomic.ts';
@@ -76,7 +76,7 @@ function sweepTemporaryFiles(dataDir: string, settingsFile: string, closers: Clo
     removeTemporaryFiles(dirname(settingsFile), basename(settingsFile));
   };
   sweep();
-  const again = setTimeout(sweep, limits.temporaryFileMs * 1.1).unref();
+  const again = setTimeout(sweep, diskLimits.temporaryFileMs * 1.1).unref();
   closers.add(() => clearTimeout(again));
 }
 

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { isTrusted } from '../core/access/rules.ts';
 import type { Closers } from '../core/closers.ts';
 import { errorText } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import type { LoggerFor } from '../core/logger.ts';
 import type { ServerSettings, Settings } from '../core/settings/types.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
@@ -12,6 +11,7 @@ import type { LogBook } from '../logs/log.ts';
 import type { DataDir } from '../settings/data-dir.ts';
 import { expandServer } from '../settings/placeholders.ts';
 import type { SettingsStore } from '../settings/store.ts';
+import { upstreamLimits } from '../upstream/limits.ts';
 import { logWhileInSettings } from '../upstream/server-log.ts';
 import { catalogueText, loadCatalogue } from '../upstream/catalogue-file.ts';
 import type { ChannelEvents } from '../upstream/channel.ts';
@@ -114,7 +114,7 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     version,
     connectTimeoutMs,
     requestTimeoutMs,
-    startsAtOnce: Math.max(limits.startsAtOnce, availableParallelism() * limits.startsPerCore),
+    startsAtOnce: Math.max(upstreamLimits.startsAtOnce, availableParallelism() * upstreamLimits.startsPerCore),
     eras,
     log: serverLog,
     // The last output of a server that ended may hold a secret, and clients are told of it.

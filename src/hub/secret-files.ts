@@ -1,8 +1,8 @@
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import { readSecretFile } from '../disk/secret-file.ts';
 import type { ReadFile } from '../settings/placeholders.ts';
+import { hubLimits } from './limits.ts';
 
 /** What the settings take from files (`${file:/path}`). */
 export interface SecretFiles {
@@ -27,7 +27,7 @@ export function createSecretFiles(log: Logger, learned: () => void): SecretFiles
     newest.set(path, text);
     if (!values.has(text)) {
       values.add(text);
-      for (const oldest of values) if (values.size > limits.secretFileValues) values.delete(oldest);
+      for (const oldest of values) if (values.size > hubLimits.secretFileValues) values.delete(oldest);
       learned();
     }
     return text;

@@ -7,7 +7,6 @@ import { deferred } from '../core/deferred.ts';
 import { errorText } from '../core/errors.ts';
 import { exposure } from '../core/access/exposure.ts';
 import type { Hub } from '../core/hub.ts';
-import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import { createLoop, type Loop } from '../core/loop.ts';
 import { createOutside, type Outside } from '../core/access/outside.ts';
@@ -31,6 +30,7 @@ import { catalogueSaver } from '../upstream/catalogue-saver.ts';
 import type { Pool } from '../upstream/pool.ts';
 import { bodyBudget } from './body-budget.ts';
 import { withEnvOverrides } from './env-overrides.ts';
+import { hubLimits } from './limits.ts';
 import { openClients } from './open-clients.ts';
 import { openMetrics } from './open-metrics.ts';
 import { openDispatch } from './open-dispatch.ts';
@@ -145,7 +145,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   pool.prepare(settings.current);
   httpServer.open(httpEntry, bodies);
   listening = await httpServer.listen();
-  closers.add(() => closeServer(server, fastPath, limits.drainMs, [clients.streams, records.logStream, changes]));
+  closers.add(() => closeServer(server, fastPath, hubLimits.drainMs, [clients.streams, records.logStream, changes]));
   dataDir.announce(`${listening}${env.basePath}`);
   pool.reconcile(settings.current);
   await setImmediate(); // The first of them are being started.
@@ -154,7 +154,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const { answer, ...first } = await openManagement({ ...parts, log: log('api') });
   management.resolve(answer);
   // Seconds of computing that no caller waits for: servers that start need the cores more.
-  for (const part of [database, smart]) part.start(servers.settled(limits.startCalmMs));
+  for (const part of [database, smart]) part.start(servers.settled(hubLimits.startCalmMs));
   return hubOf(env, { url: `${listening}${env.basePath}`, outside, settings, pool, servers, closers, ...first });
 }
 
@@ -173,7 +173,7 @@ function warnOfReadableSecrets(env: Env, { servers }: Settings, log: Logger): vo
 /** The one loop that brings the actual state to the wanted state. */
 function reconciling(log: Logger, closers: Closers, run: () => void): Loop {
   const loop = createLoop({
-    debounceMs: limits.reconcileDebounceMs,
+    debounceMs: hubLimits.reconcileDebounceMs,
     eager: true,
     run,
     failed: (error) => log.error('reconcile failed', { error: errorText(error) }),

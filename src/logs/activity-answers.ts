@@ -101,7 +101,7 @@ export interface ActivityChoices {
 /** The questions that table and memory answer alike. */
 export interface ActivityAnswers {
   list(listing: ActivityListing): Promise<ActivityPage>;
-  /** What was done with the results of these searches, oldest first, `limits.activityUses` at most. */
+  /** What was done with the results of these searches, oldest first, `logLimits.activityUses` at most. */
   uses(searchIds: readonly string[]): Promise<readonly (SearchUseRecord & { readonly searchId: string })[]>;
   stats(filter: ActivityFilter): Promise<ActivityStats>;
   timeline(listing: TimelineListing): Promise<readonly ActivityBucket[]>;

@@ -1,8 +1,9 @@
 import { activityKinds, activityStatuses } from '../core/activity.ts';
 import type { Activity, ActivityKind, ActivityStatus } from '../core/activity.ts';
-import { limits } from '../core/limits.ts';
+import { coreLimits } from '../core/limits.ts';
 import { readFilter } from './filter-input.ts';
 import type { RawFilter } from './filter-input.ts';
+import { logLimits } from './limits.ts';
 
 /** The calls of one account: with `since`, not those of an earlier one of the same name. */
 export interface OwnCalls {
@@ -54,8 +55,8 @@ export function parseActivityListing(raw: RawFilter): ActivityListing {
     start: read.date('startDate'),
     end: read.date('endDate', 'end'),
   };
-  const page = read.integer('page', { min: 1, max: limits.pageNumber }) ?? 1;
-  const limit = read.integer('limit', { min: 1, max: limits.activityPageMost }) ?? limits.activityPage;
+  const page = read.integer('page', { min: 1, max: coreLimits.pageNumber }) ?? 1;
+  const limit = read.integer('limit', { min: 1, max: logLimits.activityPageMost }) ?? logLimits.activityPage;
   read.done('activities');
   const given = Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
   return { ...(given as ActivityFilter), page, limit };

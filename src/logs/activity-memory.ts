@@ -1,11 +1,11 @@
 import { type Activity, searchServer } from '../core/activity.ts';
-import { limits } from '../core/limits.ts';
 import { paginationOf } from '../core/pagination.ts';
 import { everyBucket, roundMs, searchStats } from './activity-answers.ts';
 import type { ActivityAnswers, SearchCounts } from './activity-answers.ts';
 import { type ReusedActivity, ActivityRingBuffer } from './activity-ring-buffer.ts';
 import { activityMatcher } from './activity-filter.ts';
 import type { ActivityFilter, OwnCalls } from './activity-filter.ts';
+import { logLimits } from './limits.ts';
 
 /** The newest calls in memory: all there is without a database, and the answer while it is away. */
 export interface ActivityMemory extends ActivityAnswers {
@@ -14,7 +14,7 @@ export interface ActivityMemory extends ActivityAnswers {
 }
 
 export function createActivityMemory(): ActivityMemory {
-  const ring = new ActivityRingBuffer(limits.activityRing);
+  const ring = new ActivityRingBuffer(logLimits.activityRing);
   const records = (): Activity[] => ring.oldest(ring.size).map((slot) => slot.copy());
   const matching = (filter: ActivityFilter): Activity[] => records().filter(activityMatcher(filter));
   const ofUser = (mine: OwnCalls | undefined): ActivityFilter => (mine === undefined ? {} : { mine });
@@ -58,7 +58,7 @@ export function createActivityMemory(): ActivityMemory {
       const wanted = new Set(searchIds);
       const used = records().filter(({ kind, searchId = '' }) => kind !== 'search' && wanted.has(searchId));
       return used
-        .slice(0, limits.activityUses)
+        .slice(0, logLimits.activityUses)
         .map(({ searchId = '', searchRank: rank = 0, kind, server, tool, status, timestamp }) => ({
           searchId,
           kind,

@@ -1,5 +1,6 @@
 import type { Activity, ActivityKind, ActivityStatus, NewActivity, SearchResultRecord } from '../core/activity.ts';
-import { limits } from '../core/limits.ts';
+import { coreLimits } from '../core/limits.ts';
+import { logLimits } from './limits.ts';
 import { idOf } from './record-ids.ts';
 import type { Stamp } from './record-ids.ts';
 
@@ -100,10 +101,10 @@ export class ReusedActivity implements Activity, Stamp {
     this.low = stamp.low;
     this.kind = activity.kind ?? 'call';
     this.server = activity.server;
-    this.tool = cut(activity.tool, limits.filterChars);
+    this.tool = cut(activity.tool, logLimits.filterChars);
     this.durationMs = activity.durationMs;
     this.status = activity.status;
-    this.errorMessage = cutIfAny(activity.errorMessage, limits.logLineChars);
+    this.errorMessage = cutIfAny(activity.errorMessage, coreLimits.logLineChars);
     this.principal = activity.principal;
     this.username = activity.username;
     this.keyId = activity.keyId;
@@ -113,14 +114,14 @@ export class ReusedActivity implements Activity, Stamp {
     this.sourceIp = activity.sourceIp;
     this.resultBytes = activity.resultBytes;
     this.traceId = activity.traceId;
-    this.input = cutIfAny(activity.input, limits.activityPayloadChars);
-    this.output = cutIfAny(activity.output, limits.activityPayloadChars);
+    this.input = cutIfAny(activity.input, logLimits.activityPayloadChars);
+    this.output = cutIfAny(activity.output, logLimits.activityPayloadChars);
     this.searchId = activity.searchId;
-    this.query = cutIfAny(activity.query, limits.searchEchoChars);
+    this.query = cutIfAny(activity.query, logLimits.searchEchoChars);
     this.searchRank = activity.searchRank;
     this.results = activity.results
-      ?.slice(0, limits.activityResults)
-      .map((one) => ({ ...one, tool: cut(one.tool, limits.filterChars) }));
+      ?.slice(0, logLimits.activityResults)
+      .map((one) => ({ ...one, tool: cut(one.tool, logLimits.filterChars) }));
   }
 
   /** Lets go of what may be long. */

@@ -5,7 +5,6 @@ import {
   searchServer,
   type SearchUseRecord,
 } from '../core/activity.ts';
-import { limits } from '../core/limits.ts';
 import { paginationOf } from '../core/pagination.ts';
 import type { Database, Parameter } from '../database/database.ts';
 import { sqlState } from '../database/failure.ts';
@@ -14,6 +13,7 @@ import { everyBucket, noSearches, roundMs, searchStats } from './activity-answer
 import type { ActivityAnswers, ActivityBucket, SearchCounts, TimelineListing } from './activity-answers.ts';
 import { exactFilters } from './activity-filter.ts';
 import type { ActivityFilter } from './activity-filter.ts';
+import { logLimits } from './limits.ts';
 import { aheadMs, removeOld } from './prune.ts';
 import { lowestId } from './record-ids.ts';
 import { createSqlConditions } from './sql-conditions.ts';
@@ -119,7 +119,7 @@ export function activityTable(database: Database): ActivityAnswers {
     async uses(searchIds) {
       const rows = await database.query<UseRow>(
         `select search_id, kind, server, tool, status, at, search_rank from toolhub.activity
-         where search_id = any($1::uuid[]) and kind <> 'search' order by id limit ${limits.activityUses}`,
+         where search_id = any($1::uuid[]) and kind <> 'search' order by id limit ${logLimits.activityUses}`,
         [searchIds],
       );
       return rows.map(({ search_id: searchId, at, search_rank: rank, ...use }) => ({

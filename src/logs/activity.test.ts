@@ -3,11 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { emptyDatabase, databaseWaitMs, silent } from '../../test/kit/databases.ts';
 import type { NewActivity } from '../core/activity.ts';
-import { limits } from '../core/limits.ts';
+import { coreLimits } from '../core/limits.ts';
 import { createDatabase } from '../database/supervise.ts';
 import { createActivityLog } from './activity.ts';
 import { insertActivities } from './activity-table.ts';
 import { parseActivityListing, parseDaysOld } from './activity-filter.ts';
+import { logLimits } from './limits.ts';
 
 const call = (change: Partial<NewActivity> = {}): NewActivity => ({
   server: 'fetch',
@@ -306,9 +307,9 @@ describe.each(kinds)('%s', (kind) => {
       call({ tool: 'x'.repeat(10_000), input: 'x'.repeat(1_000_000), errorMessage: 'x'.repeat(1_000_000) }),
     );
     const [found] = (await list()).data;
-    expect(found?.tool).toHaveLength(limits.filterChars);
-    expect(found?.input).toHaveLength(limits.activityPayloadChars);
-    expect(found?.errorMessage).toHaveLength(limits.logLineChars);
+    expect(found?.tool).toHaveLength(logLimits.filterChars);
+    expect(found?.input).toHaveLength(logLimits.activityPayloadChars);
+    expect(found?.errorMessage).toHaveLength(coreLimits.logLineChars);
   });
 });
 
@@ -330,9 +331,9 @@ test('what is recorded is bounded while the database is away', () => {
   const calls = 20_000;
   for (let n = 0; n < calls; n += 1) activity.record(call());
   expect(activity.counts()).toEqual({
-    waiting: limits.activityQueue,
+    waiting: logLimits.activityQueue,
     written: 0,
-    dropped: calls - limits.activityQueue,
+    dropped: calls - logLimits.activityQueue,
     failing: false,
   });
 });
@@ -345,7 +346,7 @@ test.each([
   [{ endDate: '2026-13-45' }, 'endDate'],
   [{ kind: 'look' }, 'kind'],
   [{ searchId: '1 or 1=1' }, 'searchId'],
-  [{ server: 'x'.repeat(limits.filterChars + 1) }, 'server'],
+  [{ server: 'x'.repeat(logLimits.filterChars + 1) }, 'server'],
 ])('a malformed filter is refused by name: %j', (raw, path) => {
   const refusal = expect.objectContaining({ code: 'invalid_input', problems: [expect.objectContaining({ path })] });
   expect(() => parseActivityListing(raw)).toThrow(refusal);

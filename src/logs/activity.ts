@@ -1,7 +1,7 @@
 import type { Activity, ActivitySink, SearchUseRecord } from '../core/activity.ts';
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
+import { databaseLimits } from '../database/limits.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import type {
   ActivityAnswers,
@@ -17,6 +17,7 @@ import type { ActivityFilter, ActivityListing, OwnCalls } from './activity-filte
 import { createActivityMemory } from './activity-memory.ts';
 import { type ReusedActivity, ActivityRingBuffer } from './activity-ring-buffer.ts';
 import { activityTable, insertActivities } from './activity-table.ts';
+import { logLimits } from './limits.ts';
 import { keepPruned } from './prune.ts';
 import { createStamps } from './record-ids.ts';
 import { activityJournal } from './activity-journal.ts';
@@ -25,7 +26,7 @@ import type { JournalSite } from './journal.ts';
 import type { RowQueue, WriteCounts } from './writer.ts';
 
 /**
- * One record per tool call: in the database, or without one the newest `limits.activityRing` in memory. Listings
+ * One record per tool call: in the database, or without one the newest `logLimits.activityRing` in memory. Listings
  * include every call recorded before them and never fail: memory answers while the database cannot.
  */
 export interface ActivityLog extends ActivitySink {
@@ -62,20 +63,24 @@ export function createActivityLog({ database, log, journal, now = Date.now }: Ac
     database,
     log,
     rows: 'activity records',
-    limit: limits.activityQueue,
-    queue: slotQueue(limits.activityQueue),
+    limit: logLimits.activityQueue,
+    queue: slotQueue(logLimits.activityQueue),
     journal: isOff ? undefined : journal && { ...journal, name: 'activity', codec: activityJournal },
     write: insertActivities,
   });
-  const retention = { table: 'toolhub.activity', rows: limits.activityRows, ageMs: limits.activityAgeMs } as const;
+  const retention = {
+    table: 'toolhub.activity',
+    rows: logLimits.activityRows,
+    ageMs: logLimits.activityAgeMs,
+  } as const;
   const stopPruning = keepPruned(database, retention);
 
   /** The table's answer when it can be had, else memory's. */
   async function ask<T extends object>(
     question: (answers: ActivityAnswers) => Promise<T>,
   ): Promise<T & MaybeIncomplete> {
-    if (!isOff) await database.firstAttempt(limits.databaseFirstReadMs);
-    if (await writer.flush(limits.databaseReadMs)) {
+    if (!isOff) await database.firstAttempt(logLimits.databaseFirstReadMs);
+    if (await writer.flush(databaseLimits.databaseReadMs)) {
       // Wrapped, for undefined is an answer too.
       const stored = await database.attempt(async (open) => ({ answer: await question(activityTable(open)) }));
       if (stored !== undefined) return stored.answer;
@@ -109,7 +114,7 @@ export function createActivityLog({ database, log, journal, now = Date.now }: Ac
           'not_ready',
           'The database cannot be read right now, and it may have this record. Try again in a moment.',
           {
-            retryAfterMs: limits.databaseRetryMaxMs,
+            retryAfterMs: databaseLimits.databaseRetryMaxMs,
           },
         );
       return found;
@@ -118,8 +123,8 @@ export function createActivityLog({ database, log, journal, now = Date.now }: Ac
       const before = new Date(now() - daysOld * 24 * 60 * 60_000);
       let deletedCount = await memory.remove(before);
       if (!isOff) {
-        const open = await database.whenReady(limits.databaseReadMs);
-        await writer.flush(limits.databaseReadMs);
+        const open = await database.whenReady(databaseLimits.databaseReadMs);
+        await writer.flush(databaseLimits.databaseReadMs);
         deletedCount = await activityTable(open).remove(before);
       }
       return { deletedCount, cutoffDate: before.toISOString() };

@@ -1,10 +1,12 @@
 /* oxlint-disable no-control-regex -- control characters are what this file is about */
-import { limits } from '../core/limits.ts';
+import { coreLimits } from '../core/limits.ts';
 import { mask } from '../core/mask.ts';
+import { logLimits } from './limits.ts';
 
 export interface Cleaner {
   /**
-   * The text without secrets, without anything a terminal would obey, on one line, at most `limits.logLineChars` long.
+   * The text without secrets, without anything a terminal would obey, on one line, at most `coreLimits.logLineChars`
+   * long.
    */
   clean: (text: string) => string;
   /** Replaces the values to hide. */
@@ -26,7 +28,7 @@ export function createCleaner(secrets: Iterable<string> = []): Cleaner {
     if (pattern === undefined) return text;
     // Longer text is cut anyway, so most of it need not be searched. A secret cut in two at the end of what is searched
     // would not be recognised, hence that end is dropped.
-    const searched = limits.logLineChars * 4 + longest;
+    const searched = coreLimits.logLineChars * 4 + longest;
     if (text.length <= searched) return text.replace(pattern, mask);
     return text.slice(0, searched).replace(pattern, mask).slice(0, -longest) + '…';
   }
@@ -45,7 +47,7 @@ function spellings(values: Iterable<string>): string[] {
   for (const value of values) {
     const scheme = /^[A-Za-z]+ +(\S+)$/.exec(value);
     for (const part of [value, value.trim(), ...value.split(/\r?\n/), scheme?.[1] ?? '']) {
-      if (part.length < limits.secretChars) continue;
+      if (part.length < logLimits.secretChars) continue;
       found.add(part);
       found.add(JSON.stringify(part).slice(1, -1));
       found.add(encodeURIComponent(part.replace(/\p{Surrogate}/gu, '�')));
@@ -78,8 +80,8 @@ function makeHarmless(text: string): string {
 }
 
 function cut(text: string): string {
-  if (text.length <= limits.logLineChars) return text;
-  const end = limits.logLineChars - 1;
+  if (text.length <= coreLimits.logLineChars) return text;
+  const end = coreLimits.logLineChars - 1;
   // Not between the two halves of one character.
   const split = /[\uD800-\uDBFF]/.test(text.charAt(end - 1)) ? end - 1 : end;
   return `${text.slice(0, split)}…`;

@@ -1,6 +1,6 @@
 import { HubError } from '../core/errors.ts';
 import type { Problem } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
+import { logLimits } from './limits.ts';
 
 /** Raw query parameters by name; an absent or empty one means "no such filter". */
 export type RawFilter = Readonly<Record<string, string | undefined>>;
@@ -27,8 +27,8 @@ export function readFilter(raw: RawFilter): FilterReader {
   const reader: FilterReader = {
     text(name) {
       const value = given(name);
-      if (value !== undefined && value.length > limits.filterChars) {
-        return wrong(name, `is longer than ${limits.filterChars} characters`);
+      if (value !== undefined && value.length > logLimits.filterChars) {
+        return wrong(name, `is longer than ${logLimits.filterChars} characters`);
       }
       // PostgreSQL's text knows no NUL, so nothing stored contains one.
       return value?.replaceAll('\0', '');

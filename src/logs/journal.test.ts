@@ -6,12 +6,12 @@ import { emptyDatabase, databaseWaitMs, places, silent, tempFolder } from '../..
 import { hasSmallDisks, smallDisk } from '../../test/kit/small-disk.ts';
 import { until } from '../../test/kit/until.ts';
 import type { NewActivity } from '../core/activity.ts';
-import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import type { DatabasePlace } from '../database/open.ts';
 import { createDatabase } from '../database/supervise.ts';
 import { createFullDiskRetry } from '../disk/full-disk-retry.ts';
 import { createActivityLog } from './activity.ts';
+import { logLimits } from './limits.ts';
 import { createLog } from './log.ts';
 import { createLogStore } from './log-store.ts';
 
@@ -150,7 +150,7 @@ test('a stop while the database is away keeps what waits, and says so', async ()
 test('more than memory has room for waits in the journal, and comes into the table in the end', async () => {
   const place = await places.postgres();
   const hub = process(journal(), place);
-  const count = limits.activityQueue + 2_000;
+  const count = logLimits.activityQueue + 2_000;
   for (let n = 0; n < count; n += 1) hub.record(n);
   expect(hub.activity.counts()).toMatchObject({ waiting: count, dropped: 0 });
   hub.database.start();
@@ -164,12 +164,12 @@ test('a journal that is full lets the oldest go, counts them and says so', async
   const folder = journal();
   const hub = process(folder);
   // The largest there are, each another.
-  const payload = 'x'.repeat(limits.activityPayloadChars);
-  const count = Math.ceil((limits.journalBytes / (2 * payload.length)) * 1.1);
+  const payload = 'x'.repeat(logLimits.activityPayloadChars);
+  const count = Math.ceil((logLimits.journalBytes / (2 * payload.length)) * 1.1);
   for (let n = 0; n < count; n += 1) hub.record(n, { input: payload, output: payload });
   await kept(hub);
   const bytes = filesIn(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
-  expect(bytes).toBeLessThanOrEqual(limits.journalBytes + limits.journalSegmentBytes);
+  expect(bytes).toBeLessThanOrEqual(logLimits.journalBytes + logLimits.journalSegmentBytes);
   await hub.end();
   expect(hub.said.join('\n')).toContain('The journal of activity records is full');
   const next = process(folder);

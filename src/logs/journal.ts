@@ -1,10 +1,10 @@
 import { closeSync, ftruncateSync, mkdirSync, openSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorText } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import { isDiskFull } from '../disk/disk-error.ts';
 import type { FullDiskRetry } from '../disk/full-disk-retry.ts';
+import { diskLimits } from '../disk/limits.ts';
 import {
   findSegments,
   journalHeader,
@@ -15,6 +15,7 @@ import {
   type Segment,
   writeAll,
 } from './journal-files.ts';
+import { logLimits } from './limits.ts';
 
 /**
  * How rows are written and read, one line each. What a line leaves out may be in the lines before it in the same file.
@@ -236,7 +237,7 @@ export class Journal<T> {
 
   #fail(error: unknown): void {
     const { room, rows, log, folder } = this.#options;
-    this.#failure = { error, retryAt: performance.now() + limits.diskRetryMs };
+    this.#failure = { error, retryAt: performance.now() + diskLimits.diskRetryMs };
     if (isDiskFull(error)) {
       if (!this.#isInRoom) room.wait(`the journal of ${rows}`, error, () => this.#resumeInRoom());
       this.#isInRoom = true;
@@ -323,7 +324,7 @@ export class Journal<T> {
   /** False when it could not be. */
   #put(row: T, isOnlyHere: boolean): boolean {
     const pending = this.#pending;
-    if ((this.#current?.bytes ?? 0) + pending.text.length >= limits.journalSegmentBytes) {
+    if ((this.#current?.bytes ?? 0) + pending.text.length >= logLimits.journalSegmentBytes) {
       this.#writeOut();
       this.#seal();
       if (this.#failure === undefined) this.#attempt(() => this.#openSegment());
@@ -334,7 +335,7 @@ export class Journal<T> {
     segment.upTo = this.#lastNumber;
     pending[isOnlyHere ? 'onlyHere' : 'inMemory'] += 1;
     if (isOnlyHere) this.#onlyHere += 1;
-    if (pending.text.length >= limits.journalTurnChars) this.#writeOut();
+    if (pending.text.length >= logLimits.journalTurnChars) this.#writeOut();
     return true;
   }
 
@@ -377,7 +378,7 @@ export class Journal<T> {
 
   #dropOldest(): void {
     const { rows, log } = this.#options;
-    while (this.#bytes > limits.journalBytes) {
+    while (this.#bytes > logLimits.journalBytes) {
       const oldest = this.#sealed.find(({ inUse }) => !inUse);
       if (oldest === undefined) return;
       this.#dropped += oldest.onlyHere;
@@ -385,7 +386,7 @@ export class Journal<T> {
       if (this.#isFullSaid) continue;
       this.#isFullSaid = true;
       log.error(`The journal of ${rows} is full: the oldest are dropped until the database takes them`, {
-        bytes: limits.journalBytes,
+        bytes: logLimits.journalBytes,
       });
     }
   }

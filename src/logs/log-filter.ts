@@ -1,8 +1,8 @@
-import { limits } from '../core/limits.ts';
 import type { LogEntry } from '../core/log-entry.ts';
 import { type LogLevel, logLevels } from '../core/logger.ts';
 import { foldCase, readFilter } from './filter-input.ts';
 import type { RawFilter } from './filter-input.ts';
+import { logLimits } from './limits.ts';
 
 /** The least id of a service's entries that may be seen; undefined when none may. */
 export type ReadableFrom = (service: string) => number | undefined;
@@ -19,7 +19,7 @@ export interface LogFilter {
 }
 
 export interface LogListing extends LogFilter {
-  /** The newest so many; `limits.logPage` when left out. */
+  /** The newest so many; `logLimits.logPage` when left out. */
   readonly limit?: number;
   /** Only entries older than the one with this id. */
   readonly before?: number;
@@ -33,7 +33,7 @@ export function parseLogListing(raw: RawFilter): LogListing {
   const some = read.someOf('level', logLevels);
   const service = read.text('service');
   const q = read.text('q');
-  const limit = read.integer('limit', { min: 1, max: limits.logPageMost });
+  const limit = read.integer('limit', { min: 1, max: logLimits.logPageMost });
   const before = read.integer('before', { min: 0, max: Number.MAX_SAFE_INTEGER });
   read.done('logs');
   return {
@@ -57,7 +57,7 @@ export function matcher({ levels, service, q, readableFrom }: LogFilter): (entry
 
 /** The listing from entries in memory, oldest first. */
 export function selectEntries(entries: readonly LogEntry[], listing: LogListing): LogEntry[] {
-  const { before = Infinity, after = -Infinity, limit = limits.logPage } = listing;
+  const { before = Infinity, after = -Infinity, limit = logLimits.logPage } = listing;
   const matches = matcher(listing);
   return entries
     .filter((entry) => entry.id < before && entry.id > after && matches(entry))

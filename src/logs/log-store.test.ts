@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { emptyDatabase, databaseWaitMs, places, sharedPostgres, silent } from '../../test/kit/databases.ts';
 import { until } from '../../test/kit/until.ts';
-import { limits } from '../core/limits.ts';
 import type { DatabasePlace } from '../database/open.ts';
 import { createDatabase } from '../database/supervise.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
+import { logLimits } from './limits.ts';
 import { parseLogListing } from './log-filter.ts';
 import { createLog } from './log.ts';
 import { createLogStore } from './log-store.ts';
@@ -155,11 +155,11 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
     const open = await database.whenReady(databaseWaitMs);
     for (let n = 1; n <= 30; n += 1) say(`entry ${n}`);
     await store.list({});
-    const rule = { table: 'toolhub.logs', rows: 10, ageMs: limits.logAgeMs } as const;
+    const rule = { table: 'toolhub.logs', rows: 10, ageMs: logLimits.logAgeMs } as const;
     expect(await prune(open, rule)).toBe(20);
     expect(await prune(open, rule)).toBe(0);
     expect(texts(await store.list({}))[0]).toBe('entry 21');
-    expect(await prune(open, rule, Date.now() + 2 * limits.logAgeMs)).toBe(10);
+    expect(await prune(open, rule, Date.now() + 2 * logLimits.logAgeMs)).toBe(10);
     expect(await store.list({})).toEqual([]);
   });
 
@@ -169,7 +169,7 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
     for (let n = 1; n <= 3; n += 1) book.security('api').warn(`login failed ${n}`);
     for (let n = 1; n <= 30; n += 1) say(`noise ${n}`);
     await store.list({});
-    const rule = { table: 'toolhub.logs', rows: 2, securityRows: 2, ageMs: limits.logAgeMs } as const;
+    const rule = { table: 'toolhub.logs', rows: 2, securityRows: 2, ageMs: logLimits.logAgeMs } as const;
     expect(await prune(open, rule)).toBe(29);
     expect(texts(await store.list({}))).toEqual(['login failed 2', 'login failed 3', 'noise 29', 'noise 30']);
     expect(texts(await store.list({ q: 'login' }))).toEqual(['login failed 2', 'login failed 3']);
@@ -200,15 +200,15 @@ test('what is said while the database is down is written when it is back; nothin
 
   await server.start();
   await database.whenReady(databaseWaitMs);
-  const entries = await store.list({ limit: limits.logRows });
+  const entries = await store.list({ limit: logLimits.logRows });
   expect(texts(entries)).toEqual(Array.from({ length: said }, (_, index) => `line ${index + 1}`));
   expect(store.counts()).toEqual({ waiting: 0, written: said, dropped: 0, failing: false });
 });
 
 test('while the database is away the queue is bounded, and what did not fit is counted', () => {
   const { store, say } = startLog({ url: 'postgres://test@127.0.0.1:1/x', dataDir: '/nonexistent', log: silent });
-  for (let n = 0; n < limits.logQueue + 7; n += 1) say('x');
-  expect(store.counts()).toEqual({ waiting: limits.logQueue, written: 0, dropped: 7, failing: false });
+  for (let n = 0; n < logLimits.logQueue + 7; n += 1) say('x');
+  expect(store.counts()).toEqual({ waiting: logLimits.logQueue, written: 0, dropped: 7, failing: false });
 });
 
 test('two hubs on one database show each other’s entries, also where their ids coincide', async () => {
@@ -229,7 +229,7 @@ test.each([
   [{ limit: '1e3' }, 'limit'],
   [{ limit: '99999999999999999999' }, 'limit'],
   [{ before: 'yesterday' }, 'before'],
-  [{ q: 'x'.repeat(limits.filterChars + 1) }, 'q'],
+  [{ q: 'x'.repeat(logLimits.filterChars + 1) }, 'q'],
 ])('a malformed filter is refused by name: %j', (raw, path) => {
   expect(() => parseLogListing(raw)).toThrow(
     expect.objectContaining({ code: 'invalid_input', problems: [expect.objectContaining({ path })] }),

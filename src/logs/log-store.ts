@@ -1,8 +1,9 @@
 import { randomInt } from 'node:crypto';
-import { limits } from '../core/limits.ts';
 import type { LogEntry, LogFeed } from '../core/log-entry.ts';
 import type { Logger } from '../core/logger.ts';
+import { databaseLimits } from '../database/limits.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
+import { logLimits } from './limits.ts';
 import { selectEntries } from './log-filter.ts';
 import type { LogListing } from './log-filter.ts';
 import type { JournalSite } from './journal.ts';
@@ -46,7 +47,7 @@ export function createLogStore({ feed, database, log, journal }: LogStoreOptions
     database,
     log,
     rows: 'log entries',
-    limit: limits.logQueue,
+    limit: logLimits.logQueue,
     journal: isOff ? undefined : journal && { ...journal, name: 'logs', codec: logJournal },
     write: insertLogs,
   });
@@ -60,14 +61,14 @@ export function createLogStore({ feed, database, log, journal }: LogStoreOptions
   });
   const stopPruning = keepPruned(database, {
     table: 'toolhub.logs',
-    rows: limits.logRows,
-    securityRows: limits.securityRows,
-    ageMs: limits.logAgeMs,
+    rows: logLimits.logRows,
+    securityRows: logLimits.securityRows,
+    ageMs: logLimits.logAgeMs,
   });
 
   async function read(listing: LogListing): Promise<{ logs: LogEntry[]; incomplete?: true }> {
-    if (!isOff) await database.firstAttempt(limits.databaseFirstReadMs);
-    const stored = (await writer.flush(limits.databaseReadMs))
+    if (!isOff) await database.firstAttempt(logLimits.databaseFirstReadMs);
+    const stored = (await writer.flush(databaseLimits.databaseReadMs))
       ? await database.attempt((open) => selectLogs(open, listing))
       : undefined;
     if (stored !== undefined) return { logs: stored };
@@ -79,7 +80,7 @@ export function createLogStore({ feed, database, log, journal }: LogStoreOptions
     read,
     async clear() {
       if (!isOff) {
-        const open = await database.whenReady(limits.databaseReadMs);
+        const open = await database.whenReady(databaseLimits.databaseReadMs);
         await writer.clear(async () => void (await open.query('delete from toolhub.logs')));
         void database.attempt((open) => open.notify(cleared, String(hub)));
       }

@@ -1,8 +1,8 @@
-import { limits } from '../core/limits.ts';
 import type { LogEntry } from '../core/log-entry.ts';
 import type { LogLevel } from '../core/logger.ts';
 import type { Queryable } from '../database/database.ts';
 import { foldCase } from './filter-input.ts';
+import { logLimits } from './limits.ts';
 import type { LogListing } from './log-filter.ts';
 import { createSqlConditions } from './sql-conditions.ts';
 
@@ -41,7 +41,7 @@ interface Row {
 
 /** Oldest first. */
 export async function selectLogs(database: Queryable, listing: LogListing): Promise<LogEntry[]> {
-  const { levels, service, q, readableFrom, before, after, limit = limits.logPage } = listing;
+  const { levels, service, q, readableFrom, before, after, limit = logLimits.logPage } = listing;
   const where = createSqlConditions();
   if (levels !== undefined) where.and('level = any(?::text[])', levels);
   if (service !== undefined) where.and('service = ?', service);

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { builtParts } from '../../test/kit/built-parts.ts';
-import { limits } from '../core/limits.ts';
+import { coreLimits } from '../core/limits.ts';
 import type { LogEvent } from '../core/log-entry.ts';
+import { logLimits } from './limits.ts';
 import { createLog, type LogBook, type LogOptions } from './log.ts';
 
 function open(options: Partial<LogOptions> = {}): { log: LogBook; lines: string[] } {
@@ -63,11 +64,11 @@ describe('entries', () => {
   test('are kept up to the limit, the newest ones', () => {
     const { log } = open();
     const logger = log.for('hub');
-    const total = limits.logRing * 2 + 10;
+    const total = logLimits.logRing * 2 + 10;
     for (let i = 1; i <= total; i++) logger.info(`n${i}`);
     const entries = log.entries();
-    expect(entries).toHaveLength(limits.logRing);
-    expect(entries[0]?.message).toBe(`n${total - limits.logRing + 1}`);
+    expect(entries).toHaveLength(logLimits.logRing);
+    expect(entries[0]?.message).toBe(`n${total - logLimits.logRing + 1}`);
     expect(entries.at(-1)?.message).toBe(`n${total}`);
   });
 });
@@ -121,13 +122,13 @@ describe('secrets', () => {
 
   test('hide wherever they stand, whatever they are made of', () => {
     const secret = fc
-      .string({ minLength: limits.secretChars, maxLength: 40 })
+      .string({ minLength: logLimits.secretChars, maxLength: 40 })
       .filter((text) => /^[!-~]+$/.test(text) && !/^=+$/.test(text));
     fc.assert(
       fc.property(
         secret,
         fc.string({ unit: fc.constantFrom(' ', '=', '\n') }),
-        fc.nat(limits.logLineChars * 6),
+        fc.nat(coreLimits.logLineChars * 6),
         (value, near, before) => {
           const { log, lines } = open({ secrets: [value] });
           log.for('hub').info(`${' '.repeat(before)}${near}${value}${near}`);
@@ -175,17 +176,17 @@ describe('hostile text', () => {
         expect(lines).toHaveLength(1);
         // oxlint-disable-next-line no-control-regex -- control characters are what this is about
         expect(lines[0]).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/);
-        expect(log.entries()[0]?.message.length).toBeLessThanOrEqual(limits.logLineChars);
+        expect(log.entries()[0]?.message.length).toBeLessThanOrEqual(coreLimits.logLineChars);
       }),
     );
   });
 
   test('that is too long is cut with a mark, never within a character', () => {
     const { log } = open();
-    log.for('hub').info('😀'.repeat(limits.logLineChars));
-    log.for('hub').info(`x${'😀'.repeat(limits.logLineChars)}`);
+    log.for('hub').info('😀'.repeat(coreLimits.logLineChars));
+    log.for('hub').info(`x${'😀'.repeat(coreLimits.logLineChars)}`);
     for (const { message } of log.entries()) {
-      expect(message.length).toBeLessThanOrEqual(limits.logLineChars);
+      expect(message.length).toBeLessThanOrEqual(coreLimits.logLineChars);
       expect(message).toMatch(/^x?(?:😀)+…$/u);
     }
   });
@@ -258,17 +259,17 @@ describe('output', () => {
 test('entries about security stay in memory when the others are too many', () => {
   const { log } = open();
   log.security('api').warn('login failed', { user: 'ann' });
-  for (let i = 0; i < 3 * limits.logRing; i++) log.for('api').info(`noise ${i}`);
+  for (let i = 0; i < 3 * logLimits.logRing; i++) log.for('api').info(`noise ${i}`);
   log.security('api').warn('login failed', { user: 'bob' });
   const entries = log.entries();
-  expect(entries).toHaveLength(limits.logRing + 2);
+  expect(entries).toHaveLength(logLimits.logRing + 2);
   expect(entries.filter(({ message }) => message.startsWith('login')).map(({ message }) => message)).toEqual([
     'login failed user=ann',
     'login failed user=bob',
   ]);
   expect(entries.map(({ id }) => id)).toEqual(entries.map(({ id }) => id).sort((a, b) => a - b));
-  for (let i = 0; i < 3 * limits.securityRing; i++) log.security('api').warn(`attempt ${i}`);
-  expect(log.entries().length).toBeLessThanOrEqual(limits.logRing + limits.securityRing);
+  for (let i = 0; i < 3 * logLimits.securityRing; i++) log.security('api').warn(`attempt ${i}`);
+  expect(log.entries().length).toBeLessThanOrEqual(logLimits.logRing + logLimits.securityRing);
   log.clear();
   expect(log.entries()).toEqual([]);
 });
@@ -281,15 +282,15 @@ test('a service that says much does not push out what the others said; alone it 
     return found;
   };
   for (let i = 0; i < 30; i++) log.for('hub').info(`start ${i}`);
-  for (let i = 0; i < 5 * limits.logRing; i++) {
+  for (let i = 0; i < 5 * logLimits.logRing; i++) {
     log.for('server:loud').info(`stderr ${i}`);
     if (i % 100 === 0) log.for('server:quiet').info(`says ${i}`);
   }
-  expect(counts()).toEqual({ hub: 30, 'server:quiet': 50, 'server:loud': limits.logRing - 80 });
+  expect(counts()).toEqual({ hub: 30, 'server:quiet': 50, 'server:loud': logLimits.logRing - 80 });
   const entries = log.entries();
   expect(entries.map(({ id }) => id)).toEqual(entries.map(({ id }) => id).sort((a, b) => a - b));
-  expect(entries.at(-1)?.message).toBe(`stderr ${5 * limits.logRing - 1}`);
-  for (let i = 0; i < 2 * limits.logRing; i++) log.for(`server:${i}`).info('one of very many');
-  expect(log.entries().length).toBeLessThanOrEqual(limits.logRing);
-  expect(log.entries().at(-1)?.service).toBe(`server:${2 * limits.logRing - 1}`);
+  expect(entries.at(-1)?.message).toBe(`stderr ${5 * logLimits.logRing - 1}`);
+  for (let i = 0; i < 2 * logLimits.logRing; i++) log.for(`server:${i}`).info('one of very many');
+  expect(log.entries().length).toBeLessThanOrEqual(logLimits.logRing);
+  expect(log.entries().at(-1)?.service).toBe(`server:${2 * logLimits.logRing - 1}`);
 });

@@ -12,7 +12,7 @@ export interface LogBook extends LogFeed {
   security: LoggerFor;
   /**
    * Replaces the values that must never appear (values of `env` and `headers`, passwords); ones under
-   * `limits.secretChars` are left alone.
+   * `logLimits.secretChars` are left alone.
    */
   setSecrets(values: Iterable<string>): void;
   /** Text that came from a server, fit to be shown elsewhere too: without secrets, harmless, on one line. */

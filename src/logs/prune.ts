@@ -1,6 +1,6 @@
-import { limits } from '../core/limits.ts';
 import type { Queryable } from '../database/database.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
+import { logLimits } from './limits.ts';
 import { lowestId } from './record-ids.ts';
 
 /**
@@ -23,10 +23,10 @@ export function keepPruned(database: DatabaseHandle, retention: Retention): () =
   async function run(): Promise<void> {
     if (running) return;
     running = true;
-    await database.attempt((open) => prune(open, retention), limits.pruneEveryMs);
+    await database.attempt((open) => prune(open, retention), logLimits.pruneEveryMs);
     running = false;
   }
-  const timer = setInterval(() => void run(), limits.pruneEveryMs).unref();
+  const timer = setInterval(() => void run(), logLimits.pruneEveryMs).unref();
   const stopWatching = database.onChange(({ state }) => {
     if (state === 'ready') void run();
   });
@@ -82,11 +82,11 @@ async function removeWhere(
   for (let removed = 0; ;) {
     const [gone] = await database.query<{ n: number }>(
       `with gone as (
-         delete from ${table} where ctid = any(array(select ctid from ${table} where ${condition} limit ${limits.pruneRows})) returning 1
+         delete from ${table} where ctid = any(array(select ctid from ${table} where ${condition} limit ${logLimits.pruneRows})) returning 1
        ) select count(*)::int as n from gone`,
       values,
     );
     removed += gone?.n ?? 0;
-    if ((gone?.n ?? 0) < limits.pruneRows) return removed;
+    if ((gone?.n ?? 0) < logLimits.pruneRows) return removed;
   }
 }

@@ -1,10 +1,10 @@
-import { limits } from '../core/limits.ts';
 import type { LogEntry } from '../core/log-entry.ts';
+import { logLimits } from './limits.ts';
 
 /** The newest log entries, in memory. */
 export interface LogRing {
   add(entry: LogEntry): void;
-  /** Oldest first: `limits.logRing`, and besides those `limits.securityRing` about security. */
+  /** Oldest first: `logLimits.logRing`, and besides those `logLimits.securityRing` about security. */
   entries(): readonly LogEntry[];
   clear(): void;
 }
@@ -22,14 +22,14 @@ export function createLogRing(): LogRing {
       // Cut in batches: moving a whole ring for each entry would cost more than the entry.
       if (entry.security) {
         security.push(entry);
-        if (security.length >= limits.securityRing * 2) security = security.slice(-limits.securityRing);
+        if (security.length >= logLimits.securityRing * 2) security = security.slice(-logLimits.securityRing);
       } else {
         others.push(entry);
-        if (others.length >= limits.logRing * 2) others = fairShare(others, limits.logRing);
+        if (others.length >= logLimits.logRing * 2) others = fairShare(others, logLimits.logRing);
       }
     },
     entries: () =>
-      [...security.slice(-limits.securityRing), ...fairShare(others, limits.logRing)].sort((a, b) => a.id - b.id),
+      [...security.slice(-logLimits.securityRing), ...fairShare(others, logLimits.logRing)].sort((a, b) => a.id - b.id),
     clear() {
       security = [];
       others = [];

@@ -1,4 +1,4 @@
-import { limits } from '../core/limits.ts';
+import { logLimits } from './limits.ts';
 
 /** Where the text of a stream goes; a response of any HTTP framework. */
 export interface Sink {
@@ -10,7 +10,7 @@ export interface Sink {
 
 /** One reader of a stream. The code that opened it closes it when its connection ends. */
 export interface Reader {
-  /** Writes, or queues while the sink is full; one that is more than `limits.logReaderBytes` behind is cut off. */
+  /** Writes, or queues while the sink is full; one that is more than `logLimits.logReaderBytes` behind is cut off. */
   write(text: string): void;
   /** The sink takes more again. */
   drained(): void;
@@ -38,7 +38,7 @@ export function createReader(sink: Sink, onClose: () => void): Reader {
       if (!taken(text) && isOpen()) state = 'full';
     } else if (state === 'full') {
       queuedBytes += Buffer.byteLength(text);
-      if (queuedBytes > limits.logReaderBytes) close();
+      if (queuedBytes > logLimits.logReaderBytes) close();
       else queue.push(text);
     }
   }

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { emptyDatabase, silent } from '../../test/kit/databases.ts';
 import { until } from '../../test/kit/until.ts';
-import { limits } from '../core/limits.ts';
 import { createDatabase } from '../database/supervise.ts';
+import { logLimits } from './limits.ts';
 import { createLog } from './log.ts';
 import { createLogStore } from './log-store.ts';
 import { createLogStream } from './stream.ts';
@@ -168,7 +168,7 @@ test('a slow reader gets everything later; one that does not read at all is cut 
   expect(slow.messages()).toEqual(fast.messages());
 
   const line = 'x'.repeat(3_000);
-  for (let bytes = 0; bytes < limits.logReaderBytes + 10 * line.length; bytes += line.length) say(line);
+  for (let bytes = 0; bytes < logLimits.logReaderBytes + 10 * line.length; bytes += line.length) say(line);
   expect(stuck.state.closed).toBe(1);
   expect(stuck.chunks).toHaveLength(1);
   expect(stream.readers()).toBe(2);
@@ -189,7 +189,7 @@ test('a reader whose connection throws is dropped and the others go on', async (
 
 test('other events pass through to everybody; there is a bound on readers', async () => {
   const { stream } = await start();
-  const readers = Array.from({ length: limits.logReaders }, () => read(stream));
+  const readers = Array.from({ length: logLimits.logReaders }, () => read(stream));
   expect(() => read(stream)).toThrow(expect.objectContaining({ code: 'too_many' }));
   const [first] = readers;
   await until('the history is there', () => first?.frames().length === 1);
@@ -198,5 +198,5 @@ test('other events pass through to everybody; there is a bound on readers', asyn
   first?.reader.close();
   first?.reader.close();
   expect(first?.state.closed).toBe(1);
-  expect(stream.readers()).toBe(limits.logReaders - 1);
+  expect(stream.readers()).toBe(logLimits.logReaders - 1);
 });

@@ -1,6 +1,7 @@
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
+import { coreLimits } from '../core/limits.ts';
 import type { LogEntry, LogFeed } from '../core/log-entry.ts';
+import { logLimits } from './limits.ts';
 import { asAnswered, matcher } from './log-filter.ts';
 import type { LogFilter } from './log-filter.ts';
 import type { LogStore } from './log-store.ts';
@@ -19,8 +20,8 @@ export interface StreamOptions extends LogFilter {
 export interface LogStream {
   /**
    * Writes `{type:"initial", logs}`, then each new entry as it comes, until the reader is closed. With a last event id,
-   * `initial` has only what was missed and says `resumed:true`. Throws HubError `too_many` when `limits.logReaders` are
-   * open, `not_ready` after `close`.
+   * `initial` has only what was missed and says `resumed:true`. Throws HubError `too_many` when `logLimits.logReaders`
+   * are open, `not_ready` after `close`.
    */
   open(options: StreamOptions, sink: Sink): Reader;
   /** Sends another kind of event (`{type:"embedding-sync-progress", progress}`) to all readers. */
@@ -51,7 +52,7 @@ export function createLogStream(feed: LogFeed, store: LogStore): LogStream {
   });
   const heartbeat = setInterval(() => {
     for (const { reader } of readers) reader.beat();
-  }, limits.streamKeepAliveMs);
+  }, coreLimits.streamKeepAliveMs);
   heartbeat.unref();
 
   function send(event: { readonly type: string }): void {
@@ -62,9 +63,9 @@ export function createLogStream(feed: LogFeed, store: LogStore): LogStream {
   return {
     open(options, sink) {
       if (closed) throw new HubError('not_ready', 'The hub is stopping.');
-      if (readers.size >= limits.logReaders) {
+      if (readers.size >= logLimits.logReaders) {
         throw new HubError('too_many', 'Too many log streams are open. Close one, or try again later.', {
-          retryAfterMs: limits.streamKeepAliveMs,
+          retryAfterMs: coreLimits.streamKeepAliveMs,
         });
       }
       const open = openReader(options, sink, () => readers.delete(open));
@@ -116,7 +117,7 @@ function openReader(filter: LogFilter, sink: Sink, onClose: () => void): OpenRea
 
   function pass(id: number | undefined, text: string): void {
     if (early === undefined) reader.write(text);
-    else if (early.length < limits.logPage) early.push({ id, text });
+    else if (early.length < logLimits.logPage) early.push({ id, text });
     else reader.close(); // The history takes too long; the reader comes back and resumes.
   }
 

@@ -1,8 +1,8 @@
-import { limits } from '../core/limits.ts';
+import { logLimits } from './limits.ts';
 
 /**
  * When rows that wait are written: few of them together after a while, many of them soon, and never more often than
- * `limits.writeEveryMs`.
+ * `logLimits.writeEveryMs`.
  */
 export interface WriteTimer {
   /** Rows wait; so long they may. An earlier time that was set before stays. */
@@ -40,7 +40,7 @@ export function createWriteTimer(ring: () => void): WriteTimer {
 
   return {
     within,
-    soon: () => within(Math.max(0, beganAt + limits.writeEveryMs - performance.now())),
+    soon: () => within(Math.max(0, beganAt + logLimits.writeEveryMs - performance.now())),
     get isSet() {
       return timer !== undefined;
     },

@@ -1,9 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { silent } from '../../test/kit/databases.ts';
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import type { Database } from '../database/database.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
+import { logLimits } from './limits.ts';
 import { createWriter } from './writer.ts';
 
 /** A database that is there, and a writer that writes with `write`. */
@@ -73,19 +73,19 @@ test('few rows wait for company, and go together', async () => {
 test('many rows are written a few at a time, and no row alone because it came while others were written', async () => {
   const writes = await paced(2, 3_000, 20);
   expect(writes.length).toBeGreaterThan(20);
-  for (const [, rows] of writes) expect(Math.abs(rows - limits.writeSoonRows)).toBeLessThan(20);
+  for (const [, rows] of writes) expect(Math.abs(rows - logLimits.writeSoonRows)).toBeLessThan(20);
 });
 
 test('however many come, writing begins only so often, and takes all that is there', async () => {
   const writes = await paced(8, 3_000, 20);
   const gaps = writes.slice(1).map(([at], index) => at - (writes[index]?.[0] ?? 0));
-  for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(limits.writeEveryMs - 1);
+  for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(logLimits.writeEveryMs - 1);
   expect(writes.length).toBeGreaterThan(25);
-  expect(Math.max(...writes.map(([, rows]) => rows))).toBeLessThanOrEqual(limits.writeBatchRows);
+  expect(Math.max(...writes.map(([, rows]) => rows))).toBeLessThanOrEqual(logLimits.writeBatchRows);
 });
 
 test('rows that came faster than they could be written are written without a pause', async () => {
   const writes = await paced(50, 1_000, 20);
-  expect(Math.max(...writes.map(([, rows]) => rows))).toBe(limits.writeBatchRows);
+  expect(Math.max(...writes.map(([, rows]) => rows))).toBe(logLimits.writeBatchRows);
   expect(writes.reduce((sum, [, rows]) => sum + rows, 0)).toBeGreaterThan(25_000);
 });

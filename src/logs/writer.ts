@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Database } from '../database/database.ts';
 import { reasonOf, sqlState } from '../database/failure.ts';
+import { databaseLimits } from '../database/limits.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import { Journal, type JournalPlace } from './journal.ts';
+import { logLimits } from './limits.ts';
 import { createWriteTimer } from './write-timer.ts';
 
 /**
@@ -41,9 +42,9 @@ export interface Writer<T> {
   clear(work: () => Promise<void>): Promise<void>;
   counts(): WriteCounts;
   /**
-   * Writes what it can within `limits.databaseCloseMs`, and logs what it could not. Gives what became of the rows:
-   * those that wait are in the journal, which the next start writes, and those that are not in it are dropped. Later
-   * rows are dropped.
+   * Writes what it can within `databaseLimits.databaseCloseMs`, and logs what it could not. Gives what became of the
+   * rows: those that wait are in the journal, which the next start writes, and those that are not in it are dropped.
+   * Later rows are dropped.
    */
   close(): Promise<WriteCounts>;
 }
@@ -118,9 +119,9 @@ class BatchWriter<T> implements Writer<T> {
     if (!hasPlace) return isKept ? undefined : this.#lose();
     this.#queue.add(row);
     this.#marks.entered += 1;
-    if (this.#queue.size === limits.writeSoonRows) {
+    if (this.#queue.size === logLimits.writeSoonRows) {
       if (this.#canWrite) this.#pace.soon();
-    } else if (!this.#pace.isSet && this.#canWrite) this.#pace.within(limits.writeBatchMs);
+    } else if (!this.#pace.isSet && this.#canWrite) this.#pace.within(logLimits.writeBatchMs);
   }
 
   afterKeeping(done: () => void): void {
@@ -168,7 +169,7 @@ class BatchWriter<T> implements Writer<T> {
   async close(): Promise<WriteCounts> {
     if (this.#isClosed) return this.counts();
     const { log, rows } = this.#options;
-    await this.flush(limits.databaseCloseMs);
+    await this.flush(databaseLimits.databaseCloseMs);
     this.#isClosed = true;
     this.#pace.stop();
     this.#stopWatching();
@@ -214,7 +215,7 @@ class BatchWriter<T> implements Writer<T> {
       if (good && this.#onlyInJournal > 0) good = await this.#replay();
       this.#isDraining = false;
       if (marks.left === marks.entered && this.#onlyInJournal === 0) this.#journal?.empty();
-      if (good && this.#canWrite && (this.#queue.size >= limits.writeSoonRows || this.#onlyInJournal > 0))
+      if (good && this.#canWrite && (this.#queue.size >= logLimits.writeSoonRows || this.#onlyInJournal > 0))
         this.#pace.soon();
     });
   }
@@ -223,8 +224,8 @@ class BatchWriter<T> implements Writer<T> {
   async #replay(): Promise<boolean> {
     return (
       (await this.#journal?.replay(this.#marks.left, async (found) => {
-        for (let from = 0; from < found.length; from += limits.writeBatchRows) {
-          if (!(await this.#writeSome(found.slice(from, from + limits.writeBatchRows))).isDone) return false;
+        for (let from = 0; from < found.length; from += logLimits.writeBatchRows) {
+          if (!(await this.#writeSome(found.slice(from, from + logLimits.writeBatchRows))).isDone) return false;
         }
         return true;
       })) ?? true
@@ -233,7 +234,7 @@ class BatchWriter<T> implements Writer<T> {
 
   /** False when the rest has to wait. */
   async #writeBatch(): Promise<boolean> {
-    const { left, isDone } = await this.#writeSome(this.#queue.oldest(limits.writeBatchRows));
+    const { left, isDone } = await this.#writeSome(this.#queue.oldest(logLimits.writeBatchRows));
     this.#leave(left);
     return isDone;
   }
@@ -253,7 +254,7 @@ class BatchWriter<T> implements Writer<T> {
     if (counts.failing)
       log.warn(`Cannot write ${rows}; they are kept and tried again`, { error: reasonOf(outcome.error) });
     if (outcome.error !== undefined) {
-      if (this.#canWrite) this.#pace.within(limits.databaseRetryMaxMs);
+      if (this.#canWrite) this.#pace.within(databaseLimits.databaseRetryMaxMs);
       return { left, isDone: false };
     }
     if (this.#unsaid > 0)

@@ -1,10 +1,11 @@
+import { authLimits } from '../auth/limits.ts';
 import { userOf } from '../core/access/rules.ts';
 import { type NewActivity, searchServer } from '../core/activity.ts';
-import { limits } from '../core/limits.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import { scopeId } from '../core/access/scope.ts';
 import { type Principal, principalId } from '../core/access/principal.ts';
 import type { Settings } from '../core/settings/types.ts';
+import { logLimits } from '../logs/limits.ts';
 import type { RefusedCall } from './refused-call.ts';
 import type { FinishedCall } from './relay-options.ts';
 import type { ClientRequest } from './request.ts';
@@ -69,12 +70,12 @@ export function smartActivityOf(use: SmartUse, settings: Settings, searches: Sea
   }
   const { query = '', results = [] } = search ?? {};
   const searchId = searches.note(request, { query, results });
-  const kept = results.slice(0, limits.activityResults).map(({ target: { server, key }, score }) => ({
+  const kept = results.slice(0, logLimits.activityResults).map(({ target: { server, key }, score }) => ({
     server,
     tool: key,
     score: shownScore(score),
   }));
-  const words = storesQueries(settings) && { query: query.slice(0, limits.searchEchoChars) };
+  const words = storesQueries(settings) && { query: query.slice(0, logLimits.searchEchoChars) };
   return { ...common, kind: 'search', server: searchServer, tool: 'search_tools', searchId, ...words, results: kept };
 }
 
@@ -127,7 +128,7 @@ function who(principal: Principal, settings: Settings): Who {
   if (!found) {
     found = lookUp(principal, settings);
     // Bounded: each token of a deleted account adds an entry.
-    if (ofSettings.size < limits.verifiedTokens) ofSettings.set(id, found);
+    if (ofSettings.size < authLimits.verifiedTokens) ofSettings.set(id, found);
   }
   return found;
 }
@@ -178,6 +179,6 @@ function traceIdIn(traceparent: unknown): string | undefined {
 
 function payloads(input: string | undefined, output: FinishedCall['answer']): { input?: string; output?: string } {
   // Of a large one, what is left when it is cut: no character has more than four bytes.
-  const kept = typeof output === 'object' ? output.slice(0, limits.activityPayloadChars * 4 + 4).toString() : output;
+  const kept = typeof output === 'object' ? output.slice(0, logLimits.activityPayloadChars * 4 + 4).toString() : output;
   return { ...(input !== undefined && { input }), ...(kept !== undefined && { output: kept }) };
 }

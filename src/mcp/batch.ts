@@ -1,4 +1,4 @@
-import { limits } from '../core/limits.ts';
+import { coreLimits } from '../core/limits.ts';
 import { errorResponseText, rpcErrors } from '../core/protocol/rpc.ts';
 import type { Reply } from './reply.ts';
 
@@ -18,7 +18,7 @@ export function batchReplies(whole: Reply, ids: readonly string[]): readonly Rep
     const answer = (text: string): void => {
       if (answered) return;
       answered = true;
-      const fits = chars + text.length <= limits.upstreamMessageBytes;
+      const fits = chars + text.length <= coreLimits.upstreamMessageBytes;
       answers.push(fits ? text : errorResponseText(id, rpcErrors.invalidRequest, tooLarge));
       if (fits) chars += text.length;
       if (answers.length === ids.length) whole.answer(`[${answers.join(',')}]`);

@@ -1,9 +1,9 @@
 import type { Target } from '../core/access/view.ts';
 import { LargeText } from '../core/json/large-text.ts';
 import { editObject } from '../core/json/text.ts';
-import { limits } from '../core/limits.ts';
 import type { LargeAnswer } from '../core/protocol/large-answer.ts';
 import { isObject, rpcErrors } from '../core/protocol/rpc.ts';
+import { mcpLimits } from './limits.ts';
 import type { RelayOptions } from './relay-options.ts';
 import type { ClientRequest } from './request.ts';
 
@@ -54,7 +54,7 @@ function withBoundState(
   result: string,
 ): string {
   if (resultType !== 'input_required' || typeof state !== 'string') return result;
-  const sealed = states.seal(request, target, { kind: 'server', state }, limits.requestStateMs);
+  const sealed = states.seal(request, target, { kind: 'server', state }, mcpLimits.requestStateMs);
   return editObject(result, { requestState: JSON.stringify(sealed) });
 }
 

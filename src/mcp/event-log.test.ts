@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
-import { limits } from '../core/limits.ts';
 import { createEventLogs } from './event-log.ts';
+import { mcpLimits } from './limits.ts';
 
 function logs(now?: () => number) {
   const all = createEventLogs(now);
@@ -36,21 +36,21 @@ test('ids are never given twice, not even by another hub', () => {
 test('one stream, one session and all together have bounds; the youngest event always stays', () => {
   const all = logs();
   const busy = all.begin('busy', 'p');
-  for (let i = 0; i < limits.replayEvents + 10; i++) busy.add('x');
-  expect(busy.events).toHaveLength(limits.replayEvents);
-  expect(busy.events.at(-1)?.place).toBe(limits.replayEvents + 10);
+  for (let i = 0; i < mcpLimits.replayEvents + 10; i++) busy.add('x');
+  expect(busy.events).toHaveLength(mcpLimits.replayEvents);
+  expect(busy.events.at(-1)?.place).toBe(mcpLimits.replayEvents + 10);
 
-  const half = 'x'.repeat(limits.replaySessionChars / 2);
+  const half = 'x'.repeat(mcpLimits.replaySessionChars / 2);
   const [first, second] = [all.begin('large', 'p'), all.begin('large', 'p')];
   for (const log of [first, second]) for (let i = 0; i < 3; i++) log.add(half);
-  expect(first.chars + second.chars).toBeLessThanOrEqual(limits.replaySessionChars);
+  expect(first.chars + second.chars).toBeLessThanOrEqual(mcpLimits.replaySessionChars);
   expect(second.events.at(-1)?.place).toBe(3);
-  second.add('x'.repeat(limits.replaySessionChars + 1));
+  second.add('x'.repeat(mcpLimits.replaySessionChars + 1));
   expect(second.events.map(({ place }) => place)).toEqual([4]);
-  expect(busy.events).toHaveLength(limits.replayEvents);
+  expect(busy.events).toHaveLength(mcpLimits.replayEvents);
 
   for (let i = 0; i < 40; i++) all.begin(`session ${i}`, 'p').add(half);
-  expect(all.chars).toBeLessThanOrEqual(limits.replayChars);
+  expect(all.chars).toBeLessThanOrEqual(mcpLimits.replayChars);
   expect(busy.events).toEqual([]);
 });
 
@@ -70,7 +70,7 @@ test('what is dropped, and what belongs to a session that ended, takes no room',
 test('of one principal only so many calls wait for their clients; the oldest gives way, and nobody else’s', () => {
   const all = logs();
   const over: string[] = [];
-  const ends = ['bob', ...Array.from({ length: limits.resumeWaiting }, (_, i) => `ann ${i}`)].map((name) =>
+  const ends = ['bob', ...Array.from({ length: mcpLimits.resumeWaiting }, (_, i) => `ann ${i}`)].map((name) =>
     all.wait(name.slice(0, 3), () => over.push(name)),
   );
   expect(over).toEqual([]);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { LargeText } from '../core/json/large-text.ts';
-import { limits } from '../core/limits.ts';
 import type { HttpResponse } from '../wire/http.ts';
+import { mcpLimits } from './limits.ts';
 
 /** A message that was sent on a stream, under its place there. */
 export interface SentEvent {
@@ -80,7 +80,7 @@ export class EventLog {
   }
 }
 
-/** Whose messages are kept for clients that come back, within `limits.replay…`. */
+/** Whose messages are kept for clients that come back, within `mcpLimits.replay…`. */
 export interface EventLogs {
   /** The log of a new stream; `kind` is the first character of its name. */
   begin(sid: string, kind: 'p' | 'g'): EventLog;
@@ -92,7 +92,7 @@ export interface EventLogs {
   /** Nothing of this stream will be asked for any more. */
   drop(log: EventLog): void;
   /**
-   * Waits for a client to come back to its call: `over` comes after `limits.resumeGraceMs`, or as soon as too many
+   * Waits for a client to come back to its call: `over` comes after `mcpLimits.resumeGraceMs`, or as soon as too many
    * calls of the same owner wait. The function returned ends the waiting.
    */
   wait(owner: string, over: () => void): () => void;
@@ -105,7 +105,7 @@ export interface EventLogs {
 
 export function createEventLogs(now: () => number = Date.now): EventLogs {
   const store = new Store(now);
-  const timer = setInterval(() => store.expire(), limits.replaySweepMs).unref();
+  const timer = setInterval(() => store.expire(), mcpLimits.replaySweepMs).unref();
   const waiting = new Map<string, Set<() => void>>();
   return {
     begin: (sid, kind) => store.begin(sid, kind),
@@ -123,11 +123,11 @@ export function createEventLogs(now: () => number = Date.now): EventLogs {
         end();
         over();
       };
-      const grace = setTimeout(giveUp, limits.resumeGraceMs).unref();
+      const grace = setTimeout(giveUp, mcpLimits.resumeGraceMs).unref();
       own.add(giveUp);
       const [oldest] = own;
       // A client that left so many calls is not expected to come back to them.
-      if (own.size > limits.resumeWaiting) oldest?.();
+      if (own.size > mcpLimits.resumeWaiting) oldest?.();
       return end;
     },
     endSession: (sid) => store.endSession(sid),
@@ -172,11 +172,11 @@ class Store {
     log.push(event);
     log.touchedAt = this.now();
     this.#weigh(log, sizeOf(event));
-    if (log.events.length > limits.replayEvents) this.#forgetOldest(log);
+    if (log.events.length > mcpLimits.replayEvents) this.#forgetOldest(log);
     // The newest event stays, however large it is: it may be the answer.
-    while (charsOf(own) > limits.replaySessionChars && this.#forgetOldest(oldest(own, log))) {}
+    while (charsOf(own) > mcpLimits.replaySessionChars && this.#forgetOldest(oldest(own, log))) {}
     for (const other of this.#logs.values()) {
-      if (this.chars <= limits.replayChars) break;
+      if (this.chars <= mcpLimits.replayChars) break;
       if (other !== log) this.drop(other);
     }
   }
@@ -194,7 +194,7 @@ class Store {
   }
 
   expire(): void {
-    const before = this.now() - limits.replayMs;
+    const before = this.now() - mcpLimits.replayMs;
     for (const log of this.#logs.values()) if (log.touchedAt < before) this.drop(log);
   }
 

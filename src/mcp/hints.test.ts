@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { entry, group, server, settings } from '../../test/kit/snapshots.ts';
 import type { CacheHints } from '../core/catalogue.ts';
-import { limits } from '../core/limits.ts';
 import { anonymous, type Principal } from '../core/access/principal.ts';
 import type { View } from '../core/access/view.ts';
 import { createHints } from './hints.ts';
+import { mcpLimits } from './limits.ts';
 
 type Visibility = 'public' | 'private' | 'group' | undefined;
 
@@ -43,7 +43,7 @@ const open = { tools: { ttlMs: 5_000, scope: 'public' } } as const;
 test('a list may be kept for as long as the least patient of its servers says, and never longer than the hub vouches', () => {
   expect(hintsFor({ hints: [open, { tools: { ttlMs: 3_000, scope: 'public' } }] }).of()).toContain('"ttlMs":3000');
   expect(hintsFor({ hints: [{ tools: { ttlMs: 9e9, scope: 'public' } }] }).of()).toContain(
-    `"ttlMs":${limits.listTtlMs},`,
+    `"ttlMs":${mcpLimits.listTtlMs},`,
   );
   for (const silent of [[open, undefined], [open, { prompts: open.tools }], []]) {
     expect(hintsFor({ hints: silent }).of()).toBe('"ttlMs":0,"cacheScope":"private"');

@@ -1,10 +1,10 @@
 import type { CacheHints, ItemKind } from '../core/catalogue.ts';
-import { limits } from '../core/limits.ts';
 import type { Principal } from '../core/access/principal.ts';
 import { showsMoreToSome } from '../core/access/rules.ts';
 import type { Scope } from '../core/access/scope.ts';
 import type { Settings } from '../core/settings/types.ts';
 import type { View } from '../core/access/view.ts';
+import { mcpLimits } from './limits.ts';
 
 /**
  * What clients and caches on the way may do with what the hub lists (2026-07-28, Caching), as the two members of the
@@ -42,7 +42,7 @@ export function createHints({ settings, hints, needsCredential }: HintOptions): 
     const said = view.smart && kind === 'tools' ? [undefined] : view.servers.map((server) => hints(server)?.[kind]);
     const all = said.length === 0 ? [undefined] : said;
     const now = {
-      ttlMs: Math.min(limits.listTtlMs, ...all.map((hint) => hint?.ttlMs ?? 0)),
+      ttlMs: Math.min(mcpLimits.listTtlMs, ...all.map((hint) => hint?.ttlMs ?? 0)),
       isPublic: all.every((hint) => hint?.scope === 'public'),
     };
     known.set(kind, now);

@@ -4,7 +4,6 @@ import type { Outside } from '../core/access/outside.ts';
 import { needsCredential, userOf } from '../core/access/rules.ts';
 import { errorTable, errorText, HubError } from '../core/errors.ts';
 import { thenMaybe } from '../core/then-maybe.ts';
-import { limits } from '../core/limits.ts';
 import { anonymous, type Principal } from '../core/access/principal.ts';
 import { memoizeLast } from '../core/memoize-last.ts';
 import { errorResponseText, rpcErrors } from '../core/protocol/rpc.ts';
@@ -15,6 +14,7 @@ import type { BodyLimit } from './body.ts';
 import { type EndpointOptions, refuseUnexpected, serveMcp } from './endpoint.ts';
 import { corsHeaders, type Guard, preflightHeaders } from './guard.ts';
 import { createLegacySse } from './legacy-sse.ts';
+import { mcpLimits } from './limits.ts';
 import { refuse, type RequestContext } from './request-context.ts';
 
 /**
@@ -254,7 +254,7 @@ function bodyLimitOf(
   principal: Principal,
   { settings, bodies }: Pick<HttpEntryOptions, 'settings' | 'bodies'>,
 ): BodyLimit {
-  const maxBytes = settings().system.routing.jsonBodyBytes ?? limits.requestBodyBytes;
+  const maxBytes = settings().system.routing.jsonBodyBytes ?? mcpLimits.requestBodyBytes;
   return { maxBytes, budget: bodies, isKnown: principal.kind !== 'anonymous' };
 }
 

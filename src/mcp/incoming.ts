@@ -1,11 +1,12 @@
 import { HubError } from '../core/errors.ts';
+import { coreLimits } from '../core/limits.ts';
 import { thenMaybe } from '../core/then-maybe.ts';
 import { isNestedDeeperThan } from '../core/json/nesting.ts';
 import { elements } from '../core/json/text.ts';
-import { limits } from '../core/limits.ts';
 import { packedBody } from '../core/protocol/packed-body.ts';
 import { isObject, isRpcId, type RpcMessage, rpcErrors } from '../core/protocol/rpc.ts';
 import { readBody } from './body.ts';
+import { mcpLimits } from './limits.ts';
 import { refuse, type RequestContext } from './request-context.ts';
 
 /** A message with its exact text. */
@@ -87,12 +88,17 @@ class InvalidRequest extends Error {}
 /** Throws SyntaxError for what is not JSON, InvalidRequest for JSON that is no message, or nested too deep. */
 function messagesOf(body: string): Received | Received[] {
   const text = body.replace(/^\uFEFF/, '');
-  if (isNestedDeeperThan(text, limits.nesting)) {
-    throw new InvalidRequest(`Invalid request: the message is nested more than ${limits.nesting} levels deep.`);
+  if (isNestedDeeperThan(text, coreLimits.nesting)) {
+    throw new InvalidRequest(`Invalid request: the message is nested more than ${coreLimits.nesting} levels deep.`);
   }
   const parsed: unknown = JSON.parse(text);
   if (isMessage(parsed)) return { message: parsed, text };
-  if (Array.isArray(parsed) && parsed.length > 0 && parsed.length <= limits.batchMessages && parsed.every(isMessage)) {
+  if (
+    Array.isArray(parsed) &&
+    parsed.length > 0 &&
+    parsed.length <= mcpLimits.batchMessages &&
+    parsed.every(isMessage)
+  ) {
     const texts = elements(text);
     return parsed.map((message, i) => ({ message, text: texts[i] ?? '' }));
   }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { limits } from '../core/limits.ts';
 import { isObject, resultText, type RpcMessage } from '../core/protocol/rpc.ts';
 import type { Views } from '../core/access/view.ts';
 import { type Announcer, type ChangedList, changedMethod } from './announcer.ts';
+import { mcpLimits } from './limits.ts';
 import { metaKeys } from './revisions.ts';
 import type { Streams } from './stream.ts';
 import { withSubscription } from './subscribe.ts';
@@ -50,7 +50,7 @@ export function listen(context: RequestContext, message: RpcMessage, id: string,
   // Nothing may precede the acknowledgement, and nothing may be lost.
   const say = (text: string): void => {
     if (acknowledged) stream.send(text);
-    else if (early.length < limits.subscriptionsPerSession) early.push(text);
+    else if (early.length < mcpLimits.subscriptionsPerSession) early.push(text);
   };
   const stopListening = options.announcer.add({
     principal,
@@ -98,7 +98,7 @@ function subscribeAll(
   tell: (text: string) => void,
 ): Subscribed {
   if (!Array.isArray(asked)) return { agreed: undefined, end: () => undefined };
-  const uris = new Set(asked.filter((uri) => typeof uri === 'string').slice(0, limits.subscriptionsPerSession));
+  const uris = new Set(asked.filter((uri) => typeof uri === 'string').slice(0, mcpLimits.subscriptionsPerSession));
   const refused = new Set<string>();
   const releases: (() => void)[] = [];
   let ended = false;
@@ -114,7 +114,7 @@ function subscribeAll(
       refused.add(uri);
     }
   });
-  const done = Promise.race([Promise.all(adding), sleep(limits.subscribeWaitMs, undefined, { ref: false })]);
+  const done = Promise.race([Promise.all(adding), sleep(mcpLimits.subscribeWaitMs, undefined, { ref: false })]);
   return {
     agreed: done.then(() => [...uris].filter((uri) => !refused.has(uri))),
     end() {

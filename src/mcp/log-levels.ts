@@ -1,10 +1,11 @@
 import type { Offer } from '../core/catalogue.ts';
-import { limits } from '../core/limits.ts';
 import type { Principal } from '../core/access/principal.ts';
 import type { Scope } from '../core/access/scope.ts';
 import { statelessRevision } from '../core/protocol/stateless.ts';
 import type { Views } from '../core/access/view.ts';
 import { withTimeout } from '../core/with-timeout.ts';
+import { upstreamLimits } from '../upstream/limits.ts';
+import { mcpLimits } from './limits.ts';
 import { lower } from './log-level.ts';
 
 /** A connection that may be told from which severity on its server is to log; `upstream/connection.ts` is one. */
@@ -85,7 +86,7 @@ export function createLogLevels(
     if (before?.about === about && before.level === level) return nothing;
     told.set(connection, { about, level });
     // The server may ignore it: what each client gets is decided by the hub.
-    return connection.ask('logging/setLevel', JSON.stringify({ level }), limits.subscribeAnswerMs).then(
+    return connection.ask('logging/setLevel', JSON.stringify({ level }), upstreamLimits.subscribeAnswerMs).then(
       () => undefined,
       () => undefined,
     );
@@ -128,7 +129,7 @@ export function createLogLevels(
   function need(connection: LoggingConnection, level: string): Promise<void> {
     const before = needs.get(connection);
     const alive = before && before.until > now() ? before.level : level;
-    needs.set(connection, { level: lower(level, alive), until: now() + limits.logNeedMs });
+    needs.set(connection, { level: lower(level, alive), until: now() + mcpLimits.logNeedMs });
     return raiseTo(connection, level);
   }
 
@@ -137,21 +138,21 @@ export function createLogLevels(
     timer ??= setTimeout(() => {
       timer = undefined;
       reconcile();
-    }, limits.setLevelWaitMs).unref();
+    }, mcpLimits.setLevelWaitMs).unref();
   }
 
   return {
     async set(sid, wish) {
       kept.delete(sid);
-      if (kept.size >= limits.wantedLogLevels) kept.delete(kept.keys().next().value ?? '');
-      kept.set(sid, { ...wish, until: now() + limits.logWishMs });
+      if (kept.size >= mcpLimits.wantedLogLevels) kept.delete(kept.keys().next().value ?? '');
+      kept.set(sid, { ...wish, until: now() + mcpLimits.logWishMs });
       soon();
       const { servers } = views.get(wish.principal, wish.scope);
       const telling = servers.map((server) => raiseTo(shared(server), wish.level));
       for (const connection of ofUser(wish.principal))
         if (servers.includes(connection.server.name)) telling.push(need(connection, wish.level));
       for (const connection of own(sid)) telling.push(tell(connection, wish.level));
-      await withTimeout(Promise.all(telling), limits.setLevelWaitMs);
+      await withTimeout(Promise.all(telling), mcpLimits.setLevelWaitMs);
     },
     need,
     connected(sid, connection) {

@@ -1,14 +1,14 @@
 import type { LargeText } from '../core/json/large-text.ts';
-import { limits } from '../core/limits.ts';
 import { largeWork, type TurnBudget } from '../core/turn-budget.ts';
 import type { HttpResponse } from '../wire/http.ts';
+import { mcpLimits } from './limits.ts';
 
 /** What of large messages waits in this process for clients that have not read it, in bytes. */
 let unsentBytes = 0;
 
 /** Whether one more large message of this size may wait for its client. */
 export function hasRoomFor(bytes: number): boolean {
-  return unsentBytes + bytes <= limits.largeUnsentBytes;
+  return unsentBytes + bytes <= mcpLimits.largeUnsentBytes;
 }
 
 /** The bytes that wait, for tests. */
@@ -93,7 +93,7 @@ export class PacedWriter {
       }
       this.#budget.spend(part.length);
       this.#count(-part.length);
-      if (!this.#res.write(part, this.#read) && this.#res.writableLength > limits.largeAheadBytes) {
+      if (!this.#res.write(part, this.#read) && this.#res.writableLength > mcpLimits.largeAheadBytes) {
         this.#isBehind = true;
         return;
       }
@@ -106,7 +106,7 @@ export class PacedWriter {
 
   /** The client, or the kernel for it, has taken a piece. */
   readonly #read = (): void => {
-    if (!this.#isBehind || this.#res.writableLength > limits.largeAheadBytes / 2) return;
+    if (!this.#isBehind || this.#res.writableLength > mcpLimits.largeAheadBytes / 2) return;
     this.#isBehind = false;
     this.#budget.later(this.#go);
   };

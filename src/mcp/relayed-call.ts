@@ -7,7 +7,6 @@ import {
 import { errorText, HubError } from '../core/errors.ts';
 import type { LargeText } from '../core/json/large-text.ts';
 import { type Edits, editObject, memberText } from '../core/json/text.ts';
-import { limits } from '../core/limits.ts';
 import {
   errorResponseText,
   isObject,
@@ -20,6 +19,7 @@ import type { LargeAnswer } from '../core/protocol/large-answer.ts';
 import { metaKeys, statelessRevision } from '../core/protocol/stateless.ts';
 import type { Target } from '../core/access/view.ts';
 import { type FindTarget, unknownTarget } from './address.ts';
+import { mcpLimits } from './limits.ts';
 import { requestFromSession, noClientToAsk } from './server-requests/server-requests.ts';
 import { withoutRounds } from './server-requests/continued-request.ts';
 import { abilitiesFor } from './server-requests/client-of.ts';
@@ -120,7 +120,7 @@ export class RelayedCall implements RelayExchange, Cancellable, SuspendableCall 
 
   async startWhenAvailable(edits: Edits): Promise<void> {
     try {
-      await this.#connection.available(limits.waitForConnectionMs);
+      await this.#connection.available(mcpLimits.waitForConnectionMs);
     } catch (error) {
       if (error instanceof HubError) return this.failed(error);
       throw error;
@@ -252,7 +252,7 @@ export class RelayedCall implements RelayExchange, Cancellable, SuspendableCall 
     const { server } = this.target;
     const fail = (why: string): void => this.#fail(new HubError('upstream_failed', why));
     if (!session) return fail(`Server "${server}" asks the client something, and nobody can be asked here.`);
-    if (++this.#rounds > limits.askRounds) return fail(`Server "${server}" asks too often.`);
+    if (++this.#rounds > mcpLimits.askRounds) return fail(`Server "${server}" asks too often.`);
     this.#round = beginRound(result, {
       server,
       put: (ask) => requestFromSession(session, ask, this.#options.serverRequests, this.reply),

@@ -3,7 +3,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { until } from '../../test/kit/until.ts';
-import { limits } from '../core/limits.ts';
+import { mcpLimits } from './limits.ts';
 import { PostReply } from './reply.ts';
 import { createStreams } from './stream.ts';
 
@@ -39,7 +39,7 @@ test('progress that a client does not read is left out, and the answer comes all
   const { res, read } = await unreadResponse();
   const reply = new PostReply(res, true, {});
   for (let i = 0; i < 2_000; i++) reply.notify(line);
-  expect(res.writableLength).toBeLessThan(limits.notifyBacklogBytes * 2);
+  expect(res.writableLength).toBeLessThan(mcpLimits.notifyBacklogBytes * 2);
   reply.answer('{"id":"the answer"}');
   expect(await read()).toContain('data: {"id":"the answer"}\n\n');
 });
@@ -47,7 +47,7 @@ test('progress that a client does not read is left out, and the answer comes all
 test('an answer that is not read waits for a while only', async () => {
   const { res } = await unreadResponse();
   new PostReply(res, false, {}).answer(`{"text":"${'x'.repeat(20_000_000)}"}`);
-  expect(res.socket?.timeout).toBe(limits.unreadMs);
+  expect(res.socket?.timeout).toBe(mcpLimits.unreadMs);
   res.socket?.emit('timeout');
   expect(res.destroyed).toBe(true);
 });
@@ -58,7 +58,7 @@ test('a stream takes a message of any size, and is dropped when too much of it s
   const { res, gone } = await unreadResponse();
   let closed = 0;
   const stream = streams.open(res, {}, () => void closed++);
-  stream.send(`{"text":"${'x'.repeat(limits.streamBacklogBytes + 8_000_000)}"}`);
+  stream.send(`{"text":"${'x'.repeat(mcpLimits.streamBacklogBytes + 8_000_000)}"}`);
   expect(gone()).toBe(false);
   stream.send('{}');
   expect(gone()).toBe(true);

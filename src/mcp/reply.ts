@@ -1,7 +1,7 @@
 import { LargeText } from '../core/json/large-text.ts';
-import { limits } from '../core/limits.ts';
 import type { HttpResponse } from '../wire/http.ts';
 import type { EventLog, EventLogs } from './event-log.ts';
+import { mcpLimits } from './limits.ts';
 import { PacedWriter } from './paced-writer.ts';
 
 /**
@@ -52,8 +52,8 @@ export interface Resumable {
 
 /**
  * The answer to a POST: plain JSON, or an event stream from the moment something has to precede it. A stream that gave
- * out an id outlives its connection for `limits.resumeGraceMs`: a client that can come back does not cancel by leaving
- * (2025-11-25, Sending Messages; decisions/0021).
+ * out an id outlives its connection for `mcpLimits.resumeGraceMs`: a client that can come back does not cancel by
+ * leaving (2025-11-25, Sending Messages; decisions/0021).
  */
 export class PostReply implements Reply {
   gone: (() => void) | undefined;
@@ -81,14 +81,14 @@ export class PostReply implements Reply {
 
   notify(text: string): void {
     if (!this.#startStream()) return;
-    if (this.#attached && this.#res.writableLength > limits.notifyBacklogBytes) return;
+    if (this.#attached && this.#res.writableLength > mcpLimits.notifyBacklogBytes) return;
     this.#event(text);
   }
 
   ask(text: string): boolean {
     if (!this.#startStream()) return false;
     // A client that does not read cannot answer.
-    if (this.#attached && this.#res.writableLength > limits.notifyBacklogBytes) return false;
+    if (this.#attached && this.#res.writableLength > mcpLimits.notifyBacklogBytes) return false;
     this.#event(text);
     return true;
   }
@@ -223,7 +223,7 @@ export class PostReply implements Reply {
  * without a time limit.
  */
 export function dropUnread(res: HttpResponse): void {
-  res.setTimeout(limits.unreadMs, () => res.destroy());
+  res.setTimeout(mcpLimits.unreadMs, () => res.destroy());
 }
 
 /** One SSE event that carries one message. JSON text cannot hold a raw line break except as white space. */
@@ -244,5 +244,5 @@ export function writeFrame(writer: PacedWriter, text: string | LargeText, id?: s
  * Messages, 6).
  */
 export function primingEvent(id: string): string {
-  return `id: ${id}\nretry: ${limits.streamRetryMs}\ndata: \n\n`;
+  return `id: ${id}\nretry: ${mcpLimits.streamRetryMs}\ndata: \n\n`;
 }

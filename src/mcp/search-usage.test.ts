@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { limits } from '../core/limits.ts';
 import type { Principal } from '../core/access/principal.ts';
+import { mcpLimits } from './limits.ts';
 import type { ClientRequest } from './request.ts';
 import { createSearchUsage } from './search-usage.ts';
 
@@ -52,20 +52,20 @@ test('is forgotten after a while, and when there are many', () => {
   const { note, rank, later } = usage();
   const ann = { principal: user('ann') };
   note(ann, 'old', 'a');
-  later(limits.searchLinkMs + 1);
+  later(mcpLimits.searchLinkMs + 1);
   expect(rank(ann, 'a')).toBeUndefined();
-  for (let n = 0; n <= limits.searchesPerAsker; n++) note(ann, `${n}`, `tool ${n}`);
+  for (let n = 0; n <= mcpLimits.searchesPerAsker; n++) note(ann, `${n}`, `tool ${n}`);
   expect([rank(ann, 'tool 0'), rank(ann, 'tool 1')]).toEqual([undefined, '1 1']);
-  for (let n = 0; n < limits.searchAskers; n++) note({ principal: user(`user ${n}`) }, 'x', 'y');
+  for (let n = 0; n < mcpLimits.searchAskers; n++) note({ principal: user(`user ${n}`) }, 'x', 'y');
   expect([rank(ann, 'tool 1'), rank({ principal: user('user 0') }, 'y')]).toEqual([undefined, 'x 1']);
 });
 
 test('when there are too many, it is whoever was silent longest that is forgotten', () => {
   const { note, rank, later } = usage();
   const asker = (n: number) => ({ principal: user(`user ${n}`) });
-  for (let n = 0; n < limits.searchAskers; n++) note(asker(n), 'x', 'y');
+  for (let n = 0; n < mcpLimits.searchAskers; n++) note(asker(n), 'x', 'y');
   later(1);
   note(asker(0), 'again', 'z');
-  note(asker(limits.searchAskers), 'x', 'y');
+  note(asker(mcpLimits.searchAskers), 'x', 'y');
   expect([rank(asker(0), 'y'), rank(asker(1), 'y'), rank(asker(2), 'y')]).toEqual(['x 1', undefined, 'x 1']);
 });

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { limits } from '../core/limits.ts';
 import { principalId } from '../core/access/principal.ts';
 import type { Target } from '../core/access/view.ts';
+import { logLimits } from '../logs/limits.ts';
+import { mcpLimits } from './limits.ts';
 import { type ClientRequest, stateOwner } from './request.ts';
 import type { FoundTool } from './smart.ts';
 
@@ -53,18 +54,18 @@ export function createSearchUsage(now: () => number = Date.now): SearchUsage {
       const asker = askerOf(request);
       const id = randomUUID();
       const ranks = new Map(results.map(({ target }, index) => [keyOf(target), index + 1]));
-      const last: Noted = { id, query: query.slice(0, limits.searchEchoChars), at: now(), ranks };
+      const last: Noted = { id, query: query.slice(0, logLimits.searchEchoChars), at: now(), ranks };
       const known = searches.get(asker);
-      if (known) known.noted = [last, ...known.noted.slice(0, limits.searchesPerAsker - 1)];
+      if (known) known.noted = [last, ...known.noted.slice(0, mcpLimits.searchesPerAsker - 1)];
       else {
-        if (searches.size >= limits.searchAskers) forgetLongestSilent();
+        if (searches.size >= mcpLimits.searchAskers) forgetLongestSilent();
         searches.set(asker, { noted: [last] });
       }
       return id;
     },
     find(request, target) {
       const key = keyOf(target);
-      const since = now() - limits.searchLinkMs;
+      const since = now() - mcpLimits.searchLinkMs;
       const found = searches.get(askerOf(request))?.noted.find(({ at, ranks }) => at >= since && ranks.has(key));
       return found && { searchId: found.id, query: found.query, searchRank: found.ranks.get(key) ?? 0 };
     },

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { LargeText } from '../core/json/large-text.ts';
-import { limits } from '../core/limits.ts';
 import { rpcErrors } from '../core/protocol/rpc.ts';
 import type { View, ViewList, Views } from '../core/access/view.ts';
 import { type Announcer, type ChangedList, changedText } from './announcer.ts';
 import type { EventLog, EventLogs } from './event-log.ts';
+import { mcpLimits } from './limits.ts';
 import { primes } from './revisions.ts';
 import { type LiveSession, newest } from './sessions.ts';
 import type { Stream, Streams } from './stream.ts';
@@ -30,7 +30,7 @@ export function openSessionStream(context: RequestContext, session: LiveSession,
     if (found?.log.resume) return found.log.resume(context.res, context.headers, found.place);
     return refuse(context, 400, rpcErrors.invalidRequest, 'That stream is not kept any more. Make the request again.');
   }
-  if (session.streams.size >= limits.streamsPerSession || options.streams.full) {
+  if (session.streams.size >= mcpLimits.streamsPerSession || options.streams.full) {
     session.settle({});
     return refuseStream(context);
   }

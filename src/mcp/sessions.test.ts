@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { limits } from '../core/limits.ts';
 import { anonymous } from '../core/access/principal.ts';
 import { createSealer } from '../core/seal.ts';
+import { mcpLimits } from './limits.ts';
 import { createSessions } from './sessions.ts';
 import type { SessionFacts } from './sessions.ts';
 import type { Stream } from './stream.ts';
@@ -67,12 +67,12 @@ test('of more sessions with a wish for log messages than are remembered, those t
   const sessions = createSessions(createSealer(randomBytes(32), 'session'));
   const wish = (i: number, level: string): void => sessions.live(factsOf(`s${i}`)).setLogLevel(level);
   const levelOf = (i: number) => sessions.live(factsOf(`s${i}`)).logLevel;
-  for (let i = 0; i < limits.wantedLogLevels; i++) wish(i, 'error');
+  for (let i = 0; i < mcpLimits.wantedLogLevels; i++) wish(i, 'error');
   // Set again, it is the newest.
   wish(0, 'debug');
   expect([levelOf(0), levelOf(1)]).toEqual(['debug', 'error']);
-  wish(limits.wantedLogLevels, 'error');
-  expect([0, 1, 2, limits.wantedLogLevels].map(levelOf)).toEqual(['debug', undefined, 'error', 'error']);
+  wish(mcpLimits.wantedLogLevels, 'error');
+  expect([0, 1, 2, mcpLimits.wantedLogLevels].map(levelOf)).toEqual(['debug', undefined, 'error', 'error']);
 });
 
 test('what is held for a client that left is let go after a while, and who is gone is ended', () => {
@@ -95,11 +95,11 @@ test('what is held for a client that left is let go after a while, and who is go
     bob.facts.sid,
   ]);
   expect([ann.released, bob.released]).toEqual([[], ['x']]);
-  now += limits.heldSessionMs + 1;
+  now += mcpLimits.heldSessionMs + 1;
   sessions.live(ann.facts);
   expect(sessions.sweep(() => false)).toEqual([]);
   expect(ann.released).toEqual([]);
-  now += limits.heldSessionMs + 1;
+  now += mcpLimits.heldSessionMs + 1;
   sessions.sweep(() => false);
   expect(ann.released).toEqual(['x']);
   expect(sessions.liveCount).toBe(0);

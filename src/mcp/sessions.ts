@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type ClientCapabilities, noCapabilities } from '../core/protocol/server-requests.ts';
 import { BusyMap } from '../core/busy-map.ts';
-import { limits } from '../core/limits.ts';
 import { type Principal, principalFromId, principalId } from '../core/access/principal.ts';
 import { type Scope, scopeFromId, scopeId } from '../core/access/scope.ts';
 import type { Sealer } from '../core/seal.ts';
 import type { EventLog } from './event-log.ts';
 import { InFlight } from './in-flight.ts';
+import { mcpLimits } from './limits.ts';
 import type { Reply } from './reply.ts';
 import type { Stream } from './stream.ts';
 
@@ -113,8 +113,8 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
   }
 
   function keep(token: string, facts: SessionFacts): void {
-    if (token.length > limits.openedTokenChars) return;
-    if (opened.size >= limits.openedSessions) opened.clear();
+    if (token.length > mcpLimits.openedTokenChars) return;
+    if (opened.size >= mcpLimits.openedSessions) opened.clear();
     opened.set(token, facts);
   }
 
@@ -125,7 +125,7 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
 
   function end(facts: SessionFacts, token?: string): void {
     if (token !== undefined) opened.delete(token);
-    if (ended.size >= limits.endedSessions) forgetExpired(ended, now());
+    if (ended.size >= mcpLimits.endedSessions) forgetExpired(ended, now());
     ended.set(facts.sid, facts.expiresAt);
     logLevels.delete(facts.sid);
     const session = live.get(facts.sid);
@@ -138,7 +138,8 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
 
   return {
     begin(principal, scope, revision, abilities = noCapabilities) {
-      const facts = { sid: randomUUID(), principal, scope, revision, abilities, expiresAt: now() + limits.sessionMs };
+      const expiresAt = now() + mcpLimits.sessionMs;
+      const facts = { sid: randomUUID(), principal, scope, revision, abilities, expiresAt };
       const token = sealer.seal(textOf(facts));
       // Its client is about to come with it.
       keep(token, facts);
@@ -174,7 +175,7 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
         if (facts.expiresAt <= now() || isGone(facts.principal)) {
           end(facts);
           over.push(facts.sid);
-        } else if (streams.size + inFlight.size === 0 && touchedAt < now() - limits.heldSessionMs) {
+        } else if (streams.size + inFlight.size === 0 && touchedAt < now() - mcpLimits.heldSessionMs) {
           for (const release of session.holds.values()) release();
           session.holds.clear();
           session.settle({});
@@ -218,7 +219,7 @@ class Live implements LiveSession {
     this.#logLevels.delete(this.facts.sid);
     this.#logLevels.set(this.facts.sid, level);
     const [oldest] = this.#logLevels.keys();
-    if (this.#logLevels.size > limits.wantedLogLevels && oldest !== undefined) this.#logLevels.delete(oldest);
+    if (this.#logLevels.size > mcpLimits.wantedLogLevels && oldest !== undefined) this.#logLevels.delete(oldest);
   }
 
   /** Made when it is first looked at, like `holds`: most sessions have nothing but a call. */
@@ -263,7 +264,7 @@ function parse(text: string): SessionFacts | undefined {
 function forgetExpired(ended: Map<string, number>, now: number): void {
   for (const [sid, expiresAt] of ended) if (expiresAt <= now) ended.delete(sid);
   for (const sid of ended.keys()) {
-    if (ended.size < limits.endedSessions) return;
+    if (ended.size < mcpLimits.endedSessions) return;
     ended.delete(sid);
   }
 }

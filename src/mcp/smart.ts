@@ -1,9 +1,10 @@
 import { HubError } from '../core/errors.ts';
 import { editObject, memberText } from '../core/json/text.ts';
-import { limits } from '../core/limits.ts';
+import { coreLimits } from '../core/limits.ts';
 import { isObject, resultText } from '../core/protocol/rpc.ts';
 import { searchGuideline } from '../core/smart-tools.ts';
 import type { SmartView, Target, View, Views } from '../core/access/view.ts';
+import { logLimits } from '../logs/limits.ts';
 import type { Explanation } from '../smart/search-engine.ts';
 import { refusedCall, type RefusedCall } from './refused-call.ts';
 import { type ClientRequest, viewNow } from './request.ts';
@@ -123,17 +124,17 @@ async function search(
   options: SmartOptions,
   now: () => View | Promise<View>,
 ): Promise<Answer> {
-  const { query, context, limit = limits.searchResults } = given;
+  const { query, context, limit = coreLimits.searchResults } = given;
   if (typeof query !== 'string' || query.trim() === '')
     return failure('search_tools needs "query", a text that says what you want to do.');
   if (context !== undefined && typeof context !== 'string') return failure('"context" must be a text.');
   if (typeof limit !== 'number' || !Number.isInteger(limit))
-    return failure(`"limit" must be an integer from 1 to ${limits.searchResultsMost}.`);
+    return failure(`"limit" must be an integer from 1 to ${coreLimits.searchResultsMost}.`);
   const { allowed } = searchable(view, options);
   const found = await options.search({
     query,
     context,
-    limit: Math.min(limits.searchResultsMost, Math.max(1, limit)),
+    limit: Math.min(coreLimits.searchResultsMost, Math.max(1, limit)),
     allowed,
   });
   const { smart: seen } = await now();
@@ -148,7 +149,7 @@ async function search(
     tools.push(foundText(shown(seen, index), target, score));
   }
   const metadata = {
-    query: query.slice(0, limits.searchEchoChars),
+    query: query.slice(0, logLimits.searchEchoChars),
     mode: view.progressive ? 'progressive' : 'standard',
     threshold: shownScore(found.threshold),
     totalResults: tools.length,

@@ -1,8 +1,9 @@
 import { BusyMap } from '../core/busy-map.ts';
 import type { LargeText } from '../core/json/large-text.ts';
-import { limits } from '../core/limits.ts';
+import { coreLimits } from '../core/limits.ts';
 import type { HttpRequest, HttpResponse } from '../wire/http.ts';
 import { type ChangedList, changedText } from './announcer.ts';
+import { mcpLimits } from './limits.ts';
 import { PacedWriter } from './paced-writer.ts';
 import { dropUnread, frame, primingEvent, streamHeaders, writeFrame } from './reply.ts';
 
@@ -12,8 +13,8 @@ import { dropUnread, frame, primingEvent, streamHeaders, writeFrame } from './re
  */
 export interface Stream {
   /**
-   * Sends one message. A reader that has left `limits.streamBacklogBytes` unread is dropped: it can come back and list
-   * again.
+   * Sends one message. A reader that has left `mcpLimits.streamBacklogBytes` unread is dropped: it can come back and
+   * list again.
    */
   send(text: string | LargeText, id?: string): void;
   /** Says that a list changed. */
@@ -36,7 +37,7 @@ export interface Streams {
   open(res: HttpResponse, headers: Record<string, string>, closed: () => void, farewell?: string): Stream;
   /** How many are open. */
   readonly count: number;
-  /** True when no more may be opened (`limits.streams`). */
+  /** True when no more may be opened (`mcpLimits.streams`). */
   readonly full: boolean;
   /** Ends those whose request would not be let in any more. */
   endWhere(isOver: (req: HttpRequest) => boolean | Promise<boolean>): void;
@@ -53,7 +54,7 @@ export function createStreams(): Streams {
   const timer = setInterval(() => {
     for (const beat of beats.values()) beat();
     for (const stream of streams) stream.beat();
-  }, limits.streamKeepAliveMs).unref();
+  }, coreLimits.streamKeepAliveMs).unref();
 
   function onBeat(beat: () => void): () => void {
     const id = ++lastBeat;
@@ -67,7 +68,7 @@ export function createStreams(): Streams {
       return streams.size;
     },
     get full() {
-      return streams.size >= limits.streams;
+      return streams.size >= mcpLimits.streams;
     },
     open(res, headers, closed, farewell) {
       const stream = new HttpStream(res, farewell);
@@ -158,7 +159,7 @@ class HttpStream implements Stream {
     if (!this.#open) return;
     // Looked at before, not after: one message may be larger than what may pile up.
     const waiting = this.#res.writableLength + (this.#paced?.waitingChars ?? 0);
-    if (waiting > limits.streamBacklogBytes) this.#res.destroy();
+    if (waiting > mcpLimits.streamBacklogBytes) this.#res.destroy();
     else if (this.#paced && !this.#paced.isIdle) this.#paced.write(chunk);
     else this.#res.write(chunk);
   }

@@ -1,7 +1,7 @@
 import { HubError } from '../core/errors.ts';
 import { editObject, memberText } from '../core/json/text.ts';
-import { limits } from '../core/limits.ts';
 import { isObject } from '../core/protocol/rpc.ts';
+import { mcpLimits } from './limits.ts';
 import { type ClientRequest, stateOwner } from './request.ts';
 import { metaKeys } from './revisions.ts';
 import type { LiveSession } from './sessions.ts';
@@ -18,8 +18,8 @@ export async function subscribe(request: ClientRequest, subscriptions: Subscript
   if (!session) throw new HubError('invalid_input', 'Subscriptions need a session: initialize first.');
   const name = holdName(uri);
   if (session.holds.has(name)) return;
-  if (session.holds.size >= limits.subscriptionsPerSession) {
-    throw new HubError('too_many', `A session may subscribe to ${limits.subscriptionsPerSession} resources.`);
+  if (session.holds.size >= mcpLimits.subscriptionsPerSession) {
+    throw new HubError('too_many', `A session may subscribe to ${mcpLimits.subscriptionsPerSession} resources.`);
   }
   // Taken before the server is asked: a second request meanwhile must not ask again, and an end must not be missed.
   let ended = false;

@@ -1,9 +1,9 @@
 import { errorText, HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import { type Principal, principalId } from '../core/access/principal.ts';
 import type { Scope } from '../core/access/scope.ts';
 import type { Views } from '../core/access/view.ts';
+import { mcpLimits } from './limits.ts';
 
 /** The part of a connection to a server that watching needs; `upstream/connection.ts` is one. */
 export interface WatchedConnection {
@@ -120,7 +120,7 @@ export function createSubscriptions({ views, connection, log }: SubscriptionOpti
 
   return {
     async add(subscriber, uri) {
-      if (all.size >= limits.subscriptions) throw tooMany();
+      if (all.size >= mcpLimits.subscriptions) throw tooMany();
       const place = placeOf(subscriber, uri);
       if (!place) throw new HubError('not_found', `Unknown resource: ${uri.slice(0, 300)}`);
       const subscription: Subscription = { subscriber, uri, place: undefined };

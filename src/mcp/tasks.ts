@@ -1,9 +1,9 @@
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import { principalId } from '../core/access/principal.ts';
 import { isObject, type RpcMessage } from '../core/protocol/rpc.ts';
 import type { Target, View, Views } from '../core/access/view.ts';
 import type { FindTarget } from './address.ts';
+import { mcpLimits } from './limits.ts';
 import type { FinishedCall } from './relay-options.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -79,16 +79,16 @@ export function createTasks({ views, life }: TasksOptions, now: () => number = D
 
   function makeRoom(own: Map<string, Known>): void {
     const [oldest] = own;
-    if (own.size >= limits.tasksPerPrincipal && oldest) forget(...oldest);
+    if (own.size >= mcpLimits.tasksPerPrincipal && oldest) forget(...oldest);
     const [key, known] = byServer.entries().next().value ?? [];
-    if (byServer.size >= limits.tasks && key !== undefined && known) forget(idOf(key), known);
+    if (byServer.size >= mcpLimits.tasks && key !== undefined && known) forget(idOf(key), known);
   }
 
   return {
     learn({ request, target, outcome, answer }) {
       if (request.method !== 'tools/call' || outcome !== 'ok' || typeof answer !== 'string') return;
       // A handle is short; what is long is not looked through for one.
-      if (answer.length > limits.taskHandleChars || !answer.includes('"taskId"')) return;
+      if (answer.length > mcpLimits.taskHandleChars || !answer.includes('"taskId"')) return;
       const task = taskIn(JSON.parse(answer) as unknown);
       if (!task) return;
       const owner = principalId(request.principal);
@@ -98,7 +98,13 @@ export function createTasks({ views, life }: TasksOptions, now: () => number = D
       const own = byOwner.get(owner) ?? new Map<string, Known>();
       makeRoom(own);
       const sid = request.session?.facts.sid;
-      const known = { target, owner, sid, life: life(target.server), expiresAt: now() + (task.ttlMs ?? limits.taskMs) };
+      const known = {
+        target,
+        owner,
+        sid,
+        life: life(target.server),
+        expiresAt: now() + (task.ttlMs ?? mcpLimits.taskMs),
+      };
       byOwner.set(owner, own.set(task.id, known));
       byServer.set(keyOf(target.server, task.id), known);
     },
@@ -132,7 +138,7 @@ function taskIn(result: unknown): { id: string; ttlMs: number | undefined } | un
   if (!isObject(task) || typeof task['taskId'] !== 'string') return undefined;
   const ttl = task['ttlMs'] ?? task['ttl'];
   // It is known here a little longer than the server keeps it; after that the server's own answer counts.
-  const ttlMs = typeof ttl === 'number' && ttl > 0 ? Math.min(ttl * 2 + 60_000, limits.taskMs) : undefined;
+  const ttlMs = typeof ttl === 'number' && ttl > 0 ? Math.min(ttl * 2 + 60_000, mcpLimits.taskMs) : undefined;
   return { id: task['taskId'], ttlMs };
 }
 

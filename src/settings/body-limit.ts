@@ -1,4 +1,4 @@
-import { limits } from '../core/limits.ts';
+import { settingsLimits } from './limits.ts';
 import type { Path, Report } from './report.ts';
 import { found } from './report.ts';
 
@@ -14,7 +14,7 @@ export function readBodyLimit(value: unknown, path: Path, report: Report): numbe
   const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
   const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)\s*([kmg]?b)?$/i.exec(text) ?? [];
   const bytes = number === '' ? Number.NaN : Math.floor(Number(number) * (units[unit.toLowerCase()] ?? Number.NaN));
-  const { jsonBodyBytesLeast: least, jsonBodyBytesMost: most } = limits;
+  const { jsonBodyBytesLeast: least, jsonBodyBytesMost: most } = settingsLimits;
   const range = `from "${least / 1024}kb" to "${most / 1024 ** 2}mb"`;
   if (Number.isNaN(bytes)) {
     report.problem(path, `expected the size of the largest JSON body, ${range} (or bytes), found ${found(value, [])}`);

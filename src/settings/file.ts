@@ -3,12 +3,12 @@ import { readFileSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import { diskError, errnoOf } from '../disk/disk-error.ts';
 import { closeToOthers } from '../disk/permissions.ts';
 import { linkTarget, writeFileAtomic } from '../disk/write-file-atomic.ts';
 import type { Loaded, Saved, SettingsBackend, SettingsDocument } from './backend.ts';
+import { settingsLimits } from './limits.ts';
 import { parseJsonText } from './syntax.ts';
 import { watchFile } from './watch-file.ts';
 
@@ -100,10 +100,10 @@ async function writeInPlace(path: string, bytes: Buffer, old: Buffer): Promise<v
 function readBytes(path: string): Buffer | undefined {
   try {
     const { size } = statSync(path);
-    if (size > limits.settingsBytes) {
+    if (size > settingsLimits.settingsBytes) {
       throw new HubError(
         'too_large',
-        `Settings file ${path} has ${size} bytes; at most ${limits.settingsBytes} are read.`,
+        `Settings file ${path} has ${size} bytes; at most ${settingsLimits.settingsBytes} are read.`,
       );
     }
     return readFileSync(path);

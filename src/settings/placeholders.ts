@@ -1,8 +1,8 @@
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import type { OAuthSettings, ServerSettings, UsableTransport } from '../core/settings/types.ts';
 import { headerNameProblem, headerValueProblem } from './headers.ts';
+import { settingsLimits } from './limits.ts';
 import { urlFault } from './transport.ts';
 
 export interface ExpandedServer {
@@ -166,14 +166,16 @@ export function expandText(
     at = end;
     if (path !== undefined) {
       // The folder may be a variable: `${file:${CREDENTIALS_DIRECTORY}/token}`.
-      const whole = depth < limits.placeholderDepth ? expandText(path, scopes, missing, readFile, depth + 1) : path;
+      const whole =
+        depth < settingsLimits.placeholderDepth ? expandText(path, scopes, missing, readFile, depth + 1) : path;
       result += readFile(whole);
       continue;
     }
     const value = scopes.find((scope) => Object.hasOwn(scope, name))?.[name];
     // As in a shell: `:-` counts an empty variable as not set.
     if (fallback !== undefined && (value ?? '') === '') {
-      result += depth < limits.placeholderDepth ? expandText(fallback, scopes, missing, readFile, depth + 1) : fallback;
+      result +=
+        depth < settingsLimits.placeholderDepth ? expandText(fallback, scopes, missing, readFile, depth + 1) : fallback;
     } else if (value === undefined) missing.add(name);
     else result += value;
   }

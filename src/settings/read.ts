@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isDeeperThan } from '../core/json/depth.ts';
 import { isObject } from '../core/protocol/rpc.ts';
-import { limits } from '../core/limits.ts';
+import { settingsLimits } from './limits.ts';
 import type { Path, Report } from './report.ts';
 import { found, issueText } from './report.ts';
 
@@ -72,7 +72,7 @@ export function isApiDocument(path: Path): boolean {
   return path.length === 4 && path[0] === 'mcpServers' && path[2] === 'openapi' && path[3] === 'schema';
 }
 
-/** True when something in the document lies deeper than `limits.settingsDepth`. */
+/** True when something in the document lies deeper than `settingsLimits.settingsDepth`. */
 export function isTooDeep(document: unknown): boolean {
-  return isDeeperThan(document, limits.settingsDepth);
+  return isDeeperThan(document, settingsLimits.settingsDepth);
 }

@@ -1,8 +1,8 @@
 import type { Problem } from '../core/errors.ts';
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import type { z } from 'zod';
+import { settingsLimits } from './limits.ts';
 
 export type Path = readonly (string | number)[];
 
@@ -49,9 +49,9 @@ export function pathText(path: Path): string {
   return text === '' ? '(the whole document)' : text;
 }
 
-/** HubError `invalid_input` with every problem; its text has one per line, up to `limits.problemLines`. */
+/** HubError `invalid_input` with every problem; its text has one per line, up to `settingsLimits.problemLines`. */
 export function notAccepted(problems: readonly Problem[]): HubError {
-  const lines = problems.slice(0, limits.problemLines).map(({ path, message }) => `${path}: ${message}`);
+  const lines = problems.slice(0, settingsLimits.problemLines).map(({ path, message }) => `${path}: ${message}`);
   if (problems.length > lines.length) lines.push(`… and ${problems.length - lines.length} more`);
   const text =
     problems.length === 1

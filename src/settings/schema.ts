@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseCidr } from '../core/address.ts';
 import { isPublic } from '../core/access/rules.ts';
+import { coreLimits } from '../core/limits.ts';
 import { systemOwner } from '../core/settings/document.ts';
 import type { Problem } from '../core/errors.ts';
 import { isObject } from '../core/protocol/rpc.ts';
-import { limits } from '../core/limits.ts';
 import type { PasswordPolicy, ServerSettings, Settings, SystemSettings } from '../core/settings/types.ts';
 import { readBodyLimit } from './body-limit.ts';
 import { readGroups } from './groups.ts';
@@ -166,7 +166,7 @@ function readSystem(value: unknown, report: Report): { system: SystemSettings; l
 }
 
 function readPolicy(given: { readonly [K in keyof PasswordPolicy]?: PasswordPolicy[K] | undefined }): PasswordPolicy {
-  const { minLength = limits.passwordMinChars, refuseCommon = false } = given;
+  const { minLength = coreLimits.passwordMinChars, refuseCommon = false } = given;
   return { minLength, refuseCommon };
 }
 

@@ -1,10 +1,11 @@
 import type { z } from 'zod';
 import type { Problem } from '../core/errors.ts';
 import { isForbiddenName } from '../core/input/read.ts';
+import { coreLimits } from '../core/limits.ts';
 import { serverNameProblem } from '../core/settings/server-entry.ts';
 import { isObject } from '../core/protocol/rpc.ts';
-import { limits } from '../core/limits.ts';
 import type { ItemSettings, ServerSettings } from '../core/settings/types.ts';
+import { settingsLimits } from './limits.ts';
 import { readEntries, readPart } from './read.ts';
 import type { Path, Report } from './report.ts';
 import { found, newReport } from './report.ts';
@@ -61,8 +62,8 @@ export function readServer(
     resetTimeoutOnProgress: config.options?.resetTimeoutOnProgress ?? true,
     maxTotalTimeoutMs: config.options?.maxTotalTimeout,
     keepAlive: config.enableKeepAlive,
-    keepAliveMs: config.keepAliveInterval ?? limits.keepAliveMs,
-    maxMessageBytes: config.options?.maxBufferSize ?? limits.upstreamMessageBytes,
+    keepAliveMs: config.keepAliveInterval ?? settingsLimits.keepAliveMs,
+    maxMessageBytes: config.options?.maxBufferSize ?? coreLimits.upstreamMessageBytes,
     perSessionClient: config.perSessionClient ?? false,
     era: config.era === 'auto' ? undefined : config.era,
   };
@@ -98,8 +99,8 @@ export function unusableServer(
     resetTimeoutOnProgress: true,
     maxTotalTimeoutMs: undefined,
     keepAlive: undefined,
-    keepAliveMs: limits.keepAliveMs,
-    maxMessageBytes: limits.upstreamMessageBytes,
+    keepAliveMs: settingsLimits.keepAliveMs,
+    maxMessageBytes: coreLimits.upstreamMessageBytes,
     perSessionClient: false,
   };
 }

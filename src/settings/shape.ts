@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { limits } from '../core/limits.ts';
+import { coreLimits } from '../core/limits.ts';
+import { settingsLimits } from './limits.ts';
 import type { Path } from './report.ts';
 import { found, shown } from './report.ts';
 import { smartRoutingShape } from './smart-routing.ts';
@@ -13,7 +14,7 @@ import { smartRoutingShape } from './smart-routing.ts';
 const text = z.string();
 const texts = z.array(z.string());
 const flag = z.boolean();
-const timeMs = range(1, limits.timerMs, 'milliseconds');
+const timeMs = range(1, coreLimits.timerMs, 'milliseconds');
 
 const transportTypes = ['stdio', 'sse', 'streamable-http', 'openapi'] as const;
 export type TransportType = (typeof transportTypes)[number];
@@ -81,7 +82,7 @@ export const serverShape = z.looseObject({
       timeout: timeMs.optional(),
       resetTimeoutOnProgress: flag.optional(),
       maxTotalTimeout: timeMs.optional(),
-      maxBufferSize: range(1, limits.messageBytesMost, 'bytes').optional(),
+      maxBufferSize: range(1, settingsLimits.messageBytesMost, 'bytes').optional(),
     })
     .optional(),
   proxy: z.looseObject({ enabled: flag.optional() }).optional(),
@@ -190,7 +191,7 @@ export const keyShape = z.looseObject({
 /** `systemConfig`. What the hub does not use is passed over: a stray value there must not stop it. */
 export const systemShape = z.looseObject({
   nameSeparator: text.optional(),
-  listPageSize: range(0, limits.listItems, 'items (0 = all in one page)').optional(),
+  listPageSize: range(0, coreLimits.listItems, 'items (0 = all in one page)').optional(),
   routing: z
     .looseObject({
       enableGlobalRoute: flag.optional(),
@@ -209,7 +210,7 @@ export const systemShape = z.looseObject({
       // Strict: what is mistyped here would leave passwords as they must not be.
       passwordPolicy: z
         .strictObject({
-          minLength: range(limits.passwordMinChars, limits.passwordMinCharsMost, 'characters').optional(),
+          minLength: range(coreLimits.passwordMinChars, coreLimits.passwordMinCharsMost, 'characters').optional(),
           refuseCommon: flag.optional(),
         })
         .optional(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { coreLimits } from '../core/limits.ts';
 import type { EmbeddingSettings } from '../core/settings/embedding-settings.ts';
-import { limits } from '../core/limits.ts';
 
 const text = z.string();
 
@@ -38,7 +38,7 @@ export const smartRoutingShape = z.looseObject({
   embeddingEncodingFormat: z.enum(['auto', 'float', 'base64']).optional(),
   embeddingDimensions: whole(1, 16_384, 'numbers'),
   embeddingMaxTokens: whole(1, 10_000_000, 'tokens'),
-  basePacingDelayMs: whole(0, limits.timerMs, 'milliseconds'),
+  basePacingDelayMs: whole(0, coreLimits.timerMs, 'milliseconds'),
   thresholds: z.record(text, z.number().min(0).max(1)).optional(),
   openaiApiBaseUrl: address.optional(),
   openaiApiKey: text.optional(),

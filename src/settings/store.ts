@@ -1,6 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { HubError, errorText } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import { isDiskFull } from '../disk/disk-error.ts';
 import type { Logger } from '../core/logger.ts';
 import { isObject } from '../core/protocol/rpc.ts';
@@ -9,6 +8,7 @@ import type { Loaded, SettingsBackend, SettingsDocument } from './backend.ts';
 import { hashKeys, withHashedKeys } from './hashed-keys.ts';
 import type { Accepted, Frozen, ActiveSettings, SettingsListener } from './active-settings.ts';
 import { createActiveSettings } from './active-settings.ts';
+import { settingsLimits } from './limits.ts';
 import { isTooDeep } from './read.ts';
 import { notAccepted } from './report.ts';
 import { keyIdOf } from './people.ts';
@@ -70,7 +70,7 @@ export async function openSettings(options: OpenSettings): Promise<SettingsStore
     if (!closed) inForce.take(await loadSettled(backend));
   };
   const change = async <T>(edit: (draft: SettingsDocument) => T): Promise<T> => {
-    for (let attempt = 0; attempt < limits.settingsAttempts; attempt++) {
+    for (let attempt = 0; attempt < settingsLimits.settingsAttempts; attempt++) {
       if (closed) throw new HubError('not_ready', 'Cannot change the settings: the hub is stopping.');
       await refresh();
       const done = await changeOnce(backend, inForce, edit);
@@ -146,7 +146,7 @@ interface Start extends Accepted {
 
 async function start({ backend, initial = {}, unwritten }: OpenSettings): Promise<Start> {
   // Two hubs may make the same document at once; the second then finds the first one's.
-  for (let attempt = 0; attempt < limits.settingsAttempts; attempt++) {
+  for (let attempt = 0; attempt < settingsLimits.settingsAttempts; attempt++) {
     const loaded = await loadSettled(backend);
     if (loaded.kind === 'broken') throw unusable(backend, loaded.error);
     const document =
@@ -189,7 +189,7 @@ function unusable(backend: SettingsBackend, error: HubError): HubError {
 async function loadSettled(backend: SettingsBackend): Promise<Loaded> {
   const loaded = await backend.load();
   if (loaded.kind !== 'broken') return loaded;
-  await after(limits.settingsSettleMs);
+  await after(settingsLimits.settingsSettleMs);
   return backend.load();
 }
 

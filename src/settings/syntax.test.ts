@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
+import { settingsLimits } from './limits.ts';
 import { parseJsonText } from './syntax.ts';
 
 function refusal(text: string): string {
@@ -81,7 +81,9 @@ test('a byte order mark is passed over', () => {
 
 test('neither depth nor long strings exhaust the stack', () => {
   expect(refusal('['.repeat(1_000_000))).toContain('nested too deeply');
-  expect(() => parseJsonText(`${'['.repeat(limits.settingsDepth)}${']'.repeat(limits.settingsDepth)}`)).not.toThrow();
+  expect(() =>
+    parseJsonText(`${'['.repeat(settingsLimits.settingsDepth)}${']'.repeat(settingsLimits.settingsDepth)}`),
+  ).not.toThrow();
   const long = '\\n'.repeat(1_000_000) + 'x'.repeat(8_000_000);
   expect(parseJsonText(`"${long}"`).value).toHaveLength(9_000_000);
 });

@@ -1,6 +1,6 @@
 import { HubError } from '../core/errors.ts';
 import type { Problem } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
+import { settingsLimits } from './limits.ts';
 import type { Path } from './report.ts';
 import { pathText } from './report.ts';
 
@@ -51,7 +51,7 @@ function scan(text: string): { fault: Fault | undefined; notes: Problem[] } {
 
   const value = (path: Path): void => {
     space();
-    if (path.length > limits.settingsDepth) fail('nested too deeply');
+    if (path.length > settingsLimits.settingsDepth) fail('nested too deeply');
     const first = text[at];
     if (first === '{') object(path);
     else if (first === '[') array(path);

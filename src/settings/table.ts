@@ -1,5 +1,5 @@
 import { HubError, errorText } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
+import { coreLimits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Database } from '../database/database.ts';
 import { reasonOf } from '../database/failure.ts';
@@ -7,6 +7,7 @@ import type { DatabaseHandle } from '../database/supervise.ts';
 import { writeFileAtomic } from '../disk/write-file-atomic.ts';
 import type { Loaded, Saved, SettingsBackend, SettingsDocument } from './backend.ts';
 import { withHashedKeys } from './hashed-keys.ts';
+import { settingsLimits } from './limits.ts';
 import { parseSettings } from './schema.ts';
 import { readSettingsCopy } from './settings-copy.ts';
 
@@ -43,7 +44,7 @@ export function settingsTable({ database, importFrom, copyPath, waiting, log }: 
   async function loadNow(): Promise<Loaded> {
     const last = known ?? (await readSettingsCopy(copyPath));
     if (last === undefined) return loadFirst();
-    const open = await ready(known === undefined ? limits.settingsDatabaseMs : 0);
+    const open = await ready(known === undefined ? settingsLimits.settingsDatabaseMs : 0);
     if (open === undefined) return last;
     return loadStored(open).catch((error: unknown) => {
       log.warn('Cannot read the settings in the database', { error: reasonOf(error) });
@@ -53,7 +54,7 @@ export function settingsTable({ database, importFrom, copyPath, waiting, log }: 
 
   /** Without settings there is nothing the hub can do but wait. */
   async function loadFirst(): Promise<Loaded> {
-    await database.firstAttempt(limits.settingsDatabaseMs);
+    await database.firstAttempt(settingsLimits.settingsDatabaseMs);
     const now = database.state();
     if (now.state === 'opening' || (now.state === 'down' && !now.refused)) await waiting();
     try {
@@ -112,7 +113,7 @@ export function settingsTable({ database, importFrom, copyPath, waiting, log }: 
     name: 'settings in the database',
     load,
     async save(document, basedOn) {
-      const open = await database.whenReady(limits.settingsDatabaseMs);
+      const open = await database.whenReady(settingsLimits.settingsDatabaseMs);
       return write(open, document, basedOn);
     },
     watch: async (changed) => watch(database, changed),
@@ -133,10 +134,10 @@ async function readRow(database: Database): Promise<Loaded | undefined> {
 
 async function write(database: Database, document: unknown, basedOn: string | undefined): Promise<Saved> {
   const text = JSON.stringify(document);
-  if (Buffer.byteLength(text) > limits.settingsBytes) {
+  if (Buffer.byteLength(text) > settingsLimits.settingsBytes) {
     throw new HubError(
       'too_large',
-      `Cannot save the settings: they would be larger than ${limits.settingsBytes} bytes.`,
+      `Cannot save the settings: they would be larger than ${settingsLimits.settingsBytes} bytes.`,
     );
   }
   return database.tx(async (tx) => {
@@ -165,7 +166,7 @@ async function watch(database: DatabaseHandle, changed: () => void): Promise<{ c
       seen = version;
       changed();
     });
-  }, limits.settingsVersionMs);
+  }, coreLimits.settingsVersionMs);
   timer.unref();
   return {
     async close() {

@@ -2,13 +2,13 @@ import { watch as watchFolder } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { limits } from '../core/limits.ts';
 import { linkTarget } from '../disk/write-file-atomic.ts';
+import { settingsLimits } from './limits.ts';
 
 /**
- * Calls back once a file was changed, replaced, made or removed and has been quiet for `limits.settingsDebounceMs`. The
- * folder is watched, not the file, because editors replace files; where the system reports nothing, a look every
- * `limits.settingsPollMs` finds it.
+ * Calls back once a file was changed, replaced, made or removed and has been quiet for
+ * `settingsLimits.settingsDebounceMs`. The folder is watched, not the file, because editors replace files; where the
+ * system reports nothing, a look every `settingsLimits.settingsPollMs` finds it.
  */
 export async function watchFile(path: string, changed: () => void): Promise<{ close(): Promise<void> }> {
   let closed = false;
@@ -18,7 +18,7 @@ export async function watchFile(path: string, changed: () => void): Promise<{ cl
   const note = () => {
     if (closed) return;
     clearTimeout(quiet);
-    quiet = setTimeout(changed, limits.settingsDebounceMs);
+    quiet = setTimeout(changed, settingsLimits.settingsDebounceMs);
     quiet.unref();
   };
   let looking = false;
@@ -35,7 +35,7 @@ export async function watchFile(path: string, changed: () => void): Promise<{ cl
 
   const places = new Set([path, await linkTarget(path)]);
   const watchers = [...places].flatMap((place) => watchPlace(place, note) ?? []);
-  const poll = setInterval(() => void look(), limits.settingsPollMs);
+  const poll = setInterval(() => void look(), settingsLimits.settingsPollMs);
   poll.unref();
   return {
     async close() {

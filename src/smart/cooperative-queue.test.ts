@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { limits } from '../core/limits.ts';
 import { createCooperativeQueue } from './cooperative-queue.ts';
+import { smartLimits } from './limits.ts';
 
 test('much work is done in order, and others get their turn in between', async () => {
   let time = 0;
   const turns = createCooperativeQueue(() => time);
   const order: number[] = [];
-  const all = Array.from({ length: 5 * limits.searchTurnMs }, (_, n) =>
+  const all = Array.from({ length: 5 * smartLimits.searchTurnMs }, (_, n) =>
     turns.run(() => {
       time += 1;
       order.push(n);
@@ -22,17 +22,17 @@ test('much work is done in order, and others get their turn in between', async (
   expect(order).toEqual([]);
   expect(await Promise.all(all)).toEqual(all.map((_, n) => n));
   expect(order).toEqual(all.map((_, n) => n));
-  expect(seen.slice(0, 4)).toEqual([1, 2, 3, 4].map((turn) => turn * limits.searchTurnMs));
+  expect(seen.slice(0, 4)).toEqual([1, 2, 3, 4].map((turn) => turn * smartLimits.searchTurnMs));
 });
 
 test('work that takes longer than a turn is done alone, and what fails harms nobody else', async () => {
   let time = 0;
   const turns = createCooperativeQueue(() => time);
-  const long = turns.run(() => (time += 10 * limits.searchTurnMs));
+  const long = turns.run(() => (time += 10 * smartLimits.searchTurnMs));
   const failing = turns.run(() => {
     throw new Error('broken');
   });
   const after = turns.run(() => 'done');
   await expect(failing).rejects.toThrow('broken');
-  expect([await long, await after]).toEqual([10 * limits.searchTurnMs, 'done']);
+  expect([await long, await after]).toEqual([10 * smartLimits.searchTurnMs, 'done']);
 });

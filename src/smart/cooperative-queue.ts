@@ -1,4 +1,4 @@
-import { limits } from '../core/limits.ts';
+import { smartLimits } from './limits.ts';
 
 /** Short work for many callers. Only a limited amount is done before other work of the event loop runs. */
 export interface CooperativeQueue {
@@ -7,8 +7,8 @@ export interface CooperativeQueue {
 }
 
 /**
- * As much as fits into `limits.searchTurnMs` is done in one turn of the event loop; one piece of work always is. `now`
- * is in milliseconds.
+ * As much as fits into `smartLimits.searchTurnMs` is done in one turn of the event loop; one piece of work always is.
+ * `now` is in milliseconds.
  */
 export function createCooperativeQueue(now: () => number = () => performance.now()): CooperativeQueue {
   let waiting: (() => void)[] = [];
@@ -19,7 +19,7 @@ export function createCooperativeQueue(now: () => number = () => performance.now
     isSet = true;
     setImmediate(() => {
       isSet = false;
-      const end = now() + limits.searchTurnMs;
+      const end = now() + smartLimits.searchTurnMs;
       let done = 0;
       do waiting[done++]?.();
       while (done < waiting.length && now() < end);

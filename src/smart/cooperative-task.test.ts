@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { limits } from '../core/limits.ts';
 import { createCooperativeTask } from './cooperative-task.ts';
+import { smartLimits } from './limits.ts';
 
 /** Work of so many steps, a millisecond each of a clock of its own. */
 function clocked() {
@@ -19,19 +19,19 @@ function clocked() {
 
 test('what fits into a slice is done at once', async () => {
   const { slices, steps, done } = clocked();
-  slices.start(steps('a', limits.indexSliceMs - 1));
-  expect(done).toHaveLength(limits.indexSliceMs - 1);
+  slices.start(steps('a', smartLimits.indexSliceMs - 1));
+  expect(done).toHaveLength(smartLimits.indexSliceMs - 1);
   await slices.done();
 });
 
 test('what does not lets others in between, and is done in the end', async () => {
   const { slices, steps, done } = clocked();
-  const count = limits.indexSliceMs * 5;
+  const count = smartLimits.indexSliceMs * 5;
   slices.start(steps('a', count));
   let turns = 0;
   const other = (): void => void (done.length < count && (turns++, setImmediate(other)));
   other();
-  expect(done).toHaveLength(limits.indexSliceMs);
+  expect(done).toHaveLength(smartLimits.indexSliceMs);
   await slices.done();
   expect(done).toHaveLength(count);
   expect(turns).toBeGreaterThanOrEqual(4);
@@ -39,21 +39,21 @@ test('what does not lets others in between, and is done in the end', async () =>
 
 test('later work takes the place of what runs', async () => {
   const { slices, steps, done } = clocked();
-  slices.start(steps('old', 100 * limits.indexSliceMs));
-  slices.start(steps('new', 2 * limits.indexSliceMs));
+  slices.start(steps('old', 100 * smartLimits.indexSliceMs));
+  slices.start(steps('new', 2 * smartLimits.indexSliceMs));
   await slices.done();
-  expect(done.filter((name) => name === 'new')).toHaveLength(2 * limits.indexSliceMs);
-  expect(done.filter((name) => name === 'old')).toHaveLength(limits.indexSliceMs);
-  slices.start(steps('stopped', 100 * limits.indexSliceMs));
+  expect(done.filter((name) => name === 'new')).toHaveLength(2 * smartLimits.indexSliceMs);
+  expect(done.filter((name) => name === 'old')).toHaveLength(smartLimits.indexSliceMs);
+  slices.start(steps('stopped', 100 * smartLimits.indexSliceMs));
   slices.stop();
   await slices.done();
-  expect(done.filter((name) => name === 'stopped')).toHaveLength(limits.indexSliceMs);
+  expect(done.filter((name) => name === 'stopped')).toHaveLength(smartLimits.indexSliceMs);
 });
 
 test('a step that fails is heard of by who waits, and work goes on', async () => {
   const { slices, steps, done } = clocked();
   function* failing(): Generator<void> {
-    yield* steps('a', limits.indexSliceMs);
+    yield* steps('a', smartLimits.indexSliceMs);
     throw new Error('broken');
   }
   slices.start(failing());

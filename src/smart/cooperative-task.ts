@@ -1,4 +1,4 @@
-import { limits } from '../core/limits.ts';
+import { smartLimits } from './limits.ts';
 
 /** Long work, done in slices: other work of the event loop runs between two slices. */
 export interface CooperativeTask {
@@ -10,14 +10,14 @@ export interface CooperativeTask {
   done(): Promise<void>;
 }
 
-/** Slices of `limits.indexSliceMs`, each as long as what comes in between. `now` is in milliseconds. */
+/** Slices of `smartLimits.indexSliceMs`, each as long as what comes in between. `now` is in milliseconds. */
 export function createCooperativeTask(now: () => number = () => performance.now()): CooperativeTask {
   let current: Iterator<void> | undefined;
   let finished = Promise.resolve();
 
   /** True when there is more to do. */
   function slice(steps: Iterator<void>): boolean {
-    const end = now() + limits.indexSliceMs;
+    const end = now() + smartLimits.indexSliceMs;
     while (now() < end) if (steps.next().done) return false;
     return true;
   }

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorText, HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import type { ToolDocument } from './document.ts';
 import type { EmbeddingChoice, EmbeddingService } from './hosted/embedding-choice.ts';
 import { type Found, HostedIndex, type HostedState } from './hosted/hosted-index.ts';
 import type { Pauses } from './hosted/service.ts';
+import { smartLimits } from './limits.ts';
 import type { Similarities } from './score-text.ts';
 import type { SpaceContents, VectorStore } from './vector-store.ts';
 
@@ -64,7 +64,7 @@ export class Embeddings {
 
   constructor(options: EmbeddingsOptions) {
     this.#options = options;
-    this.#tending = setInterval(() => void this.#tend(), limits.embeddingsTendMs);
+    this.#tending = setInterval(() => void this.#tend(), smartLimits.embeddingsTendMs);
     this.#tending.unref();
   }
 
@@ -91,7 +91,9 @@ export class Embeddings {
     this.#next?.sync(documents);
   }
 
-  /** What the service says of a query; never rejects, and never takes much longer than `limits.embeddingQueryMs`. */
+  /**
+   * What the service says of a query; never rejects, and never takes much longer than `smartLimits.embeddingQueryMs`.
+   */
   async ask(query: string, allowed: ReadonlySet<string>): Promise<HostedAnswer> {
     const choice = this.#choice;
     if (choice.kind === 'unusable') return { degraded: `${choice.why}; the built-in index answers` };
@@ -263,6 +265,6 @@ export class Embeddings {
 
 /** Rejects when a search takes longer than service and vectors together may. */
 async function tooLate(signal: AbortSignal): Promise<Found> {
-  await sleep(limits.embeddingQueryMs + limits.vectorSearchMs, undefined, { signal, ref: false });
+  await sleep(smartLimits.embeddingQueryMs + smartLimits.vectorSearchMs, undefined, { signal, ref: false });
   throw new HubError('timeout', 'the vectors of the tools could not be searched in time');
 }

@@ -1,4 +1,4 @@
-import { limits } from '../core/limits.ts';
+import { smartLimits } from './limits.ts';
 import { clausesOf } from './words/clauses.ts';
 import { confidenceOf, confidentFrom, type Evidence } from './confidence.ts';
 import type { LocalEmbedder } from './embedder-local.ts';
@@ -91,7 +91,7 @@ export function createSearchEngine(embedder?: LocalEmbedder, ranking: Ranking = 
     const numbers = request.similarities ? hostedRanking : ranking;
     // Parts and context make do without n-grams: the whole has them already, and they take most of the time.
     const lighter = { ...ranking, grams: 0 };
-    const query = request.query.slice(0, limits.searchChars);
+    const query = request.query.slice(0, smartLimits.searchChars);
     const visible = slots.visible(request.allowed);
     const found = whole.score(query, visible, numbers, request.similarities);
     const clauses = numbers.clauses > 0 ? clausesOf(query, numbers.mostClauses) : [];
@@ -100,7 +100,7 @@ export function createSearchEngine(embedder?: LocalEmbedder, ranking: Ranking = 
       for (const clause of clauses) addClause(part.score(clause, visible, lighter).scores, powers);
       mixClauses(found.scores, powers, numbers.clauses);
     }
-    const context = request.context?.slice(-limits.searchChars) ?? '';
+    const context = request.context?.slice(-smartLimits.searchChars) ?? '';
     if (context !== '') addShare(found.scores, 1, part.score(context, visible, lighter).scores, numbers.context);
     return answer(request, found, addServers(found.scores, slots, visible, numbers), visible);
   }

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { logLines } from '../../test/kit/channel-log.ts';
-import { limits } from '../core/limits.ts';
 import type { Principal } from '../core/access/principal.ts';
 import type { ServerRequest } from '../core/protocol/server-requests.ts';
 import type { ServerSettings, Settings } from '../core/settings/types.ts';
@@ -9,6 +8,7 @@ import type { Channel, ChannelEvents } from './channel.ts';
 import { Connection } from './connection.ts';
 import type { ConnectionOwner } from './connection-owner.ts';
 import { createDedicatedConnections } from './dedicated-connections.ts';
+import { upstreamLimits } from './limits.ts';
 import { createStartSemaphore } from './start-semaphore.ts';
 
 // A server over a pipe does not say for which call it asks, and goes on with calls that were cancelled. Whatever comes
@@ -189,7 +189,7 @@ const step = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       do: fc.constant('pass' as const),
-      ms: fc.constantFrom(100, limits.givenUpGraceMs, fiveSeconds, limits.abandonedMs),
+      ms: fc.constantFrom(100, upstreamLimits.givenUpGraceMs, fiveSeconds, upstreamLimits.abandonedMs),
     }),
   },
 );

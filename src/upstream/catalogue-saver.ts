@@ -1,8 +1,8 @@
 import { errorText } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import { writeFileAtomic } from '../disk/write-file-atomic.ts';
 import { catalogueText } from './catalogue-file.ts';
+import { upstreamLimits } from './limits.ts';
 import type { Pool } from './pool.ts';
 
 /**
@@ -30,7 +30,7 @@ export function catalogueSaver(path: string, savedText: string, pool: Pick<Pool,
       timer ??= setTimeout(() => {
         timer = undefined;
         writing = writing.then(save);
-      }, limits.catalogueSaveMs);
+      }, upstreamLimits.catalogueSaveMs);
     },
     async close(): Promise<void> {
       clearTimeout(timer);

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { ItemKind, Offer } from '../core/catalogue.ts';
 import { errorText, HubError, reworded } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
+import { coreLimits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import { paramHeaderValues } from '../core/arguments/headers.ts';
 import type { ServerSettings } from '../core/settings/types.ts';
@@ -10,6 +10,7 @@ import type { StartProgress } from './channel.ts';
 import type { ConnectionOptions } from './connection-options.ts';
 import { type ConnectionStatus, StatusTracker } from './connection-status.ts';
 import { SignInRequired } from './credential.ts';
+import { upstreamLimits } from './limits.ts';
 import { ServerRequestHistory } from './link/server-request-history.ts';
 import { createEnvelope } from './link/envelope.ts';
 import { Eras, shortMemory } from './eras/era.ts';
@@ -59,7 +60,7 @@ export class Connection {
   #retryTimer: NodeJS.Timeout | undefined;
   /** The end of all links so far. Never rejects. */
   #ended: Promise<void>;
-  /** Failures since the connection last held for `limits.backOffResetMs`. */
+  /** Failures since the connection last held for `coreLimits.backOffResetMs`. */
   #failures = 0;
   /** Attempts in a row that ended because the server took too long. */
   #timeouts = 0;
@@ -82,7 +83,7 @@ export class Connection {
     this.#timeoutsOfRequests = {
       timeoutMs,
       resetOnProgress: server.resetTimeoutOnProgress,
-      maxTotalMs: server.maxTotalTimeoutMs ?? Math.max(limits.callTotalMs, timeoutMs),
+      maxTotalMs: server.maxTotalTimeoutMs ?? Math.max(upstreamLimits.callTotalMs, timeoutMs),
     };
     this.#tracker = new StatusTracker(server.name, options.changed);
     this.#ended = options.after ?? Promise.resolve();
@@ -273,14 +274,14 @@ export class Connection {
 
   /** How long handshake and listing may take together: longer, each time that this was too short. */
   get #timeoutMs(): number {
-    return this.#options.connectTimeoutMs * 2 ** Math.min(this.#timeouts, limits.connectTimeoutDoublings);
+    return this.#options.connectTimeoutMs * 2 ** Math.min(this.#timeouts, upstreamLimits.connectTimeoutDoublings);
   }
 
   /** On the clock of `performance.now()`. A server that is still being installed is not late. */
   async #deadline(link: Link, startedAt: number): Promise<number> {
     if (!link.launched) return startedAt + this.#timeoutMs;
     const isRunning = await link.launched;
-    return performance.now() + this.#timeoutMs + (isRunning ? 0 : limits.installMs);
+    return performance.now() + this.#timeoutMs + (isRunning ? 0 : upstreamLimits.installMs);
   }
 
   /** What a launcher tells on the way to the program, and the program of itself. */
@@ -386,7 +387,7 @@ export class Connection {
   #fail(failure: HubError): void {
     const error = reworded(failure, this.#options.clean?.(failure.message) ?? failure.message);
     const held = this.#tracker.now.kind === 'connected' ? Date.now() - this.#tracker.now.sinceMs : 0;
-    const failures = held > limits.backOffResetMs ? 1 : this.#failures + 1;
+    const failures = held > coreLimits.backOffResetMs ? 1 : this.#failures + 1;
     this.#failures = failures;
     if (failure.code === 'timeout' && this.#tracker.now.kind === 'connecting') this.#timeouts++;
     if (failure.cause instanceof SignInRequired) {
@@ -407,8 +408,9 @@ export class Connection {
 
   /** Twice as long with each failure, and never shorter than the last time, up to the longest. */
   #waitMs(failures: number): number {
-    const most = this.server.transport.type === 'stdio' ? limits.backOffProgramMaxMs : limits.backOffMaxMs;
-    const longest = Math.min(most, limits.backOffFirstMs * 2 ** Math.min(failures - 1, 20));
+    const most =
+      this.server.transport.type === 'stdio' ? upstreamLimits.backOffProgramMaxMs : upstreamLimits.backOffMaxMs;
+    const longest = Math.min(most, upstreamLimits.backOffFirstMs * 2 ** Math.min(failures - 1, 20));
     const wait = Math.round(longest * (0.5 + Math.random() / 2));
     return failures === 1 ? wait : Math.max(wait, this.#lastWaitMs);
   }

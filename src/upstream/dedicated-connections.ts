@@ -1,6 +1,5 @@
 import { type ClientCapabilities, noCapabilities, type ServerRequest } from '../core/protocol/server-requests.ts';
 import { HubError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import { type Principal, principalId, principalOf } from '../core/access/principal.ts';
 import { userOf } from '../core/access/rules.ts';
@@ -16,6 +15,7 @@ import {
   type OwnershipOptions,
   type SignedInOwner,
 } from './connection-owner.ts';
+import { upstreamLimits } from './limits.ts';
 import type { Unasked } from './link/options.ts';
 import type { Home } from './link/server-requests.ts';
 import { createStartSemaphore, type StartSemaphore } from './start-semaphore.ts';
@@ -98,10 +98,10 @@ interface DedicatedConnection {
 }
 
 const defaults = {
-  total: limits.dedicated,
-  perPrincipal: limits.dedicatedPerPrincipal,
-  idleMs: limits.dedicatedIdleMs,
-  sweepMs: limits.dedicatedSweepMs,
+  total: upstreamLimits.dedicated,
+  perPrincipal: upstreamLimits.dedicatedPerPrincipal,
+  idleMs: upstreamLimits.dedicatedIdleMs,
+  sweepMs: upstreamLimits.dedicatedSweepMs,
 };
 
 export function createDedicatedConnections(options: DedicatedConnectionsOptions): DedicatedConnections {
@@ -144,7 +144,8 @@ export function createDedicatedConnections(options: DedicatedConnectionsOptions)
     const now = Date.now();
     for (const [key, entry] of dedicated) {
       if (isBusy(entry.connection)) entry.lastUsedAt = now;
-      else if (now - entry.lastUsedAt >= (entry.isTemporary ? limits.temporaryIdleMs : bounds.idleMs)) end(key, entry);
+      else if (now - entry.lastUsedAt >= (entry.isTemporary ? upstreamLimits.temporaryIdleMs : bounds.idleMs))
+        end(key, entry);
     }
     // What was at work when its user signed out.
     endWhere(isOverNow);
@@ -229,7 +230,7 @@ interface Apart {
 function askingApart({ dedicated, options, bounds, open, end, isClosed }: Apart): DedicatedConnections['forAsking'] {
   function make(key: string, base: Connection, owner: ConnectionOwner): DedicatedConnection | undefined {
     const all = [...dedicated].filter(([, { isTemporary }]) => isTemporary);
-    if (all.length >= limits.temporaryConnections || dedicated.size >= bounds.total) {
+    if (all.length >= upstreamLimits.temporaryConnections || dedicated.size >= bounds.total) {
       const idle = all.find(([, { connection }]) => !isBusy(connection));
       if (!idle) return undefined;
       end(...idle);

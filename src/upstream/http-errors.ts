@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { HubError, errorText } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
 import { isObject } from '../core/protocol/rpc.ts';
+import { upstreamLimits } from './limits.ts';
 
 /** Response headers as undici gives them: names in lower case. */
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -200,5 +200,5 @@ function retryAfter(headers: ResponseHeaders): number | undefined {
   const value = header(headers, 'retry-after');
   if (value === undefined) return undefined;
   const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
-  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), limits.retryAfterMs) : undefined;
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), upstreamLimits.retryAfterMs) : undefined;
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { limits } from '../core/limits.ts';
 import type { LargeAnswer } from '../core/protocol/large-answer.ts';
 import { LargeMessage } from './large-message.ts';
+import { upstreamLimits } from './limits.ts';
 import { eachLargeMessage, eachMessage } from './messages.ts';
 
 function messageOf(bytes: Buffer, sizes: readonly number[]): LargeMessage {
@@ -93,7 +93,7 @@ test.each([
 test('of what is no JSON only the beginning is kept', () => {
   const message = new LargeMessage();
   message.add(Buffer.from('no JSON at all'));
-  for (let i = 0; i < 100; i++) message.add(Buffer.alloc(limits.largeMessageBytes, 0x61));
+  for (let i = 0; i < 100; i++) message.add(Buffer.alloc(upstreamLimits.largeMessageBytes, 0x61));
   expect(message.head).toBe('no JSON at all');
   expect(message.end()).toBe(false);
   expect(message.text.bytes).toBe(0);

@@ -1,6 +1,6 @@
 import { constants } from 'node:buffer';
-import { limits } from '../core/limits.ts';
 import type { LargeMessage } from './large-message.ts';
+import { upstreamLimits } from './limits.ts';
 
 /** What is known of a message that was too long to keep: its two ends and its size. */
 export interface TooLong {
@@ -26,7 +26,7 @@ const nothing = Buffer.alloc(0);
 /**
  * The bytes of one message while its pieces arrive. They gather in one buffer that doubles, so that 20 MB cost the same
  * per byte as 20 kB, and a server that sends single bytes cannot make the hub hold one object for each. What is longer
- * than `limits.largeMessageBytes` goes on as a `LargeMessage`. Past `maxBytes` only the two ends are kept.
+ * than `upstreamLimits.largeMessageBytes` goes on as a `LargeMessage`. Past `maxBytes` only the two ends are kept.
  */
 export class MessageBuffer {
   readonly #maxBytes: number;
@@ -65,7 +65,7 @@ export class MessageBuffer {
       this.#large.add(chunk.subarray(from, to));
       return;
     }
-    if (this.#bytes > limits.largeMessageBytes && this.#enlarger && !this.#isText) {
+    if (this.#bytes > upstreamLimits.largeMessageBytes && this.#enlarger && !this.#isText) {
       this.#large = this.#enlarger.enlarge(this.#buffer.subarray(0, start));
       this.#isText = this.#large === undefined;
       if (this.#large) {

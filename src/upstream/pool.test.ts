@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { logLines } from '../../test/kit/channel-log.ts';
 import { server, settings } from '../../test/kit/snapshots.ts';
-import { limits } from '../core/limits.ts';
 import type { ServerSettings } from '../core/settings/types.ts';
+import { upstreamLimits } from './limits.ts';
 import { createPool, type Pool } from './pool.ts';
 
 /** Processes that end when the test says so, by what is started and how often. */
@@ -47,7 +47,7 @@ function poolOf(open: ReturnType<typeof processes>['open'], ends: ReadonlyMap<st
 const running = (name: string, command: string) =>
   server(name, { transport: { type: 'stdio', command, args: [], env: {}, cwd: undefined } });
 /** All that was decided has been done: two servers are started so long after one another. */
-const settled = () => sleep(4 * limits.startPauseMs);
+const settled = () => sleep(4 * upstreamLimits.startPauseMs);
 
 test('a server that is taken away stops at once, and one that takes its name is started by the next reconcile, after its end', async () => {
   const { started, ends, open } = processes();

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { isTrusted } from '../core/access/rules.ts';
 import type { Catalogue, Offer } from '../core/catalogue.ts';
 import type { ServerState } from '../core/hub.ts';
-import { limits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import type { ServerSettings, Settings } from '../core/settings/types.ts';
 import type { SavedOffer } from './catalogue-file.ts';
@@ -10,6 +9,7 @@ import type { Channel, ChannelEvents } from './channel.ts';
 import { Connection } from './connection.ts';
 import type { ConnectionStatus } from './connection-status.ts';
 import type { ConnectionOptions } from './connection-options.ts';
+import { upstreamLimits } from './limits.ts';
 import type { Unasked } from './link/options.ts';
 import { createPublishedCatalogue } from './published-catalogue.ts';
 import { createStartSemaphore } from './start-semaphore.ts';
@@ -239,7 +239,7 @@ function offerOf(entry: Entry): Offer | undefined {
     entry.awaySince = undefined;
     entry.connectedAt = connection.status.sinceMs;
   } else entry.awaySince ??= Date.now();
-  const expired = entry.awaySince !== undefined && Date.now() - entry.awaySince > limits.catalogueGraceMs;
+  const expired = entry.awaySince !== undefined && Date.now() - entry.awaySince > upstreamLimits.catalogueGraceMs;
   return expired ? undefined : (connection.offer ?? entry.saved);
 }
 

@@ -1,5 +1,5 @@
 import { type Catalogue, emptyCatalogue, type Offer, sameOffer } from '../core/catalogue.ts';
-import { limits } from '../core/limits.ts';
+import { upstreamLimits } from './limits.ts';
 
 /** What all servers together are said to offer. */
 export interface PublishedCatalogue {
@@ -24,7 +24,8 @@ export function createPublishedCatalogue(late: () => void): PublishedCatalogue {
     show(offers, isAway) {
       if (!sameOffers(catalogue.offers, offers)) catalogue = { version: catalogue.version + 1, offers };
       clearTimeout(timer);
-      if (!closed && [...offers.keys()].some(isAway)) timer = setTimeout(late, limits.catalogueGraceMs + 1_000).unref();
+      if (!closed && [...offers.keys()].some(isAway))
+        timer = setTimeout(late, upstreamLimits.catalogueGraceMs + 1_000).unref();
     },
     close() {
       closed = true;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { limits } from '../core/limits.ts';
+import { upstreamLimits } from './limits.ts';
 import { createStartSemaphore } from './start-semaphore.ts';
 
 beforeEach(() => vi.useFakeTimers());
@@ -14,12 +14,12 @@ test('no more have a place at once than there are, and who asked first gets the 
       got.push(who);
       releases.set(who, release);
     });
-  const soon = () => vi.advanceTimersByTimeAsync(limits.startSlotMs / 2 - 1);
+  const soon = () => vi.advanceTimersByTimeAsync(upstreamLimits.startSlotMs / 2 - 1);
   await soon();
   expect(got).toEqual(['a', 'b']);
   releases.get('b')?.();
   releases.get('b')?.();
-  await vi.advanceTimersByTimeAsync(limits.startPauseMs);
+  await vi.advanceTimersByTimeAsync(upstreamLimits.startPauseMs);
   expect(got, 'a place that is given back twice is one').toEqual(['a', 'b', 'c']);
   await soon();
   await soon();
@@ -32,6 +32,6 @@ test('the first has its place at once, and there is time for others between two'
   for (let i = 0; i < 50; i++) void slots.take().then(() => begun++);
   await vi.advanceTimersByTimeAsync(0);
   expect(begun).toBe(1);
-  await vi.advanceTimersByTimeAsync(10 * limits.startPauseMs);
+  await vi.advanceTimersByTimeAsync(10 * upstreamLimits.startPauseMs);
   expect(begun).toBe(11);
 });

@@ -1,17 +1,17 @@
-import { limits } from '../core/limits.ts';
+import { upstreamLimits } from './limits.ts';
 
 /** Lets only so many servers be in the costly part of their start at once. */
 export interface StartSemaphore {
   /**
-   * Resolves when a place is free, with the function that gives the place back; after `limits.startSlotMs` it is given
-   * back anyway.
+   * Resolves when a place is free, with the function that gives the place back; after `upstreamLimits.startSlotMs` it
+   * is given back anyway.
    */
   take(): Promise<() => void>;
 }
 
 /**
- * `count` places, handed out in the order they were asked for, with `limits.startPauseMs` between two: starting a
- * process holds the event loop for some milliseconds.
+ * `count` places, handed out in the order they were asked for, with `upstreamLimits.startPauseMs` between two: starting
+ * a process holds the event loop for some milliseconds.
  */
 export function createStartSemaphore(count: number): StartSemaphore {
   const waiting: (() => void)[] = [];
@@ -37,12 +37,12 @@ export function createStartSemaphore(count: number): StartSemaphore {
         if (held) give();
         held = false;
       };
-      const timer = setTimeout(release, limits.startSlotMs);
+      const timer = setTimeout(release, upstreamLimits.startSlotMs);
       return release;
     },
   };
 }
 
 function pause(): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, limits.startPauseMs).unref());
+  return new Promise((resolve) => void setTimeout(resolve, upstreamLimits.startPauseMs).unref());
 }

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { limits } from '../core/limits.ts';
+import { upstreamLimits } from './limits.ts';
 import { ThrottledReader } from './throttled-reader.ts';
 
 let clock = 0;
@@ -34,7 +34,7 @@ function reading(msPerLine = 0) {
     pause: () => (seen.isPaused = true),
     resume: () => (seen.isPaused = false),
   });
-  const flood = (): void => reader.push(linesOf(limits.floodPerSecond + 1));
+  const flood = (): void => reader.push(linesOf(upstreamLimits.floodPerSecond + 1));
   return { reader, seen, flood };
 }
 
@@ -43,8 +43,8 @@ const linesOf = (count: number): Buffer => Buffer.from('a line of a flood\n'.rep
 test('a stream that is no flood is read at once, for as long as it goes on', () => {
   const { reader, seen } = reading();
   for (let second = 1; second <= 5; second++) {
-    reader.push(linesOf(limits.floodPerSecond));
-    expect([seen.lines, seen.isPaused]).toEqual([second * limits.floodPerSecond, false]);
+    reader.push(linesOf(upstreamLimits.floodPerSecond));
+    expect([seen.lines, seen.isPaused]).toEqual([second * upstreamLimits.floodPerSecond, false]);
     pass(1_001);
   }
 });
@@ -53,16 +53,18 @@ test('a flooded one is read for a moment at a time, in order, and nothing of it 
   const { reader, seen, flood } = reading(0.01);
   flood();
   expect(seen.isPaused).toBe(true);
-  pass(limits.floodPauseMs);
+  pass(upstreamLimits.floodPauseMs);
   expect(seen.isPaused).toBe(false);
   const more = Buffer.from(Array.from({ length: 4_000 }, (_, i) => `line ${i}\n`).join(''));
   reader.push(more);
   expect(seen.isPaused).toBe(true);
   let turns = 0;
   for (let last = seen.lines; seen.isPaused; last = seen.lines, turns++) {
-    pass(limits.floodPauseMs);
+    pass(upstreamLimits.floodPauseMs);
     // As long as allowed, and the piece that was begun.
-    expect((seen.lines - last) * 0.01).toBeLessThan(limits.floodReadMs + 0.01 * (limits.floodPieceBytes / 7));
+    expect((seen.lines - last) * 0.01).toBeLessThan(
+      upstreamLimits.floodReadMs + 0.01 * (upstreamLimits.floodPieceBytes / 7),
+    );
   }
   expect(turns).toBeGreaterThan(10);
   expect(seen.text.endsWith(more.toString())).toBe(true);
@@ -74,7 +76,7 @@ test('what comes although the stream is paused waits its turn', () => {
   reader.push(Buffer.from('one\n'));
   reader.push(Buffer.from('two\n'));
   expect(seen.text.endsWith('a line of a flood\n')).toBe(true);
-  pass(limits.floodPauseMs);
+  pass(upstreamLimits.floodPauseMs);
   expect(seen.text.endsWith('one\ntwo\n')).toBe(true);
   expect(seen.isPaused).toBe(false);
 });
@@ -82,17 +84,17 @@ test('what comes although the stream is paused waits its turn', () => {
 test('small pieces are read until the moment is over, not one for each pause', () => {
   const { reader, seen, flood } = reading(0.01);
   flood();
-  pass(limits.floodPauseMs);
+  pass(upstreamLimits.floodPauseMs);
   const before = seen.lines;
   while (!seen.isPaused) reader.push(linesOf(1));
-  expect(seen.lines - before).toBeCloseTo(limits.floodReadMs / 0.01, -1);
+  expect(seen.lines - before).toBeCloseTo(upstreamLimits.floodReadMs / 0.01, -1);
 });
 
 test('when nothing comes after a pause the flood is over', () => {
   const { reader, seen, flood } = reading();
   flood();
-  pass(limits.floodPauseMs);
-  pass(limits.floodOverMs + 1);
+  pass(upstreamLimits.floodPauseMs);
+  pass(upstreamLimits.floodOverMs + 1);
   reader.push(Buffer.from('an answer\n'));
   expect([seen.text.endsWith('an answer\n'), seen.isPaused]).toEqual([true, false]);
 });
@@ -102,7 +104,7 @@ test('at its end all that is left is read at once', () => {
   flood();
   reader.push(linesOf(10_000));
   reader.end();
-  expect(seen.lines).toBe(limits.floodPerSecond + 1 + 10_000);
+  expect(seen.lines).toBe(upstreamLimits.floodPerSecond + 1 + 10_000);
   pass(1_000);
-  expect(seen.lines).toBe(limits.floodPerSecond + 1 + 10_000);
+  expect(seen.lines).toBe(upstreamLimits.floodPerSecond + 1 + 10_000);
 });

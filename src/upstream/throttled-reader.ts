@@ -1,4 +1,4 @@
-import { limits } from '../core/limits.ts';
+import { upstreamLimits } from './limits.ts';
 
 /** A stream that is read by a callback. */
 export interface ReadStream {
@@ -39,7 +39,7 @@ export class ThrottledReader {
   push(chunk: Buffer): void {
     if (this.#isEnding) return this.#stream.read(chunk);
     const now = performance.now();
-    if (this.#isFlooded && this.#pause === undefined && now - this.#readAt > limits.floodOverMs) {
+    if (this.#isFlooded && this.#pause === undefined && now - this.#readAt > upstreamLimits.floodOverMs) {
       this.#isFlooded = false;
       this.#second = -Infinity;
     }
@@ -53,9 +53,9 @@ export class ThrottledReader {
       this.#unaskedBefore = this.#stream.unasked();
     }
     this.#stream.read(chunk);
-    if (this.#stream.unasked() - this.#unaskedBefore <= limits.floodPerSecond) return;
+    if (this.#stream.unasked() - this.#unaskedBefore <= upstreamLimits.floodPerSecond) return;
     this.#isFlooded = true;
-    this.#readMs = limits.floodReadMs;
+    this.#readMs = upstreamLimits.floodReadMs;
     this.#readOn();
   }
 
@@ -72,15 +72,15 @@ export class ThrottledReader {
   }
 
   #readOn(): void {
-    while (this.#rest.length > 0 && this.#readMs < limits.floodReadMs) {
-      const piece = this.#rest.subarray(0, limits.floodPieceBytes);
+    while (this.#rest.length > 0 && this.#readMs < upstreamLimits.floodReadMs) {
+      const piece = this.#rest.subarray(0, upstreamLimits.floodPieceBytes);
       this.#rest = this.#rest.subarray(piece.length);
       const from = performance.now();
       this.#stream.read(piece);
       this.#readAt = performance.now();
       this.#readMs += this.#readAt - from;
     }
-    if (this.#readMs < limits.floodReadMs) return;
+    if (this.#readMs < upstreamLimits.floodReadMs) return;
     this.#stream.pause();
     this.#pause = setTimeout(() => {
       this.#pause = undefined;
@@ -88,7 +88,7 @@ export class ThrottledReader {
       this.#readAt = performance.now();
       this.#readOn();
       if (this.#pause === undefined) this.#stream.resume();
-    }, limits.floodPauseMs);
+    }, upstreamLimits.floodPauseMs);
   }
 }
 

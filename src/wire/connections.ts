@@ -1,5 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { wireLimits } from './limits.ts';
 import { nosniff } from './safe-response.ts';
 
 export interface ConnectionBounds {
@@ -24,14 +25,6 @@ export interface Reader {
    */
   readonly waitingSince: number;
 }
-
-/**
- * Of the connections that may be closed for a new one, this part is closed together: looking for them costs more than
- * closing them.
- */
-const closedTogether = 1 / 100;
-/** Where none could be closed it is not tried again for this long. */
-const allBusyMs = 1_000;
 
 /**
  * All connections of clients. There are so many and no more: past that those are closed that have been waiting for a
@@ -111,13 +104,13 @@ export class Connections {
       .filter(([, one]) => (client === undefined || one.client === client) && one.waitingSince < Infinity)
       .sort(([, a], [, b]) => a.waitingSince - b.waitingSince);
     const most = client === undefined ? this.#bounds.most : this.#bounds.mostPerAddress;
-    for (const [socket] of waiting.slice(0, Math.max(1, Math.floor(most * closedTogether)))) {
+    for (const [socket] of waiting.slice(0, Math.max(1, Math.floor(most * wireLimits.closedTogether)))) {
       this.#forget(socket);
       socket.destroySoon();
     }
     if (waiting.length > 0) return true;
     if (this.#busyUntil.size >= this.#bounds.most) this.#busyUntil.clear();
-    this.#busyUntil.set(key, now + allBusyMs);
+    this.#busyUntil.set(key, now + wireLimits.allBusyMs);
     return false;
   }
 

@@ -1,3 +1,5 @@
+import { wireLimits } from './limits.ts';
+
 /** The head of a request of the plain shape. */
 export interface PlainHead {
   readonly method: string;
@@ -8,9 +10,6 @@ export interface PlainHead {
   /** Bytes of the body. */
   readonly length: number;
 }
-
-/** What is longer than these is for node:http. */
-export const plainBounds = { headBytes: 8 * 1024, headers: 64, bodyBytes: 64 * 1024 } as const;
 
 const requestLine = /^(POST|DELETE) (\/[\x21-\x7e]*) HTTP\/1\.1$/;
 /** Not printable ASCII, or half a line break: what readers of HTTP/1.1 have disagreed on. */
@@ -41,7 +40,7 @@ export function readHead(text: string): PlainHead | undefined {
   if (odd.test(text)) return undefined;
   const lines = text.split('\r\n');
   const [, method, url] = requestLine.exec(lines[0] ?? '') ?? [];
-  if (method === undefined || url === undefined || lines.length > plainBounds.headers) return undefined;
+  if (method === undefined || url === undefined || lines.length > wireLimits.plainHeaders) return undefined;
   const headers: Record<string, string> = {};
   for (let i = 1; i < lines.length; i++) {
     const line = lines[i] ?? '';
@@ -54,14 +53,12 @@ export function readHead(text: string): PlainHead | undefined {
   if (host === undefined || (connection !== undefined && connection.toLowerCase() !== 'keep-alive')) return undefined;
   if (declared === undefined) return method === 'DELETE' ? { method, url, headers, length: 0 } : undefined;
   const length = decimal.test(declared) ? Number(declared) : Infinity;
-  if (length > plainBounds.bodyBytes || (method === 'DELETE' && length > 0)) return undefined;
+  if (length > wireLimits.plainBodyBytes || (method === 'DELETE' && length > 0)) return undefined;
   return { method, url, headers, length };
 }
 
-/** Names as they were sent, with what they mean. */
+/** Names as they were sent, with what they mean; past `wireLimits.headerNames` a name is read each time. */
 const names = new Map<string, string | null>();
-/** Clients use few, and the same all day; names past this number are read each time. */
-const namesKept = 500;
 
 /** In lower case; null for what is no name, or none that a plain request has. */
 function headerName(sent: string): string | null {
@@ -69,7 +66,7 @@ function headerName(sent: string): string | null {
   if (known !== undefined) return known;
   const name = sent.toLowerCase();
   const meant = token.test(sent) && !unwelcome.has(name) && !(name in Object.prototype) ? name : null;
-  if (names.size < namesKept) names.set(sent, meant);
+  if (names.size < wireLimits.headerNames) names.set(sent, meant);
   return meant;
 }
 

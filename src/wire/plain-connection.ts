@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
 import { late } from './connections.ts';
-import { plainBounds, readHead, type PlainHead } from './head.ts';
+import { readHead, type PlainHead } from './head.ts';
 import type { HttpResponse } from './http.ts';
+import { wireLimits } from './limits.ts';
 import { PlainRequest } from './plain-request.ts';
 import { PlainResponse, type ResponseEnds } from './plain-response.ts';
 
@@ -24,10 +25,6 @@ export interface PlainOptions {
   readonly requestMs: number;
 }
 
-/** Pieces that a body may arrive in; a body in more pieces is left to node:http. */
-const bodyPieces = 16;
-/** What is read of later requests while one is worked on. */
-const aheadBytes = 64 * 1024;
 const headEnd = '\r\n\r\n';
 
 /** A connection for as long as all that comes over it are plain requests, one after the other. */
@@ -105,7 +102,7 @@ export class PlainConnection implements ResponseEnds {
     this.#unread = this.#unread ? Buffer.concat([this.#unread, chunk]) : chunk;
     if (this.#response || this.#unheard) {
       // Sent ahead: it waits for its turn, and its sender with it.
-      if (this.#unread.length > aheadBytes || !this.#hold(this.#unread.length)) this.#socket.pause();
+      if (this.#unread.length > wireLimits.aheadBytes || !this.#hold(this.#unread.length)) this.#socket.pause();
       return;
     }
     if (this.#pieces++ === 0) this.#waitingSince = Date.now();
@@ -117,8 +114,9 @@ export class PlainConnection implements ResponseEnds {
     const unread = this.#unread;
     if (!unread || this.#response || this.#unheard) return;
     const end = unread.indexOf(headEnd);
-    const head = end === -1 || end > plainBounds.headBytes ? undefined : this.#read(unread.toString('latin1', 0, end));
-    if (!head || !this.#options.takes(head.url) || this.#pieces > bodyPieces) return this.#handOver(unread);
+    const head =
+      end === -1 || end > wireLimits.plainHeadBytes ? undefined : this.#read(unread.toString('latin1', 0, end));
+    if (!head || !this.#options.takes(head.url) || this.#pieces > wireLimits.bodyPieces) return this.#handOver(unread);
     const bodyAt = end + headEnd.length;
     const bodyEnd = bodyAt + head.length;
     if (unread.length < bodyEnd) {

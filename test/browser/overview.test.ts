@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { limits } from '../../src/core/limits.ts';
+import { upstreamLimits } from '../../src/upstream/limits.ts';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
 import { fakeNpx } from '../kit/fake-npx.ts';
 import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
@@ -37,7 +37,7 @@ test('shows servers, calls as they come, what is open, and how to connect', asyn
 
 test('servers that are being installed need no person, say so with the time it takes, and those that wait for them say that', async () => {
   const npx = fakeNpx();
-  const names = Array.from({ length: limits.installsAtOnce + 1 }, (_, number) => `package-${number}`);
+  const names = Array.from({ length: upstreamLimits.installsAtOnce + 1 }, (_, number) => `package-${number}`);
   const hub = await testHub({ mcpServers: Object.fromEntries(names.map((name) => [name, npx.server(name)])) });
   const page = await visit(hub, '/');
   await page.getByText(`${names.length} being started`).waitFor();
@@ -45,7 +45,7 @@ test('servers that are being installed need no person, say so with the time it t
   await page.getByRole('link', { name: 'Servers', exact: true }).click();
   const list = page.getByRole('list', { name: 'Servers' });
   await list.getByText('Waiting to install', { exact: true }).waitFor();
-  await expect.poll(() => list.getByText('Installing', { exact: true }).count()).toBe(limits.installsAtOnce);
+  await expect.poll(() => list.getByText('Installing', { exact: true }).count()).toBe(upstreamLimits.installsAtOnce);
   expect(await list.getByText(/\d+ (?:s|min) so far$/).count()).toBe(names.length);
 });
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createPasswords } from '../../src/auth/passwords.ts';
-import { limits } from '../../src/core/limits.ts';
+import { httpLimits } from '../../src/http/limits.ts';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
 import { forgedToken } from '../kit/forged-token.ts';
 import { hostileStdio } from '../kit/hostile.ts';
@@ -102,7 +102,7 @@ describe('users', () => {
 
 describe('an old login', () => {
   const secret = 'the secret of these tests, long enough for HS256';
-  const old = () => forgedToken(secret, { ageMs: limits.freshLoginMs });
+  const old = () => forgedToken(secret, { ageMs: httpLimits.freshLoginMs });
   let own: TestHub;
   beforeAll(async () => {
     const hash = await createPasswords().hash('correct horse');

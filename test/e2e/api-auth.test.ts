@@ -2,7 +2,9 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hash as bcrypt } from '@node-rs/bcrypt';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { limits } from '../../src/core/limits.ts';
+import { authLimits } from '../../src/auth/limits.ts';
+import { coreLimits } from '../../src/core/limits.ts';
+import { httpLimits } from '../../src/http/limits.ts';
 import { api, keyToken, login, passwordOf, userToken } from '../kit/api.ts';
 import { storedSettings } from '../kit/hub-database.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
@@ -71,7 +73,7 @@ describe('a login', () => {
     ['a number', { username: 'admin', password: 1 }, 400, ['password']],
     ['a password nobody can have', { username: 'admin', password: 'x'.repeat(1_025) }, 400, ['password']],
     ['a name without end', { username: 'x'.repeat(10_000), password: 'x' }, 400, ['username']],
-    ['more than anybody may send', { username: 'x', password: 'x'.repeat(limits.smallBodyBytes) }, 413, undefined],
+    ['more than anybody may send', { username: 'x', password: 'x'.repeat(httpLimits.smallBodyBytes) }, 413, undefined],
   ])('with %s is refused as what it is', async (_, body, status, paths) => {
     const answer = await api(hub, 'POST', '/auth/login', { body, headers: { 'content-type': 'application/json' } });
     expect([answer.status, answer.body.success, typeof answer.body.message]).toEqual([status, false, 'string']);
@@ -88,7 +90,7 @@ describe('a login', () => {
       });
     const right = JSON.stringify({ username: 'admin', password: 'correct horse' });
     expect((await pieces(right)).status).toBe(200);
-    expect((await pieces(' '.repeat(limits.smallBodyBytes) + right)).status).toBe(413);
+    expect((await pieces(' '.repeat(httpLimits.smallBodyBytes) + right)).status).toBe(413);
   });
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'])(
@@ -108,7 +110,7 @@ describe('a login', () => {
 
   test('is refused after too many failures, also with the right password, and says when to come back', async () => {
     const address = '203.0.113.7';
-    for (let i = 0; i < limits.loginFailuresPerAddress; i++) {
+    for (let i = 0; i < authLimits.loginFailuresPerAddress; i++) {
       expect((await enter(hub, `nobody${i}`, 'wrong', from(address))).status).toBe(401);
     }
     for (const [username, password] of [
@@ -117,8 +119,8 @@ describe('a login', () => {
     ] as const) {
       const { status, headers, body } = await enter(hub, username, password, from(address));
       expect([status, body.message]).toEqual([429, 'Too many failed logins. Try again in 15 minutes.']);
-      expect(Number(headers['retry-after'])).toBeGreaterThan(limits.loginWindowMs / 1000 - 60);
-      expect(Number(headers['retry-after'])).toBeLessThanOrEqual(limits.loginWindowMs / 1000);
+      expect(Number(headers['retry-after'])).toBeGreaterThan(authLimits.loginWindowMs / 1000 - 60);
+      expect(Number(headers['retry-after'])).toBeLessThanOrEqual(authLimits.loginWindowMs / 1000);
     }
     expect((await enter(hub, 'admin', 'correct horse', from('203.0.113.8'))).status).toBe(200);
   });
@@ -127,7 +129,7 @@ describe('a login', () => {
     const names = ['admin', 'ADMIN', 'admin ', '\uff41dmin', 'a\u0301dmin', '\u00e1dmin', 'admin\u0000', 'nobody'];
     const addresses = ['2001:db8:7:8::1', '2001:DB8:0007:8:ffff::2', '[2001:db8:7:8::3]:4711', '2001:db8:7:8:1:2:3:4'];
     const attempts = addresses.flatMap((address) => names.map((name) => [name, address] as const));
-    for (const [name, address] of attempts.slice(0, limits.loginFailuresPerAddress))
+    for (const [name, address] of attempts.slice(0, authLimits.loginFailuresPerAddress))
       expect((await enter(hub, name, 'wrong', from(address))).status, `${name} ${address}`).toBe(401);
     for (const [name, address] of attempts)
       expect((await enter(hub, name, 'correct horse', from(address))).status, `${name} ${address}`).toBe(429);
@@ -137,18 +139,18 @@ describe('a login', () => {
   test('by the owner succeeds after a hundred failures from ever new addresses, and the address of the attacker stays shut', async () => {
     const hub = await testHub({ env: { TRUST_PROXY: 'loopback' } });
     await login(hub);
-    for (let i = 0; i < limits.loginFailuresPerAccount + 2 * limits.loginSlowBurst; i++) {
+    for (let i = 0; i < authLimits.loginFailuresPerAccount + 2 * authLimits.loginSlowBurst; i++) {
       const { status } = await enter(hub, 'admin', 'wrong', from(`198.51.${i >> 8}.${i & 255}`));
       expect([401, 429]).toContain(status);
     }
     const { status, headers } = await enter(hub, 'admin', 'wrong', from('203.0.113.50'));
-    expect([status, Number(headers['retry-after']) <= limits.loginSlowMs / 1000]).toEqual([429, true]);
+    expect([status, Number(headers['retry-after']) <= authLimits.loginSlowMs / 1000]).toEqual([429, true]);
     // As before the attack.
     expect(await login(hub)).toMatch(/^eyJ/);
   });
 
   test('that succeeds is not counted', async () => {
-    for (let i = 0; i < limits.loginFailuresPerAddress + 5; i++) {
+    for (let i = 0; i < authLimits.loginFailuresPerAddress + 5; i++) {
       expect((await enter(hub, 'admin', 'correct horse', from('203.0.113.9'))).status).toBe(200);
     }
   });
@@ -162,7 +164,7 @@ test.each([
 ])('an invented address does not get around the limit when %s is trusted', async (_, trust, last) => {
   const hub = await testHub({ env: trust === undefined ? {} : { TRUST_PROXY: trust } });
   const attempt = (i: number) => ({ 'x-forwarded-for': trust === 'false' ? `192.0.2.${i}` : `192.0.2.${i}, ${last}` });
-  for (let i = 0; i < limits.loginFailuresPerAddress; i++) {
+  for (let i = 0; i < authLimits.loginFailuresPerAddress; i++) {
     expect((await enter(hub, 'admin', 'wrong', attempt(i))).status).toBe(401);
   }
   expect((await enter(hub, 'admin', 'correct horse', attempt(99))).status).toBe(429);
@@ -307,7 +309,7 @@ describe('a change of password', () => {
     expect((await change(hub, undefined, 'correct horse', 'another one')).status).toBe(401);
     for (const [current, next, path] of [
       ['correct horse', '12345', 'newPassword'],
-      ['correct horse', 'x'.repeat(limits.passwordChars + 1), 'newPassword'],
+      ['correct horse', 'x'.repeat(coreLimits.passwordChars + 1), 'newPassword'],
       ['correct horse', undefined, 'newPassword'],
       [undefined, 'another one', 'currentPassword'],
       [['correct horse'], 'another one', 'currentPassword'],
@@ -323,10 +325,10 @@ describe('a change of password', () => {
     const hub = await testHub();
     const admin = await login(hub);
     const statuses = [];
-    for (let i = 0; i <= limits.loginFailuresPerAddress; i++) {
+    for (let i = 0; i <= authLimits.loginFailuresPerAddress; i++) {
       statuses.push((await change(hub, admin, `guess ${i}`, 'another one')).status);
     }
-    expect(statuses).toEqual([...Array<number>(limits.loginFailuresPerAddress).fill(401), 429]);
+    expect(statuses).toEqual([...Array<number>(authLimits.loginFailuresPerAddress).fill(401), 429]);
   });
 
   test('at the same time as another lets one of them win and tells the other', async () => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { limits } from '../../src/core/limits.ts';
+import { coreLimits } from '../../src/core/limits.ts';
 import { api, type ApiAnswer, keyToken, login, userToken } from '../kit/api.ts';
 import { storedSettings } from '../kit/hub-database.ts';
 import { rpc } from '../kit/raw.ts';
@@ -143,8 +143,8 @@ describe('a user', () => {
     expect([refused.status, refused.text]).toEqual([400, expect.stringMatching(/tokenHash, maskedToken/)]);
   });
 
-  test(`may have ${limits.keysPerOwner} keys and no more`, async () => {
-    const bearerKeys = Array.from({ length: limits.keysPerOwner - 1 }, (_, i) => ({
+  test(`may have ${coreLimits.keysPerOwner} keys and no more`, async () => {
+    const bearerKeys = Array.from({ length: coreLimits.keysPerOwner - 1 }, (_, i) => ({
       id: `k${i}`,
       name: `k${i}`,
       token: `mcphub_${String(i).padStart(64, '0')}`,

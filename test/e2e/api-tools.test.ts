@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { limits } from '../../src/core/limits.ts';
+import { httpLimits } from '../../src/http/limits.ts';
 import { api, keyToken, login, userToken } from '../kit/api.ts';
 import { exactAt } from '../kit/exact-json.ts';
 import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
@@ -155,7 +155,7 @@ describe('arguments', () => {
     expect((await send('null')).status).toBe(400);
     expect((await send('{}', { 'content-type': 'text/plain' })).status).toBe(415);
     expect((await send('{}', { 'content-encoding': 'gzip' })).status).toBe(415);
-    expect((await send('x'.repeat(limits.apiBodyBytes + 1))).status).toBe(413);
+    expect((await send('x'.repeat(httpLimits.apiBodyBytes + 1))).status).toBe(413);
   });
 });
 
@@ -394,7 +394,7 @@ describe('sessions of servers with perSessionClient', () => {
 
   test('an id that is too long is refused', async () => {
     const body = { toolName: 'pid' };
-    const headers = { 'x-session-id': 'x'.repeat(limits.sessionIdChars + 1) };
+    const headers = { 'x-session-id': 'x'.repeat(httpLimits.sessionIdChars + 1) };
     expect((await api(there, 'POST', '/tools/call/own', { token: tokens.alice, body, headers })).status).toBe(400);
   });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { limits } from '../../src/core/limits.ts';
+import { httpLimits } from '../../src/http/limits.ts';
 import { api, login } from '../kit/api.ts';
 import { testHub } from '../kit/test-hub.ts';
 
@@ -10,6 +10,6 @@ test('what is pasted is taken as text only up to the size that every body may ha
     api(hub, 'POST', '/servers/import?dryRun=true', { token, body, headers: { 'content-type': 'text/plain' } });
   const fits = await paste('https://x.example/mcp');
   expect(fits.status, fits.text).toBe(200);
-  const { status, body } = await paste(' '.repeat(limits.apiBodyBytes) + 'https://x.example/mcp');
+  const { status, body } = await paste(' '.repeat(httpLimits.apiBodyBytes) + 'https://x.example/mcp');
   expect([status, body.success]).toEqual([413, false]);
 });

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { limits } from '../../src/core/limits.ts';
+import { upstreamLimits } from '../../src/upstream/limits.ts';
 import { dualHttp, dualStdio, eraHttp, type EraOptions, type EraServer, eraStdio } from '../kit/era-server.ts';
 import { setLimits } from '../kit/limits.ts';
 import { rpc } from '../kit/raw.ts';
@@ -11,7 +11,7 @@ import { until } from '../kit/until.ts';
 // How the hub finds out in which era a server speaks, remembers it, and notices when it is otherwise.
 
 /** A busy machine may take longer to start a server than the hub waits for its answer before it tries a handshake. */
-beforeEach(() => setLimits(limits, { eraProbeMs: 50_000 }));
+beforeEach(() => setLimits(upstreamLimits, { eraProbeMs: 50_000 }));
 
 const places = {
   stdio: async (options: EraOptions) => eraStdio(options),
@@ -95,7 +95,7 @@ test('official servers of both eras are spoken to without sessions', async () =>
 });
 
 test('an official server of both eras that answers late is spoken to without sessions from its next start on', async () => {
-  setLimits(limits, { eraProbeMs: 1 });
+  setLimits(upstreamLimits, { eraProbeMs: 1 });
   const settings = { mcpServers: { slow: dualStdio() }, env: { CONNECT_TIMEOUT_MS: '100000' } };
   const first = await testHub(settings);
   await first.connected(1);
@@ -137,7 +137,7 @@ test('a server that became one of both eras is found out as soon as its version 
 });
 
 test('a process that is silent at the question is used as it is, and not asked again', async () => {
-  setLimits(limits, { eraProbeMs: 100 });
+  setLimits(upstreamLimits, { eraProbeMs: 100 });
   const server = eraStdio({ speaks: ['session'], discover: 'silent' });
   const { asked, folder } = await oneRun(server);
   expect(asked).toEqual(['server/discover', 'initialize']);
@@ -165,7 +165,7 @@ test('a process that ends whatever it is asked is not started twice each time', 
 });
 
 test('a process that starts slowly is met in its era, whatever it answers first', async () => {
-  setLimits(limits, { eraProbeMs: 1 });
+  setLimits(upstreamLimits, { eraProbeMs: 1 });
   const now = eraStdio({ speaks: ['stateless'], startMs: 500 });
   const old = eraStdio({ speaks: ['session'], startMs: 500 });
   const hub = await testHub({ mcpServers: { now: now.config, old: old.config } });
@@ -217,7 +217,7 @@ test.each([
   ['never answers the question', { discover: 'silent' }],
   ['closes the connection at the question', { discover: 'reset' }],
 ] as const)('an HTTP server that %s is met with a handshake', async (_, options) => {
-  setLimits(limits, { eraProbeMs: 1_000 });
+  setLimits(upstreamLimits, { eraProbeMs: 1_000 });
   const server = await eraHttp({ speaks: ['session'], ...options });
   const hub = await start(server);
   await hub.connected(1);

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { limits } from '../../src/core/limits.ts';
+import { diskLimits } from '../../src/disk/limits.ts';
 import { login } from '../kit/api.ts';
 import { temporaryFolder } from '../kit/hostile.ts';
 import { hubProcess } from '../kit/test-hub.ts';
@@ -46,7 +46,7 @@ test('what a killed hub left half written is gone after a start, of settings and
     join(data, '.oauth.sealed.1.ba9876543210.tmp'),
   ];
   const stays = [join(folder, '.package.json.4711.0123456789ab.tmp')];
-  const old = new Date(Date.now() - 2 * limits.temporaryFileMs);
+  const old = new Date(Date.now() - 2 * diskLimits.temporaryFileMs);
   for (const path of [...left, ...stays]) {
     writeFileSync(path, '{"users": []}');
     utimesSync(path, old, old);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { limits } from '../../src/core/limits.ts';
 import type { LogEntry } from '../../src/core/log-entry.ts';
+import { upstreamLimits } from '../../src/upstream/limits.ts';
 import { api, login } from '../kit/api.ts';
 import { freePort } from '../kit/processes.ts';
 import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
@@ -234,7 +234,7 @@ test.each([{ cursorLoop: true }, { endless: true }])(
     const hub = await testHub({ mcpServers: { bad: bad.config, good: good().config } });
     await goodServerWorks(hub);
     await until('the list is left', async () => (await tools(hub)).some((name) => name.startsWith('bad-')));
-    expect(bad.received('tools/list').length).toBeLessThanOrEqual(limits.listPages);
+    expect(bad.received('tools/list').length).toBeLessThanOrEqual(upstreamLimits.listPages);
     const listed = (await tools(hub)).filter((name) => name.startsWith('bad-'));
     expect(new Set(listed).size).toBe(listed.length);
     const [name = ''] = listed;

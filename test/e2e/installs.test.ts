@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync }
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { limits } from '../../src/core/limits.ts';
+import { upstreamLimits } from '../../src/upstream/limits.ts';
 import { api, login } from '../kit/api.ts';
 import { fakeNpx } from '../kit/fake-npx.ts';
 import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
@@ -151,7 +151,7 @@ test('doctor waits for an installation that the running hub makes, and says so',
   const report = text(doctor.stdout);
   await until('it says so', () => told.includes('server s: its package has to be installed'));
   const waitsSince = Date.now();
-  await until('it has looked again', () => Date.now() - waitsSince > 2 * limits.installElsewhereMs);
+  await until('it has looked again', () => Date.now() - waitsSince > 2 * upstreamLimits.installElsewhereMs);
   npx.install('pkg');
   expect(await report).toContain('✓ server s');
   expect(npx.count('pkg', 'install')).toBe(1);
@@ -159,7 +159,7 @@ test('doctor waits for an installation that the running hub makes, and says so',
 
 test('few packages are installed at a time, and what needs no installation is not behind them', async () => {
   const npx = fakeNpx();
-  const names = Array.from({ length: limits.installsAtOnce + 3 }, (_, i) => `pkg${i}`);
+  const names = Array.from({ length: upstreamLimits.installsAtOnce + 3 }, (_, i) => `pkg${i}`);
   // One that is in the cache from an earlier run.
   npx.install('cached');
   const before = await testHub({ mcpServers: { cached: npx.server('cached') } });
@@ -175,14 +175,14 @@ test('few packages are installed at a time, and what needs no installation is no
   const atWork = () => names.filter((name) => npx.count(name, 'install') > 0 && npx.count(name, 'installed') === 0);
   const installing = () => atWork().length;
   await hub.connected(2);
-  await until('as many install as may', () => installing() === limits.installsAtOnce);
+  await until('as many install as may', () => installing() === upstreamLimits.installsAtOnce);
   const { shown } = await watching(hub);
   const states = await Promise.all(names.map(shown));
   expect(states.filter(({ waiting }) => waiting === true)).toHaveLength(3);
   for (let left = names.length; left > 0; left--) {
     // In which order they come to their turn is not promised.
     const name = await until('one installs', () => atWork()[0]);
-    expect(installing()).toBeLessThanOrEqual(limits.installsAtOnce);
+    expect(installing()).toBeLessThanOrEqual(upstreamLimits.installsAtOnce);
     npx.install(name);
     await until(`${name} is installed`, () => npx.count(name, 'installed') === 1);
   }

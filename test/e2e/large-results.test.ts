@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterEach, expect, test, vi } from 'vitest';
-import { limits } from '../../src/core/limits.ts';
 import { unsent } from '../../src/mcp/paced-writer.ts';
+import { upstreamLimits } from '../../src/upstream/limits.ts';
 import { resultOf } from '../kit/fixtures/large-server.mjs';
 import { beginCall, callLarge, expectedHash, type LargeKind, largeServer, readLarge } from '../kit/large.ts';
 import { raw, rpc } from '../kit/raw.ts';
@@ -48,7 +48,7 @@ test.each(kinds)(
     expect(answer.hash).toBe(expectedHash(20_480, 'one', 7));
     expect(answer).toMatchObject({ status: 200, type: 'application/json' });
     expect(longest()).toBeGreaterThan(0);
-    expect(longest()).toBeLessThanOrEqual(limits.largeMessageBytes);
+    expect(longest()).toBeLessThanOrEqual(upstreamLimits.largeMessageBytes);
   },
 );
 

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { limits } from '../../src/core/limits.ts';
+import { coreLimits } from '../../src/core/limits.ts';
 import { api, login } from '../kit/api.ts';
 import { type Hostile, hostileStdio } from '../kit/hostile.ts';
 import { raw } from '../kit/raw.ts';
@@ -13,7 +13,7 @@ const objects = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.rep
 const bombs = [arrays(1_000_000), objects(1_000_000)];
 const call = (args: string): string =>
   `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"s-do","arguments":{"x":${args}}}}`;
-const told = `nested more than ${limits.nesting} levels deep`;
+const told = `nested more than ${coreLimits.nesting} levels deep`;
 
 let server: Hostile;
 let hub: TestHub;
@@ -81,11 +81,11 @@ describe.each(bombs)('a million levels', (bomb) => {
 
 test('what clients really send goes on to the server as it is', async () => {
   // The message, its parameters and the arguments are levels too.
-  const args = arrays(limits.nesting - 3);
+  const args = arrays(coreLimits.nesting - 3);
   const answer = await raw(hub.mcp(), { body: call(args) });
   expect(answer.result?.content?.[0]?.text).toBe('done');
   expect(reached()).toBe(1);
-  const over = await raw(hub.mcp(), { body: call(arrays(limits.nesting - 2)) });
+  const over = await raw(hub.mcp(), { body: call(arrays(coreLimits.nesting - 2)) });
   expect(over.error?.message).toContain(told);
   expect(reached()).toBe(1);
 });

@@ -70,7 +70,7 @@ async function listed(hub: TestHub): Promise<void> {
   });
 }
 
-/** Hubs that may have others beside them take their time (`limits.signInSettleMs`). */
+/** Hubs that may have others beside them take their time (`upstreamLimits.signInSettleMs`). */
 async function forgotten(hub: TestHub, admin: string): Promise<void> {
   const path = '/logs?q=forgotten';
   const look = async () => (await api(hub, 'GET', path, { token: admin })).text.includes('a sign-in is forgotten');

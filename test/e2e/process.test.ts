@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { verify } from '@node-rs/argon2';
 import { describe, expect, test } from 'vitest';
-import { limits } from '../../src/core/limits.ts';
+import { hubLimits } from '../../src/hub/limits.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { setLimits } from '../kit/limits.ts';
@@ -130,7 +130,7 @@ test('a call that never ends, an open stream and an idle connection delay the en
 test('open streams and idle connections alone do not delay the end', async () => {
   const hub = await testHub({ mcpServers: {} });
   // Longer than this test may take.
-  setLimits(limits, { drainMs: 600_000 });
+  setLimits(hubLimits, { drainMs: 600_000 });
   const own = await session(hub.mcp());
   await own.listen();
   await legacySession(hub.sse());

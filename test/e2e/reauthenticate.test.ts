@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { authLimits } from '../../src/auth/limits.ts';
 import { createPasswords } from '../../src/auth/passwords.ts';
-import { limits } from '../../src/core/limits.ts';
+import { httpLimits } from '../../src/http/limits.ts';
 import { api, type ApiCall, keyToken, login } from '../kit/api.ts';
 import { forgedToken } from '../kit/forged-token.ts';
 import { storedSettings } from '../kit/hub-database.ts';
@@ -35,8 +36,8 @@ async function hubOf(env: Record<string, string> = {}): Promise<TestHub> {
 
 beforeAll(async () => {
   hub = await hubOf();
-  old = forgedToken(secret, { ageMs: limits.freshLoginMs });
-  fresh = forgedToken(secret, { ageMs: limits.freshLoginMs - 60_000 });
+  old = forgedToken(secret, { ageMs: httpLimits.freshLoginMs });
+  fresh = forgedToken(secret, { ageMs: httpLimits.freshLoginMs - 60_000 });
 });
 
 const call = (method: string, path: string, more: ApiCall) => api(hub, method, path, more);
@@ -124,7 +125,7 @@ describe('giving the password again', () => {
   });
 
   test('is for oneself, and for no access key', async () => {
-    const ann = forgedToken(secret, { username: 'ann', ageMs: limits.freshLoginMs });
+    const ann = forgedToken(secret, { username: 'ann', ageMs: httpLimits.freshLoginMs });
     const token = (await again(ann, { password })).body['token'] as string;
     expect((await call('GET', '/auth/user', { token })).body['user']).toMatchObject({ username: 'ann' });
     expect((await call('GET', exported, { token })).body).toMatchObject({ message: 'Only admins may do this.' });
@@ -137,12 +138,12 @@ describe('giving the password again', () => {
   test('is limited as logins are', async () => {
     const own = await hubOf();
     const statuses = [];
-    for (let i = 0; i <= limits.loginFailuresPerAddress; i++) {
+    for (let i = 0; i <= authLimits.loginFailuresPerAddress; i++) {
       statuses.push(
         (await api(own, 'POST', '/auth/reauthenticate', { token: old, body: { password: `${i}` } })).status,
       );
     }
-    expect(statuses).toEqual([...Array<number>(limits.loginFailuresPerAddress).fill(401), 429]);
+    expect(statuses).toEqual([...Array<number>(authLimits.loginFailuresPerAddress).fill(401), 429]);
     expect((await api(own, 'POST', '/auth/login', { body: { username: 'admin', password } })).status).toBe(429);
   });
 
@@ -155,7 +156,7 @@ describe('giving the password again', () => {
 });
 
 test('a changed password of one’s own is as good as a login', async () => {
-  const token = forgedToken(secret, { username: 'second', ageMs: limits.freshLoginMs });
+  const token = forgedToken(secret, { username: 'second', ageMs: httpLimits.freshLoginMs });
   const body = { currentPassword: password, newPassword: 'another horse' };
   const changed = await call('POST', '/auth/change-password', { token, body });
   expect((await call('GET', exported, { token: changed.body['token'] as string })).status).toBe(200);
@@ -173,6 +174,6 @@ test.each<[what: string, more: object]>([
 });
 
 test('a token from the future opens nothing', async () => {
-  const token = forgedToken(secret, { ageMs: -2 * limits.clockToleranceMs });
+  const token = forgedToken(secret, { ageMs: -2 * authLimits.clockToleranceMs });
   expect((await call('GET', '/auth/user', { token })).status).toBe(401);
 });

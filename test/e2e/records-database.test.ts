@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { limits } from '../../src/core/limits.ts';
 import type { Activity } from '../../src/core/activity.ts';
+import { coreLimits } from '../../src/core/limits.ts';
 import type { LogEntry } from '../../src/core/log-entry.ts';
 import type { Health } from '../../src/http/open/health.ts';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
@@ -154,7 +154,7 @@ describe('the embedded database in a hub that is killed', () => {
 describe('two hubs on one PostgreSQL', () => {
   async function two() {
     // Only notifications tell of changes in time, no look at the database.
-    setLimits(limits, { settingsVersionMs: 600_000 });
+    setLimits(coreLimits, { settingsVersionMs: 600_000 });
     const server = await postgres();
     const env = { DB_URL: server.url, ...secret };
     const a = await testHub({ mcpServers: {}, env });

@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { beforeAll, expect, test } from 'vitest';
-import { limits } from '../../src/core/limits.ts';
+import { httpLimits } from '../../src/http/limits.ts';
+import { hubLimits } from '../../src/hub/limits.ts';
 import { api, login } from '../kit/api.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { scrape } from '../kit/prometheus.ts';
@@ -48,7 +49,7 @@ test('sixty unfinished logins of 7.9 MB are refused at once, and nothing is kept
   const logins = Array.from({ length: 60 }, () => announced('/api/auth/login', 7_900_000));
   await until('all are answered', () => logins.every(({ heard }) => heard.includes('\r\n\r\n')));
   expect(new Set(logins.map(({ heard }) => heard.slice(0, 12)))).toEqual(new Set(['HTTP/1.1 413']));
-  expect(logins[0]?.heard).toContain(`The body is larger than ${limits.smallBodyBytes} bytes.`);
+  expect(logins[0]?.heard).toContain(`The body is larger than ${httpLimits.smallBodyBytes} bytes.`);
   expect(await metric('toolhub_request_body_bytes')).toBe(0);
 });
 
@@ -77,7 +78,7 @@ test('hundreds of logins and calls that send a byte now and then hold up nobody'
     const path = paths[i % paths.length] ?? '';
     return i % 3 === 0
       ? begun(path, 'Transfer-Encoding: chunked\r\n', '1\r\n{\r\n')
-      : announced(path, limits.smallBodyBytes);
+      : announced(path, httpLimits.smallBodyBytes);
   });
   await until('all have begun', async () => (await metric('toolhub_request_body_bytes')) !== 0);
   for (const { socket } of slow) socket.write('1\r\n \r\n');
@@ -97,7 +98,7 @@ test.each<[what: string, path: string, authenticated?: boolean]>([
   ['switch of a server', '/api/servers/none/toggle', true],
   ['search', '/api/smart-routing/search', true],
 ])('a body that is too long for a form is not read (%s)', async (_, path, authenticated = false) => {
-  const body = JSON.stringify({ username: 'x'.repeat(limits.smallBodyBytes), password: 'x' });
+  const body = JSON.stringify({ username: 'x'.repeat(httpLimits.smallBodyBytes), password: 'x' });
   const headers = authenticated ? { authorization: `Bearer ${admin}` } : {};
   const answer = await raw(`${hub.url}${path}`, { body, headers });
   // A route that reads no body has nothing to refuse.
@@ -130,7 +131,7 @@ test('all bodies together take no more than their budget, small ones go on, and 
   await until('some are refused', () => refused().length > 0);
   const used = await metric('toolhub_request_body_bytes');
   expect(used).toBeGreaterThan(0);
-  expect(used).toBeLessThanOrEqual(limits.budgetBytesMost / 2);
+  expect(used).toBeLessThanOrEqual(hubLimits.budgetBytesMost / 2);
   expect(refused()[0]?.heard).toMatch(/^HTTP\/1\.1 503 .*\r\nretry-after: 2\r\n/is);
   expect(refused()[0]?.heard).toContain('Try again in a moment');
   expect(await metric('toolhub_request_bodies_refused_total')).toBeGreaterThan(0);

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { limits } from '../../src/core/limits.ts';
+import { authLimits } from '../../src/auth/limits.ts';
 import type { LogEntry } from '../../src/core/log-entry.ts';
+import { logLimits } from '../../src/logs/limits.ts';
 import { api, keyToken, login, userToken } from '../kit/api.ts';
 import { copyOfEmbedded } from '../kit/embedded-template.ts';
 import { temporaryFolder } from '../kit/hostile.ts';
@@ -67,7 +68,7 @@ test.each(['off', 'embedded'] as const)('logins and changes stay in the log, in 
   await api(hub, 'GET', '/servers', { token: 'no token of this hub' });
   await raw(hub.mcp(), { headers: { authorization: 'Bearer no key of this hub' }, body: '{}' });
 
-  await fillLog(hub, 3 * limits.logRing);
+  await fillLog(hub, 3 * logLimits.logRing);
 
   const failed = await logs(hub, admin, '&q=login%20failed');
   expect(failed.map(({ message }) => /user=(\S+)/.exec(message)?.[1])).toEqual(['eve', 'mallory', 'admin']);
@@ -90,7 +91,7 @@ test('a user who is no admin pushes nothing out of the log with keys, and an adm
   const admin = await login(hub);
   const ann = await userToken(hub, admin, 'ann');
   await userToken(hub, admin, 'bob');
-  const count = limits.accountToldOfKind + 5;
+  const count = authLimits.accountToldOfKind + 5;
   for (const [token, name] of [
     [ann, 'ann'],
     [admin, 'admin'],
@@ -102,7 +103,7 @@ test('a user who is no admin pushes nothing out of the log with keys, and an adm
   const told = (await logs(hub, admin, '&q=access%20key%20created')).map(
     ({ message }) => /by=(\S+)/.exec(message)?.[1] ?? '',
   );
-  expect(told.filter((by) => by === 'ann')).toHaveLength(limits.accountToldOfKind);
+  expect(told.filter((by) => by === 'ann')).toHaveLength(authLimits.accountToldOfKind);
   expect(told.filter((by) => by === 'admin')).toHaveLength(count);
 });
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { limits } from '../../src/core/limits.ts';
+import { mcpLimits } from '../../src/mcp/limits.ts';
 import { hostileStdio } from '../kit/hostile.ts';
 import { jsonHeaders, raw, rpc, stream } from '../kit/raw.ts';
 import { session } from '../kit/sessions.ts';
@@ -319,7 +319,7 @@ describe('sizes', () => {
         if (bytes > 0) outgoing.write(Buffer.alloc(bytes - 1, 0x20), () => outgoing.write(' '));
       });
     expect(await send({ 'content-length': String(1024 ** 4) }, 0)).toBe(413);
-    expect(await send({ 'transfer-encoding': 'chunked' }, limits.requestBodyBytes + 1)).toBe(413);
+    expect(await send({ 'transfer-encoding': 'chunked' }, mcpLimits.requestBodyBytes + 1)).toBe(413);
     expect((await rpc(hub.mcp(), 'ping', {})).result).toEqual({});
   });
 
@@ -398,6 +398,6 @@ test('more streams of one session than the hub allows are refused, not piled up'
   const streams = await Promise.all(Array.from({ length: 40 }, () => stream(hub.mcp(), { headers: own.headers })));
   const open = streams.filter((one) => one.status === 200 && !one.ended());
   expect(streams.every((one) => one.status < 500)).toBe(true);
-  await expect.poll(() => open.filter((one) => !one.ended()).length).toBeLessThanOrEqual(limits.streamsPerSession);
+  await expect.poll(() => open.filter((one) => !one.ended()).length).toBeLessThanOrEqual(mcpLimits.streamsPerSession);
   expect((await own.request('ping')).result).toEqual({});
 });

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { basename, delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { limits } from '../../core/limits.ts';
 import type { TransportSettings } from '../../core/settings/types.ts';
+import { cliLimits } from '../limits.ts';
 import type { Check } from './check.ts';
 
 /** Launchers that are reported even when no server needs them, and how to get them. */
@@ -89,7 +89,7 @@ async function checkDockerEngine(client: string, neededBy: string, needed: boole
   const name = 'docker';
   try {
     const { stdout } = await promisify(execFile)(client, ['version', '--format', '{{.Server.Version}}'], {
-      timeout: limits.doctorEngineMs,
+      timeout: cliLimits.doctorEngineMs,
     });
     return { name, status: 'ok', detail: `engine ${stdout.trim()} answers; ${neededBy}` };
   } catch {

@@ -1,7 +1,7 @@
 import { errorText, type ErrorCode, HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import { createHostedEmbedder } from '../../smart/hosted/embedder.ts';
 import { chooseEmbedding, type EmbeddingService, type EmbeddingConfig } from '../../smart/hosted/embedding-choice.ts';
+import { smartLimits } from '../../smart/limits.ts';
 import type { Check } from './check.ts';
 
 const name = 'embedding service';
@@ -27,7 +27,7 @@ async function ask(service: EmbeddingService): Promise<Check> {
   const what = `${service.model} at ${new URL(service.url).host}`;
   const startedAt = performance.now();
   try {
-    const [vector] = await embedder.embed(['search'], limits.embeddingQueryMs);
+    const [vector] = await embedder.embed(['search'], smartLimits.embeddingQueryMs);
     if (!(vector instanceof Float32Array))
       return {
         name,

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { errorText } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
+import { cliLimits } from '../limits.ts';
 import type { Check } from './check.ts';
 
 const name = 'port';
@@ -61,7 +61,7 @@ async function askHub(host: string, port: number): Promise<string | undefined> {
   const near = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
   try {
     const response = await fetch(`http://${near}:${port}/health`, {
-      signal: AbortSignal.timeout(limits.doctorHealthMs),
+      signal: AbortSignal.timeout(cliLimits.doctorHealthMs),
       redirect: 'error',
     });
     const health: unknown = await response.json();

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import type { ServerSettings } from '../../core/settings/types.ts';
+import { upstreamLimits } from '../../upstream/limits.ts';
 import type { Check } from './check.ts';
 
 /** What a server offers, as a trial connection found it. */
@@ -27,7 +27,7 @@ export async function checkServers(
   const worker = async (): Promise<void> => {
     for (const [at, { settings }] of queue) checks[at] = await checkServer(settings, probe);
   };
-  await Promise.all(Array.from({ length: limits.startsPerCore * availableParallelism() }, worker));
+  await Promise.all(Array.from({ length: upstreamLimits.startsPerCore * availableParallelism() }, worker));
   return checks;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { server, settings as snapshot, user } from '../../../test/kit/snapshots.ts';
+import { coreLimits } from '../limits.ts';
 import { exposure } from './exposure.ts';
-import { limits } from '../limits.ts';
 import type { ServerSettings, Settings, SystemSettings } from '../settings/types.ts';
 
 function settings(
@@ -54,6 +54,6 @@ test('says nothing when there is nothing to say', () => {
 test('a hundred servers are not a hundred lines', () => {
   const many = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`s${i}`, open]));
   const lines = exposure(settings(many));
-  expect(lines).toHaveLength(limits.exposedServers + 2);
-  expect(lines.at(-2)).toBe(`call the tools of ${100 - limits.exposedServers} more servers`);
+  expect(lines).toHaveLength(coreLimits.exposedServers + 2);
+  expect(lines.at(-2)).toBe(`call the tools of ${100 - coreLimits.exposedServers} more servers`);
 });

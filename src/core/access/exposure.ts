@@ -1,6 +1,6 @@
+import { coreLimits } from '../limits.ts';
 import { needsCredential, resolve } from './rules.ts';
 import { listed } from '../settings/document.ts';
-import { limits } from '../limits.ts';
 import { anonymous, anonymousOutside, type Principal } from './principal.ts';
 import type { Settings } from '../settings/types.ts';
 
@@ -14,9 +14,9 @@ export function exposure(settings: Settings): string[] {
   const http = settings.system.routing.openApiAccess === 'open' ? seen(anonymousOutside) : [];
   const mcp = needsCredential(settings, true) ? [] : seen(anonymous);
   if (http.length + mcp.length === 0) return [];
-  const more = http.length - limits.exposedServers;
+  const more = http.length - coreLimits.exposedServers;
   return [
-    ...http.slice(0, limits.exposedServers).map((name) => `call the tools of ${name} (/api/tools/${name}/…)`),
+    ...http.slice(0, coreLimits.exposedServers).map((name) => `call the tools of ${name} (/api/tools/${name}/…)`),
     ...(more > 0 ? [`call the tools of ${more} more servers`] : []),
     ...(mcp.length > 0 ? [`use everything of ${listed(mcp)} over MCP (/mcp, /sse)`] : []),
     `${closing(http.length > 0, mcp.length > 0)}; or keep a server to some users with "visibility": "private"`,

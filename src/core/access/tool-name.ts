@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { limits } from '../limits.ts';
+import { coreLimits } from '../limits.ts';
 
 const allowed = /^[A-Za-z0-9_-]+$/;
 
@@ -12,7 +12,7 @@ const allowed = /^[A-Za-z0-9_-]+$/;
  */
 export function exposedName(prefix: string, name: string, separator: string, prefixes: Iterable<string>): string {
   const plain = `${prefix}${separator}${name}`;
-  const fits = plain.length <= limits.exposedNameChars && allowed.test(plain);
+  const fits = plain.length <= coreLimits.exposedNameChars && allowed.test(plain);
   return fits && !readsAsOther(plain, prefix, separator, prefixes) ? plain : shortened(plain, prefix, name, 8);
 }
 
@@ -30,6 +30,6 @@ function readsAsOther(plain: string, prefix: string, separator: string, prefixes
 
 function shortened(plain: string, prefix: string, name: string, hashChars: number): string {
   const hash = createHash('sha256').update(`${prefix}\0${name}`).digest('hex').slice(0, hashChars);
-  const readable = plain.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, limits.exposedNameChars - hashChars - 1);
+  const readable = plain.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, coreLimits.exposedNameChars - hashChars - 1);
   return `${readable}_${hash}`;
 }

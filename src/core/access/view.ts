@@ -1,3 +1,4 @@
+import { coreLimits } from '../limits.ts';
 import { resolve, type Resolved, type ScopeMember } from './rules.ts';
 import { type Catalogue, type Item, type ItemKind, itemKinds, type Offer, type ServerAbout } from '../catalogue.ts';
 import { editObject, memberText } from '../json/text.ts';
@@ -7,7 +8,6 @@ import type { ItemSettings, Selection, ServerDescriptionMode, Settings } from '.
 import { shortAbout, smartToolNames, smartToolTexts } from '../smart-tools.ts';
 import { exposedName, tieBreakName } from './tool-name.ts';
 import { matchesTemplate } from '../protocol/uri-template.ts';
-import { limits } from '../limits.ts';
 
 /** Where an exposed name or URI leads: the server, and the key the server itself knows it by. */
 export interface Target {
@@ -169,7 +169,7 @@ export function createViews(now: () => { settings: Settings; catalogue: Catalogu
     const found = shared.get(content);
     if (found) return found;
     const built = viewOf(current.settings, current.catalogue, resolved, smart);
-    if (items > limits.viewItems) forget();
+    if (items > coreLimits.viewItems) forget();
     items += itemKinds.reduce((sum, kind) => sum + built.lists[kind].texts.length, 1);
     shared.set(content, built);
     return built;
@@ -186,7 +186,7 @@ export function createViews(now: () => { settings: Settings; catalogue: Catalogu
       const key = `${principalId(principal)}\n${scope.kind}\n${scopeId(scope)}`;
       const found = kept.get(key);
       if (found) return found;
-      if (kept.size >= limits.views) kept.clear();
+      if (kept.size >= coreLimits.views) kept.clear();
       const built = build(current, resolve(current.settings, principal, scope), scope);
       kept.set(key, built);
       return built;
@@ -340,7 +340,7 @@ function exposedText(item: Item, name: string | undefined, description: string |
       ...(description !== undefined && { description: JSON.stringify(description) }),
     });
     // Old descriptions stay behind with each edit.
-    if (forms.size >= limits.itemForms) forms.clear();
+    if (forms.size >= coreLimits.itemForms) forms.clear();
     forms.set(key, text);
   }
   return text;

@@ -1,6 +1,6 @@
 import type { Problem } from '../errors.ts';
 import { childPath } from '../json/path.ts';
-import { limits } from '../limits.ts';
+import { coreLimits } from '../limits.ts';
 import { isObject } from '../protocol/rpc.ts';
 import { resolveRef } from '../schema/ref.ts';
 import { fromText, kindOf, shown, typesOf } from '../schema/types.ts';
@@ -29,7 +29,7 @@ export function convertArguments(schema: unknown, value: unknown, options: Conve
     { root: schema, steps: 0, wrapSingles: options.wrapSingles ?? false },
     { schema, value, path: '', depth: 0 },
   );
-  return { value: converted, problems: problems.slice(0, limits.problems) };
+  return { value: converted, problems: problems.slice(0, coreLimits.problems) };
 }
 
 interface Walk {
@@ -57,7 +57,8 @@ interface Outcome {
 
 function convert(walk: Walk, { schema, value, path, depth }: Place): Outcome {
   if (!isObject(schema)) return { value, problems: [], fits: schema !== false };
-  if (depth > limits.schemaDepth || ++walk.steps > limits.conversionSteps) return { value, problems: [], fits: true };
+  if (depth > coreLimits.schemaDepth || ++walk.steps > coreLimits.conversionSteps)
+    return { value, problems: [], fits: true };
 
   const problems: Problem[] = [];
   let now = value;

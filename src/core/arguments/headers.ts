@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts';
+import { coreLimits } from '../limits.ts';
 import { isObject } from '../protocol/rpc.ts';
 import { headerValue } from '../protocol/stateless.ts';
 
@@ -36,7 +36,7 @@ export function paramHeaders(inputSchema: unknown): ParamHeaders {
   /** The first fault in this schema. `path` is undefined where no value is certain to be. */
   function faultIn(schema: unknown, path: readonly string[] | undefined, depth: number): string | undefined {
     if (!isObject(schema)) return undefined;
-    if (++nodes > limits.schemaNodes || depth > limits.schemaDepth)
+    if (++nodes > coreLimits.schemaNodes || depth > coreLimits.schemaDepth)
       return 'its schema is too large to be looked through';
     if (Object.hasOwn(schema, 'x-mcp-header')) {
       const found = headerOf(schema, path);

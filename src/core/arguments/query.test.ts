@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { limits } from '../limits.ts';
+import { coreLimits } from '../limits.ts';
 import { queryArguments } from './query.ts';
 
 const read = (query: string, properties: Record<string, unknown> = {}) =>
@@ -29,8 +29,8 @@ test('one argument given as a whole and in parts is refused, whichever comes fir
 
 test('nesting is bounded', () => {
   const name = (parts: number) => Array.from({ length: parts }, () => 'a').join('.');
-  expect(read(`${name(limits.queryDepth)}=1`).problems).toEqual([]);
-  expect(read(`${name(limits.queryDepth + 1)}=1`).problems).toHaveLength(1);
+  expect(read(`${name(coreLimits.queryDepth)}=1`).problems).toEqual([]);
+  expect(read(`${name(coreLimits.queryDepth + 1)}=1`).problems).toHaveLength(1);
 });
 
 test('names of the language are ordinary names', () => {

@@ -1,5 +1,5 @@
 import type { Problem } from '../errors.ts';
-import { limits } from '../limits.ts';
+import { coreLimits } from '../limits.ts';
 import { isObject } from '../protocol/rpc.ts';
 
 /** Arguments that a query string spells out; `problems` are at the parameters' names. */
@@ -21,10 +21,11 @@ export function queryArguments(query: URLSearchParams, inputSchema: unknown): Qu
   const problems: Problem[] = [];
   for (const name of new Set(query.keys())) {
     const keys = Object.hasOwn(declared, name) || /^\.|\.\.|\.$/.test(name) ? [name] : name.split('.');
-    const message = keys.length > limits.queryDepth ? 'is nested too deeply' : place(tree, keys, query.getAll(name));
+    const message =
+      keys.length > coreLimits.queryDepth ? 'is nested too deeply' : place(tree, keys, query.getAll(name));
     if (message !== undefined) problems.push({ path: name.slice(0, 200), message });
   }
-  return { value: objectOf(tree), problems: problems.slice(0, limits.problems) };
+  return { value: objectOf(tree), problems: problems.slice(0, coreLimits.problems) };
 }
 
 /** Says what is wrong when there is something else already, or something inside. */

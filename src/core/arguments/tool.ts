@@ -1,7 +1,7 @@
+import { coreLimits } from '../limits.ts';
 import { type ConvertOptions, convertArguments } from './convert.ts';
 import type { Problem } from '../errors.ts';
 import { memberText } from '../json/text.ts';
-import { limits } from '../limits.ts';
 import { type SchemaCheck, compileSchema } from '../schema/check.ts';
 
 /** Arguments as a tool can be given them. */
@@ -13,7 +13,8 @@ export interface PreparedArguments {
 }
 
 /**
- * Converts and checks arguments by the schema of a tool. Keeps `limits.schemas` compiled schemas, the ones used last.
+ * Converts and checks arguments by the schema of a tool. Keeps `coreLimits.schemas` compiled schemas, the ones used
+ * last.
  */
 export interface ToolArguments {
   /**
@@ -31,7 +32,7 @@ interface Known {
 }
 
 export function createToolArguments(options: { now?: () => number; schemas?: number } = {}): ToolArguments {
-  const { now = Date.now, schemas = limits.schemas } = options;
+  const { now = Date.now, schemas = coreLimits.schemas } = options;
   const known = new Map<string, Known>();
 
   function schemaOf(toolText: string): Known {
@@ -49,14 +50,18 @@ export function createToolArguments(options: { now?: () => number; schemas?: num
   }
 
   return {
-    check: (toolText, value) => schemaOf(toolText).check(value).problems.slice(0, limits.problems),
+    check: (toolText, value) => schemaOf(toolText).check(value).problems.slice(0, coreLimits.problems),
     prepare(toolText, value, options) {
       const { schema, check } = schemaOf(toolText);
       const converted = convertArguments(schema, value, options);
       const { problems, note } = check(converted.value);
       const told = new Set(converted.problems.map(({ path }) => path));
       const others = problems.filter(({ path }) => !told.has(path));
-      return { value: converted.value, problems: [...converted.problems, ...others].slice(0, limits.problems), note };
+      return {
+        value: converted.value,
+        problems: [...converted.problems, ...others].slice(0, coreLimits.problems),
+        note,
+      };
     },
   };
 }

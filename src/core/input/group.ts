@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { coreLimits } from '../limits.ts';
 import { descriptionInput, isForbiddenName, namesInput, notEmpty, selectionInput, visibilityInput } from './read.ts';
-import { limits } from '../limits.ts';
 
 /**
  * The bodies of the group endpoints (SPEC, Groups; CONTRACT §4). `null` stands for "not given", as in hand-written
@@ -13,7 +13,7 @@ export const groupNameInput = z
   .trim()
   .normalize('NFC')
   .min(1, 'must not be empty')
-  .max(limits.nameChars, `may have ${limits.nameChars} characters at most`)
+  .max(coreLimits.nameChars, `may have ${coreLimits.nameChars} characters at most`)
   .regex(
     /^[\p{L}\p{M}\p{N}._-]+(?: +[\p{L}\p{M}\p{N}._-]+)*$/u,
     'may consist of letters, digits, ".", "_", "-" and inner spaces',
@@ -35,13 +35,13 @@ export const groupServerInput = z.union(
         alias: z
           .string()
           .trim()
-          .max(limits.exposedNameChars)
+          .max(coreLimits.exposedNameChars)
           .regex(/^[A-Za-z0-9._-]*$/)
           .nullish(),
         tools: selectionInput.nullish(),
         prompts: selectionInput.nullish(),
         resources: selectionInput.nullish(),
-        pinnedTools: z.array(z.string()).max(limits.listedNames).nullish(),
+        pinnedTools: z.array(z.string()).max(coreLimits.listedNames).nullish(),
       })
       .transform((config) => ({ ...config, plain: false as const })),
   ],
@@ -53,7 +53,7 @@ export const groupServerInput = z.union(
 
 export const groupServersInput = z
   .array(groupServerInput, { error: 'must be an array of server names or server configurations' })
-  .max(limits.listedNames);
+  .max(coreLimits.listedNames);
 
 export const newGroupInput = z.object({
   name: groupNameInput,

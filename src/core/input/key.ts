@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { limits } from '../limits.ts';
+import { coreLimits } from '../limits.ts';
 import { namesInput, notEmpty, timeInput } from './read.ts';
 
 /** The bodies of the access key endpoints (CONTRACT §2; reference: MCPHub §1.7). */
 
-const nameInput = z.string().trim().min(1, 'must not be empty').max(limits.keyNameChars);
+const nameInput = z.string().trim().min(1, 'must not be empty').max(coreLimits.keyNameChars);
 
 const accessTypeInput = z.enum(['all', 'groups', 'servers', 'custom'], {
   error: 'must be "all", "groups", "servers" or "custom"',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { HubError, type Problem } from '../errors.ts';
 import { jsonPath } from '../json/path.ts';
-import { limits } from '../limits.ts';
+import { coreLimits } from '../limits.ts';
 
 /**
  * Reads the body of a request by its schema. `attempt` begins the message (`Cannot create the group`). Throws HubError
@@ -21,7 +21,7 @@ export function invalid(attempt: string, problems: readonly Problem[]): HubError
   const [first] = problems;
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
   const what = first ? `: ${first.path === '' ? '' : `${first.path} `}${first.message}${more}` : '';
-  return new HubError('invalid_input', `${attempt}${what}.`, { problems: problems.slice(0, limits.problems) });
+  return new HubError('invalid_input', `${attempt}${what}.`, { problems: problems.slice(0, coreLimits.problems) });
 }
 
 function reworded(message: string): string {
@@ -56,7 +56,7 @@ export const timeInput = z.string({ error: timeProblem }).transform((text, conte
 });
 
 /** What is "all" or exactly the names given. */
-export const selectionInput = z.union([z.literal('all'), z.array(z.string().min(1)).max(limits.listItems)], {
+export const selectionInput = z.union([z.literal('all'), z.array(z.string().min(1)).max(coreLimits.listItems)], {
   error: 'must be "all" or an array of names',
 });
 
@@ -67,10 +67,10 @@ export const visibilityInput = z.enum(['private', 'group', 'public'], {
 /** A list of names of servers, groups or users. */
 export const namesInput = z
   .array(z.string().trim().min(1, 'must not be empty'))
-  .max(limits.listedNames)
+  .max(coreLimits.listedNames)
   .transform((names) => [...new Set(names)]);
 
-export const descriptionInput = z.string().max(limits.textChars);
+export const descriptionInput = z.string().max(coreLimits.textChars);
 
 /** Members of every JavaScript object, which would be found where nothing is. */
 export function isForbiddenName(name: string): boolean {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { coreLimits } from '../limits.ts';
 import { isForbiddenName, namesInput, notEmpty } from './read.ts';
-import { limits } from '../limits.ts';
 import { isObject } from '../protocol/rpc.ts';
 import { isReservedUser } from '../settings/names.ts';
 
@@ -14,15 +14,15 @@ export const usernameInput = z
   .trim()
   .normalize('NFC')
   .min(1, 'must not be empty')
-  .max(limits.nameChars, `may have ${limits.nameChars} characters at most`)
+  .max(coreLimits.nameChars, `may have ${coreLimits.nameChars} characters at most`)
   .regex(/^[\p{L}\p{M}\p{N}._@+-]+$/u, 'may consist of letters, digits, ".", "_", "@", "+" and "-"')
   .refine((name) => !/^\.+$/.test(name), 'must not consist of dots only')
   .refine((name) => !isReservedUser(name) && !isForbiddenName(name), 'is a reserved name');
 
 export const passwordInput = z
   .string()
-  .min(limits.passwordMinChars, `must have at least ${limits.passwordMinChars} characters`)
-  .max(limits.passwordChars, `may have ${limits.passwordChars} characters at most`);
+  .min(coreLimits.passwordMinChars, `must have at least ${coreLimits.passwordMinChars} characters`)
+  .max(coreLimits.passwordChars, `may have ${coreLimits.passwordChars} characters at most`);
 
 const roleInput = z.enum(['admin', 'user'], { error: 'must be "admin" or "user"' });
 
@@ -31,7 +31,7 @@ const more = {
   isAdmin: z.boolean().nullish(),
   servers: namesInput.nullish(),
   groups: namesInput.nullish(),
-  email: z.string().trim().max(limits.emailChars).nullish(),
+  email: z.string().trim().max(coreLimits.emailChars).nullish(),
 };
 
 const eitherPassword = { password: passwordInput.nullish(), newPassword: passwordInput.nullish() };
@@ -71,18 +71,20 @@ export const userUpdateInput = z
  * A password that is too long to be set is refused before any user is looked up: the time of the look-up would tell
  * which users exist.
  */
-const givenPassword = z.string().max(limits.passwordChars, `may have ${limits.passwordChars} characters at most`);
+const givenPassword = z
+  .string()
+  .max(coreLimits.passwordChars, `may have ${coreLimits.passwordChars} characters at most`);
 
 export const changePasswordInput = z.object({ currentPassword: givenPassword, newPassword: passwordInput });
 
 export const passwordCheckInput = z.object({
   password: givenPassword,
-  username: z.string().max(limits.nameChars).nullish(),
+  username: z.string().max(coreLimits.nameChars).nullish(),
 });
 
 export const reauthenticateInput = z.object({ password: givenPassword });
 
-export const loginInput = z.object({ username: z.string().min(1).max(limits.textChars), password: givenPassword });
+export const loginInput = z.object({ username: z.string().min(1).max(coreLimits.textChars), password: givenPassword });
 
 export type NewUser = z.infer<typeof newUserInput>;
 export type UserUpdate = z.infer<typeof userUpdateInput>;

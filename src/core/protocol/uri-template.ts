@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts';
+import { coreLimits } from '../limits.ts';
 
 /** One part of a template: literal text, then what an expression may expand to until the next part. */
 interface Part {
@@ -14,7 +14,7 @@ const kept = new Map<string, readonly Part[]>();
  * both texts come from strangers.
  */
 export function matchesTemplate(template: string, uri: string): boolean {
-  if (uri.length > limits.uriChars || template.length > limits.uriChars) return false;
+  if (uri.length > coreLimits.uriChars || template.length > coreLimits.uriChars) return false;
   const parts = partsOf(template);
   const first = parts[0];
   if (!first || !uri.startsWith(first.literal)) return false;
@@ -37,7 +37,7 @@ export function matchesTemplate(template: string, uri: string): boolean {
 function partsOf(template: string): readonly Part[] {
   let parts = kept.get(template);
   if (!parts) {
-    if (kept.size >= limits.uriTemplates) kept.clear();
+    if (kept.size >= coreLimits.uriTemplates) kept.clear();
     parts = parse(template);
     kept.set(template, parts);
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cpuMsOf } from '../../../test/kit/cpu.ts';
-import { limits } from '../limits.ts';
+import { coreLimits } from '../limits.ts';
 import { type Checked, compileSchema } from './check.ts';
 import { createToolArguments } from '../arguments/tool.ts';
 
@@ -151,8 +151,8 @@ describe('schemas of somebody hostile', () => {
       for (let i = 0; i < 1_000; i++) expect(run(evil).problems).toEqual([]);
     };
     // Tried each time, a thousand would take a thousand times the limit.
-    expect(cpuMsOf(thousand)).toBeLessThan(500 * limits.schemaCheckMs);
-    at += limits.schemaRestMs;
+    expect(cpuMsOf(thousand)).toBeLessThan(500 * coreLimits.schemaCheckMs);
+    at += coreLimits.schemaRestMs;
     expect(run('b').problems).toHaveLength(1);
   });
 
@@ -173,7 +173,7 @@ describe('schemas of somebody hostile', () => {
   test('a list of a hundred thousand wrong or equal elements is answered in bounded time and words', () => {
     const wrong = bounded({ type: 'array', items: { type: 'integer' } }, Array<string>(150_000).fill('x')).checked;
     expect(wrong.problems.length).toBeGreaterThan(0);
-    expect(wrong.problems.length).toBeLessThanOrEqual(limits.problems);
+    expect(wrong.problems.length).toBeLessThanOrEqual(coreLimits.problems);
     const equal = Array.from({ length: 100_000 }, (_, i) => ({ i }));
     expect(bounded({ uniqueItems: true }, equal).checked.note).toContain('not checked');
   });

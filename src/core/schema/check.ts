@@ -2,7 +2,7 @@ import { cpuUsage } from 'node:process';
 import { Script, createContext } from 'node:vm';
 import { type OutputUnit, type Schema, type SchemaDraft, dereference, validate } from '@cfworker/json-schema';
 import { type Problem, errorText } from '../errors.ts';
-import { limits } from '../limits.ts';
+import { coreLimits } from '../limits.ts';
 import { type CleanSchema, cleanSchema } from './clean.ts';
 import { problemsOf } from './problems.ts';
 
@@ -19,7 +19,7 @@ export interface Checked {
  */
 export type SchemaCheck = (value: unknown) => Checked;
 
-/** `now` gives milliseconds; a schema that took too long is tried again after `limits.schemaRestMs`. */
+/** `now` gives milliseconds; a schema that took too long is tried again after `coreLimits.schemaRestMs`. */
 export function compileSchema(schema: unknown, now: () => number = Date.now): SchemaCheck {
   const cleaned = cleanSchema(schema);
   if (!cleaned) return () => unchecked('it is too large or nested too deeply');
@@ -34,8 +34,8 @@ export function compileSchema(schema: unknown, now: () => number = Date.now): Sc
       const run = () => errorsOf(value, cleaned.schema, cleaned.draft, lookup);
       return { problems: problemsOf(cleaned.costly ? guarded(run) : run(), value), note };
     } catch (error) {
-      const why = isTimeout(error) ? `checking took over ${limits.schemaCheckMs} ms` : errorText(error);
-      resting = { until: now() + limits.schemaRestMs, why };
+      const why = isTimeout(error) ? `checking took over ${coreLimits.schemaCheckMs} ms` : errorText(error);
+      resting = { until: now() + coreLimits.schemaRestMs, why };
       return unchecked(why);
     }
   };
@@ -92,13 +92,13 @@ function guarded<T>(work: () => T): T {
   };
   const before = cpuUsage();
   try {
-    call.runInContext(sandbox, { timeout: limits.schemaCheckMs });
+    call.runInContext(sandbox, { timeout: coreLimits.schemaCheckMs });
   } catch (error) {
     // The watch goes by the clock: on a machine that gives this process nothing meanwhile, time is up before anything
     // was done.
     const { user, system } = cpuUsage(before);
-    if (!isTimeout(error) || user + system > limits.schemaCheckMs * 500) throw error;
-    call.runInContext(sandbox, { timeout: limits.schemaCheckMs });
+    if (!isTimeout(error) || user + system > coreLimits.schemaCheckMs * 500) throw error;
+    call.runInContext(sandbox, { timeout: coreLimits.schemaCheckMs });
   } finally {
     delete sandbox.run;
   }

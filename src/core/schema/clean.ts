@@ -1,5 +1,5 @@
 import type { Schema, SchemaDraft } from '@cfworker/json-schema';
-import { limits } from '../limits.ts';
+import { coreLimits } from '../limits.ts';
 import { isObject } from '../protocol/rpc.ts';
 import { isJsonType } from './types.ts';
 
@@ -68,7 +68,7 @@ const keywords = new Map(shapes.flatMap(([keep, names]) => names.map((name) => [
 function clean(value: unknown, depth: number, work: Work): Schema | boolean {
   if (typeof value === 'boolean') return value;
   if (!isObject(value)) return true;
-  if (depth > limits.schemaDepth || ++work.nodes > limits.schemaNodes) {
+  if (depth > coreLimits.schemaDepth || ++work.nodes > coreLimits.schemaNodes) {
     work.tooLarge = true;
     return true;
   }

@@ -2,7 +2,7 @@ import type { OutputUnit } from '@cfworker/json-schema';
 import type { Problem } from '../errors.ts';
 import { childPath } from '../json/path.ts';
 import { childAt, pointerKey } from '../json/pointer.ts';
-import { limits } from '../limits.ts';
+import { coreLimits } from '../limits.ts';
 
 /**
  * The checker's errors as problems that people can act on: the innermost ones, each once, at the path of what is wrong.
@@ -10,7 +10,7 @@ import { limits } from '../limits.ts';
 export function problemsOf(errors: readonly OutputUnit[], value: unknown): Problem[] {
   const problems = new Map<string, Problem>();
   for (const error of withoutNoise(errors)) {
-    if (problems.size >= limits.problems) break;
+    if (problems.size >= coreLimits.problems) break;
     const problem = toProblem(error, value);
     problems.set(`${problem.path}\n${problem.message}`, problem);
   }
@@ -36,7 +36,7 @@ const wrappers = new Set([
 
 function withoutNoise(errors: readonly OutputUnit[]): OutputUnit[] {
   const kept: OutputUnit[] = [];
-  for (let i = 0; i < errors.length && kept.length < limits.problems * 5; i++) {
+  for (let i = 0; i < errors.length && kept.length < coreLimits.problems * 5; i++) {
     const error = errors[i];
     if (!error || wrappers.has(error.keyword)) continue;
     if (error.keyword !== 'anyOf' && error.keyword !== 'oneOf') {

@@ -1,5 +1,5 @@
 import { isNestedDeeperThan } from '../json/nesting.ts';
-import { limits } from '../limits.ts';
+import { coreLimits } from '../limits.ts';
 import { isObject } from '../protocol/rpc.ts';
 
 /** The types of JSON Schema. A whole number is `integer`; it is a `number` too, which is for the caller to remember. */
@@ -63,7 +63,7 @@ function exactNumber(text: string): number | undefined {
 
 function parsed(text: string): { readonly value: unknown } | undefined {
   // A text within a body has a depth of its own.
-  if (isNestedDeeperThan(text, limits.nesting)) return undefined;
+  if (isNestedDeeperThan(text, coreLimits.nesting)) return undefined;
   try {
     return { value: JSON.parse(text) as unknown };
   } catch {

@@ -1,10 +1,10 @@
 import type { AccessKey } from '../answers/settings.ts';
+import { coreLimits } from '../limits.ts';
 import { type Draft, type Editor, type Entry, hasServer, listed, listOf, textOf, textsOf } from './document.ts';
 import { HubError } from '../errors.ts';
 import { unknownServerText } from './group-servers.ts';
 import { invalid, readTime } from '../input/read.ts';
 import type { KeyUpdate, NewKey } from '../input/key.ts';
-import { limits } from '../limits.ts';
 
 /**
  * Edits of the access keys in the settings document (CONTRACT §2; reference: MCPHub §1.7), to be run inside one change
@@ -31,8 +31,8 @@ export function addKey(
   if (owner !== undefined && !listOf(draft, 'users').some((user) => user['username'] === owner)) {
     throw invalid(attempt, [{ path: 'owner', message: `names an unknown user "${owner}"` }]);
   }
-  if (keys.filter((key) => key['owner'] === owner).length >= limits.keysPerOwner) {
-    throw new HubError('invalid_input', `${attempt}: there are ${limits.keysPerOwner} already. Delete one first.`);
+  if (keys.filter((key) => key['owner'] === owner).length >= coreLimits.keysPerOwner) {
+    throw new HubError('invalid_input', `${attempt}: there are ${coreLimits.keysPerOwner} already. Delete one first.`);
   }
   checkNames(draft, by, attempt, { input });
   checkExpiry(attempt, input.expiresAt);

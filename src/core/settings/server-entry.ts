@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts';
+import { coreLimits } from '../limits.ts';
 
 /**
  * A server as `mcpServers` of the settings file holds it: what may be read of it here, unknown members kept. The
@@ -23,7 +23,7 @@ export interface ServerEntry {
  */
 export function serverNameProblem(name: string): string | undefined {
   if (name === '') return 'is empty';
-  if (name.length > limits.serverNameChars) return `is longer than ${limits.serverNameChars} characters`;
+  if (name.length > coreLimits.serverNameChars) return `is longer than ${coreLimits.serverNameChars} characters`;
   if (!/^[A-Za-z0-9._-]+$/.test(name)) return 'may consist of letters, digits, ".", "_" and "-" only';
   if (name.startsWith('.') || name.includes('..')) return 'must not begin with "." or contain ".."';
   // They would be found on every object.

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { coreLimits } from '../limits.ts';
 import type { Draft, Entry } from './document.ts';
 import type { Problem } from '../errors.ts';
 import { invalid, isForbiddenName } from '../input/read.ts';
 import { childPath } from '../json/path.ts';
-import { limits } from '../limits.ts';
 import { holdsMask, maskDeep } from './mask-deep.ts';
 import { isObject } from '../protocol/rpc.ts';
 
@@ -130,7 +130,7 @@ function mergeInto(old: Readonly<Entry>, given: Readonly<Entry>, place: Place): 
   for (const [key, value] of Object.entries(given)) {
     const at = childPath(path, key);
     const before = members.get(key);
-    if (isForbiddenName(key) || depth > limits.schemaDepth) problems.push({ path: at, message: 'is not accepted' });
+    if (isForbiddenName(key) || depth > coreLimits.schemaDepth) problems.push({ path: at, message: 'is not accepted' });
     else if (value === null) members.delete(key);
     else if (place.members && !place.members.includes(key) && before === undefined)
       problems.push({ path: at, message: `is no setting of this hub. There are: ${place.members.join(', ')}` });

@@ -41,7 +41,7 @@ export interface ServerSettings {
   readonly timeoutMs: number | undefined;
   /** Progress starts that time again. */
   readonly resetTimeoutOnProgress: boolean;
-  /** The longest a call may take however much progress it reports; undefined = `limits.callTotalMs`. */
+  /** The longest a call may take however much progress it reports; undefined = `upstreamLimits.callTotalMs`. */
   readonly maxTotalTimeoutMs: number | undefined;
   /** Undefined = on for remote servers, off for stdio. */
   readonly keepAlive: boolean | undefined;
@@ -192,7 +192,8 @@ export interface SystemSettings {
     readonly enableBearerAuth: boolean | undefined;
     readonly openApiAccess: 'open' | 'authenticated' | 'off';
     /**
-     * Of the largest JSON body, of REST and MCP alike; undefined = `limits.apiBodyBytes` and `limits.requestBodyBytes`.
+     * Of the largest JSON body, of REST and MCP alike; undefined = `httpLimits.apiBodyBytes` and
+     * `mcpLimits.requestBodyBytes`.
      */
     readonly jsonBodyBytes?: number | undefined;
     /** A header that carries the credential besides `Authorization`, in lower case. */
@@ -214,7 +215,7 @@ export interface SystemSettings {
   readonly embedding?: EmbeddingSettings | undefined;
   /** The address of the hub as browsers reach it (`install.baseUrl`), without a slash at the end. */
   readonly baseUrl?: string | undefined;
-  /** Undefined = `limits.passwordMinChars`, and common ones are accepted. */
+  /** Undefined = `coreLimits.passwordMinChars`, and common ones are accepted. */
   readonly passwordPolicy?: PasswordPolicy | undefined;
   /** Whether arguments and results of calls are kept in the activity log. */
   readonly storeToolPayload: boolean;

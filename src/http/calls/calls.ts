@@ -3,9 +3,9 @@ import { exactText } from '../../core/arguments/exact.ts';
 import type { ServerState } from '../../core/hub.ts';
 import { invalid } from '../../core/input/read.ts';
 import { editObject, memberText } from '../../core/json/text.ts';
-import { limits } from '../../core/limits.ts';
 import { isPerUser } from '../../core/access/per-user.ts';
 import type { Principal } from '../../core/access/principal.ts';
+import { coreLimits } from '../../core/limits.ts';
 import { rpcErrors } from '../../core/protocol/rpc.ts';
 import type { Scope } from '../../core/access/scope.ts';
 import type { ToolArguments } from '../../core/arguments/tool.ts';
@@ -108,7 +108,7 @@ export function createCalls({ views, toolArguments, states, dispatch }: CallsOpt
       dispatch,
     );
     if (answer.kind === 'result') return memberText(answer.text, 'result') ?? '{}';
-    const message = `The server refused: ${answer.message.slice(0, limits.textChars)}`;
+    const message = `The server refused: ${answer.message.slice(0, coreLimits.textChars)}`;
     if (answer.code === rpcErrors.invalidParams) throw new HubError('invalid_input', message);
     throw new HubError(answer.code === rpcErrors.resourceNotFound ? 'not_found' : 'upstream_failed', message);
   }

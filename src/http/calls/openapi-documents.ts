@@ -1,9 +1,9 @@
 import { type Context, Hono } from 'hono';
 import { HubError } from '../../core/errors.ts';
 import type { ServerState } from '../../core/hub.ts';
-import { limits } from '../../core/limits.ts';
 import type { Scope } from '../../core/access/scope.ts';
 import type { View, Views } from '../../core/access/view.ts';
+import { coreLimits } from '../../core/limits.ts';
 import type { ApiEnv, Caller } from '../frame/caller.ts';
 import { jsonText, ok } from '../frame/reply.ts';
 import { type DocumentHead, documentText } from './openapi-document.ts';
@@ -73,8 +73,8 @@ function headOf(c: Context<ApiEnv>, name: string | undefined, view: View, option
   const text = (key: string): string | undefined => {
     const value = c.req.query(key);
     if (value === undefined || value === '') return undefined;
-    if (value.length <= limits.textChars) return value;
-    throw new HubError('invalid_input', `${key} may have at most ${limits.textChars} characters.`);
+    if (value.length <= coreLimits.textChars) return value;
+    throw new HubError('invalid_input', `${key} may have at most ${coreLimits.textChars} characters.`);
   };
   const serverUrl = text('serverUrl');
   if (serverUrl !== undefined && !(URL.canParse(serverUrl) && /^https?:$/.test(new URL(serverUrl).protocol))) {

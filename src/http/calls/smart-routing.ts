@@ -1,5 +1,4 @@
 import { Hono } from 'hono';
-import { limits } from '../../core/limits.ts';
 import type { ServerState } from '../../core/hub.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { DatabaseHandle } from '../../database/supervise.ts';
@@ -8,6 +7,7 @@ import type { HostedState } from '../../smart/hosted/hosted-index.ts';
 import type { SpaceContents } from '../../smart/vector-store.ts';
 import { adminOnly, type ApiEnv, editorOf } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
+import { httpLimits } from '../limits.ts';
 
 export interface SmartRoutingOptions {
   readonly embeddings: Pick<Embeddings, 'status' | 'contents' | 'reindex' | 'reindexed'>;
@@ -50,7 +50,7 @@ export function smartRoutingRoutes({ embeddings, database, states, log }: SmartR
     const by = editorOf(c.var.caller);
     embeddings.reindex();
     log.info('the tools are to be indexed anew', { by: by.username });
-    await embeddings.reindexed(limits.reindexAnswerMs);
+    await embeddings.reindexed(httpLimits.reindexAnswerMs);
     const status = embeddings.status();
     const results = status.servers.map(({ name, tools, embedded }) => ({
       serverName: name,

@@ -1,11 +1,13 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { parseInput } from '../../core/input/read.ts';
-import { limits } from '../../core/limits.ts';
 import type { Scope } from '../../core/access/scope.ts';
 import type { Views } from '../../core/access/view.ts';
+import { coreLimits } from '../../core/limits.ts';
+import { logLimits } from '../../logs/limits.ts';
 import { searchReport } from '../../mcp/search-report.ts';
 import type { SmartOptions } from '../../mcp/smart.ts';
+import { smartLimits } from '../../smart/limits.ts';
 import { jsonBody } from '../frame/body.ts';
 import { adminOnly, type ApiEnv } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
@@ -17,11 +19,11 @@ export interface SmartSearchOptions {
 
 /** The body of `POST /smart-routing/search`. */
 export const searchInput = z.object({
-  query: z.string().trim().min(1, 'must not be empty').max(limits.searchChars),
-  context: z.string().max(limits.searchChars).nullish(),
+  query: z.string().trim().min(1, 'must not be empty').max(smartLimits.searchChars),
+  context: z.string().max(smartLimits.searchChars).nullish(),
   /** A group by name or id; all servers without it. */
-  group: z.string().min(1, 'must not be empty').max(limits.filterChars).nullish(),
-  limit: z.int().min(1).max(limits.searchResultsMost).nullish(),
+  group: z.string().min(1, 'must not be empty').max(logLimits.filterChars).nullish(),
+  limit: z.int().min(1).max(coreLimits.searchResultsMost).nullish(),
   explain: z.boolean().nullish(),
 });
 
@@ -40,7 +42,7 @@ export function smartSearchRoutes({ views, smart }: SmartSearchOptions): Hono<Ap
       query,
       context: context ?? undefined,
       group: group ?? undefined,
-      limit: limit ?? limits.searchResults,
+      limit: limit ?? coreLimits.searchResults,
       explain: explain ?? false,
     };
     const view = (scope: Scope) => views.get(principal, scope);

@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { HubError } from '../../core/errors.ts';
 import { parseInput } from '../../core/input/read.ts';
 import { memberText } from '../../core/json/text.ts';
-import { limits } from '../../core/limits.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { DispatchOptions } from '../../mcp/dispatch.ts';
 import { jsonBodyText } from '../frame/body.ts';
 import type { ApiEnv } from '../frame/caller.ts';
 import { recordRefusedCalls } from '../frame/refused-calls.ts';
 import { answerErrors, okText } from '../frame/reply.ts';
+import { httpLimits } from '../limits.ts';
 import { type Calls, completeResult } from './calls.ts';
 import { type Progressed, withProgress } from './progress-stream.ts';
 
@@ -64,6 +64,6 @@ export function toolsRoutes(
  */
 export function sessionIdOf(header: string | undefined): string | undefined {
   if (header === undefined || header === '') return undefined;
-  if (header.length <= limits.sessionIdChars) return header;
-  throw new HubError('invalid_input', `x-session-id may have at most ${limits.sessionIdChars} characters.`);
+  if (header.length <= httpLimits.sessionIdChars) return header;
+  throw new HubError('invalid_input', `x-session-id may have at most ${httpLimits.sessionIdChars} characters.`);
 }

@@ -1,14 +1,15 @@
 import { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
+import { coreLimits } from '../../core/limits.ts';
 import { createReader, type Reader } from '../../logs/stream-reader.ts';
+import { httpLimits } from '../limits.ts';
 
 /** Tells open pages that something has changed. */
 export interface Changes {
   /** Settings, or the state of servers, have changed; may be called as often as needed. */
   announce(): void;
   /**
-   * Adds a reader that hears of changes from now on. Throws HubError `too_many` when there are `limits.changeReaders`
-   * already.
+   * Adds a reader that hears of changes from now on. Throws HubError `too_many` when there are
+   * `httpLimits.changeReaders` already.
    */
   follow(sink: Parameters<typeof createReader>[0]): Reader;
   /** Ends all streams. */
@@ -17,14 +18,14 @@ export interface Changes {
 
 /**
  * Server-sent events that say `{type: "changed"}` and nothing else: every reader gets the same event, and then requests
- * what it may see. Several changes within `limits.changesEveryMs` are one event.
+ * what it may see. Several changes within `httpLimits.changesEveryMs` are one event.
  */
 export function createChanges(): Changes {
   const readers = new Set<Reader>();
   let timer: NodeJS.Timeout | undefined;
   const heartbeat = setInterval(() => {
     for (const reader of readers) reader.beat();
-  }, limits.streamKeepAliveMs).unref();
+  }, coreLimits.streamKeepAliveMs).unref();
 
   return {
     announce() {
@@ -32,12 +33,12 @@ export function createChanges(): Changes {
       timer ??= setTimeout(() => {
         timer = undefined;
         for (const reader of readers) reader.write('data: {"type":"changed"}\n\n');
-      }, limits.changesEveryMs).unref();
+      }, httpLimits.changesEveryMs).unref();
     },
     follow(sink) {
-      if (readers.size >= limits.changeReaders) {
+      if (readers.size >= httpLimits.changeReaders) {
         throw new HubError('too_many', 'Too many pages follow the changes. Close one, or try again later.', {
-          retryAfterMs: limits.streamKeepAliveMs,
+          retryAfterMs: coreLimits.streamKeepAliveMs,
         });
       }
       const reader = createReader(sink, () => readers.delete(reader));

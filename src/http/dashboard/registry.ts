@@ -2,14 +2,15 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import { HubError } from '../../core/errors.ts';
 import { parseInput } from '../../core/input/read.ts';
-import { limits } from '../../core/limits.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
+import { logLimits } from '../../logs/limits.ts';
 import { type ApiEnv, editorOf } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
+import { httpLimits } from '../limits.ts';
 
 const searchInput = z.object({
-  search: z.string().max(limits.filterChars).optional(),
-  cursor: z.string().max(limits.filterChars).optional(),
+  search: z.string().max(logLimits.filterChars).optional(),
+  cursor: z.string().max(logLimits.filterChars).optional(),
 });
 
 /**
@@ -39,7 +40,7 @@ export function registryRoutes({ registryUrl }: { readonly registryUrl: string }
 async function asked(url: string): Promise<Record<string, unknown>> {
   try {
     const { request } = await import('undici');
-    const signal = AbortSignal.timeout(limits.registryAnswerMs);
+    const signal = AbortSignal.timeout(httpLimits.registryAnswerMs);
     const { statusCode, body } = await request(url, { headers: { accept: 'application/json' }, signal });
     const text = await bounded(body);
     if (statusCode !== 200) throw new Error(`answered ${statusCode}`);
@@ -61,7 +62,7 @@ async function bounded(body: AsyncIterable<Buffer>): Promise<string> {
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > limits.registryAnswerBytes) throw new Error('answered too much');
+    if (size > httpLimits.registryAnswerBytes) throw new Error('answered too much');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

@@ -1,7 +1,7 @@
 import { activityKinds, activityStatuses } from '../../core/activity.ts';
-import { limits } from '../../core/limits.ts';
 import { activityChoices, activityTimeline } from '../../core/answers/records.ts';
 import { count, flag, listOf, object, ref, type Schema, text, time } from '../../core/answers/schema.ts';
+import { logLimits } from '../../logs/limits.ts';
 import type { Subject } from './operation.ts';
 
 /** Said of each listing. */
@@ -11,10 +11,10 @@ const incomplete =
 const logFilter: Record<string, Schema> = {
   level: { type: 'string', description: 'One or more of debug, info, warn, error, separated by commas.' },
   service: text,
-  q: { type: 'string', maxLength: limits.filterChars, description: 'Part of the message.' },
+  q: { type: 'string', maxLength: logLimits.filterChars, description: 'Part of the message.' },
 };
 const entryId: Schema = { type: 'integer', description: 'The id of an entry; only older ones.' };
-const most: Schema = { type: 'integer', minimum: 1, maximum: limits.logPageMost, default: limits.logPage };
+const most: Schema = { type: 'integer', minimum: 1, maximum: logLimits.logPageMost, default: logLimits.logPage };
 
 export const logs: Subject = {
   name: 'Logs',
@@ -64,7 +64,7 @@ export const activity: Subject = {
       query: {
         ...activityFilter,
         page: { type: 'integer', minimum: 1, default: 1 },
-        limit: { type: 'integer', minimum: 1, maximum: limits.activityPageMost, default: limits.activityPage },
+        limit: { type: 'integer', minimum: 1, maximum: logLimits.activityPageMost, default: logLimits.activityPage },
       },
       answer: { data: listOf(ref('Activity')), beside: { pagination: ref('Pagination') } },
     },

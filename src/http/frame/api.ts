@@ -2,9 +2,9 @@ import { type Context, Hono } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import type { ByteBudget } from '../../core/byte-budget.ts';
 import { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import { packedBody } from '../../core/protocol/packed-body.ts';
+import { httpLimits } from '../limits.ts';
 import { type ApiEnv, callerOf, type CallerOptions } from './caller.ts';
 import { largeBodies } from './large-bodies.ts';
 import { harmless, login, logStream, matches, openApi, openRoutes, type Routes } from './open-routes.ts';
@@ -51,8 +51,8 @@ export function createApi(options: ApiOptions): Hono<ApiEnv> {
     if (packed !== undefined) throw new HubError('wrong_type', packed);
     const { settings, principal } = c.var.caller;
     const most = is(c, largeBodies)
-      ? (settings.system.routing.jsonBodyBytes ?? limits.apiBodyBytes)
-      : limits.smallBodyBytes;
+      ? (settings.system.routing.jsonBodyBytes ?? httpLimits.apiBodyBytes)
+      : httpLimits.smallBodyBytes;
     limitBody(c.req.raw, { most, budget: options.bodies, isKnown: principal.kind !== 'anonymous' });
     const path = matchedRoutes(c).find(({ method }) => method === c.req.method)?.path ?? '';
     const members = options.membersOf({ method: c.req.method, path: path.slice(options.mount.length) });

@@ -1,7 +1,7 @@
 import type { ByteBudget } from '../../core/byte-budget.ts';
 import { HubError } from '../../core/errors.ts';
 import { isNestedDeeperThan } from '../../core/json/nesting.ts';
-import { limits } from '../../core/limits.ts';
+import { coreLimits } from '../../core/limits.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import { stillAllowed } from './caller.ts';
 import { bodyChunks } from './unread.ts';
@@ -39,7 +39,7 @@ export function limitMembers(request: Request, members: ReadonlySet<string>): vo
 
 /**
  * The JSON body of a request, or `fallback` when there is none. Throws HubError `wrong_type`, `invalid_input`, and what
- * `bodyText` throws. It may be nested `limits.nesting` deep.
+ * `bodyText` throws. It may be nested `coreLimits.nesting` deep.
  */
 export async function jsonBody(request: Request, fallback?: unknown): Promise<unknown> {
   const { value } = await jsonBodyText(request, fallback === undefined ? undefined : JSON.stringify(fallback));
@@ -54,8 +54,8 @@ export async function jsonBodyText(request: Request, fallback?: string): Promise
   if (type !== null && !/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
     throw new HubError('wrong_type', `Content-Type must be application/json, not "${type.slice(0, 80)}".`);
   }
-  if (isNestedDeeperThan(text, limits.nesting)) {
-    throw new HubError('invalid_input', `The body is nested more than ${limits.nesting} levels deep.`);
+  if (isNestedDeeperThan(text, coreLimits.nesting)) {
+    throw new HubError('invalid_input', `The body is nested more than ${coreLimits.nesting} levels deep.`);
   }
   let value: unknown;
   try {
@@ -75,7 +75,7 @@ export function refuseUnknown(body: unknown, members: ReadonlySet<string> | unde
   if (members === undefined || !isObject(body)) return;
   const unknown = Object.keys(body).filter((member) => !members.has(member));
   if (unknown.length === 0) return;
-  const shown = unknown.slice(0, limits.problems).map((name) => name.slice(0, limits.nameChars));
+  const shown = unknown.slice(0, coreLimits.problems).map((name) => name.slice(0, coreLimits.nameChars));
   const more = unknown.length > shown.length ? ` and ${unknown.length - shown.length} more` : '';
   throw new HubError(
     'invalid_input',

@@ -3,12 +3,12 @@ import { createMiddleware } from 'hono/factory';
 import { isAdmin, reaches, reachesGroup, userOf } from '../../core/access/rules.ts';
 import type { Draft, Editor } from '../../core/settings/document.ts';
 import { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import { adminAccounts } from '../../core/settings/users.ts';
 import type { Scope } from '../../core/access/scope.ts';
 import { anonymous, anonymousOutside, type Principal } from '../../core/access/principal.ts';
 import type { Settings, UserSettings } from '../../core/settings/types.ts';
 import type { SettingsStore } from '../../settings/store.ts';
+import { httpLimits } from '../limits.ts';
 
 /**
  * Who makes a management request, and what they may now: what is taken away while a request waits for its body, or for
@@ -157,10 +157,10 @@ function mustBeAdmin(admin: boolean): void {
 
 /** Throws HubError `reauthenticate` when the caller gave the password too long ago for what is attempted. */
 export function mustBeFresh({ loggedInAt }: Caller, attempt: string): void {
-  if (loggedInAt !== undefined && Date.now() - loggedInAt < limits.freshLoginMs) return;
+  if (loggedInAt !== undefined && Date.now() - loggedInAt < httpLimits.freshLoginMs) return;
   throw new HubError(
     'reauthenticate',
-    `${attempt}: your login is older than ${limits.freshLoginMs / 60_000} minutes. Give your password again: POST /api/auth/reauthenticate.`,
+    `${attempt}: your login is older than ${httpLimits.freshLoginMs / 60_000} minutes. Give your password again: POST /api/auth/reauthenticate.`,
   );
 }
 

@@ -2,8 +2,8 @@ import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
 import { principalId } from '../../core/access/principal.ts';
-import { limits } from '../../core/limits.ts';
 import type { createReader, Reader } from '../../logs/stream-reader.ts';
+import { httpLimits } from '../limits.ts';
 import type { ApiEnv, CallerOptions } from './caller.ts';
 
 export interface EventStreamOptions {
@@ -36,7 +36,7 @@ export function eventStream(c: Context<ApiEnv>, { open, identify, token }: Event
       (who) => (typeof who === 'object' && principalId(who) === me) || reader.close(),
       () => reader.close(),
     );
-  }, limits.streamCredentialMs).unref();
+  }, httpLimits.streamCredentialMs).unref();
   response.on('drain', () => reader.drained());
   response.on('error', () => reader.close());
   response.on('close', () => {

@@ -2,8 +2,8 @@ import { openApi, type Routes } from './open-routes.ts';
 
 /**
  * Routes below `/api` whose body may be as long as the settings allow (`routing.jsonBodyLimit`, otherwise
- * `limits.apiBodyBytes`): what carries a list, a document or arguments of a tool. Every other body is a form that a
- * person fills in, such as a login, and may have `limits.smallBodyBytes`.
+ * `httpLimits.apiBodyBytes`): what carries a list, a document or arguments of a tool. Every other body is a form that a
+ * person fills in, such as a login, and may have `httpLimits.smallBodyBytes`.
  */
 export const largeBodies: Routes = [
   ...openApi,
@@ -16,6 +16,6 @@ export const largeBodies: Routes = [
   [['PUT'], /^\/servers\/[^/]+\/(?:tools|prompts|resources)\/[^/]+\/description$/],
   [['PUT'], /^\/system-config$/],
   [['POST'], /^\/mcp-settings\/import$/],
-  // Each names up to `limits.listedNames` servers.
+  // Each names up to `coreLimits.listedNames` servers.
   [['POST', 'PUT'], /^\/(?:groups|users|auth\/keys)(?:\/|$)/],
 ];

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Context, ErrorHandler } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
+import { upstreamLimits } from '../../upstream/limits.ts';
 
 /** `{success: true, data?, message?}` (CONTRACT §3). A POST that creates passes `status: 201`. */
 export function ok(
@@ -48,7 +48,7 @@ export function failBare(c: Context, error: HubError): Response {
 
 function failed(c: Context, error: HubError, body: Record<string, unknown>): Response {
   // What is down is tried again by itself after this long at first.
-  const retryAfterMs = error.retryAfterMs ?? (error.status === 503 ? limits.backOffFirstMs : undefined);
+  const retryAfterMs = error.retryAfterMs ?? (error.status === 503 ? upstreamLimits.backOffFirstMs : undefined);
   if (retryAfterMs !== undefined) c.header('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000))));
   if (error.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
   const errors = error.problems.length > 0 ? { errors: error.problems } : {};

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
+import { bundleLimits } from '../../bundles/limits.ts';
 import { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import { diskError, errnoOf } from '../../disk/disk-error.ts';
+import { httpLimits } from '../limits.ts';
 import { stillAllowed } from './caller.ts';
 import { bodyChunks } from './unread.ts';
 
@@ -45,7 +46,7 @@ export async function withUpload<T>(
     throw new HubError('wrong_type', 'The upload must be multipart/form-data with a boundary, as curl -F sends it.');
   }
   const announced = Number(request.headers.get('content-length') ?? 0);
-  if (announced > limits.bundleBytes + limits.formBytes) throw tooLarge();
+  if (announced > bundleLimits.bundleBytes + httpLimits.formBytes) throw tooLarge();
   const file = join(place.folder, `${place.prefix}${randomBytes(8).toString('hex')}`);
   try {
     await mkdir(place.folder, { recursive: true, mode: 0o700 }).catch(diskFault(place.folder));
@@ -63,10 +64,10 @@ function formParser(type: string) {
     return Busboy({
       headers: { 'content-type': type },
       limits: {
-        fileSize: limits.bundleBytes,
+        fileSize: bundleLimits.bundleBytes,
         files: 1,
-        fields: limits.formFields,
-        fieldSize: limits.formFieldBytes,
+        fields: httpLimits.formFields,
+        fieldSize: httpLimits.formFieldBytes,
         fieldNameSize: 100,
         headerPairs: 20,
       },
@@ -112,11 +113,11 @@ async function receive(request: Request, type: string, file: string, { folder, n
     if (!known.includes(name))
       refuse(invalidForm(`the field ${shown} is unknown. Its fields are the file in ${expected}, ${known.join(', ')}`));
     if (fields.has(name)) refuse(invalidForm(`the field ${shown} is there twice`));
-    if (isCut) refuse(invalidForm(`the field ${shown} is longer than ${limits.formFieldBytes} bytes`));
+    if (isCut) refuse(invalidForm(`the field ${shown} is longer than ${httpLimits.formFieldBytes} bytes`));
     fields.set(name, value);
   });
   parser.on('filesLimit', () => refuse(invalidForm('it has more than one file')));
-  parser.on('fieldsLimit', () => refuse(invalidForm(`it has more than ${limits.formFields} fields`)));
+  parser.on('fieldsLimit', () => refuse(invalidForm(`it has more than ${httpLimits.formFields} fields`)));
   try {
     const source = Readable.from(bodyChunks(request), { objectMode: false });
     await pipeline(source, parser, { signal: stop.signal });
@@ -142,7 +143,7 @@ function diskFault(folder: string) {
 }
 
 function tooLarge(): HubError {
-  return new HubError('too_large', `The upload is larger than ${limits.bundleBytes / 1024 / 1024} MB.`);
+  return new HubError('too_large', `The upload is larger than ${bundleLimits.bundleBytes / 1024 / 1024} MB.`);
 }
 
 function invalidForm(reason: string, cause?: unknown): HubError {

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { errorTable } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import { errorResponseText } from '../../core/protocol/rpc.ts';
+import { databaseLimits } from '../../database/limits.ts';
 import type { DatabaseHandle } from '../../database/supervise.ts';
 import { isMcpPath } from '../../mcp/http-entry.ts';
 import { failureText } from '../frame/open-routes.ts';
@@ -42,7 +42,7 @@ export function answerUnready({ basePath, database, version }: Unready): Request
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(text),
       'cache-control': 'no-store',
-      'retry-after': String(limits.databaseRetryMaxMs / 1_000),
+      'retry-after': String(databaseLimits.databaseRetryMaxMs / 1_000),
       // The next request comes on a connection that the hub's own front reads.
       connection: 'close',
     });

@@ -6,8 +6,8 @@ import { checkPassword, judgePassword } from '../../auth/password-strength.ts';
 import type { Passwords } from '../../auth/passwords.ts';
 import type { Tokens } from '../../auth/tokens.ts';
 import { HubError, errorText } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import { parseInput } from '../../core/input/read.ts';
+import { coreLimits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { UserSettings } from '../../core/settings/types.ts';
 import { changePasswordInput, loginInput, passwordCheckInput, reauthenticateInput } from '../../core/input/user.ts';
@@ -83,7 +83,7 @@ export function authRoutes({ settings, login, passwords, tokens, claims, log }: 
     const input = parseInput(passwordCheckInput, await jsonBody(c.req.raw), 'Cannot judge the password');
     const { passwordPolicy } = settings.current.system;
     const judged = judgePassword(input.password, input.username ?? own.username, passwordPolicy);
-    return ok(c, { ...judged, minLength: passwordPolicy?.minLength ?? limits.passwordMinChars });
+    return ok(c, { ...judged, minLength: passwordPolicy?.minLength ?? coreLimits.passwordMinChars });
   });
 
   routes.post('/auth/logout', async (c) => {

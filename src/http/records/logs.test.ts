@@ -6,9 +6,10 @@ import { test } from 'vitest';
 import { atEnd } from '../../../test/kit/at-end.ts';
 import { silent } from '../../../test/kit/databases.ts';
 import { until } from '../../../test/kit/until.ts';
-import { limits } from '../../core/limits.ts';
+import { coreLimits } from '../../core/limits.ts';
 import type { Settings } from '../../core/settings/types.ts';
 import { createDatabase } from '../../database/supervise.ts';
+import { logLimits } from '../../logs/limits.ts';
 import { createLog } from '../../logs/log.ts';
 import { openRecords } from '../../logs/records.ts';
 import { parseSettings } from '../../settings/schema.ts';
@@ -80,9 +81,9 @@ test('a reader that takes nothing is cut off, and costs the others nothing', asy
   atEnd(() => void good.destroy());
   await until('both read', () => records.logStream.readers() === 2);
 
-  const entries = Math.ceil((limits.logReaderBytes * 12) / 4_000);
+  const entries = Math.ceil((logLimits.logReaderBytes * 12) / 4_000);
   for (let n = 0; n < entries; n++) {
-    book.for('hub').info(`${n} ${'x'.repeat(limits.logLineChars)}`);
+    book.for('hub').info(`${n} ${'x'.repeat(coreLimits.logLineChars)}`);
     // As far as the good reader can follow.
     if (n % 50 === 0) await until('it follows', () => n === 0 || received.includes(`"message":"${n - 50} `));
   }

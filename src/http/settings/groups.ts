@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { groupUpdateInput, newGroupInput } from '../../core/input/group.ts';
 import { addGroup, deleteGroup, updateGroup } from '../../core/settings/groups.ts';
 import { parseInput } from '../../core/input/read.ts';
-import { limits } from '../../core/limits.ts';
 import { jsonBody } from '../frame/body.ts';
 import { type ApiEnv, editorOf } from '../frame/caller.ts';
 import { groupOf, visibleGroups } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
+import { httpLimits } from '../limits.ts';
 import { batchMessage, batchStatus, countsOf, eachOf, nameIn } from './batch.ts';
 import { changedGroup, changeGroups, type GroupRoutes, shownGroup } from './group-answer.ts';
 
@@ -82,5 +82,5 @@ export const groupsInput = z.object({
   groups: z
     .array(z.unknown(), { error: 'must be an array of groups' })
     .min(1, 'must not be empty')
-    .max(limits.batchItems),
+    .max(httpLimits.batchItems),
 });

@@ -2,7 +2,6 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import type { Entry } from '../../core/settings/document.ts';
 import { parseInput } from '../../core/input/read.ts';
-import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import { newServerInput, serverUpdateInput } from '../../core/input/server.ts';
 import { addServer, deleteServer, updateServer } from '../../core/settings/servers.ts';
@@ -13,6 +12,7 @@ import { type ApiEnv, type Caller, changeAs, editorOf } from '../frame/caller.ts
 import { pageOf } from '../frame/page.ts';
 import { serverOf, visibleServers } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
+import { httpLimits } from '../limits.ts';
 import { adviceAtRequestPaths, withRequestPaths, placeOf } from './request-paths.ts';
 import { batchMessage, batchStatus, countsOf, eachOf, nameIn } from './batch.ts';
 import { serverAnswer, serverDetails, serverSummary, type ServerSources } from './server-answer.ts';
@@ -125,5 +125,5 @@ export const serversInput = z.object({
   servers: z
     .array(z.unknown(), { error: 'must be an array of {name, config}' })
     .min(1, 'must not be empty')
-    .max(limits.batchItems),
+    .max(httpLimits.batchItems),
 });

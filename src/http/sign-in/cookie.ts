@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
-import { limits } from '../../core/limits.ts';
+import { upstreamLimits } from '../../upstream/limits.ts';
 import type { PublicUrl } from '../frame/public-url.ts';
 
 /**
@@ -26,7 +26,7 @@ export function signInCookies(publicUrl: PublicUrl): SignInCookies {
   };
   return {
     give(c, { state, browser }) {
-      setCookie(c, nameOf(state), browser, { ...optionsFor(c), maxAge: limits.signInMs / 1_000 });
+      setCookie(c, nameOf(state), browser, { ...optionsFor(c), maxAge: upstreamLimits.signInMs / 1_000 });
     },
     take(c, state) {
       const options = optionsFor(c);

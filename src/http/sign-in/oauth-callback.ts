@@ -2,9 +2,9 @@ import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { errorText, HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import { fail } from '../frame/reply.ts';
+import { httpLimits } from '../limits.ts';
 import { oauthPage } from './oauth-page.ts';
 import type { SignInCookies } from './cookie.ts';
 
@@ -31,7 +31,7 @@ export function oauthCallbackRoutes({ finish, clientDocument, cookies, log }: OA
   routes.get('/oauth/callback', async (c) => {
     try {
       const { search } = new URL(c.req.url);
-      if (search.length > limits.callbackChars) throw new HubError('invalid_input', 'The answer is too long.');
+      if (search.length > httpLimits.callbackChars) throw new HubError('invalid_input', 'The answer is too long.');
       const query = new URLSearchParams(search);
       const server = await finish(query, cookies.take(c, query.get('state') ?? ''));
       return page(c, 200, `Signed in to ${server}`, 'The hub connects to it now. You can close this window.');

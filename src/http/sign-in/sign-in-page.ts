@@ -6,12 +6,12 @@ import type { Login } from '../../auth/login.ts';
 import { principalOf } from '../../core/access/principal.ts';
 import type { ByteBudget } from '../../core/byte-budget.ts';
 import { errorText, HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Settings } from '../../core/settings/types.ts';
 import { bodyText, limitBody } from '../frame/body.ts';
 import { type Caller, callerNow } from '../frame/caller.ts';
 import type { Arrived } from '../frame/client-address.ts';
+import { httpLimits } from '../limits.ts';
 import { oauthPage } from './oauth-page.ts';
 import { serverToSignInTo, type SignInBeginning } from './server-oauth.ts';
 import type { SignInCookies } from './cookie.ts';
@@ -39,7 +39,7 @@ export function signInPageRoutes(options: SignInPageOptions): Hono {
   const routes = new Hono();
 
   async function callerFrom(c: Context): Promise<Caller> {
-    limitBody(c.req.raw, { most: limits.smallBodyBytes, budget: bodies, isKnown: false });
+    limitBody(c.req.raw, { most: httpLimits.smallBodyBytes, budget: bodies, isKnown: false });
     const form = new URLSearchParams(await bodyText(c.req.raw));
     const address = addressOf((c.env as HttpBindings).incoming);
     const [username, password] = [form.get('username') ?? '', form.get('password') ?? ''];

@@ -1,6 +1,6 @@
-import { limits } from '../../core/limits.ts';
 import type { Views } from '../../core/access/view.ts';
 import { isObject, type RpcMessage } from '../../core/protocol/rpc.ts';
+import { mcpLimits } from '../limits.ts';
 import type { Sessions } from '../sessions.ts';
 
 /**
@@ -27,9 +27,9 @@ export function createElicitations(): Elicitations {
   const sids = new Map<string, string>();
   return {
     note(server, elicitationId, sid) {
-      if (typeof elicitationId !== 'string' || elicitationId.length > limits.elicitationIdChars) return;
+      if (typeof elicitationId !== 'string' || elicitationId.length > mcpLimits.elicitationIdChars) return;
       const oldest = sids.keys().next().value;
-      if (sids.size >= limits.elicitations && oldest !== undefined) sids.delete(oldest);
+      if (sids.size >= mcpLimits.elicitations && oldest !== undefined) sids.delete(oldest);
       sids.set(keyOf(server, elicitationId), sid);
     },
     completed(server, message, text, { sessions, views }) {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { until } from '../../../test/kit/until.ts';
 import type { ServerRequestRefusal, ServerRequest } from '../../core/protocol/server-requests.ts';
-import { limits } from '../../core/limits.ts';
 import type { RpcMessage } from '../../core/protocol/rpc.ts';
+import { mcpLimits } from '../limits.ts';
 import type { Reply } from '../reply.ts';
 import type { LiveSession } from '../sessions.ts';
 import { createRequestsToClients } from './requests-to-clients.ts';
@@ -77,16 +77,16 @@ test('only the session that was asked can answer, and once', () => {
 test('a session that has as many questions as anybody answers gets no more', () => {
   const serverRequests = createRequestsToClients();
   const { sent, session, reply } = aSession('a');
-  for (let i = 0; i < limits.serverRequestsPerSession; i++) serverRequests.put(anAsk(), session, reply);
+  for (let i = 0; i < mcpLimits.serverRequestsPerSession; i++) serverRequests.put(anAsk(), session, reply);
   const last = anAsk();
   serverRequests.put(last, session, reply);
   expect(last.refusals[0]?.message).toContain('Too many');
   const other = anAsk();
   serverRequests.put(other, aSession('b').session, aSession('b').reply);
-  expect([other.refusals, sent.length]).toEqual([[], limits.serverRequestsPerSession]);
+  expect([other.refusals, sent.length]).toEqual([[], mcpLimits.serverRequestsPerSession]);
   for (const { id } of sent) serverRequests.answered('a', ...response(id, { result: {} }));
   serverRequests.put(anAsk(), session, reply);
-  expect(sent).toHaveLength(limits.serverRequestsPerSession + 1);
+  expect(sent).toHaveLength(mcpLimits.serverRequestsPerSession + 1);
 });
 
 test('where there is no stream, nothing is left waiting', () => {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { missingFor, type ServerRequest, unsupportedRefusal } from '../../core/protocol/server-requests.ts';
 import { editObject, memberText } from '../../core/json/text.ts';
-import { limits } from '../../core/limits.ts';
 import { isObject, type RpcMessage, rpcErrors } from '../../core/protocol/rpc.ts';
+import { mcpLimits } from '../limits.ts';
 import type { Reply } from '../reply.ts';
 import type { LiveSession } from '../sessions.ts';
 
@@ -34,7 +34,7 @@ interface Open {
   readonly token: string | undefined;
 }
 
-export function createRequestsToClients(askMs: number = limits.askMs): RequestsToClients {
+export function createRequestsToClients(askMs: number = mcpLimits.askMs): RequestsToClients {
   /** By session, then by the id that the client was given. */
   const bySession = new Map<string, Map<string, Open>>();
 
@@ -52,7 +52,7 @@ export function createRequestsToClients(askMs: number = limits.askMs): RequestsT
     const { sid, abilities } = session.facts;
     if (missingFor(ask, abilities)) return ask.refuse(unsupportedRefusal(ask, abilities));
     const own = bySession.get(sid) ?? new Map<string, Open>();
-    if (own.size >= limits.serverRequestsPerSession)
+    if (own.size >= mcpLimits.serverRequestsPerSession)
       return ask.refuse({ code: rpcErrors.internal, message: 'Too many questions wait for this client already.' });
     // It cannot be guessed and is never used twice: a session outlives the hub's process.
     const id = randomUUID();

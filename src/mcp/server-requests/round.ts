@@ -5,8 +5,8 @@ import {
   type ServerRequest,
 } from '../../core/protocol/server-requests.ts';
 import { type Edits, editObject, members, memberText } from '../../core/json/text.ts';
-import { limits } from '../../core/limits.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
+import { mcpLimits } from '../limits.ts';
 
 /** The questions of one `input_required` result, on their way to a client that answers requests. */
 export interface Round {
@@ -43,7 +43,7 @@ export function beginRound(result: string, options: RoundOptions): Round {
     done({ kind: 'failed', why: `Server "${server}" wants input and does not say what.` });
     return { withdraw: () => undefined };
   }
-  const timer = setTimeout(() => again(null), limits.askAgainMs);
+  const timer = setTimeout(() => again(null), mcpLimits.askAgainMs);
   return { withdraw: () => clearTimeout(timer) };
 }
 

@@ -1,7 +1,7 @@
 import type { ServerRequest } from '../../core/protocol/server-requests.ts';
-import { limits } from '../../core/limits.ts';
 import { rpcErrors } from '../../core/protocol/rpc.ts';
 import type { Sealer } from '../../core/seal.ts';
+import { mcpLimits } from '../limits.ts';
 import type { Reply } from '../reply.ts';
 import type { LiveSession } from '../sessions.ts';
 import { type RequestsToClients, createRequestsToClients } from './requests-to-clients.ts';
@@ -43,7 +43,7 @@ export function requestBetweenCalls(
   find: () => LiveSession | undefined,
   ask: ServerRequest,
   serverRequests: Pick<ServerRequests, 'clients' | 'elicitations'>,
-  waitMs: number = limits.serverRequestStreamWaitMs,
+  waitMs: number = mcpLimits.serverRequestStreamWaitMs,
 ): void {
   const isReachable = (session: LiveSession | undefined): boolean =>
     session !== undefined && (session.streams.size > 0 || session.inFlight.size > 0 || session.away !== undefined);
@@ -56,7 +56,7 @@ export function requestBetweenCalls(
     clearInterval(timer);
     ask.withdrawn = undefined;
     requestFromSession(session, ask, serverRequests);
-  }, limits.serverRequestStreamLookMs).unref();
+  }, mcpLimits.serverRequestStreamLookMs).unref();
   ask.withdrawn = () => clearInterval(timer);
 }
 
@@ -66,7 +66,7 @@ export const noClientToAsk = {
   message: 'This call was made by a client that cannot be asked.',
 };
 
-/** `bounds` and `askMs` differ from `limits` in tests alone. */
+/** `bounds` and `askMs` differ from `mcpLimits` in tests alone. */
 export function createServerRequests(sealer: Sealer, bounds?: SuspendedCallLimits, askMs?: number): ServerRequests {
   const states = createRequestStates(sealer);
   return {

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { ServerRequestRefusal, ServerRequest } from '../../core/protocol/server-requests.ts';
 import { type Edits, editObject, memberText } from '../../core/json/text.ts';
-import { limits } from '../../core/limits.ts';
 import { principalId } from '../../core/access/principal.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { Target } from '../../core/access/view.ts';
+import { mcpLimits } from '../limits.ts';
 import type { ClientRequest } from '../request.ts';
 import { badState, type RequestStates, type StateContent } from './request-state.ts';
 
@@ -61,11 +61,11 @@ export interface SuspendedCallLimits {
 }
 
 const defaults: SuspendedCallLimits = {
-  total: limits.suspendedCalls,
-  perPrincipal: limits.suspendedPerPrincipal,
-  chars: limits.suspendedChars,
-  awayMs: limits.askMs,
-  gatherMs: limits.askGatherMs,
+  total: mcpLimits.suspendedCalls,
+  perPrincipal: mcpLimits.suspendedPerPrincipal,
+  chars: mcpLimits.suspendedChars,
+  awayMs: mcpLimits.askMs,
+  gatherMs: mcpLimits.askGatherMs,
 };
 
 export function createSuspendedCalls(states: RequestStates, bounds: SuspendedCallLimits = defaults): SuspendedCalls {

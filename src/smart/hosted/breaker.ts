@@ -1,5 +1,5 @@
 import { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
+import { smartLimits } from '../limits.ts';
 
 /**
  * Prevents searches from waiting for a service that is known to fail: the first failure opens the breaker. From then on
@@ -34,7 +34,7 @@ export interface BreakerOptions {
 }
 
 export function createBreaker({ trial, changed, ...pauses }: BreakerOptions): Breaker {
-  const { firstMs = limits.embeddingRetryFirstMs, mostMs = limits.embeddingRetryMostMs } = pauses;
+  const { firstMs = smartLimits.embeddingRetryFirstMs, mostMs = smartLimits.embeddingRetryMostMs } = pauses;
   const stop = new AbortController();
   let opened = new AbortController();
   let open: { reason: HubError; since: number; nextTrialAt: number; timer: NodeJS.Timeout } | undefined;
@@ -47,7 +47,7 @@ export function createBreaker({ trial, changed, ...pauses }: BreakerOptions): Br
     failures = Math.min(failures + 1, 30);
     // Jitter: replicas must not all come back in the same moment. A service that names a time means it.
     const waitMs = Math.min(
-      limits.embeddingRestMs,
+      smartLimits.embeddingRestMs,
       Math.max(reason.retryAfterMs ?? 0, backOff * (0.5 + Math.random() / 2)),
     );
     const timer = setTimeout(() => void tryOut(), waitMs);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { limits } from '../../core/limits.ts';
 import type { ToolDocument } from '../document.ts';
+import { smartLimits } from '../limits.ts';
 
 /** Which tools there are, which of them have a vector in one space, and which are to get one. */
 export interface Coverage {
@@ -107,7 +107,7 @@ export function createCoverage(space: string, readable: (text: string) => string
       settle([]);
     },
     refused(hash, why) {
-      refused.set(hash, { why, until: Date.now() + limits.embeddingRefusedMs });
+      refused.set(hash, { why, until: Date.now() + smartLimits.embeddingRefusedMs });
       settle([hash]);
     },
     again() {

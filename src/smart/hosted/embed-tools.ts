@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorText, HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
+import { smartLimits } from '../limits.ts';
 import { unusable } from './embedding-answer.ts';
 import type { HostedService } from './service.ts';
 import type { VectorStore } from '../vector-store.ts';
@@ -47,7 +47,7 @@ export async function embedTools(hashes: readonly string[], run: EmbedRun): Prom
     progress(embedded);
     // One after the other is refused: then it is not the texts.
     refusals = embedded > 0 ? 0 : refusals + (refusal ? 1 : 0);
-    if (refusal && refusals === limits.embeddingRefusals) breaker.failed(refusal);
+    if (refusal && refusals === smartLimits.embeddingRefusals) breaker.failed(refusal);
     if (service.pacingMs > 0 && queue.length > 0)
       await sleep(service.pacingMs, undefined, { signal: stopped }).catch(() => {});
   }
@@ -57,7 +57,7 @@ export async function embedTools(hashes: readonly string[], run: EmbedRun): Prom
 /** The next texts, as many as one request may have. */
 function take(queue: string[], { text, hosted }: EmbedRun, most: number): string[] {
   const batch: string[] = [];
-  let room: number = limits.embeddingBatchTokens;
+  let room: number = smartLimits.embeddingBatchTokens;
   while (batch.length < most) {
     const [hash] = queue;
     if (hash === undefined) break;
@@ -86,7 +86,7 @@ async function embedBatch(batch: readonly string[], run: EmbedRun): Promise<Outc
   try {
     const vectors = await embedder.embed(
       batch.map((hash) => run.text(hash) ?? ''),
-      limits.embeddingBatchMs,
+      smartLimits.embeddingBatchMs,
       stopped,
     );
     const good = new Map<string, Float32Array>();
@@ -127,10 +127,10 @@ async function embedShortened(hash: string, first: HubError, run: EmbedRun): Pro
   const { embedder, breaker, stopped } = run.hosted;
   let text = run.text(hash) ?? '';
   let last = first;
-  while (text.length > limits.embeddingShortestChars && !stopped.aborted) {
+  while (text.length > smartLimits.embeddingShortestChars && !stopped.aborted) {
     text = text.slice(0, text.length / 2);
     try {
-      const [vector] = await embedder.embed([text], limits.embeddingBatchMs, stopped);
+      const [vector] = await embedder.embed([text], smartLimits.embeddingBatchMs, stopped);
       if (!(vector instanceof Float32Array)) {
         run.refused(hash, vector?.refused ?? 'there is no vector');
         return { embedded: 0 };
@@ -164,7 +164,7 @@ async function saveUntilKept(vectors: ReadonlyMap<string, Float32Array>, { store
       return await store.save(service.space, vectors);
     } catch (error) {
       if (!(error instanceof HubError) || error.code !== 'not_ready' || stopped.aborted) throw error;
-      await sleep(limits.embeddingSavePauseMs, undefined, { signal: stopped }).catch(() => {});
+      await sleep(smartLimits.embeddingSavePauseMs, undefined, { signal: stopped }).catch(() => {});
     }
   }
 }
@@ -174,7 +174,7 @@ async function saveUntilKept(vectors: ReadonlyMap<string, Float32Array>, { store
  * again.
  */
 function batchSize() {
-  let most: number = limits.embeddingBatch;
+  let most: number = smartLimits.embeddingBatch;
   let good = 0;
   return {
     get most() {
@@ -183,7 +183,7 @@ function batchSize() {
     learn(asked: number, tooLarge: boolean): void {
       good = tooLarge ? 0 : good + 1;
       if (tooLarge) most = Math.max(1, Math.floor(asked / 2));
-      else if (good % goodUntilMore === 0) most = Math.min(limits.embeddingBatch, most * 2);
+      else if (good % goodUntilMore === 0) most = Math.min(smartLimits.embeddingBatch, most * 2);
     },
   };
 }
@@ -202,7 +202,7 @@ function reporter(log: Logger, model: string, total: number): (more: number) => 
     if (said === undefined) log.info('Embedding tools', { model, tools: total });
     said ??= 0;
     done += more;
-    if (more === 0 || (done < total && done - said < Math.max(limits.embeddingBatch, total / 10))) return;
+    if (more === 0 || (done < total && done - said < Math.max(smartLimits.embeddingBatch, total / 10))) return;
     said = done;
     log.info('Embedded tools', { model, done, of: total });
   };

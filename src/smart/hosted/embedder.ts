@@ -1,5 +1,5 @@
 import { errorText, HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
+import { smartLimits } from '../limits.ts';
 import { cutToTokens } from './cut-to-tokens.ts';
 import { type Embedded, readEmbeddings } from './embedding-answer.ts';
 import type { EmbeddingService } from './embedding-choice.ts';
@@ -25,7 +25,7 @@ export interface HostedEmbedder {
 /** The HTTP client is loaded for the first request. */
 async function openClient() {
   const { Agent, request } = await import('undici');
-  const agent = new Agent({ connections: limits.embeddingConnections, headersTimeout: 0, bodyTimeout: 0 });
+  const agent = new Agent({ connections: smartLimits.embeddingConnections, headersTimeout: 0, bodyTimeout: 0 });
   return { request, agent };
 }
 
@@ -103,7 +103,7 @@ async function bounded(body: AsyncIterable<Buffer>): Promise<string> {
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > limits.embeddingAnswerBytes)
+    if (size > smartLimits.embeddingAnswerBytes)
       throw new HubError('upstream_failed', 'the answer of the embedding service is too long');
     chunks.push(chunk);
   }
@@ -118,7 +118,7 @@ function retryAfter(given: string | string[] | undefined): number | undefined {
 }
 
 function refusal({ status, body, retryAfterMs }: Answer): HubError {
-  const cause = new Error(body.slice(0, limits.embeddingWordsChars));
+  const cause = new Error(body.slice(0, smartLimits.embeddingWordsChars));
   switch (status) {
     case 401:
     case 403:

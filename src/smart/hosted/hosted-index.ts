@@ -1,7 +1,7 @@
 import { errorText, HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import { createLoop, type Loop } from '../../core/loop.ts';
+import { smartLimits } from '../limits.ts';
 import { type Coverage, createCoverage } from './coverage.ts';
 import type { ToolDocument } from '../document.ts';
 import { type EmbedRun, embedTools } from './embed-tools.ts';
@@ -177,10 +177,10 @@ export class HostedIndex {
     const todo = this.#coverage.todo();
     if (todo.length > 0 && !this.#hosted.breaker.reason) {
       const { others } = await embedTools(todo, this.#run());
-      if (others) this.#lookIn(limits.embeddingOthersMs);
+      if (others) this.#lookIn(smartLimits.embeddingOthersMs);
     }
     const nextTry = this.#coverage.nextTry();
-    if (nextTry !== undefined) this.#lookIn(Math.max(limits.embeddingOthersMs, nextTry - Date.now()));
+    if (nextTry !== undefined) this.#lookIn(Math.max(smartLimits.embeddingOthersMs, nextTry - Date.now()));
     this.#options.changed(false);
   }
 
@@ -222,7 +222,7 @@ export class HostedIndex {
     // The database cannot be reached: `flag` is called when it can be reached again.
     if (error instanceof HubError && error.code === 'not_ready') return;
     this.#options.log.error('Tools could not be embedded', { error: errorText(error) });
-    this.#lookIn(limits.embeddingOthersMs);
+    this.#lookIn(smartLimits.embeddingOthersMs);
   }
 
   /** The sooner of two looks makes the later one superfluous: each says when the next has to be. */

@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
+import { smartLimits } from '../limits.ts';
 import type { Breaker } from './breaker.ts';
 import type { HostedEmbedder } from './embedder.ts';
 import { unusable } from './embedding-answer.ts';
 
 /** Vectors of what is searched for. */
 export interface QueryVectors {
-  /** Rejects with HubError, at once while the breaker is open and after `limits.embeddingQueryMs` at the latest. */
+  /**
+   * Rejects with HubError, at once while the breaker is open and after `smartLimits.embeddingQueryMs` at the latest.
+   */
   of(query: string): Promise<Float32Array>;
 }
 
@@ -19,7 +21,7 @@ export function createQueryVectors(
   embedder: Pick<HostedEmbedder, 'embed' | 'readable'>,
   breaker: Breaker,
   check: (vector: Float32Array) => void,
-  timeoutMs: number = limits.embeddingQueryMs,
+  timeoutMs: number = smartLimits.embeddingQueryMs,
 ): QueryVectors {
   const known = new Map<string, Float32Array>();
   const underWay = new Map<string, Promise<Float32Array>>();
@@ -41,7 +43,7 @@ export function createQueryVectors(
         if (signal.aborted) throw breaker.reason ?? error;
         // A text that is refused says nothing about the service; mostly it is too long by the model's own count.
         if (error.code === 'invalid_input') {
-          if (asked.length <= limits.embeddingShortestChars) throw error;
+          if (asked.length <= smartLimits.embeddingShortestChars) throw error;
           asked = asked.slice(0, asked.length / 2);
           continue;
         }
@@ -59,7 +61,7 @@ export function createQueryVectors(
     known.delete(text);
     known.set(text, vector);
     const [oldest] = known.keys();
-    if (known.size > limits.embeddedQueries && oldest !== undefined) known.delete(oldest);
+    if (known.size > smartLimits.embeddedQueries && oldest !== undefined) known.delete(oldest);
   }
 
   return {
@@ -82,7 +84,9 @@ export function createQueryVectors(
 
 /** How long after a failure that may have been a single one it is tried once more; undefined = not at all. */
 function pauseBefore({ code, retryAfterMs }: HubError): number | undefined {
-  const most = limits.embeddingQueryPauseMostMs;
+  const most = smartLimits.embeddingQueryPauseMostMs;
   if (code === 'too_many') return retryAfterMs !== undefined && retryAfterMs <= most ? retryAfterMs : undefined;
-  return code === 'upstream_unavailable' ? Math.min(retryAfterMs ?? limits.embeddingQueryPauseMs, most) : undefined;
+  return code === 'upstream_unavailable'
+    ? Math.min(retryAfterMs ?? smartLimits.embeddingQueryPauseMs, most)
+    : undefined;
 }

@@ -1,6 +1,6 @@
 import { errorText } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
+import { smartLimits } from '../limits.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import { createHostedEmbedder, type HostedEmbedder } from './embedder.ts';
 import { unusable } from './embedding-answer.ts';
@@ -40,7 +40,7 @@ export function openHostedService(service: EmbeddingService, options: HostedServ
   const embedder = createHostedEmbedder(service);
   const breaker = createBreaker({
     async trial(signal) {
-      const [vector] = await embedder.embed(['search'], pauses.queryMs ?? limits.embeddingQueryMs, signal);
+      const [vector] = await embedder.embed(['search'], pauses.queryMs ?? smartLimits.embeddingQueryMs, signal);
       if (!(vector instanceof Float32Array)) throw unusable(vector?.refused);
       checkSize(vector);
     },

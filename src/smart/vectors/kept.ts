@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import type { DatabaseHandle } from '../../database/supervise.ts';
+import { smartLimits } from '../limits.ts';
 import { type VectorRows, vectorRows } from './rows.ts';
 import type { SpaceContents, VectorStore } from '../vector-store.ts';
 import { createVectorSpaces } from './spaces.ts';
@@ -15,7 +15,7 @@ import type { VectorMemory } from './segments.ts';
 export function createVectorStore(
   database: Pick<DatabaseHandle, 'current' | 'state'>,
   hub: string = randomUUID(),
-  mostBytes: number = limits.vectorMemoryBytes,
+  mostBytes: number = smartLimits.vectorMemoryBytes,
 ): VectorStore {
   const memory = createVectorSpaces(mostBytes);
   /** As of the last time that the database was there. */
@@ -100,5 +100,5 @@ function inMemory([space, memory]: readonly [string, VectorMemory]): SpaceConten
 }
 
 function* pages<T>(items: readonly T[]): Iterable<readonly T[]> {
-  for (let at = 0; at < items.length; at += limits.vectorRows) yield items.slice(at, at + limits.vectorRows);
+  for (let at = 0; at < items.length; at += smartLimits.vectorRows) yield items.slice(at, at + smartLimits.vectorRows);
 }

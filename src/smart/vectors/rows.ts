@@ -1,5 +1,5 @@
-import { limits } from '../../core/limits.ts';
 import type { Database } from '../../database/database.ts';
+import { smartLimits } from '../limits.ts';
 import type { SpaceContents } from '../vector-store.ts';
 
 /** The table of vectors, in either of its two forms: `vector` where the extension is there, bytes where it is not. */
@@ -65,7 +65,7 @@ export function vectorRows(database: Database, hub: string): VectorRows {
          on conflict (model, content_hash) do update set hub = excluded.hub, until = excluded.until
            where held.until < now() or held.hub = excluded.hub
          returning content_hash as hash`,
-        [space, hashes, hub, limits.embeddingClaimMs],
+        [space, hashes, hub, smartLimits.embeddingClaimMs],
       );
       return new Set(rows.map((row) => row.hash));
     },
@@ -82,7 +82,7 @@ export function vectorRows(database: Database, hub: string): VectorRows {
         [space, hashes],
       );
       await database.query(`delete from ${table} where used_at < now() - $1::float8 * interval '1 ms'`, [
-        limits.embeddingsKeptMs,
+        smartLimits.embeddingsKeptMs,
       ]);
       await database.query(`delete from toolhub.embedding_claims where until < now() - interval '1 hour'`);
     },

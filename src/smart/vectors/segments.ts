@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { limits } from '../../core/limits.ts';
 import { forEachYielding } from '../cooperative-task.ts';
+import { smartLimits } from '../limits.ts';
 import { createVectors, type Vectors } from './memory.ts';
 
 /**
@@ -21,7 +21,7 @@ export interface VectorMemory {
   similarities(query: Float32Array, hashes: readonly string[]): Promise<Map<string, number>>;
 }
 
-export function createVectorMemory(rows: number = limits.vectorSegmentRows): VectorMemory {
+export function createVectorMemory(rows: number = smartLimits.vectorSegmentRows): VectorMemory {
   const places = new Map<string, Place>();
   const segments: Segment[] = [];
 

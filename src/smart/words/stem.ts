@@ -1,5 +1,5 @@
 import { stemmer } from 'stemmer';
-import { limits } from '../../core/limits.ts';
+import { smartLimits } from '../limits.ts';
 
 /**
  * The stem of an English word in lower case (Porter, "An algorithm for suffix stripping", 1980, as the library
@@ -11,7 +11,7 @@ export function stem(word: string): string {
   if (known !== undefined) return known;
   const result = word.length < 4 ? shortWord(word) : longWord(word);
   // Names of a catalogue repeat; hostile text does not, and must not grow this without end.
-  if (stems.size >= limits.stems) stems.clear();
+  if (stems.size >= smartLimits.stems) stems.clear();
   stems.set(word, result);
   return result;
 }

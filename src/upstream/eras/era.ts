@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import type { ServerSettings } from '../../core/settings/types.ts';
 import { SignInRequired } from '../credential.ts';
 import { HttpAnswer } from '../http-errors.ts';
+import { upstreamLimits } from '../limits.ts';
 
 /** How a server is spoken to: after a handshake, or request by request since 2026-07-28 (there: legacy and modern). */
 export type Era = 'session' | 'stateless';
@@ -74,7 +74,7 @@ export class Eras {
 
   get #known(): Verdict | undefined {
     const known = this.#memory.recall(this.#server);
-    return known?.era === 'session' && Date.now() - known.at > limits.eraTrustMs ? undefined : known;
+    return known?.era === 'session' && Date.now() - known.at > upstreamLimits.eraTrustMs ? undefined : known;
   }
 
   /** An attempt to connect begins. */

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { errorText } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import { writeFileAtomic } from '../../disk/write-file-atomic.ts';
+import { upstreamLimits } from '../limits.ts';
 import { type EraMemory, eraKey, type Verdict } from './era.ts';
 
 const formatVersion = 1;
@@ -29,7 +29,7 @@ export async function openEraMemory(path: string, log: Logger): Promise<EraMemor
     timer ??= setTimeout(() => {
       timer = undefined;
       writing = writing.then(save);
-    }, limits.catalogueSaveMs);
+    }, upstreamLimits.catalogueSaveMs);
   }
 
   return {
@@ -41,7 +41,7 @@ export async function openEraMemory(path: string, log: Logger): Promise<EraMemor
       if (verdict) verdicts.set(key, verdict);
       else if (!had) return;
       const [oldest] = verdicts.keys();
-      if (verdicts.size > limits.erasKept && oldest !== undefined) verdicts.delete(oldest);
+      if (verdicts.size > upstreamLimits.erasKept && oldest !== undefined) verdicts.delete(oldest);
       soon();
     },
     async close() {
@@ -67,7 +67,7 @@ async function load(path: string, log: Logger): Promise<Map<string, Verdict>> {
     if (!isObject(saved) || saved['version'] !== formatVersion || !isObject(saved['servers']))
       throw new Error('unknown format');
     const servers = Object.entries(saved['servers']).filter((entry): entry is [string, Verdict] => isVerdict(entry[1]));
-    return new Map(servers.slice(-limits.erasKept));
+    return new Map(servers.slice(-upstreamLimits.erasKept));
   } catch (error) {
     log.warn('what was known of the eras of servers is ignored', { error: errorText(error) });
     return new Map();

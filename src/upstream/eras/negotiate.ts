@@ -1,10 +1,10 @@
 import type { ServerAbout } from '../../core/catalogue.ts';
 import { HubError } from '../../core/errors.ts';
 import { memberText } from '../../core/json/text.ts';
-import { limits } from '../../core/limits.ts';
 import { isObject, rpcErrors } from '../../core/protocol/rpc.ts';
 import { metaKeys, statelessRevision } from '../../core/protocol/stateless.ts';
 import { withTimeout } from '../../core/with-timeout.ts';
+import { upstreamLimits } from '../limits.ts';
 import { type Eras, type Era, type Evidence, saysNothing } from './era.ts';
 import { HttpAnswer } from '../http-errors.ts';
 import type { Answer, Ask } from '../exchange.ts';
@@ -72,7 +72,7 @@ async function statelessFirst(link: NegotiationLink, eras: Eras, options: Negoti
   const asked = link.start('server/discover', undefined, left(deadline));
   const askAgain = () => link.ask('server/discover', undefined, left(deadline));
   const discovering = discover(asked.answer, askAgain, server);
-  const timeouts = eras.isStateless ? left(deadline) / 2 : Math.min(limits.eraProbeMs, left(deadline) / 2);
+  const timeouts = eras.isStateless ? left(deadline) / 2 : Math.min(upstreamLimits.eraProbeMs, left(deadline) / 2);
   const found = eras.both ? await withTimeout(discovering, timeouts) : await discovering;
   if (found === undefined) return silentServer(link, eras, options, { discovering, drop: () => asked.drop() });
   if (found.kind === 'stateless') return settled(eras, 'stateless', found.about, 'certain');

@@ -1,5 +1,5 @@
 import { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
+import { upstreamLimits } from '../limits.ts';
 import type { Eras } from './era.ts';
 import { isStillStateless } from './negotiate.ts';
 import type { Ask } from '../exchange.ts';
@@ -35,25 +35,25 @@ export class EraWatch<Link extends WatchedLink> {
 
   /** Asks for a sign of life. Throws HubError when there is none. */
   async ping(link: Link): Promise<void> {
-    if (!link.isStateless) return void (await link.ask('ping', undefined, limits.keepAliveAnswerMs));
+    if (!link.isStateless) return void (await link.ask('ping', undefined, upstreamLimits.keepAliveAnswerMs));
     // There is no ping without sessions; this every server answers.
     if (!(await this.#isStateless(link))) throw this.#speaksOtherwise(link);
   }
 
   /**
    * Something does not fit the negotiated era. Whether the era has really changed is asked at most every
-   * `limits.eraDoubtMs`.
+   * `upstreamLimits.eraDoubtMs`.
    */
   async doubt(link: Link): Promise<void> {
     const now = performance.now();
-    if (!this.#eras.both || !this.#options.isUp(link) || now - this.#doubtedAt < limits.eraDoubtMs) return;
+    if (!this.#eras.both || !this.#options.isUp(link) || now - this.#doubtedAt < upstreamLimits.eraDoubtMs) return;
     this.#doubtedAt = now;
     if (link.isStateless && (await this.#isStateless(link).catch(() => true))) return;
     if (this.#options.isUp(link)) this.#options.changed(this.#speaksOtherwise(link));
   }
 
   #isStateless(link: Link): Promise<boolean> {
-    return isStillStateless(link.ask, this.#server, limits.keepAliveAnswerMs);
+    return isStillStateless(link.ask, this.#server, upstreamLimits.keepAliveAnswerMs);
   }
 
   #speaksOtherwise(link: Link): HubError {

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import { largeWork } from '../../core/turn-budget.ts';
+import { upstreamLimits } from '../limits.ts';
 import { ThrottledReader } from '../throttled-reader.ts';
 import type { Credential } from '../credential.ts';
 import { connectionError, header } from '../http-errors.ts';
@@ -143,7 +143,7 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
       this.#readEvents(this.#reading, controller, chunk);
     } else {
       this.#unread += chunk.length;
-      if (this.#unread > limits.unreadBytes) {
+      if (this.#unread > upstreamLimits.unreadBytes) {
         if (this.#redirected) this.#startAgain(controller);
         else this.#finish(undefined, controller);
       }
@@ -167,7 +167,8 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
   #readEvents(events: SseParser, controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#throttled === undefined) {
       events.push(chunk);
-      if (this.#unasked(events) > limits.floodPerSecond) this.#throttled = this.#throttledReader(events, controller);
+      if (this.#unasked(events) > upstreamLimits.floodPerSecond)
+        this.#throttled = this.#throttledReader(events, controller);
     } else {
       this.#throttled.push(chunk);
     }
@@ -214,7 +215,7 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
   }
 
   #redirect(status: number, headers: ResponseHeaders): void {
-    if (++this.#redirects > limits.redirects) {
+    if (++this.#redirects > upstreamLimits.redirects) {
       throw new HubError('upstream_failed', `${this.remote.where} redirects too often.`);
     }
     this.remote.path = redirectPath(this.remote, status, header(headers, 'location'));

@@ -1,7 +1,7 @@
 import { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import { header, notAnAnswer, statusError } from '../http-errors.ts';
 import type { ResponseHeaders } from '../http-errors.ts';
+import { upstreamLimits } from '../limits.ts';
 import { HttpExchange } from './exchange.ts';
 import type { BodyKind } from './exchange.ts';
 import type { LargeMessage } from '../large-message.ts';
@@ -34,7 +34,7 @@ export class LegacyStream extends HttpExchange {
 
   protected started(status: number, headers: ResponseHeaders): BodyKind {
     const isStream = header(headers, 'content-type')?.toLowerCase().startsWith('text/event-stream') ?? false;
-    return status < 300 && isStream ? 'events' : { textBytes: limits.errorBodyBytes };
+    return status < 300 && isStream ? 'events' : { textBytes: upstreamLimits.errorBodyBytes };
   }
 
   protected text(body: string | TooLong | LargeMessage): void {
@@ -95,7 +95,7 @@ export class LegacyPost extends HttpExchange {
   }
 
   protected started(status: number): BodyKind {
-    return status < 300 ? 'nothing' : { textBytes: limits.errorBodyBytes };
+    return status < 300 ? 'nothing' : { textBytes: upstreamLimits.errorBodyBytes };
   }
 
   protected text(body: string | TooLong | LargeMessage): void {

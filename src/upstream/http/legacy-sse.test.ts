@@ -5,7 +5,7 @@ import { freePort } from '../../../test/kit/processes.ts';
 import { json, result, scriptedHttp, sse, stream } from '../../../test/kit/scripted-http.ts';
 import type { ScriptedHttp } from '../../../test/kit/scripted-http.ts';
 import { until } from '../../../test/kit/until.ts';
-import { limits } from '../../core/limits.ts';
+import { upstreamLimits } from '../limits.ts';
 import { ThrottledReader } from '../throttled-reader.ts';
 import { openLegacySse } from './legacy-sse.ts';
 import { openRemote } from './open-remote.ts';
@@ -75,14 +75,14 @@ test('many answers on the one stream are no flood, and many messages that nobody
   atEnd(() => throttled.mockRestore());
   const server = await legacyServer();
   const { channel, events } = open(`${server.origin}/sse`);
-  const last = limits.floodPerSecond * 2;
+  const last = upstreamLimits.floodPerSecond * 2;
   channel.send(request(last + 1, 'echo'), last + 1);
   await events.answer(last + 1);
   for (let id = 1; id <= last; id++) server.say(result(id));
   await events.answer(last);
   expect(throttled).not.toHaveBeenCalled();
   // However many were answers before.
-  const flood = limits.floodPerSecond;
+  const flood = upstreamLimits.floodPerSecond;
   for (let n = 1; n <= flood; n++) server.say({ jsonrpc: '2.0', method: 'notifications/message', params: { n } });
   await until('all have come', () => events.heard.length === last + 1 + flood);
   expect(throttled).toHaveBeenCalled();

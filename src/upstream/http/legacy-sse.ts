@@ -1,9 +1,9 @@
 import { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Channel, ChannelEvents } from '../channel.ts';
 import { deadChannel } from '../dead-channel.ts';
 import { connectionError } from '../http-errors.ts';
+import { upstreamLimits } from '../limits.ts';
 import { LegacyPost, LegacyStream, type StreamSink } from './legacy-exchanges.ts';
 import { eachLargeMessage, eachMessage, type MessageSink } from '../messages.ts';
 import { answeredId, oversizeError } from '../oversize.ts';
@@ -150,7 +150,7 @@ function openOutbox(name: string, post: (to: Remote, text: string, requestId: nu
         return;
       }
       chars += text.length;
-      if (chars > limits.upstreamBacklogBytes) {
+      if (chars > upstreamLimits.upstreamBacklogBytes) {
         throw new HubError(
           'upstream_unavailable',
           `Server "${name}" is too slow: too much is waiting for it. Try again later.`,

@@ -1,11 +1,11 @@
 import type { BusyMap } from '../../core/busy-map.ts';
 import { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import type { LargeAnswer } from '../../core/protocol/large-answer.ts';
 import { isObject, rpcErrors } from '../../core/protocol/rpc.ts';
 import type { RpcMessage } from '../../core/protocol/rpc.ts';
 import { header, notAnAnswer, statusError } from '../http-errors.ts';
 import type { ResponseHeaders } from '../http-errors.ts';
+import { upstreamLimits } from '../limits.ts';
 import { HttpExchange } from './exchange.ts';
 import type { BodyKind } from './exchange.ts';
 import type { HttpSession } from './session.ts';
@@ -42,8 +42,8 @@ export class HttpPost extends HttpExchange {
   #streaming = false;
   #resumeFrom: string | undefined;
   #resumes = 0;
-  #triesLeft: number = limits.resumeTries;
-  #waitMs: number = limits.resumeWaitMs;
+  #triesLeft: number = upstreamLimits.resumeTries;
+  #waitMs: number = upstreamLimits.resumeWaitMs;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(session: HttpSession, waiting: Waiting, { text, requestId, headers }: HttpMessage) {
@@ -68,7 +68,7 @@ export class HttpPost extends HttpExchange {
 
   protected started(status: number, headers: ResponseHeaders): BodyKind {
     this.#sent();
-    if (status >= 300) return { textBytes: limits.errorBodyBytes };
+    if (status >= 300) return { textBytes: upstreamLimits.errorBodyBytes };
     if (!this.#stateless) this.#session.learnId(headers, this.#sentWith);
     const type = header(headers, 'content-type')?.toLowerCase() ?? '';
     if (type.startsWith('text/event-stream')) {
@@ -99,7 +99,7 @@ export class HttpPost extends HttpExchange {
   }
 
   event(_type: string, data: string): void {
-    this.#triesLeft = limits.resumeTries;
+    this.#triesLeft = upstreamLimits.resumeTries;
     // The first event of a stream may be empty: it only gives an id to go on from (SEP-1699).
     if (data === '') return;
     if (!eachMessage(data, this)) this.#session.log.debug(`An event is not JSON: ${data.slice(0, 200)}`);
@@ -107,18 +107,18 @@ export class HttpPost extends HttpExchange {
   }
 
   largeEvent(_type: string, data: LargeMessage): void {
-    this.#triesLeft = limits.resumeTries;
+    this.#triesLeft = upstreamLimits.resumeTries;
     if (!eachLargeMessage(data, this)) this.#session.log.debug(`An event is not JSON: ${data.head.slice(0, 200)}`);
     this.#linger();
   }
 
   #linger(): void {
     // The server should end the stream with its answer; one that does not must not keep the connection.
-    if (this.#answered) this.#timer ??= setTimeout(() => this.abort(), limits.lingerMs).unref();
+    if (this.#answered) this.#timer ??= setTimeout(() => this.abort(), upstreamLimits.lingerMs).unref();
   }
 
   retry(ms: number): void {
-    this.#waitMs = Math.min(ms, limits.backOffMaxMs);
+    this.#waitMs = Math.min(ms, upstreamLimits.backOffMaxMs);
   }
 
   tooLong(event: TooLong): void {

@@ -1,8 +1,8 @@
 import { Pool } from 'undici';
 import { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Credential } from '../credential.ts';
+import { upstreamLimits } from '../limits.ts';
 import { type AddressPolicy, guardedConnector } from '../safe-address.ts';
 
 export interface RemoteOptions {
@@ -47,7 +47,7 @@ export function remote(options: RemoteOptions): Remote {
     throw new HubError('invalid_input', `Cannot connect server "${name}": its url is not an http or https address.`);
   }
   const pool = new Pool(url.origin, {
-    connections: limits.upstreamConnections,
+    connections: upstreamLimits.upstreamConnections,
     pipelining: 1,
     connect: guardedConnector(addresses, { timeout: connectTimeoutMs }),
     // A call may take minutes; the code that made the request keeps its deadline.

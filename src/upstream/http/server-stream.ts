@@ -1,7 +1,7 @@
 import type { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import { header } from '../http-errors.ts';
 import type { ResponseHeaders } from '../http-errors.ts';
+import { upstreamLimits } from '../limits.ts';
 import { HttpExchange } from './exchange.ts';
 import type { BodyKind } from './exchange.ts';
 import type { HttpSession } from './session.ts';
@@ -16,7 +16,7 @@ import type { TooLong } from '../message-buffer.ts';
 export class ServerStream extends HttpExchange {
   readonly #session: HttpSession;
   #there = true;
-  #waitMs: number = limits.resumeWaitMs;
+  #waitMs: number = upstreamLimits.resumeWaitMs;
   #failures = 0;
   #resumeFrom: string | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -55,7 +55,7 @@ export class ServerStream extends HttpExchange {
   }
 
   retry(ms: number): void {
-    this.#waitMs = Math.min(ms, limits.backOffMaxMs);
+    this.#waitMs = Math.min(ms, upstreamLimits.backOffMaxMs);
   }
 
   tooLong(event: TooLong): void {
@@ -69,7 +69,7 @@ export class ServerStream extends HttpExchange {
   protected ended(error: HubError | undefined): void {
     if (!this.#there) return;
     this.#resumeFrom = this.lastEventId ?? this.#resumeFrom;
-    const waitMs = Math.min(this.#waitMs * 2 ** this.#failures, limits.backOffMaxMs);
+    const waitMs = Math.min(this.#waitMs * 2 ** this.#failures, upstreamLimits.backOffMaxMs);
     this.#failures = Math.min(this.#failures + 1, 16);
     this.#session.log.debug(`The stream of server messages ended; opening it again in ${waitMs} ms.`, {
       reason: error?.message,

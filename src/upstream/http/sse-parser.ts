@@ -6,7 +6,7 @@ import type { LargeMessageReader, TooLong } from '../message-buffer.ts';
 export interface SseSink {
   /** An event with a `data` field (possibly empty). `type` is `message` unless the stream says otherwise. */
   event(type: string, data: string): void;
-  /** An event with one line of data that is longer than `limits.largeMessageBytes`. */
+  /** An event with one line of data that is longer than `upstreamLimits.largeMessageBytes`. */
   largeEvent(type: string, data: LargeMessage): void;
   /** The server wants this wait, in milliseconds, before the stream is asked for again. */
   retry(ms: number): void;

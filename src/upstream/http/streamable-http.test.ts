@@ -4,7 +4,7 @@ import { openHttp, request } from '../../../test/kit/channel-log.ts';
 import { json, result, scriptedHttp, sse, stream } from '../../../test/kit/scripted-http.ts';
 import type { ScriptedHttp } from '../../../test/kit/scripted-http.ts';
 import { until } from '../../../test/kit/until.ts';
-import { limits } from '../../core/limits.ts';
+import { upstreamLimits } from '../limits.ts';
 import { ThrottledReader } from '../throttled-reader.ts';
 import type { RemoteOptions } from './remote.ts';
 import { openStreamableHttp } from './streamable-http.ts';
@@ -354,7 +354,7 @@ test('many calls at once all get their own answer', async () => {
 test('a flood of events before an answer is read with pauses, in order, and the answer comes', async () => {
   const throttled = vi.spyOn(ThrottledReader.prototype, 'push');
   atEnd(() => throttled.mockRestore());
-  const count = limits.floodPerSecond * 4;
+  const count = upstreamLimits.floodPerSecond * 4;
   const server = await scriptedHttp(({ message }, response) => {
     stream(response);
     for (let n = 1; n <= count; n++)

@@ -1,9 +1,9 @@
 import { BusyMap } from '../../core/busy-map.ts';
 import { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import type { Channel, ChannelEvents } from '../channel.ts';
 import { deadChannel } from '../dead-channel.ts';
 import { connectionError } from '../http-errors.ts';
+import { upstreamLimits } from '../limits.ts';
 import { HttpPost } from './post.ts';
 import type { Waiting } from './post.ts';
 import { HttpSession } from './session.ts';
@@ -44,7 +44,7 @@ export function openStreamableHttp(options: RemoteOptions, events: ChannelEvents
   return {
     send(text, requestId, headers) {
       if (session.closed) throw new HubError('upstream_unavailable', `Server "${options.name}" is not connected.`);
-      if (session.backlog + text.length > limits.upstreamBacklogBytes) {
+      if (session.backlog + text.length > upstreamLimits.upstreamBacklogBytes) {
         throw new HubError(
           'upstream_unavailable',
           `Server "${options.name}" is too slow: too much is waiting for it. Try again later.`,
@@ -85,7 +85,7 @@ async function endSession(session: HttpSession): Promise<void> {
       path,
       method: 'DELETE',
       headers: authorized(remote, session.streamHeaders()),
-      signal: AbortSignal.timeout(limits.endSessionMs),
+      signal: AbortSignal.timeout(upstreamLimits.endSessionMs),
     });
     await body.dump();
   } catch (error) {

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { atEnd } from '../../../test/kit/at-end.ts';
 import { openHttp, request } from '../../../test/kit/channel-log.ts';
 import { until } from '../../../test/kit/until.ts';
-import { limits } from '../../core/limits.ts';
+import { upstreamLimits } from '../limits.ts';
 import { openStreamableHttp } from './streamable-http.ts';
 
-const count = limits.floodPerSecond * 4;
+const count = upstreamLimits.floodPerSecond * 4;
 const flood = 'data: {"jsonrpc":"2.0","method":"notifications/message"}\n\n'.repeat(count);
 const answer = 'data: {"jsonrpc":"2.0","id":1,"result":{}}\n\n';
 

@@ -1,5 +1,5 @@
-import { limits } from '../../core/limits.ts';
 import type { Exchange } from '../exchange.ts';
+import { upstreamLimits } from '../limits.ts';
 
 /**
  * The requests of one link that were given up unanswered: the server may still be at work on them, and ask or say
@@ -30,14 +30,14 @@ export class AbandonedRequests {
   add(id: number, exchange: Exchange | undefined): void {
     if (!exchange?.asked) {
       const [oldest] = this.#own;
-      if (this.#own.size >= limits.abandonedCalls && oldest !== undefined) this.#own.delete(oldest);
+      if (this.#own.size >= upstreamLimits.abandonedCalls && oldest !== undefined) this.#own.delete(oldest);
       this.#own.add(id);
       return;
     }
     const now = performance.now();
     this.#forgetExpired(now);
     // A client that gives up a thousand calls must not get the server request that belongs to the call before them.
-    if (this.#requests.size >= limits.abandonedCalls) this.#crowdedUntil = now + this.#forgetAfterMs;
+    if (this.#requests.size >= upstreamLimits.abandonedCalls) this.#crowdedUntil = now + this.#forgetAfterMs;
     else this.#requests.set(id, { asker: exchange.asker, at: now });
   }
 
@@ -60,7 +60,7 @@ export class AbandonedRequests {
   hasOthers(asker: string | undefined): boolean {
     const now = performance.now();
     this.#forgetExpired(now);
-    return this.#crowdedUntil > now || this.#someOther(asker, -Infinity, now - limits.givenUpGraceMs);
+    return this.#crowdedUntil > now || this.#someOther(asker, -Infinity, now - upstreamLimits.givenUpGraceMs);
   }
 
   clear(): void {

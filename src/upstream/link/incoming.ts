@@ -1,7 +1,7 @@
 import type { ItemKind } from '../../core/catalogue.ts';
-import { limits } from '../../core/limits.ts';
 import type { LargeAnswer } from '../../core/protocol/large-answer.ts';
 import { isObject, type RpcMessage, rpcErrors } from '../../core/protocol/rpc.ts';
+import { upstreamLimits } from '../limits.ts';
 import { upstreamRevisions } from '../revisions.ts';
 import type { ChangeStreams } from './change-streams.ts';
 import type { AbandonedRequests } from './abandoned-requests.ts';
@@ -96,7 +96,7 @@ export class Incoming {
   #strayAnswer(id: unknown): void {
     this.#strayAnswers += 1;
     const now = performance.now();
-    if (now - this.#strayToldAt < limits.strayAnswersMs) return;
+    if (now - this.#strayToldAt < upstreamLimits.strayAnswersMs) return;
     const fields = { answers: this.#strayAnswers, id: JSON.stringify(id)?.slice(0, 100) };
     this.#options.log.warn('answers to no request are left out', fields);
     this.#strayAnswers = 0;
@@ -150,7 +150,7 @@ export class Incoming {
     if (method !== 'notifications/message') return this.#options.unasked(method, message, text);
     if (!isObject(message.params)) return;
     const only = this.#options.server.transport.type === 'streamable-http' ? undefined : this.#pending.only;
-    if (only && this.#givenUp.areAllOf(only.exchange.asker, limits.abandonedMs))
+    if (only && this.#givenUp.areAllOf(only.exchange.asker, upstreamLimits.abandonedMs))
       return only.exchange.notified(method, message, text);
     this.#options.unasked(method, message, text);
     const { data, level } = message.params;

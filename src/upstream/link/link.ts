@@ -1,11 +1,11 @@
 import { errorText, HubError, reworded } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import { statelessRevision } from '../../core/protocol/stateless.ts';
 import { asHubError } from '../as-hub-error.ts';
 import type { Channel } from '../channel.ts';
 import { SignInRequired } from '../credential.ts';
 import { type Answer, type Ask, type Exchange, type RequestTimeouts, promised } from '../exchange.ts';
 import { HttpAnswer } from '../http-errors.ts';
+import { upstreamLimits } from '../limits.ts';
 import { ChangeStreams } from './change-streams.ts';
 import { AbandonedRequests } from './abandoned-requests.ts';
 import { Incoming } from './incoming.ts';
@@ -41,7 +41,7 @@ export class Link {
     const { server, log, home } = options;
     const hasHeaders = server.transport.type === 'streamable-http' || server.transport.type === 'auto';
     this.#isPipe = server.transport.type === 'stdio' || server.transport.type === 'sse';
-    this.#givenUp = new AbandonedRequests(this.#isPipe ? Infinity : limits.abandonedMs);
+    this.#givenUp = new AbandonedRequests(this.#isPipe ? Infinity : upstreamLimits.abandonedMs);
     this.#writer = new RequestWriter(options.envelope, hasHeaders);
     this.#serverRequests = new ServerRequests({
       server: server.name,
@@ -217,7 +217,7 @@ export class Link {
       exchange.failed(new HubError('upstream_unavailable', `${name} is not connected.`));
       return undefined;
     }
-    if (this.#pending.size >= limits.upstreamInFlight) {
+    if (this.#pending.size >= upstreamLimits.upstreamInFlight) {
       const error = new HubError('upstream_unavailable', `${name} has too many calls in flight.`, {
         retryAfterMs: 1_000,
       });

@@ -1,7 +1,7 @@
 import { BusyMap } from '../../core/busy-map.ts';
 import type { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import { type Exchange, type RequestTimeouts, ignored } from '../exchange.ts';
+import { upstreamLimits } from '../limits.ts';
 
 /**
  * A request on its way: its text stays until it is answered, so that it can be sent again when the server refused it
@@ -78,7 +78,7 @@ export class PendingTable {
       heldMs: 0,
     };
     this.#waiting.set(id, pending);
-    this.#timer ??= setInterval(() => this.#sweep(), limits.deadlineTickMs);
+    this.#timer ??= setInterval(() => this.#sweep(), upstreamLimits.deadlineTickMs);
     return pending;
   }
 

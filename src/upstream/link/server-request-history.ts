@@ -1,4 +1,4 @@
-import { limits } from '../../core/limits.ts';
+import { upstreamLimits } from '../limits.ts';
 
 /**
  * In which of its tools a server sends server requests (elicitation, sampling), as far as that was seen. A server does
@@ -28,10 +28,10 @@ export class ServerRequestHistory {
    * asked.
    */
   mayAsk(tool: string): boolean {
-    return this.#tools.get(tool) ?? (this.#hasAsked || this.#answered < limits.quietTools);
+    return this.#tools.get(tool) ?? (this.#hasAsked || this.#answered < upstreamLimits.quietTools);
   }
 
   #note(tool: string, serverRequests: boolean): void {
-    if (this.#tools.size < limits.askingTools || this.#tools.has(tool)) this.#tools.set(tool, serverRequests);
+    if (this.#tools.size < upstreamLimits.askingTools || this.#tools.has(tool)) this.#tools.set(tool, serverRequests);
   }
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { logLines } from '../../../test/kit/channel-log.ts';
 import type { ServerRequest } from '../../core/protocol/server-requests.ts';
-import { limits } from '../../core/limits.ts';
 import type { RpcMessage } from '../../core/protocol/rpc.ts';
 import type { Exchange } from '../exchange.ts';
+import { upstreamLimits } from '../limits.ts';
 import { ServerRequestHistory } from './server-request-history.ts';
 import { AbandonedRequests } from './abandoned-requests.ts';
 import { PendingTable } from './pending.ts';
@@ -169,7 +169,7 @@ test('when more calls were given up than can be remembered nobody is asked: a th
   const one = connection();
   one.call(1, 'victim');
   one.abandon(1);
-  for (let id = 10_000; id < 10_000 + limits.abandonedCalls; id++) {
+  for (let id = 10_000; id < 10_000 + upstreamLimits.abandonedCalls; id++) {
     one.call(id, 'attacker');
     one.abandon(id);
   }

@@ -4,9 +4,9 @@ import {
   type ServerRequest,
 } from '../../core/protocol/server-requests.ts';
 import { memberText } from '../../core/json/text.ts';
-import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors } from '../../core/protocol/rpc.ts';
+import { upstreamLimits } from '../limits.ts';
 import type { ServerRequestHistory } from './server-request-history.ts';
 import type { AbandonedRequests } from './abandoned-requests.ts';
 import type { Pending, PendingTable } from './pending.ts';
@@ -81,7 +81,10 @@ export class ServerRequests {
       this.#options.write(errorResponseText(id, code, message));
     // Of two with the same id the answer to one would be taken for the other's.
     if (this.#open.has(keyOf(message.id))) return refuse(unknown('The id of this request is in use.'));
-    if (this.#open.size >= limits.serverRequestsPerConnection || this.#chars + text.length > limits.serverRequestsChars)
+    if (
+      this.#open.size >= upstreamLimits.serverRequestsPerConnection ||
+      this.#chars + text.length > upstreamLimits.serverRequestsChars
+    )
       return refuse(unknown('Too many requests of this server wait for an answer.'));
     // Servers ask for the folders of their client as soon as they are connected. Where no client is there, there are
     // none.

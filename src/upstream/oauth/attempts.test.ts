@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { emptyDatabase } from '../../../test/kit/databases.ts';
-import { limits } from '../../core/limits.ts';
+import { upstreamLimits } from '../limits.ts';
 import { type Attempt, type Attempts, createAttempts, newSecret, sharedAttempts } from './attempts.ts';
 import { sharedSealer } from '../../database/shared-sealer.ts';
 
@@ -39,9 +39,9 @@ test('a state works for ten minutes and not a moment longer', async () => {
 test('there is a bound for all of them together', async () => {
   const attempts = createAttempts();
   const states: string[] = [];
-  for (let i = 0; i < limits.signIns + 5; i++) states.push(await begin(attempts, `server ${i}`));
+  for (let i = 0; i < upstreamLimits.signIns + 5; i++) states.push(await begin(attempts, `server ${i}`));
   const left = await Promise.all(states.map(async (state) => (await attempts.take(state)) !== undefined));
-  expect(left.filter(Boolean)).toHaveLength(limits.signIns);
+  expect(left.filter(Boolean)).toHaveLength(upstreamLimits.signIns);
 });
 
 const stores: Record<string, () => Promise<Attempts>> = {
@@ -62,7 +62,7 @@ test.each(Object.keys(stores))('who begins again and again loses the oldest, and
   const attempts = (await stores[kind]?.()) as Attempts;
   const untouched = [await begin(attempts, 'mail', 'bob'), await begin(attempts, 'other', 'ann')];
   const states: string[] = [];
-  for (let i = 0; i < limits.signInsPerServer + 3; i++) states.push(await begin(attempts));
+  for (let i = 0; i < upstreamLimits.signInsPerServer + 3; i++) states.push(await begin(attempts));
   const found: boolean[] = [];
   for (const state of states) found.push((await attempts.take(state)) !== undefined);
   expect(found).toEqual(states.map((_, i) => i >= 3));

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { limits } from '../../core/limits.ts';
 import type { DatabaseHandle } from '../../database/supervise.ts';
 import type { SharedSealer } from '../../database/shared-sealer.ts';
 import { HubError } from '../../core/errors.ts';
+import { upstreamLimits } from '../limits.ts';
 import { type Authority, isFailureCode } from './authorization-server.ts';
 import type { OAuthClient } from './oauth-client.ts';
 
@@ -25,7 +25,7 @@ export interface Attempt {
   readonly verifier: string;
 }
 
-/** Sign-ins under way, by their `state`: random bits that work once and for `limits.signInMs`. */
+/** Sign-ins under way, by their `state`: random bits that work once and for `upstreamLimits.signInMs`. */
 export interface Attempts {
   /** Throws HubError `not_ready` when it cannot be kept where the answer may arrive. */
   add(state: string, attempt: Attempt): Promise<void>;
@@ -52,7 +52,7 @@ export function createAttempts(now: () => number = Date.now): Attempts {
 
   function prune(): void {
     for (const [state, { expiresAt }] of attempts) {
-      if (expiresAt > now() && attempts.size < limits.signIns) return;
+      if (expiresAt > now() && attempts.size < upstreamLimits.signIns) return;
       attempts.delete(state);
     }
   }
@@ -61,9 +61,9 @@ export function createAttempts(now: () => number = Date.now): Attempts {
     async add(state, attempt) {
       prune();
       const own = [...attempts].filter(([, other]) => isOfSame(other.attempt, attempt));
-      for (const [oldest] of own.slice(0, Math.max(0, own.length + 1 - limits.signInsPerServer)))
+      for (const [oldest] of own.slice(0, Math.max(0, own.length + 1 - upstreamLimits.signInsPerServer)))
         attempts.delete(oldest);
-      attempts.set(state, { attempt, expiresAt: now() + limits.signInMs });
+      attempts.set(state, { attempt, expiresAt: now() + upstreamLimits.signInMs });
     },
     async take(state) {
       const found = attempts.get(state);
@@ -82,7 +82,7 @@ function isOfSame(a: Attempt, b: Attempt): boolean {
 export function sharedAttempts(database: DatabaseHandle, sealer: SharedSealer): Attempts {
   return {
     async add(state, attempt) {
-      const open = await database.whenReady(limits.tokenRetryMs);
+      const open = await database.whenReady(upstreamLimits.tokenRetryMs);
       const text = (await sealer(open)).seal(JSON.stringify({ ...attempt, state }));
       const { server, by } = attempt;
       await open.tx(async (tx) => {
@@ -90,22 +90,22 @@ export function sharedAttempts(database: DatabaseHandle, sealer: SharedSealer): 
         await tx.query(
           `delete from toolhub.sign_ins where state_hash in (
              select state_hash from toolhub.sign_ins where server = $1 and username = $2 order by expires_at desc offset $3)`,
-          [server, by, limits.signInsPerServer - 1],
+          [server, by, upstreamLimits.signInsPerServer - 1],
         );
         await tx.query(
           `delete from toolhub.sign_ins where state_hash in (
              select state_hash from toolhub.sign_ins order by expires_at desc offset $1)`,
-          [limits.signIns - 1],
+          [upstreamLimits.signIns - 1],
         );
         await tx.query(
           `insert into toolhub.sign_ins (state_hash, server, username, ciphertext, expires_at)
            values ($1, $2, $3, $4, now() + $5 * interval '1 millisecond')`,
-          [hashOf(state), server, by, Buffer.from(text, 'base64url'), limits.signInMs],
+          [hashOf(state), server, by, Buffer.from(text, 'base64url'), upstreamLimits.signInMs],
         );
       });
     },
     async take(state) {
-      const open = await database.whenReady(limits.tokenRetryMs);
+      const open = await database.whenReady(upstreamLimits.tokenRetryMs);
       const [row] = await open.query<{ ciphertext: Uint8Array; is_live: boolean }>(
         'delete from toolhub.sign_ins where state_hash = $1 returning ciphertext, expires_at > now() as is_live',
         [hashOf(state)],

@@ -13,7 +13,7 @@ import {
   validateAuthorizationResponseIssuer,
 } from '@modelcontextprotocol/client';
 import { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
+import { upstreamLimits } from '../limits.ts';
 import { type Authority, type Fetch, isFailureCode, OAuthFailure } from './authorization-server.ts';
 import type { OAuthTokens } from './grants.ts';
 import type { OAuthClient } from './oauth-client.ts';
@@ -130,7 +130,7 @@ function tokensOf(wire: WireTokens, before: Pick<OAuthTokens, 'scope' | 'refresh
     scope: wire.scope ?? before.scope,
     ...(lifetimeMs !== undefined && {
       expiresAt: now + lifetimeMs,
-      renewAt: now + lifetimeMs - Math.min(limits.tokenSpareMs, lifetimeMs / 4),
+      renewAt: now + lifetimeMs - Math.min(upstreamLimits.tokenSpareMs, lifetimeMs / 4),
     }),
   };
 }

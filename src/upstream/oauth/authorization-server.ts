@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 import type { AuthorizationServerMetadata } from '@modelcontextprotocol/client';
 import { isPublicAddress } from '../../core/address.ts';
 import { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import { connectionError } from '../http-errors.ts';
+import { upstreamLimits } from '../limits.ts';
 import type { AddressPolicy } from '../safe-address.ts';
 
 /** An authorization server as far as a sign-in to one MCP server needs to know it. */
@@ -26,14 +26,14 @@ export interface FetchOptions {
 }
 
 /**
- * Runs `work` with a fetch for what servers say about signing in: allowed addresses only, `limits.oauthRequestMs` per
- * request, small bodies, no cookies, and redirects left to the caller (the official client follows those within an
- * origin). It throws HubError and nothing else.
+ * Runs `work` with a fetch for what servers say about signing in: allowed addresses only,
+ * `upstreamLimits.oauthRequestMs` per request, small bodies, no cookies, and redirects left to the caller (the official
+ * client follows those within an origin). It throws HubError and nothing else.
  */
 export async function withFetch<T>(options: FetchOptions, work: (fetch: Fetch) => Promise<T>): Promise<T> {
   // The HTTP client is loaded for the first sign-in.
   const [{ request }, { guardedAgent }] = await Promise.all([import('undici'), import('../safe-address.ts')]);
-  const agent = guardedAgent(options.policy, { connect: { timeout: limits.oauthRequestMs } });
+  const agent = guardedAgent(options.policy, { connect: { timeout: upstreamLimits.oauthRequestMs } });
   const fetch: Fetch = async (address, init = {}) => {
     const url = new URL(address);
     const where = url.origin + url.pathname;
@@ -42,7 +42,7 @@ export async function withFetch<T>(options: FetchOptions, work: (fetch: Fetch) =
     const method = init.method === 'POST' ? 'POST' : 'GET';
     const headers = { ...Object.fromEntries(new Headers(init.headers)), 'user-agent': options.userAgent };
     const body = init.body === undefined || init.body === null ? null : String(init.body as string | URLSearchParams);
-    const signal = AbortSignal.timeout(limits.oauthRequestMs);
+    const signal = AbortSignal.timeout(upstreamLimits.oauthRequestMs);
     try {
       const answer = await request(url, { dispatcher: agent, method, headers, body, signal });
       const received = new Headers();
@@ -52,7 +52,7 @@ export async function withFetch<T>(options: FetchOptions, work: (fetch: Fetch) =
       return new Response(bodyless ? null : text, { status: answer.statusCode, headers: received });
     } catch (error) {
       if (signal.aborted)
-        throw new HubError('timeout', `${where} did not answer within ${limits.oauthRequestMs / 1_000} s.`);
+        throw new HubError('timeout', `${where} did not answer within ${upstreamLimits.oauthRequestMs / 1_000} s.`);
       throw connectionError(where, error);
     }
   };
@@ -68,7 +68,7 @@ async function limited(body: AsyncIterable<Uint8Array>, where: string): Promise<
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > limits.tokenAnswerBytes) throw new HubError('upstream_failed', `${where} answers far too much.`);
+    if (size > upstreamLimits.tokenAnswerBytes) throw new HubError('upstream_failed', `${where} answers far too much.`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

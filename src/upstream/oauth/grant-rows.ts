@@ -2,7 +2,7 @@ import type { Logger } from '../../core/logger.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { Sealer } from '../../core/seal.ts';
 import type { Database } from '../../database/database.ts';
-import { limits } from '../../core/limits.ts';
+import { upstreamLimits } from '../limits.ts';
 import { type Grant, grantId, type GrantKey } from './grants.ts';
 import type { SharedSealer } from '../../database/shared-sealer.ts';
 
@@ -26,8 +26,8 @@ export interface GrantRows {
   insert(open: Database, grant: Grant): Promise<void>;
   remove(open: Database, key: GrantKey): Promise<void>;
   /**
-   * Asks all hubs to leave a grant alone for `limits.tokenClaimMs`: what it is then, unless another hub was first or
-   * there is none.
+   * Asks all hubs to leave a grant alone for `upstreamLimits.tokenClaimMs`: what it is then, unless another hub was
+   * first or there is none.
    */
   claim(open: Database, key: GrantKey, by: string): Promise<Grant | undefined | 'taken' | 'gone'>;
   release(open: Database, key: GrantKey, by: string): Promise<void>;
@@ -109,7 +109,7 @@ export function grantRows(sealer: SharedSealer, log: Logger): GrantRows {
       const [row] = await open.query<Row>(
         `update ${table} set claimed_by = $3, claimed_until = now() + $4 * interval '1 millisecond'
          ${where} and (claimed_until is null or claimed_until <= now()) returning server, principal, ciphertext`,
-        [...idOf(key), by, limits.tokenClaimMs],
+        [...idOf(key), by, upstreamLimits.tokenClaimMs],
       );
       if (row) return parsed((await sealer(open)).open(Buffer.from(row.ciphertext).toString('base64url')), key);
       const found = await open.query(`select 1 from ${table} ${where}`, idOf(key));

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { limits } from '../../core/limits.ts';
+import { coreLimits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Database } from '../../database/database.ts';
 import { reasonOf } from '../../database/failure.ts';
+import { databaseLimits } from '../../database/limits.ts';
 import type { DatabaseHandle } from '../../database/supervise.ts';
 import type { SharedSealer } from '../../database/shared-sealer.ts';
 import { HubError } from '../../core/errors.ts';
+import { upstreamLimits } from '../limits.ts';
 import { type GrantRow, grantRows, type GrantRows } from './grant-rows.ts';
 import type { GrantFile } from './grants-in-file.ts';
 import { createGrantMemory, type Grant, grantId, type GrantKey, type GrantMemory, type Grants } from './grants.ts';
@@ -110,7 +112,7 @@ function watch(database: DatabaseHandle, rows: GrantRows, { heard, catchUp, isBe
       (changed) => (changed || isBehind() ? catchUp(open) : undefined),
       () => undefined,
     );
-  }, limits.settingsVersionMs).unref();
+  }, coreLimits.settingsVersionMs).unref();
   return () => {
     clearInterval(timer);
     stopHearing();
@@ -233,7 +235,7 @@ function createGrantSync({ database, rows, memory, file, log, ...options }: Gran
 
 /** Says which grant changed; a name too long to be sent means: look at all. */
 async function tell(open: Database, id: string): Promise<void> {
-  await open.notify(grantsChannel, Buffer.byteLength(id) < limits.notifyBytes ? id : '');
+  await open.notify(grantsChannel, Buffer.byteLength(id) < databaseLimits.notifyBytes ? id : '');
 }
 
 interface ReplacingOptions {
@@ -253,7 +255,7 @@ interface ReplacingOptions {
 /**
  * `Grants.replace` for hubs that share a table. A claim in the row, not a lock, keeps the others away: the answer of a
  * stranger's server is waited for meanwhile, and no connection to the database may hang on that. A hub that dies with a
- * claim delays the others by `limits.tokenClaimMs`.
+ * claim delays the others by `upstreamLimits.tokenClaimMs`.
  */
 function replaceOnce(options: ReplacingOptions): Grants['replace'] {
   const { database, rows, inTurn, adopted, log } = options;
@@ -279,10 +281,10 @@ function replaceOnce(options: ReplacingOptions): Grants['replace'] {
   }
 
   return async (old, work) => {
-    const open = await database.whenReady(limits.tokenRetryMs);
+    const open = await database.whenReady(upstreamLimits.tokenRetryMs);
     await inTurn(() => rows.insert(open, old));
     const by = randomUUID();
-    const end = Date.now() + limits.tokenClaimMs;
+    const end = Date.now() + upstreamLimits.tokenClaimMs;
     const isStill = (found: Grant | undefined) => found?.tokens?.refresh === old.tokens?.refresh;
     while (Date.now() < end && !options.isClosed()) {
       const claimed = await rows.claim(open, old, by);
@@ -294,7 +296,7 @@ function replaceOnce(options: ReplacingOptions): Grants['replace'] {
         return adopted(open, old);
       }
       if (!isStill(await rows.current(open, old))) return adopted(open, old);
-      await sleep(limits.tokenClaimPollMs);
+      await sleep(upstreamLimits.tokenClaimPollMs);
     }
     throw new HubError('timeout', `Another hub is renewing the sign-in to server "${old.server}". Try again.`);
   };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
-import { limits } from '../../core/limits.ts';
+import { upstreamLimits } from '../limits.ts';
 import { type Authority, failureCode } from './authorization-server.ts';
 import type { OAuthSettings } from '../../core/settings/types.ts';
 import type { Grant, Grants, OAuthTokens } from './grants.ts';
@@ -183,7 +183,7 @@ function createRenewal(current: () => Grant | undefined, replace: (old: Grant) =
       if (current() === old) {
         const failure =
           error instanceof HubError ? error : new HubError('upstream_failed', 'The token was not renewed.');
-        failed = { error: failure, until: Date.now() + limits.tokenRetryMs };
+        failed = { error: failure, until: Date.now() + upstreamLimits.tokenRetryMs };
         throw failure;
       }
     }

@@ -1,6 +1,6 @@
 import { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import type { OAuthSettings } from '../../core/settings/types.ts';
+import { upstreamLimits } from '../limits.ts';
 import type { AddressPolicy } from '../safe-address.ts';
 import type { Answer, Attempt } from './attempts.ts';
 import type { Grant, OAuthTokens } from './grants.ts';
@@ -93,7 +93,7 @@ export function negotiate(options: NegotiationOptions): Negotiation {
         known = authority;
         return { authority, client };
       });
-      return inTime(`${attempt}: ${discovering} took longer than ${limits.oauthPrepareMs / 1_000} s.`, found);
+      return inTime(`${attempt}: ${discovering} took longer than ${upstreamLimits.oauthPrepareMs / 1_000} s.`, found);
     },
     async authorizationUrl({ authority, client }, state) {
       const { authorizationUrl, refusalOf } = await flow();
@@ -112,7 +112,7 @@ export function negotiate(options: NegotiationOptions): Negotiation {
       const attempt = `Cannot renew the sign-in to server "${server}"`;
       const renewing = async (fetch: Fetch) => {
         const { renew } = await flow();
-        const late = `${discovering} took longer than ${limits.oauthPrepareMs / 1_000} s.`;
+        const late = `${discovering} took longer than ${upstreamLimits.oauthPrepareMs / 1_000} s.`;
         // A bound that ends before another hub may try: of two that use the same refresh token one loses.
         const authority = await inTime(late, authorityOf(grant, fetch));
         const client = configured(oauth, options.redirectUri()) ?? grant.client;
@@ -165,7 +165,7 @@ function configured({ clientId, clientSecret }: OAuthSettings, redirectUri: stri
 async function inTime<T>(lateText: string, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new HubError('timeout', lateText)), limits.oauthPrepareMs).unref();
+    timer = setTimeout(() => reject(new HubError('timeout', lateText)), upstreamLimits.oauthPrepareMs).unref();
   });
   try {
     return await Promise.race([work, late]);

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { logLines } from '../../../test/kit/channel-log.ts';
 import { temporaryFolder } from '../../../test/kit/hostile.ts';
 import { server as serverSettings } from '../../../test/kit/snapshots.ts';
-import { limits } from '../../core/limits.ts';
 import { createSealer } from '../../core/seal.ts';
+import { upstreamLimits } from '../limits.ts';
 import { grantFile, openFileGrants } from './grants-in-file.ts';
 import { createStaleGrants } from './stale-grants.ts';
 
@@ -50,14 +50,14 @@ test('beside others, it forgets what has not fitted for a while without a break'
   const { settings, look, close } = await place(() => true);
   settings.hasServer = false;
   expect(look()).toBe(1);
-  vi.advanceTimersByTime(limits.signInSettleMs - 1);
+  vi.advanceTimersByTime(upstreamLimits.signInSettleMs - 1);
   expect(look()).toBe(1);
   settings.hasServer = true;
   expect(look()).toBe(1);
   settings.hasServer = false;
-  vi.advanceTimersByTime(limits.signInSettleMs);
+  vi.advanceTimersByTime(upstreamLimits.signInSettleMs);
   expect(look(), 'the settings came meanwhile').toBe(1);
-  vi.advanceTimersByTime(limits.signInSettleMs);
+  vi.advanceTimersByTime(upstreamLimits.signInSettleMs);
   expect(look()).toBe(0);
   close();
 });
@@ -68,11 +68,11 @@ test('while the database is away it forgets nothing, however long', async () => 
   settings.hasServer = false;
   for (let i = 0; i < 5; i++) {
     expect(look()).toBe(1);
-    vi.advanceTimersByTime(limits.signInSettleMs * 2);
+    vi.advanceTimersByTime(upstreamLimits.signInSettleMs * 2);
   }
   isReady = true;
   expect(look(), 'not on the strength of what it saw before').toBe(1);
-  vi.advanceTimersByTime(limits.signInSettleMs);
+  vi.advanceTimersByTime(upstreamLimits.signInSettleMs);
   expect(look()).toBe(0);
   close();
 });

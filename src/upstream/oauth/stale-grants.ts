@@ -1,7 +1,7 @@
-import { limits } from '../../core/limits.ts';
 import type { LoggerFor } from '../../core/logger.ts';
 import { isPerUser } from '../../core/access/per-user.ts';
 import type { ServerSettings, TransportSettings } from '../../core/settings/types.ts';
+import { upstreamLimits } from '../limits.ts';
 import { addressOf } from './accounts.ts';
 import { type Grant, grantId, type GrantKey, type Grants } from './grants.ts';
 
@@ -62,7 +62,7 @@ export function createStaleGrants(options: StaleGrantsOptions): StaleGrants {
     settleTimer ??= setTimeout(() => {
       settleTimer = undefined;
       options.changed();
-    }, limits.signInSettleMs + 1_000).unref();
+    }, upstreamLimits.signInSettleMs + 1_000).unref();
   }
 
   /**
@@ -77,7 +77,7 @@ export function createStaleGrants(options: StaleGrantsOptions): StaleGrants {
     }
     const since = suspects.get(id) ?? Date.now();
     suspects.set(id, since);
-    return Date.now() - since >= limits.signInSettleMs;
+    return Date.now() - since >= upstreamLimits.signInSettleMs;
   }
 
   function remove(grant: Grant, forgotten: (key: GrantKey) => void): void {

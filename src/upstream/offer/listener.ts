@@ -1,11 +1,11 @@
 import type { ItemKind, ServerAbout } from '../../core/catalogue.ts';
 import { type Deferred, deferred } from '../../core/deferred.ts';
 import { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import { isObject, type RpcMessage, rpcErrors } from '../../core/protocol/rpc.ts';
 import { HttpAnswer } from '../http-errors.ts';
 import type { Exchange } from '../exchange.ts';
+import { upstreamLimits } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import { cannotWatch, type WatchMethods } from './watches.ts';
 
@@ -82,7 +82,7 @@ export class Listener implements WatchMethods {
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       this.#heard = resolve;
-      timer = setTimeout(resolve, limits.listenAnswerMs);
+      timer = setTimeout(resolve, upstreamLimits.listenAnswerMs);
     });
     clearTimeout(timer);
     this.#heard = undefined;
@@ -192,8 +192,11 @@ export class Listener implements WatchMethods {
       if (this.#lists.length === 0 && this.#uris.size === 0) return;
     } else if (this.#acknowledged === 0 && isRefusal(error, failure)) return this.#giveUp(why);
     // After each new stream the lists are read again: a stream that the server ends at once must not cause this often.
-    if (!isNew && performance.now() - this.#agreedAt > limits.listenHeldMs) this.#failures = 0;
-    const waitMs = Math.min(limits.backOffFirstMs * 2 ** Math.min(this.#failures++, 10), limits.backOffMaxMs);
+    if (!isNew && performance.now() - this.#agreedAt > upstreamLimits.listenHeldMs) this.#failures = 0;
+    const waitMs = Math.min(
+      upstreamLimits.backOffFirstMs * 2 ** Math.min(this.#failures++, 10),
+      upstreamLimits.backOffMaxMs,
+    );
     this.#options.log.debug('the stream of changes ended; it is opened again', { why, inMs: waitMs });
     this.#timer = setTimeout(() => this.#open(), waitMs).unref();
   }

@@ -1,10 +1,11 @@
 import type { CacheHint, Item, ItemKind } from '../../core/catalogue.ts';
 import { HubError } from '../../core/errors.ts';
 import { compact, elements, memberText } from '../../core/json/text.ts';
-import { limits } from '../../core/limits.ts';
+import { coreLimits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { Ask } from '../exchange.ts';
+import { upstreamLimits } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 
 export const listMethods: Record<ItemKind, { method: string; member: string; key: string; capability: string }> = {
@@ -37,7 +38,7 @@ export async function readList(ask: Ask, kind: ItemKind, log: Logger, timeoutMs:
   let params: string | undefined;
   let dropped = 0;
   let hint: CacheHint | undefined;
-  for (let page = 0; page < limits.listPages; page++) {
+  for (let page = 0; page < upstreamLimits.listPages; page++) {
     const { message, text } = await ask(method, params, timeoutMs);
     if (isObject(message.error) && message.error['code'] === -32601) return { items: [], hint };
     if (!isObject(message.result)) {
@@ -47,7 +48,7 @@ export async function readList(ask: Ask, kind: ItemKind, log: Logger, timeoutMs:
     const result = memberText(text, 'result') ?? '{}';
     for (const itemText of elements(memberText(result, member) ?? '[]')) {
       const item = itemOf(itemText, key);
-      if (item && !items.has(item.key) && items.size < limits.listItems) items.set(item.key, item);
+      if (item && !items.has(item.key) && items.size < coreLimits.listItems) items.set(item.key, item);
       else dropped++;
     }
     const cursor = memberText(result, 'nextCursor');

@@ -1,7 +1,7 @@
 import type { ItemKind } from '../../core/catalogue.ts';
 import { errorText } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
+import { upstreamLimits } from '../limits.ts';
 
 /**
  * Answers a server's `list_changed`, also a storm of them, by reading each changed list again: once, and once more for
@@ -24,7 +24,8 @@ export function createRelister(log: Logger, read: (kind: ItemKind) => Promise<vo
   let running = false;
 
   function schedule(): void {
-    if (started && !running && flagged.size > 0) timer ??= setTimeout(() => void run(), limits.relistDebounceMs);
+    if (started && !running && flagged.size > 0)
+      timer ??= setTimeout(() => void run(), upstreamLimits.relistDebounceMs);
   }
 
   async function run(): Promise<void> {

@@ -1,7 +1,7 @@
 import { errorText, HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Ask } from '../exchange.ts';
+import { upstreamLimits } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 
 /**
@@ -98,7 +98,10 @@ export class Watches {
       watch.begun = undefined;
       // What it refused it would refuse again.
       if (error instanceof HubError && error.code === 'invalid_input') return;
-      const waitMs = Math.min(limits.subscribeRetryFirstMs * 2 ** watch.failures++, limits.subscribeRetryMostMs);
+      const waitMs = Math.min(
+        upstreamLimits.subscribeRetryFirstMs * 2 ** watch.failures++,
+        upstreamLimits.subscribeRetryMostMs,
+      );
       clearTimeout(watch.timer);
       watch.timer = setTimeout(() => {
         if (!watch.begun) this.#again(uri, watch, methods);
@@ -111,7 +114,7 @@ export class Watches {
 /** How a server of the session era is told which resources clients watch. */
 export function subscribing(ask: Ask): WatchMethods {
   const tell = async (method: string, uri: string): Promise<void> => {
-    const { message } = await ask(method, JSON.stringify({ uri }), limits.subscribeAnswerMs);
+    const { message } = await ask(method, JSON.stringify({ uri }), upstreamLimits.subscribeAnswerMs);
     if (message.error !== undefined)
       throw new HubError('invalid_input', `${method} was refused: ${refusal(message.error)}`);
   };

@@ -1,6 +1,6 @@
 import { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
+import { upstreamLimits } from '../limits.ts';
 import type { OpenapiConfig } from './config.ts';
 import type { CredentialSource } from './credentials.ts';
 import { openDeadline, unlessAborted } from './deadline.ts';
@@ -48,7 +48,7 @@ export async function loadApi(loading: Loading): Promise<Api> {
   return {
     title: ownText(info, 'title')?.slice(0, 200) ?? name,
     version: ownText(info, 'version')?.slice(0, 100) ?? '0',
-    description: ownText(info, 'description')?.slice(0, limits.openapiDescriptionChars),
+    description: ownText(info, 'description')?.slice(0, upstreamLimits.openapiDescriptionChars),
     operations: found.byName,
     pages: pagesOf(tools),
   };
@@ -78,7 +78,12 @@ async function fetchDocument({ name, http, documentCredentials, timeoutMs }: Loa
   const { signal } = deadline;
   const accept = 'application/json, application/yaml, application/x-yaml, text/yaml, */*';
   const request = { method: 'GET', url, headers: { accept }, cookies: [], body: undefined };
-  const common = { request, maxBytes: limits.openapiDocumentBytes, redirects: limits.openapiRedirects, signal };
+  const common = {
+    request,
+    maxBytes: upstreamLimits.openapiDocumentBytes,
+    redirects: upstreamLimits.openapiRedirects,
+    signal,
+  };
   try {
     const answer = await sendAuthorized(documentCredentials, signal, (credentials) =>
       http.send({ ...common, credentials }),
@@ -118,7 +123,7 @@ function pagesOf(tools: readonly string[]): string[][] {
   const pages = [page];
   let size = 0;
   for (const tool of tools) {
-    if (page.length > 0 && size + tool.length > limits.openapiPageBytes) {
+    if (page.length > 0 && size + tool.length > upstreamLimits.openapiPageBytes) {
       page = [];
       pages.push(page);
       size = 0;

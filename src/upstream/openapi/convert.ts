@@ -1,5 +1,5 @@
-import { limits } from '../../core/limits.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
+import { upstreamLimits } from '../limits.ts';
 import { fileSchema, isFile } from './file-schema.ts';
 import { isTexts, plainKeywords, type Schema, withNull } from './keywords.ts';
 import { type Document, entriesOf, own, ownText, pointed, resolved } from './pointer.ts';
@@ -43,7 +43,7 @@ interface Place {
 /** Converts one schema and everything in it. */
 export function convert(run: Conversion, source: unknown, place: Place): Schema | boolean {
   if (typeof source === 'boolean') return source;
-  if (!isObject(source) || run.restart || run.overflow || place.depth > limits.openapiDepth) return {};
+  if (!isObject(source) || run.restart || run.overflow || place.depth > upstreamLimits.openapiDepth) return {};
   if (typeof source['$ref'] === 'string') return referenced(run, source['$ref'], source, place);
   if (place.files && isFile(run.document, source)) return fileSchema(source);
   const plain = plainKeywords(source);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { documentOf, openApi, restApi } from '../../../test/kit/openapi.ts';
-import { limits } from '../../core/limits.ts';
+import { upstreamLimits } from '../limits.ts';
 import { openSchemas } from './schema.ts';
 
 const origin = 'http://127.0.0.1:1';
@@ -59,8 +59,8 @@ describe('a hostile document', () => {
     expect(tools).toHaveLength(60);
     expect(JSON.stringify(tools.at(-1)).length).toBeLessThan(500);
     const sizes = tools.map((tool) => JSON.stringify(tool).length);
-    expect(Math.max(...sizes)).toBeLessThan(limits.openapiToolNodes * 100);
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(limits.openapiDocumentNodes * 100);
+    expect(Math.max(...sizes)).toBeLessThan(upstreamLimits.openapiToolNodes * 100);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(upstreamLimits.openapiDocumentNodes * 100);
   });
 });
 

@@ -5,8 +5,8 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { request } from 'undici';
 
 import { errorText, HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import { connectionError } from '../http-errors.ts';
+import { upstreamLimits } from '../limits.ts';
 import { type AddressPolicy, guardedAgent } from '../safe-address.ts';
 import type { Request } from './request.ts';
 
@@ -52,7 +52,11 @@ export interface HttpClient {
 
 /** Opens a client with its own connections. */
 export function openHttp(policy: AddressPolicy, userAgent: string): HttpClient {
-  const agent = guardedAgent(policy, { connections: limits.openapiConnections, headersTimeout: 0, bodyTimeout: 0 });
+  const agent = guardedAgent(policy, {
+    connections: upstreamLimits.openapiConnections,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
 
   async function send(call: Call): Promise<Answer> {
     let hop: Hop = { method: call.request.method, url: call.request.url, body: call.request.body, trusted: true };

@@ -1,5 +1,5 @@
-import { limits } from '../../core/limits.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
+import { upstreamLimits } from '../limits.ts';
 import { entriesOf, own, ownText } from './pointer.ts';
 
 /** A schema of JSON Schema 2020-12 that is an object. */
@@ -68,7 +68,7 @@ export function examplesOf(source: Schema): unknown[] {
 /** The description of anything in a document, cut where it stops being one. */
 export function descriptionOf(source: Schema): string | undefined {
   const text = ownText(source, 'description')?.trim();
-  return text === undefined || text === '' ? undefined : text.slice(0, limits.openapiDescriptionChars);
+  return text === undefined || text === '' ? undefined : text.slice(0, upstreamLimits.openapiDescriptionChars);
 }
 
 /** OpenAPI 3.0's `nullable`, said as 2020-12 says it. */
@@ -100,7 +100,7 @@ function exclusive(source: Schema, found: Schema, key: string, bound: string): v
 
 function enumeration(values: unknown, found: Schema): void {
   if (!Array.isArray(values) || values.length === 0 || !values.every(isSmall)) return;
-  if (values.length <= limits.openapiEnum) {
+  if (values.length <= upstreamLimits.openapiEnum) {
     found['enum'] = values;
     return;
   }
@@ -113,9 +113,9 @@ function enumeration(values: unknown, found: Schema): void {
 /** Whether a value can be shown in a schema: short, and not nested without end. */
 function isSmall(value: unknown): boolean {
   if (!isObject(value) && !Array.isArray(value))
-    return typeof value !== 'string' || value.length <= limits.openapiValueChars;
+    return typeof value !== 'string' || value.length <= upstreamLimits.openapiValueChars;
   try {
-    return JSON.stringify(value).length <= limits.openapiValueChars;
+    return JSON.stringify(value).length <= upstreamLimits.openapiValueChars;
   } catch {
     return false;
   }

@@ -1,10 +1,10 @@
 import { createToolArguments } from '../../core/arguments/tool.ts';
 import { errorText, HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import { isObject, type RpcMessage } from '../../core/protocol/rpc.ts';
 import type { TransportSettings } from '../../core/settings/types.ts';
 import type { Channel, ChannelEvents } from '../channel.ts';
+import { upstreamLimits } from '../limits.ts';
 import type { AddressPolicy } from '../safe-address.ts';
 import { loadApi } from './api.ts';
 import { readConfig, type Security } from './config.ts';
@@ -60,7 +60,7 @@ export function openOpenapi(options: OpenapiOptions, events: ChannelEvents): Cha
     if (closing !== undefined)
       throw new HubError('upstream_unavailable', `The connection to server "${name}" is closed.`);
     if (requestId === undefined) return notified(text);
-    if (inFlight.size >= limits.upstreamInFlight) {
+    if (inFlight.size >= upstreamLimits.upstreamInFlight) {
       throw new HubError('upstream_unavailable', `Server "${name}" has too many calls in flight.`, {
         retryAfterMs: 1_000,
       });

@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 
-import { limits } from '../../core/limits.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
+import { upstreamLimits } from '../limits.ts';
 import { type Body, chooseBody, sameType } from './body.ts';
 import type { MediaChoice } from './config.ts';
 import { isVersion30 } from './document.ts';
@@ -118,9 +118,9 @@ function findOperations(document: Document, problems: string[]): Found[] {
       found.push({ method, path, item, operation, operationId: ownText(operation, 'operationId') });
     }
   }
-  if (found.length <= limits.openapiOperations) return found;
+  if (found.length <= upstreamLimits.openapiOperations) return found;
   problems.push(
-    `${found.length - limits.openapiOperations} operations are beyond the limit of ${limits.openapiOperations}`,
+    `${found.length - upstreamLimits.openapiOperations} operations are beyond the limit of ${upstreamLimits.openapiOperations}`,
   );
-  return found.slice(0, limits.openapiOperations);
+  return found.slice(0, upstreamLimits.openapiOperations);
 }

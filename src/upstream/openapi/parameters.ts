@@ -1,5 +1,5 @@
-import { limits } from '../../core/limits.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
+import { upstreamLimits } from '../limits.ts';
 import { type Document, own, ownText, resolved } from './pointer.ts';
 import type { Manner, Place, Style } from './styles.ts';
 
@@ -52,7 +52,7 @@ export function parametersOf(
   const byPlace = new Map<string, Declared>();
   const inTemplate = new Set([...path.matchAll(/\{([^{}]*)\}/g)].map((match) => match[1] ?? ''));
   for (const source of lists.flatMap((list) =>
-    Array.isArray(list) ? (list as unknown[]).slice(0, limits.openapiParameters) : [],
+    Array.isArray(list) ? (list as unknown[]).slice(0, upstreamLimits.openapiParameters) : [],
   )) {
     const parameter = declared(document, source);
     if (parameter === undefined) return undefined;

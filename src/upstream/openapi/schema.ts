@@ -1,4 +1,4 @@
-import { limits } from '../../core/limits.ts';
+import { upstreamLimits } from '../limits.ts';
 import { type Conversion, convert } from './convert.ts';
 import type { Schema } from './keywords.ts';
 import { type Document, pointed } from './pointer.ts';
@@ -26,20 +26,20 @@ export type Convert = (source: unknown, files?: boolean) => Schema | boolean;
 export function openSchemas(document: Document, version30: boolean): Schemas {
   const shared = { document, version30, recursive: new Set<string>(), unresolved: new Set<string>() };
   /** What may still be written, and what may still be spent on attempts to write references out. */
-  let nodesLeft: number = limits.openapiDocumentNodes;
-  let attemptsLeft: number = limits.openapiDocumentNodes;
+  let nodesLeft: number = upstreamLimits.openapiDocumentNodes;
+  let attemptsLeft: number = upstreamLimits.openapiDocumentNodes;
 
   function compose(build: (convert: Convert) => Schema): Schema {
     // Each restart has found one more recursive reference; many of them in one tool are better all written as
     // definitions.
     for (let attempt = 0; attempt < 16; attempt++) {
-      const run = newRun(true, Math.min(limits.openapiInlineNodes, nodesLeft, attemptsLeft));
+      const run = newRun(true, Math.min(upstreamLimits.openapiInlineNodes, nodesLeft, attemptsLeft));
       const schema = finish(run, build);
       if (!run.overflow && !run.restart) return charged(run, schema);
       attemptsLeft = Math.max(0, attemptsLeft - (run.allowed - run.left));
       if (run.overflow) break;
     }
-    const run = newRun(false, Math.min(limits.openapiToolNodes, nodesLeft));
+    const run = newRun(false, Math.min(upstreamLimits.openapiToolNodes, nodesLeft));
     return charged(run, finish(run, build));
   }
 

@@ -1,7 +1,6 @@
 import type { ToolArguments } from '../../core/arguments/tool.ts';
 import { HubError } from '../../core/errors.ts';
 import { memberText } from '../../core/json/text.ts';
-import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import {
   errorResponseText,
@@ -11,6 +10,7 @@ import {
   type RpcMessage,
   toRpcError,
 } from '../../core/protocol/rpc.ts';
+import { upstreamLimits } from '../limits.ts';
 import { type Api, sendAuthorized } from './api.ts';
 import type { CredentialSource } from './credentials.ts';
 import type { HttpClient } from './http.ts';
@@ -91,7 +91,7 @@ async function call(serving: Serving, id: string, params: string, signal: AbortS
   try {
     if (!given.startsWith('{')) throw new HubError('invalid_input', 'The arguments of a tool must be an object.');
     const request = buildRequest(operation, given, { supplied: credentials.supplied, toolArguments });
-    const common = { request, maxBytes: maxMessageBytes, redirects: limits.openapiRedirects, signal };
+    const common = { request, maxBytes: maxMessageBytes, redirects: upstreamLimits.openapiRedirects, signal };
     const answer = await sendAuthorized(credentials, signal, (chosen) => http.send({ ...common, credentials: chosen }));
     const reply = resultText(
       id,

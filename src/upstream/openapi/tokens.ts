@@ -1,6 +1,6 @@
 import { HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
+import { upstreamLimits } from '../limits.ts';
 import type { ClientCredentials } from './config.ts';
 import { openDeadline } from './deadline.ts';
 import type { Answer, HttpClient } from './http.ts';
@@ -83,7 +83,7 @@ export function openTokens(settings: ClientCredentials, http: HttpClient, timeou
         body,
       },
       credentials: { headers: byBasic ? { authorization } : {}, query: [], cookies: [] },
-      maxBytes: limits.tokenAnswerBytes,
+      maxBytes: upstreamLimits.tokenAnswerBytes,
       redirects: 0,
       signal: deadline.signal,
     });
@@ -93,7 +93,7 @@ export function openTokens(settings: ClientCredentials, http: HttpClient, timeou
   const canFetch = tokenUrl !== undefined && clientId !== undefined;
   return {
     current: () => {
-      const usable = held !== undefined && (!canFetch || held.endsAt > Date.now() + limits.tokenSpareMs);
+      const usable = held !== undefined && (!canFetch || held.endsAt > Date.now() + upstreamLimits.tokenSpareMs);
       return usable && held !== undefined ? Promise.resolve(held.token) : fetchOnce();
     },
     renew: async (refused) => {

@@ -1,4 +1,4 @@
-import { limits } from '../../core/limits.ts';
+import { upstreamLimits } from '../limits.ts';
 import type { Body } from './body.ts';
 import { descriptionOf, examplesOf, type Schema } from './keywords.ts';
 import type { Parameter } from './parameters.ts';
@@ -46,7 +46,7 @@ function describe({ method, path, operation }: Parts, summary: string): string {
   const text = (repeated ? [description] : [summary, description]).filter((part) => part !== '').join('\n\n');
   const whole = text === '' ? `${method.toUpperCase()} ${path}` : text;
   const marked = own(operation, 'deprecated') === true ? `Deprecated. ${whole}` : whole;
-  return marked.slice(0, limits.openapiDescriptionChars);
+  return marked.slice(0, upstreamLimits.openapiDescriptionChars);
 }
 
 function inputSchema({ parameters, body }: Parts, convert: Convert): Schema {
@@ -93,7 +93,7 @@ function bodySchema(body: Body, convert: Convert): Schema {
 
 function described(parts: readonly (string | undefined)[]): { description?: string } {
   const text = parts.filter((part) => part !== undefined && part !== '').join('\n');
-  return text === '' ? {} : { description: text.slice(0, limits.openapiDescriptionChars) };
+  return text === '' ? {} : { description: text.slice(0, upstreamLimits.openapiDescriptionChars) };
 }
 
 function asObject(schema: Schema | boolean): Schema {

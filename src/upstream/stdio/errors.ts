@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { HubError, errorText } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
+import { upstreamLimits } from '../limits.ts';
 
 /** What to do when one of the usual launchers is not there. */
 const launchers: Readonly<Record<string, string>> = {
@@ -61,12 +61,12 @@ export function lastWords(): { add(line: string): void; text(): string } {
   const lines: string[] = [];
   return {
     add(line) {
-      if (lines.length === limits.lastWordsLines) lines.shift();
+      if (lines.length === upstreamLimits.lastWordsLines) lines.shift();
       lines.push(line);
     },
     text() {
       if (lines.length === 0) return '';
-      return ` It said last:\n${lines.join('\n').slice(-limits.lastWordsBytes)}`;
+      return ` It said last:\n${lines.join('\n').slice(-upstreamLimits.lastWordsBytes)}`;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { limits } from '../../core/limits.ts';
+import { upstreamLimits } from '../limits.ts';
 import { type LauncherName, signsOf } from './launcher.ts';
 import type { GroupMember, ProcessTable } from './process-table.ts';
 
@@ -33,14 +33,14 @@ export function createGroupWatch(table: ProcessTable): GroupWatch {
       one.state = state;
       one.changed(state);
     }
-    timer = followed.size > 0 ? setTimeout(() => void lookAtAll(), limits.installLookMs).unref() : undefined;
+    timer = followed.size > 0 ? setTimeout(() => void lookAtAll(), upstreamLimits.installLookMs).unref() : undefined;
   }
 
   return {
     follow(group, launcher, changed) {
       const one: Followed = { group, launcher, changed, state: undefined };
       followed.add(one);
-      timer ??= setTimeout(() => void lookAtAll(), limits.installLookMs).unref();
+      timer ??= setTimeout(() => void lookAtAll(), upstreamLimits.installLookMs).unref();
       return () => void followed.delete(one);
     },
     async look(group, launcher) {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { deferred } from '../../core/deferred.ts';
-import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
+import { upstreamLimits } from '../limits.ts';
 import { endGroup } from './process-group.ts';
 import { createGroupWatch, type GroupWatch } from './group-watch.ts';
 import { findInstallers } from './installers.ts';
@@ -70,11 +70,11 @@ export function createInstallQueue(cores: number): InstallQueue {
   const repairs = createRepairs();
   const claims = createClaims(repairs.isReady);
   const installs = new Map<LauncherName, Semaphore>();
-  const launches = createSemaphore(Math.max(limits.launchesAtOnce, cores * limits.launchesPerCore));
+  const launches = createSemaphore(Math.max(upstreamLimits.launchesAtOnce, cores * upstreamLimits.launchesPerCore));
   const onClose = new Set<() => void>();
 
   function placesOf(name: LauncherName): Semaphore {
-    const found = installs.get(name) ?? createSemaphore(limits.installsAtOnce);
+    const found = installs.get(name) ?? createSemaphore(upstreamLimits.installsAtOnce);
     installs.set(name, found);
     return found;
   }
@@ -84,9 +84,9 @@ export function createInstallQueue(cores: number): InstallQueue {
    * ever.
    */
   async function othersAreDone({ key }: Launch, signal: AbortSignal): Promise<void> {
-    const end = performance.now() + limits.installMs;
+    const end = performance.now() + upstreamLimits.installMs;
     while (performance.now() < end && (await findInstallers(table)).some((one) => one.key === key))
-      await wait(limits.installElsewhereMs, undefined, { signal, ref: false });
+      await wait(upstreamLimits.installElsewhereMs, undefined, { signal, ref: false });
   }
 
   async function placeIn(places: Semaphore, signal: AbortSignal): Promise<() => void> {
@@ -104,7 +104,10 @@ export function createInstallQueue(cores: number): InstallQueue {
         const wasThere = launch.folder !== undefined && exists(launch.folder);
         const release = await placeIn(claim.installs ? placesOf(launch.launcher.name) : launches, signal);
         // One that takes very long is not in the way of the others for ever.
-        const timer = setTimeout(release, claim.installs ? limits.installMs : limits.launchPlaceMs).unref();
+        const timer = setTimeout(
+          release,
+          claim.installs ? upstreamLimits.installMs : upstreamLimits.launchPlaceMs,
+        ).unref();
         return {
           isReady: !claim.installs,
           wasThere,
@@ -130,12 +133,12 @@ export function createInstallQueue(cores: number): InstallQueue {
       const end = (): void => {
         stop();
         clearTimeout(timer);
-        void endGroup(group, limits.killAfterMs);
+        void endGroup(group, upstreamLimits.killAfterMs);
       };
       const stop = watch.follow(group, launcher, (state) => {
         if (state === 'running' || state === 'gone') end();
       });
-      const timer = setTimeout(end, limits.installLeftMs).unref();
+      const timer = setTimeout(end, upstreamLimits.installLeftMs).unref();
     },
     onClose(act) {
       onClose.add(act);

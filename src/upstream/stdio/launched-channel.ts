@@ -1,7 +1,7 @@
 import { deferred } from '../../core/deferred.ts';
 import { errorText, HubError } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import type { Channel, ChannelEvents } from '../channel.ts';
+import { upstreamLimits } from '../limits.ts';
 import { type Launching, openStdio, type StdioOptions } from './stdio.ts';
 import { type InstallQueue, type Launch, launchOf, type Turn } from './install-queue.ts';
 import { installMark } from './installers.ts';
@@ -126,7 +126,7 @@ class LaunchStart implements Launching {
     this.#group = group;
     if (signsOf(launcher.name).program === undefined) {
       // Nothing but its words tells that it installs, and they come at once.
-      this.#after(limits.installSignMs, () => !this.isInstalling && this.#turn?.done());
+      this.#after(upstreamLimits.installSignMs, () => !this.isInstalling && this.#turn?.done());
       return;
     }
     this.#tellReaper();
@@ -136,9 +136,9 @@ class LaunchStart implements Launching {
       else if (state !== 'gone') this.#installs();
       clearTimeout(this.#busy);
       // The handshake begins also with a program that is not recognised.
-      if (state === 'busy') this.#busy = this.#after(limits.installBusyMs, () => this.#launched.resolve(false));
+      if (state === 'busy') this.#busy = this.#after(upstreamLimits.installBusyMs, () => this.#launched.resolve(false));
     });
-    this.#after(limits.installSilentMs, () => this.#launched.resolve(false));
+    this.#after(upstreamLimits.installSilentMs, () => this.#launched.resolve(false));
   }
 
   line(text: string): void {
@@ -171,7 +171,7 @@ class LaunchStart implements Launching {
     this.#turn?.leave();
     this.#clearTimers();
     const { launcher, folder } = this.#launch;
-    this.#after(limits.installLeftMs, () => {
+    this.#after(upstreamLimits.installLeftMs, () => {
       // It will not end by itself. What it leaves is not to be run.
       if (folder !== undefined) this.#options.installs.mend(this.#launch);
       this.#options.log.warn(`${launcher.name} was still installing and was ended`);
@@ -192,8 +192,8 @@ class LaunchStart implements Launching {
     // A launcher whose package is in the cache looks whether there is a newer one, which is quick.
     const isQuick = this.#turn?.isReady === true;
     this.#told.progress?.({ phase: isQuick ? 'starting' : 'installing' });
-    if (isQuick) this.#after(limits.launchPlaceMs, () => this.#told.progress?.({ phase: 'installing' }));
-    this.#after(limits.installMs, () => this.#giveUp());
+    if (isQuick) this.#after(upstreamLimits.launchPlaceMs, () => this.#told.progress?.({ phase: 'installing' }));
+    this.#after(upstreamLimits.installMs, () => this.#giveUp());
   }
 
   #runs(isCertain: boolean): void {
@@ -220,7 +220,7 @@ class LaunchStart implements Launching {
     if (!this.isInstalling) return;
     const { name } = this.#options;
     const { launcher } = this.#launch;
-    const text = `Server "${name}" was not installed within ${limits.installMs / 60_000} min. ${launcher.name} goes on by itself, and the next attempt waits for it.`;
+    const text = `Server "${name}" was not installed within ${upstreamLimits.installMs / 60_000} min. ${launcher.name} goes on by itself, and the next attempt waits for it.`;
     this.#told.closed(new HubError('timeout', text));
   }
 

@@ -5,7 +5,7 @@ import type { TooLong } from '../message-buffer.ts';
 /** Told each line in order, without its line break. Empty lines are left out. */
 export interface LineSink {
   line(text: string): void;
-  /** A line longer than `limits.largeMessageBytes`. Without this it is given as text too. */
+  /** A line longer than `upstreamLimits.largeMessageBytes`. Without this it is given as text too. */
   large?(message: LargeMessage): void;
   /** A line longer than allowed, reported when its end has come. */
   tooLong(line: TooLong): void;

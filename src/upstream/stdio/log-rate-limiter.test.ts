@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { atEnd } from '../../../test/kit/at-end.ts';
-import { limits } from '../../core/limits.ts';
+import { coreLimits } from '../../core/limits.ts';
+import { upstreamLimits } from '../limits.ts';
 import { LineBudget, createLogRateLimiter } from './log-rate-limiter.ts';
 
 /** A rate limiter with a clock of its own. */
@@ -26,7 +27,7 @@ const {
   serverLogLastLines: last,
   serverLogPauseMs: pause,
   serverLogLinesPerSecond: perSecond,
-} = limits;
+} = upstreamLimits;
 
 test('a thousand lines at once arrive whole and in order, and a thousand more', () => {
   const { add, written, numbers } = gate();
@@ -98,6 +99,6 @@ test('a program that floods and ends again and again has one budget, and its las
 
 test('a long line is cut, with a mark', () => {
   const { rateLimiter, written } = gate();
-  rateLimiter.add('x'.repeat(limits.logLineChars + 1));
-  expect(written).toEqual([`${'x'.repeat(limits.logLineChars)}…`]);
+  rateLimiter.add('x'.repeat(coreLimits.logLineChars + 1));
+  expect(written).toEqual([`${'x'.repeat(coreLimits.logLineChars)}…`]);
 });

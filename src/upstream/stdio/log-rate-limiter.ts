@@ -1,4 +1,5 @@
-import { limits } from '../../core/limits.ts';
+import { coreLimits } from '../../core/limits.ts';
+import { upstreamLimits } from '../limits.ts';
 
 /**
  * Passes on the lines of a child process within a rate limit. Lines above the limit are left out, except the last ones:
@@ -15,14 +16,14 @@ export interface LogRateLimiter {
  * 0 when the end of a flood was written although the budget was used up.
  */
 export class LineBudget {
-  #lines: number = limits.serverLogBurstLines;
+  #lines: number = upstreamLimits.serverLogBurstLines;
   #countedAt = performance.now();
 
   get lines(): number {
     const now = performance.now();
-    const earned = ((now - this.#countedAt) / 1_000) * limits.serverLogLinesPerSecond;
+    const earned = ((now - this.#countedAt) / 1_000) * upstreamLimits.serverLogLinesPerSecond;
     this.#countedAt = now;
-    this.#lines = Math.min(limits.serverLogBurstLines, this.#lines + earned);
+    this.#lines = Math.min(upstreamLimits.serverLogBurstLines, this.#lines + earned);
     return this.#lines;
   }
 
@@ -32,9 +33,9 @@ export class LineBudget {
 }
 
 /**
- * `write` gets each line, within `limits.logLineChars`, as long as the budget lasts. Then the last
- * `limits.serverLogLastLines` are held back, and written in order after a line with the number of those left out: when
- * no line came for a moment, when the budget is large enough for them, and at the end.
+ * `write` gets each line, within `coreLimits.logLineChars`, as long as the budget lasts. Then the last
+ * `upstreamLimits.serverLogLastLines` are held back, and written in order after a line with the number of those left
+ * out: when no line came for a moment, when the budget is large enough for them, and at the end.
  */
 export function createLogRateLimiter(write: (line: string) => void, budget: LineBudget): LogRateLimiter {
   let held: string[] = [];
@@ -44,8 +45,8 @@ export function createLogRateLimiter(write: (line: string) => void, budget: Line
 
   /** Cut in batches: moving all of them for each line would cost more than the line. */
   function keepLast(): void {
-    leftOut += Math.max(0, held.length - limits.serverLogLastLines);
-    held = held.slice(-limits.serverLogLastLines);
+    leftOut += Math.max(0, held.length - upstreamLimits.serverLogLastLines);
+    held = held.slice(-upstreamLimits.serverLogLastLines);
   }
 
   function release(): void {
@@ -60,22 +61,22 @@ export function createLogRateLimiter(write: (line: string) => void, budget: Line
   }
 
   function look(): void {
-    const isQuiet = performance.now() - heldAt >= limits.serverLogPauseMs;
-    if (budget.lines >= (isQuiet ? 0 : limits.serverLogLastLines)) release();
-    else timer = setTimeout(look, limits.serverLogPauseMs).unref();
+    const isQuiet = performance.now() - heldAt >= upstreamLimits.serverLogPauseMs;
+    if (budget.lines >= (isQuiet ? 0 : upstreamLimits.serverLogLastLines)) release();
+    else timer = setTimeout(look, upstreamLimits.serverLogPauseMs).unref();
   }
 
   return {
     add(line) {
-      const text = line.length > limits.logLineChars ? `${line.slice(0, limits.logLineChars)}…` : line;
+      const text = line.length > coreLimits.logLineChars ? `${line.slice(0, coreLimits.logLineChars)}…` : line;
       if (timer === undefined && budget.lines >= 1) {
         budget.spend(1);
         return write(text);
       }
       held.push(text);
       heldAt = performance.now();
-      if (held.length >= limits.serverLogLastLines * 2) keepLast();
-      timer ??= setTimeout(look, limits.serverLogPauseMs).unref();
+      if (held.length >= upstreamLimits.serverLogLastLines * 2) keepLast();
+      timer ??= setTimeout(look, upstreamLimits.serverLogPauseMs).unref();
     },
     end() {
       if (timer !== undefined) release();

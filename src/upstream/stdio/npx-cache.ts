@@ -3,7 +3,7 @@ import { lstatSync, readFileSync, realpathSync } from 'node:fs';
 import { lstat, readdir, readFile, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { homedir } from 'node:os';
-import { limits } from '../../core/limits.ts';
+import { upstreamLimits } from '../limits.ts';
 
 /**
  * Options of npx that take no value, and those that name the packages. With any other it is not known which folder is
@@ -127,7 +127,7 @@ export async function removeFromCache(folder: string): Promise<'removed' | 'in u
 async function isUsed(folder: string): Promise<boolean> {
   // npm touches its lock every few seconds; an older one was left by an npm that was killed.
   const lock = await lstat(join(folder, 'concurrency.lock')).catch(() => undefined);
-  if (lock && Date.now() - lock.mtimeMs < limits.npmLockMs) return true;
+  if (lock && Date.now() - lock.mtimeMs < upstreamLimits.npmLockMs) return true;
   const inside = `_npx/${basename(folder)}/`;
   for (const pid of await readdir('/proc').catch(() => [])) {
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid) continue;

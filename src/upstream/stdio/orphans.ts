@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import { startOf, statFields } from '../../disk/process-start.ts';
+import { upstreamLimits } from '../limits.ts';
 import { findInstallers } from './installers.ts';
 import type { InstallQueue } from './install-queue.ts';
 import { openProcessTable } from './process-table.ts';
@@ -45,7 +45,7 @@ export async function endOrphans(
   const names = [...new Set(found.map((orphan) => orphan.name))].join(', ');
   log.warn(`Ending ${found.length} processes that an earlier run left behind: ${names}`);
   const groups = new Set(found.map((orphan) => orphan.pgid));
-  await Promise.all([...groups].map((pgid) => endGroup(pgid, limits.killAfterMs)));
+  await Promise.all([...groups].map((pgid) => endGroup(pgid, upstreamLimits.killAfterMs)));
   return found.length;
 }
 

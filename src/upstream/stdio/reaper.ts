@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { limits } from '../../core/limits.ts';
+import { upstreamLimits } from '../limits.ts';
 
 /**
  * Makes sure that no process group outlives the hub, however the hub ends: one shell for the whole hub waits on a pipe,
@@ -96,7 +96,7 @@ runs() {
 }
 end
 second=0
-while [ "$installs" != ' ' ] && [ $second -lt ${limits.installLeftMs / 1_000} ]; do
+while [ "$installs" != ' ' ] && [ $second -lt ${upstreamLimits.installLeftMs / 1_000} ]; do
   sleep 1
   second=$((second + 1))
   groups=' '

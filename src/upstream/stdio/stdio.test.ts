@@ -8,8 +8,8 @@ import type { ChannelLog, LogLines } from '../../../test/kit/channel-log.ts';
 import { atEnd } from '../../../test/kit/at-end.ts';
 import { isAlive, openFiles } from '../../../test/kit/processes.ts';
 import { until } from '../../../test/kit/until.ts';
-import { limits } from '../../core/limits.ts';
 import type { Channel } from '../channel.ts';
+import { upstreamLimits } from '../limits.ts';
 import { openReaper } from './reaper.ts';
 import { openStdio } from './stdio.ts';
 import type { StdioOptions } from './stdio.ts';
@@ -117,8 +117,8 @@ test.each(['stdout', 'stderr'])('a flood of garbage on %s neither hurts nor fill
   const level = stream === 'stdout' ? 'debug' : 'info';
   const lines = log.lines.filter((line) => line.level === level).map((line) => line.message);
   // Its beginning, its end, some seconds' share between, and how much was left out.
-  expect(lines.length).toBeGreaterThan(limits.serverLogBurstLines);
-  expect(lines.length).toBeLessThan(limits.serverLogBurstLines * 2);
+  expect(lines.length).toBeGreaterThan(upstreamLimits.serverLogBurstLines);
+  expect(lines.length).toBeLessThan(upstreamLimits.serverLogBurstLines * 2);
   expect(lines[0]).toBe(stream === 'stdout' ? 'stdout is not JSON: this is not JSON' : 'this is not JSON');
   expect(lines.join('\n')).toMatch(/\(\d+ lines were left out here\)/);
 });
@@ -127,7 +127,7 @@ test('a flood of messages is read with pauses, in order, and an answer behind it
   const pauses = vi.spyOn(Readable.prototype, 'pause');
   atEnd(() => pauses.mockRestore());
   const { channel, events } = open();
-  channel.send(request(1, 'chatter', { messages: limits.floodPerSecond - 10 }));
+  channel.send(request(1, 'chatter', { messages: upstreamLimits.floodPerSecond - 10 }));
   await events.answer(1);
   const before = pauses.mock.calls.length;
   channel.send(request(2, 'chatter', { messages: 20_000 }));
@@ -135,7 +135,7 @@ test('a flood of messages is read with pauses, in order, and an answer behind it
   expect(pauses.mock.calls.length).toBeGreaterThan(before);
   const numbers = events.heard.flatMap(({ message }) => (message.params as { n?: number } | undefined)?.n ?? []);
   expect(numbers).toEqual([
-    ...Array.from({ length: limits.floodPerSecond - 10 }, (_, i) => i + 1),
+    ...Array.from({ length: upstreamLimits.floodPerSecond - 10 }, (_, i) => i + 1),
     ...Array.from({ length: 20_000 }, (_, i) => i + 1),
   ]);
 });
@@ -144,11 +144,11 @@ test('a flood of answers to nothing that was asked is read with pauses too, and 
   const pauses = vi.spyOn(Readable.prototype, 'pause');
   atEnd(() => pauses.mockRestore());
   const { channel, events } = open();
-  const last = limits.floodPerSecond * 2;
+  const last = upstreamLimits.floodPerSecond * 2;
   for (let id = 1; id <= last; id++) channel.send(request(id, 'echo'));
   await events.answer(last);
   const before = pauses.mock.calls.length;
-  channel.send(request(last + 1, 'babble', { answers: limits.floodPerSecond * 2 }));
+  channel.send(request(last + 1, 'babble', { answers: upstreamLimits.floodPerSecond * 2 }));
   await events.answer(last + 1);
   expect(pauses.mock.calls.length).toBeGreaterThan(before);
   expect(before).toBe(0);
@@ -182,12 +182,12 @@ test('a thousand lines that a dying server writes are in the log, whole and in o
 
 test('the last lines of a server that floods until it dies are in the log before its end is told', async () => {
   const { channel, events, log } = open();
-  const flood = Array.from({ length: limits.serverLogBurstLines * 5 }, (_, i) => `line ${i}`);
+  const flood = Array.from({ length: upstreamLimits.serverLogBurstLines * 5 }, (_, i) => `line ${i}`);
   channel.send(request(1, 'exit', { code: 1, stderr: `${flood.join('\n')}\nwhy it ended\n` }));
   const error = await events.closing();
   const lines = log.lines.map(({ message }) => message);
-  expect(lines.slice(-limits.serverLogLastLines)).toEqual([
-    ...flood.slice(1 - limits.serverLogLastLines),
+  expect(lines.slice(-upstreamLimits.serverLogLastLines)).toEqual([
+    ...flood.slice(1 - upstreamLimits.serverLogLastLines),
     'why it ended',
   ]);
   expect(error.message).toMatch(/why it ended$/);
@@ -233,7 +233,7 @@ test('a server that stops reading refuses calls once too much waits for it', asy
   channel.send(request(2, 'echo'));
   const piece = request(3, 'echo', { text: 'x'.repeat(8_000_000) });
   const sendAll = (): void => {
-    for (let sent = 0; sent < 2 * limits.upstreamBacklogBytes; sent += piece.length) channel.send(piece);
+    for (let sent = 0; sent < 2 * upstreamLimits.upstreamBacklogBytes; sent += piece.length) channel.send(piece);
   };
   expect(sendAll).toThrow('does not read its input');
   expect(events.closings).toEqual([]);

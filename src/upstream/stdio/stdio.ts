@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { HubError, errorText } from '../../core/errors.ts';
-import { limits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import { largeWork } from '../../core/turn-budget.ts';
 import { withTimeout } from '../../core/with-timeout.ts';
+import { upstreamLimits } from '../limits.ts';
 import { ThrottledReader } from '../throttled-reader.ts';
 import type { Channel, ChannelEvents } from '../channel.ts';
 import { childEnv } from './child-env.ts';
@@ -115,7 +115,7 @@ function childChannel(
 
   /** Ends the whole group. Only the first call has an effect. */
   function end(): Promise<void> {
-    ending ??= endGroup(pid, limits.killAfterMs).finally(() => reaper.remove(pid));
+    ending ??= endGroup(pid, upstreamLimits.killAfterMs).finally(() => reaper.remove(pid));
     return ending;
   }
 
@@ -135,7 +135,7 @@ function childChannel(
       };
       // Its last answers may still be in the pipe; `close` comes when they were read, unless a grandchild holds the
       // pipe. After a pause of the hub itself what is in the pipe by now is read between the two.
-      const timeouts = setTimeout(() => setImmediate(finish), limits.lastOutputMs);
+      const timeouts = setTimeout(() => setImmediate(finish), upstreamLimits.lastOutputMs);
       child.once('close', finish);
     });
   });
@@ -146,7 +146,7 @@ function childChannel(
     const timeouts = setTimeout(() => {
       die(hungUpError(name, what, output.lastWords()));
       void end();
-    }, limits.hangUpMs);
+    }, upstreamLimits.hangUpMs);
     void gone.then(() => clearTimeout(timeouts));
   }
   child.stdin.on('error', () => hungUp('stdin'));
@@ -158,16 +158,16 @@ function childChannel(
   async function stop(): Promise<void> {
     writer.end();
     if (launching?.isInstalling) return launching.leave();
-    await withTimeout(gone, limits.stdinGraceMs);
+    await withTimeout(gone, upstreamLimits.stdinGraceMs);
     await end();
-    await withTimeout(gone, limits.lastOutputMs * 2);
+    await withTimeout(gone, upstreamLimits.lastOutputMs * 2);
     for (const stream of child.stdio) stream?.destroy();
   }
 
   return {
     send(text) {
       if (state !== 'open') throw new HubError('upstream_unavailable', `Server "${name}" is not running.`);
-      if (writer.backlog + text.length > limits.upstreamBacklogBytes) {
+      if (writer.backlog + text.length > upstreamLimits.upstreamBacklogBytes) {
         throw new HubError(
           'upstream_unavailable',
           `Server "${name}" does not read its input: too much is waiting for it. Try again later.`,
@@ -250,7 +250,7 @@ function readOutput(
     words.add(line);
     stderrLimiter.add(line);
   };
-  const stderr = lineSplitter(limits.stderrLineBytes, {
+  const stderr = lineSplitter(upstreamLimits.stderrLineBytes, {
     line: heard,
     tooLong: ({ head, bytes }) => heard(`${head}… (a line of ${bytes} bytes)`),
   });

@@ -1,7 +1,7 @@
 import stripJsonComments from 'strip-json-comments';
 import { errorText } from '../../errors.ts';
 import { isNestedDeeperThan } from '../../json/nesting.ts';
-import { limits } from '../../limits.ts';
+import { coreLimits } from '../../limits.ts';
 
 /**
  * JSON as people paste it: comments, trailing commas, and members without the braces around them (`"github": {…}`, cut
@@ -9,8 +9,8 @@ import { limits } from '../../limits.ts';
  */
 export function parseLoose(text: string): { value?: unknown; error?: string } {
   const strict = stripJsonComments(text, { trailingCommas: true });
-  if (isNestedDeeperThan(strict, limits.nesting))
-    return { error: `it is nested more than ${limits.nesting} levels deep` };
+  if (isNestedDeeperThan(strict, coreLimits.nesting))
+    return { error: `it is nested more than ${coreLimits.nesting} levels deep` };
   try {
     return { value: JSON.parse(strict) };
   } catch (error) {

@@ -1,6 +1,6 @@
 import { parse as parseToml, TomlError } from 'smol-toml';
 import type { Problem } from '../../errors.ts';
-import { limits } from '../../limits.ts';
+import { coreLimits } from '../../limits.ts';
 import type { RequiredConfig } from '../required-config.ts';
 import { isObject } from '../../protocol/rpc.ts';
 import { serverNameFrom, serverNameProblem, type ServerEntry } from '../server-entry.ts';
@@ -45,9 +45,9 @@ export function parseClientConfig(text: string): ClientConfig {
   const { format, found, inputs, groups } = recognise(text, sink);
   const taken = new Set<string>();
   const servers: ImportedServer[] = [];
-  if (found.length > limits.importServers)
-    sink.problem('', `has ${found.length} servers; only the first ${limits.importServers} were read`);
-  for (const { name, raw, path } of found.slice(0, limits.importServers)) {
+  if (found.length > coreLimits.importServers)
+    sink.problem('', `has ${found.length} servers; only the first ${coreLimits.importServers} were read`);
+  for (const { name, raw, path } of found.slice(0, coreLimits.importServers)) {
     const entry = format === 'mcphub' ? asItIs(raw, path, sink) : readEntry(raw, path, inputs, sink);
     if (entry === undefined) continue;
     servers.push({ name: nameOf(name, entry.config, path, taken, sink), ...entry });
@@ -61,8 +61,8 @@ type Recognised = Omit<Layout, 'format'> & { format: ImportFormat };
 const nothing: Recognised = { format: 'unknown', found: [], inputs: new Map() };
 
 function recognise(pasted: string, sink: Sink): Recognised {
-  if (pasted.length > limits.importChars) {
-    sink.problem('', `is longer than ${limits.importChars} characters`);
+  if (pasted.length > coreLimits.importChars) {
+    sink.problem('', `is longer than ${coreLimits.importChars} characters`);
     return nothing;
   }
   const text = withoutFence(pasted.replace(/^\uFEFF/, '')).trim();

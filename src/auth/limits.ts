@@ -1,0 +1,68 @@
+/** Bounds of passwords, tokens and failed logins, with their reasons. Times in milliseconds, sizes in bytes. */
+export const authLimits = {
+  /**
+   * Password hashes computed at once (19 MiB each) and waiting; both logins and the file system use the same four
+   * threads of Node.
+   */
+  passwordsAtOnce: 2,
+  passwordsWaiting: 200,
+  /** Shorter ones are told to be weak: all of them can be tried in hours once their hash is known. */
+  passwordShortChars: 8,
+  /** What people add to a word to make another password of it. */
+  passwordAround: 4,
+  /**
+   * Imported hashes dearer than this are refused: bcrypt doubles per step (14 takes over a second), argon2 memory is in
+   * KiB.
+   */
+  bcryptCost: 14,
+  argon2MemoryKiB: 256 * 1024,
+  argon2Passes: 10,
+  argon2Lanes: 16,
+  /** How long an access token lives, and how far the clocks of replicas may differ. */
+  accessTokenMs: 24 * 60 * 60_000,
+  clockToleranceMs: 60_000,
+  /**
+   * Single tokens of one user revoked before all of the user's are: who logs out this often in a day does not do it by
+   * hand.
+   */
+  revokedTokensPerUser: 1_000,
+  /** Verified access tokens kept so that each request need not verify the signature again. */
+  verifiedTokens: 10_000,
+  /**
+   * Anything longer in place of a token is none; ours have some 250 characters, those of other issuers with many claims
+   * 4 000.
+   */
+  tokenChars: 8_192,
+  /** Failed logins per window, from one address, and to one account from one address. */
+  loginWindowMs: 15 * 60_000,
+  loginFailuresPerAddress: 20,
+  /**
+   * After so many failures an account is tried from addresses that it does not know no more often than this, a few at
+   * once: 130 guesses in a window however many addresses an attacker has, and its owner gets in from a new place half a
+   * minute after the attack.
+   */
+  loginFailuresPerAccount: 100,
+  loginSlowMs: 30_000,
+  loginSlowBurst: 5,
+  /**
+   * Addresses, accounts and pairs of them with failures that are remembered; past it those whose window ends first go.
+   */
+  loginRecords: 50_000,
+  /**
+   * Failed logins and refused credentials that are logged one by one in a window, of all clients together; the rest is
+   * counted.
+   */
+  strangersTold: 200,
+  /**
+   * The same of what one account does (logins, its keys): of one kind from one address, and of all kinds. The rest is
+   * counted.
+   */
+  accountToldOfKind: 10,
+  accountTold: 30,
+  /**
+   * Addresses from which logins to an account have succeeded: the places of one person, and as many accounts as may be
+   * in use.
+   */
+  loginKnownAddresses: 20,
+  loginKnownAccounts: 10_000,
+} as const;

@@ -1,0 +1,153 @@
+/** Bounds of the MCP endpoints, with their reasons. Times in milliseconds, sizes in bytes. */
+export const mcpLimits = {
+  // requests
+
+  /** A JSON-RPC request body from a client: base64 files as tool arguments fit, a memory attack does not. */
+  requestBodyBytes: 16 * 1024 * 1024,
+  /** Messages in one batch of a 2025-03-26 client. */
+  batchMessages: 100,
+  /** A call to a server that is still connecting waits this long for it. */
+  waitForConnectionMs: 15_000,
+  /**
+   * Progress and log messages that a slow reader may let pile up; past it they are left out, and the answer comes all
+   * the same.
+   */
+  notifyBacklogBytes: 1024 * 1024,
+  /** A client that reads nothing of what it was sent for this long is dropped, and what it did not read with it. */
+  unreadMs: 60_000,
+  /** The hub declares no list fresh for longer than this: its own settings may change it at any moment. */
+  listTtlMs: 60_000,
+
+  // sessions
+
+  /** A session of the old era ends after this long, used or not; clients then initialize again. */
+  sessionMs: 7 * 24 * 60 * 60_000,
+  /** Ended sessions remembered until they would have expired anyway. */
+  endedSessions: 100_000,
+  /** Opened session tokens kept so that each request need not decrypt again. */
+  openedSessions: 20_000,
+  /**
+   * A token longer than this belongs to an endpoint whose name the client invented, up to 16 KB of it. Such a token is
+   * opened on each request.
+   */
+  openedTokenChars: 1_024,
+  /** What a session holds without a stream or a request, such as subscriptions, is released after this long. */
+  heldSessionMs: 10 * 60_000,
+  /** Sessions are looked through this often for what has ended; what the settings say holds at once. */
+  withdrawnSweepMs: 15_000,
+
+  // streams, and clients that come back to them
+
+  /** Streams of one client session that may be open at once. */
+  streamsPerSession: 8,
+  /** Open legacy SSE connections and GET streams of the whole hub. */
+  streams: 20_000,
+  /**
+   * Bytes a slow reader may let pile up before its stream is dropped: room for an answer or two of the largest that
+   * real servers give.
+   */
+  streamBacklogBytes: 32 * 1024 * 1024,
+  /**
+   * Messages kept for a client whose stream broke: of one stream, of one session, of all. A busy call reports progress
+   * some hundred times.
+   */
+  replayEvents: 1_000,
+  replaySessionChars: 2 * 1024 * 1024,
+  replayChars: 32 * 1024 * 1024,
+  /**
+   * Messages are kept this long after the last one of their stream: a laptop that was closed for a moment comes back
+   * within it; and how often that is looked at.
+   */
+  replayMs: 5 * 60_000,
+  replaySweepMs: 30_000,
+  /** A client whose stream broke is told to come back after this long. */
+  streamRetryMs: 1_000,
+  /**
+   * A call goes on for this long without its client: long enough for a few attempts to come back, short enough that a
+   * client that is gone costs the server little.
+   */
+  resumeGraceMs: 5_000,
+  /**
+   * Calls of one principal that go on without their client at the same time; each may hold a connection to its server.
+   */
+  resumeWaiting: 32,
+
+  // what clients hear of changes, log messages and tasks
+
+  /**
+   * Resources one session or stream may subscribe to, and all of them together; each is also a subscription at its
+   * server.
+   */
+  subscriptionsPerSession: 200,
+  subscriptions: 50_000,
+  /** How long the acknowledgement of a stream of changes waits for the servers to agree. */
+  subscribeWaitMs: 2_000,
+  /** Sessions whose requested log level is remembered, and for how long; past it the oldest is forgotten. */
+  wantedLogLevels: 5_000,
+  logWishMs: 24 * 60 * 60_000,
+  /** How long a client waits until the servers have its log level: a hanging server must not delay it. */
+  setLevelWaitMs: 500,
+  /** How long after a single request wanted more log messages its server gives them. */
+  logNeedMs: 10 * 60_000,
+  /**
+   * Tasks whose server is remembered, of one principal and of all, and for how long when the task itself does not say.
+   */
+  tasksPerPrincipal: 1_000,
+  tasks: 20_000,
+  taskMs: 24 * 60 * 60_000,
+  /** A result longer than this is no handle of a task. */
+  taskHandleChars: 64 * 1024,
+
+  // server-requests/: what servers ask of clients
+
+  /** Open server requests at one client session: no user reads more. */
+  serverRequestsPerSession: 50,
+  /** How long a person may take to answer; until then the call that waits for it is not late. */
+  askMs: 10 * 60_000,
+  /** A server request outside any call waits this long for its client to open a stream; this is checked this often. */
+  serverRequestStreamWaitMs: 10_000,
+  serverRequestStreamLookMs: 50,
+  /**
+   * Server requests that come within this time go to a stateless client together: it answers them all with one request.
+   */
+  askGatherMs: 20,
+  /**
+   * Rounds of server requests in one call, for a server that sends them in its answers; with a form per round, no user
+   * fills in more.
+   */
+  askRounds: 20,
+  /** A server that wants the call to be repeated, and sends no server request with it, gets this long each time. */
+  askAgainMs: 500,
+  /**
+   * Calls that wait, without a connection, for a stateless client to come back with its answers: each holds a request
+   * open at its server.
+   */
+  suspendedCalls: 1_000,
+  suspendedPerPrincipal: 100,
+  suspendedChars: 128 * 1024 * 1024,
+  /**
+   * How long the state that a server gave a stateless client is good for, whatever the server itself says: no user
+   * needs longer to fill in a form.
+   */
+  requestStateMs: 24 * 60 * 60_000,
+  /** The id that a server gives an elicitation: ours have 36 characters. */
+  elicitationIdChars: 200,
+  /** URL-mode elicitations of which the end may still be told. */
+  elicitations: 10_000,
+
+  // large answers
+
+  /**
+   * Of a large message, what is given to a client's connection ahead of its reading; and what may wait for all clients
+   * together before further large answers are refused.
+   */
+  largeAheadBytes: 512 * 1024,
+  largeUnsentBytes: 1024 * 1024 * 1024,
+
+  // searches and their use
+
+  /** Searches remembered to tell which of their results are called: per asker, askers, and for how long. */
+  searchesPerAsker: 5,
+  searchAskers: 1_000,
+  searchLinkMs: 30 * 60_000,
+} as const;

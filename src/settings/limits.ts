@@ -1,0 +1,47 @@
+/** Bounds of the settings, read and kept, with their reasons. Times in milliseconds, sizes in bytes. */
+export const settingsLimits = {
+  // bodies of requests
+
+  /**
+   * What `routing.jsonBodyLimit` may say in place of `requestBodyBytes` and `apiBodyBytes`: no less than what is read
+   * in one go (`wire/head.ts`), and so much at most that a few bodies at once do not take the machine's memory.
+   */
+  jsonBodyBytesLeast: 64 * 1024,
+  jsonBodyBytesMost: 128 * 1024 * 1024,
+
+  // the document
+
+  /** The settings file; inline API documents make it long, nothing honest makes it longer. */
+  settingsBytes: 32 * 1024 * 1024,
+  /** Nesting of the settings document, so that walking it can never exhaust the stack. API documents stay under 60. */
+  settingsDepth: 200,
+  /** Problems of one settings document spelled out in an error's text; more is a file of another kind. */
+  problemLines: 100,
+  /** Nesting of defaults in `${A:-${B:-…}}`; past it a default is taken as it stands. */
+  placeholderDepth: 8,
+  /** Largest `options.maxBufferSize` of a server: near the longest string the engine can hold. */
+  messageBytesMost: 512 * 1024 * 1024,
+
+  // reading, watching and keeping it
+
+  /** Editors save in several steps: the file is read once they have been quiet for this long. */
+  settingsDebounceMs: 100,
+  /** The file's size and time are looked at this often too: bind mounts and network disks announce nothing. */
+  settingsPollMs: 2_000,
+  /**
+   * A file that cannot be parsed is read again after this long before the problem is reported: it may be half saved.
+   */
+  settingsSettleMs: 150,
+  /** Attempts to write a change while others keep changing the settings. */
+  settingsAttempts: 20,
+  /**
+   * How long a start waits for the settings in the database, before it uses the copy of them, or listens without any
+   * and answers 503.
+   */
+  settingsDatabaseMs: 3_000,
+
+  // servers
+
+  /** Time between pings of an idle remote server whose entry does not say it. */
+  keepAliveMs: 60_000,
+} as const;
