@@ -1,6 +1,7 @@
 import { CircleAlert, RotateCw } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/client.ts';
+import { otherProblems } from '../lib/problems.ts';
 import { Button } from './button.tsx';
 
 /** Words for an error: the hub's own where it answered. */
@@ -38,5 +39,23 @@ export function FormError({ error }: { readonly error: unknown }) {
     <p role="alert" className="bg-bad-wash text-bad rounded-md px-3 py-2 text-sm break-words">
       {words(error)}
     </p>
+  );
+}
+
+/** The failure as a whole, and what it says of values that have no field. */
+export function Problems({ error, known }: { readonly error: unknown; readonly known: readonly string[] }) {
+  const others = otherProblems(error, known);
+  if (error === null || error === undefined) return null;
+  return (
+    <div className="flex flex-col gap-1">
+      <FormError error={error} />
+      {others.length > 1 && (
+        <ul className="text-bad list-disc pl-6 text-xs">
+          {others.map((text) => (
+            <li key={text}>{text}</li>
+          ))}
+        </ul>
+      )}
+    </div>
   );
 }

@@ -7,11 +7,10 @@ import type { Group } from '../../api/types.ts';
 import { useAction } from '../../lib/action.ts';
 import { changedLists, changedMembers } from '../../lib/changed.ts';
 import { problemAt } from '../../lib/problems.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog, DialogBody, DialogFooter } from '../../ui/dialog.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { Problems } from '../servers/configuration.tsx';
+import { DialogForm } from '../../ui/dialog-form.tsx';
 
 const fields = ['name', 'description', 'visibility', 'sharedWithUsers'];
 
@@ -54,57 +53,49 @@ export function GroupForm({ group, onClose }: { readonly group?: Group; readonly
   const { error } = save;
   return (
     <Dialog open title={t(group ? 'groups.edit' : 'groups.create')} onClose={onClose}>
-      <form
-        className="flex min-h-0 flex-1 flex-col"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
+      <DialogForm
+        submit={t(group ? 'common.save' : 'common.create')}
+        onSubmit={() => save.mutate()}
+        busy={save.isPending}
+        error={error}
+        known={fields}
+        onCancel={onClose}
       >
-        <DialogBody>
-          <TextField
-            label={t('groups.name')}
-            hint={t('groups.nameHint')}
-            error={problemAt(error, 'name')}
-            required
-            autoFocus
-            autoCapitalize="none"
-            value={name}
-            onChange={(event) => setName(event.target.value)}
+        <TextField
+          label={t('groups.name')}
+          hint={t('groups.nameHint')}
+          error={problemAt(error, 'name')}
+          required
+          autoFocus
+          autoCapitalize="none"
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <TextField
+          label={t('groups.description')}
+          error={problemAt(error, 'description')}
+          optional
+          value={description}
+          onChange={(event) => setDescription(event.target.value)}
+        />
+        <SelectField
+          label={t('groups.visibility')}
+          error={problemAt(error, 'visibility')}
+          value={visibility}
+          onChange={(event) => setVisibility(event.target.value)}
+          options={choices.map((value) => ({ value, label: t(`groups.vis.${value === '' ? 'default' : value}`) }))}
+        />
+        {visibility === 'group' && (
+          <TextAreaField
+            label={t('groups.shared')}
+            hint={t('groups.sharedHint')}
+            error={problemAt(error, 'sharedWithUsers')}
+            rows={3}
+            value={shared}
+            onChange={(event) => setShared(event.target.value)}
           />
-          <TextField
-            label={t('groups.description')}
-            error={problemAt(error, 'description')}
-            optional
-            value={description}
-            onChange={(event) => setDescription(event.target.value)}
-          />
-          <SelectField
-            label={t('groups.visibility')}
-            error={problemAt(error, 'visibility')}
-            value={visibility}
-            onChange={(event) => setVisibility(event.target.value)}
-            options={choices.map((value) => ({ value, label: t(`groups.vis.${value === '' ? 'default' : value}`) }))}
-          />
-          {visibility === 'group' && (
-            <TextAreaField
-              label={t('groups.shared')}
-              hint={t('groups.sharedHint')}
-              error={problemAt(error, 'sharedWithUsers')}
-              rows={3}
-              value={shared}
-              onChange={(event) => setShared(event.target.value)}
-            />
-          )}
-          <Problems error={error} known={fields} />
-        </DialogBody>
-        <DialogFooter>
-          <Button onClick={onClose}>{t('common.cancel')}</Button>
-          <Button look="primary" type="submit" busy={save.isPending}>
-            {t(group ? 'common.save' : 'common.create')}
-          </Button>
-        </DialogFooter>
-      </form>
+        )}
+      </DialogForm>
     </Dialog>
   );
 }
@@ -120,10 +111,6 @@ function changesIn({ sharedWithUsers, ...words }: Body, before: Group, now: Grou
   const { name, description, visibility } = before;
   return {
     ...changedMembers({ name, description, visibility }, words),
-    ...changedLists(sharingOf(before), { sharedWithUsers }, sharingOf(now)),
+    ...changedLists(before, { sharedWithUsers }, now),
   };
-}
-
-function sharingOf({ sharedWithUsers = [] }: Group) {
-  return { sharedWithUsers };
 }

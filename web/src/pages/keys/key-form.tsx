@@ -11,8 +11,8 @@ import { Code } from '../../ui/copy.tsx';
 import { Dialog, DialogBody, DialogFooter } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { Problems } from '../servers/configuration.tsx';
 import { Reach } from '../users/user-form.tsx';
+import { DialogForm } from '../../ui/dialog-form.tsx';
 
 type Scope = Pick<Key, 'accessType' | 'allowedGroups' | 'allowedServers'>;
 
@@ -68,45 +68,37 @@ export function KeyForm({ entry, onClose, onMade }: KeyFormProps) {
   const { error } = save;
   return (
     <Dialog open title={entry ? t('keys.edit', { name: entry.name }) : t('keys.add')} onClose={onClose}>
-      <form
-        className="flex min-h-0 flex-1 flex-col"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
+      <DialogForm
+        submit={t(entry ? 'common.save' : 'common.create')}
+        onSubmit={() => save.mutate()}
+        busy={save.isPending}
+        error={error}
+        known={['name', 'accessType', 'expiresAt']}
+        onCancel={onClose}
       >
-        <DialogBody>
-          <TextField
-            label={t('keys.name')}
-            hint={t('keys.nameHint')}
-            error={problemAt(error, 'name')}
-            required
-            autoFocus
-            value={name}
-            onChange={(event) => setName(event.target.value)}
+        <TextField
+          label={t('keys.name')}
+          hint={t('keys.nameHint')}
+          error={problemAt(error, 'name')}
+          required
+          autoFocus
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
+        {me.isAdmin && !entry && (
+          <SelectField
+            label={t('keys.kind')}
+            value={kind}
+            onChange={(event) => setKind(event.target.value === 'user' ? 'user' : 'system')}
+            options={[
+              { value: 'system', label: t('keys.system') },
+              { value: 'user', label: t('keys.own') },
+            ]}
           />
-          {me.isAdmin && !entry && (
-            <SelectField
-              label={t('keys.kind')}
-              value={kind}
-              onChange={(event) => setKind(event.target.value === 'user' ? 'user' : 'system')}
-              options={[
-                { value: 'system', label: t('keys.system') },
-                { value: 'user', label: t('keys.own') },
-              ]}
-            />
-          )}
-          {kind === 'system' && <Opening scope={scope} onChange={setScope} error={error} />}
-          <ExpiryField value={expires} onChange={setExpires} error={error} />
-          <Problems error={error} known={['name', 'accessType', 'expiresAt']} />
-        </DialogBody>
-        <DialogFooter>
-          <Button onClick={onClose}>{t('common.cancel')}</Button>
-          <Button look="primary" type="submit" busy={save.isPending}>
-            {t(entry ? 'common.save' : 'common.create')}
-          </Button>
-        </DialogFooter>
-      </form>
+        )}
+        {kind === 'system' && <Opening scope={scope} onChange={setScope} error={error} />}
+        <ExpiryField value={expires} onChange={setExpires} error={error} />
+      </DialogForm>
     </Dialog>
   );
 }

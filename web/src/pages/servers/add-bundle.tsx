@@ -9,7 +9,7 @@ import { confirm } from '../../ui/confirm.tsx';
 import { DialogBody, DialogFooter } from '../../ui/dialog.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { BundleValues, type Uploaded } from './bundle-values.tsx';
-import { Problems } from './configuration.tsx';
+import { Problems } from '../../ui/failure.tsx';
 
 interface Upload {
   readonly file: File;

@@ -9,8 +9,8 @@ import { Button } from '../../ui/button.tsx';
 import { DialogBody, DialogFooter } from '../../ui/dialog.tsx';
 import { Check, TextAreaField } from '../../ui/field.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { Problems } from './configuration.tsx';
 import { many } from '../../lib/format.ts';
+import { Problems } from '../../ui/failure.tsx';
 
 /** Servers out of what another client has, looked at before they are added. */
 export function AddPasted({ onClose }: { readonly onClose: () => void }) {

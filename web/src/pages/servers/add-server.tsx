@@ -5,8 +5,7 @@ import { ask } from '../../api/client.ts';
 import { useMe } from '../../api/queries.ts';
 import { useAction } from '../../lib/action.ts';
 import { problemAt } from '../../lib/problems.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog, DialogBody, DialogFooter } from '../../ui/dialog.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { TabPanel, Tabs } from '../../ui/tabs.tsx';
@@ -14,8 +13,8 @@ import { AddBundle } from './add-bundle.tsx';
 import { AddFromRegistry } from './add-from-registry.tsx';
 import { AddPasted } from './add-pasted.tsx';
 import { configOf, emptyDraft, type NewServer } from './config.ts';
-import { Problems } from './configuration.tsx';
 import { fieldPaths, ServerFields } from './server-fields.tsx';
+import { DialogForm } from '../../ui/dialog-form.tsx';
 
 interface AddServerProps {
   /** `form`, `paste`, `bundle` or `registry`. */
@@ -82,39 +81,31 @@ function AddByHand({ server: { name, draft }, onChange, onClose }: AddByHandProp
     quiet: true,
   });
   return (
-    <form
-      className="flex min-h-0 flex-1 flex-col"
-      onSubmit={(event) => {
-        event.preventDefault();
-        add.mutate();
-      }}
+    <DialogForm
+      submit={t('common.add')}
+      onSubmit={() => add.mutate()}
+      busy={add.isPending}
+      error={add.error}
+      known={fieldPaths}
+      onCancel={onClose}
     >
-      <DialogBody>
-        <TextField
-          label={t('servers.form.name')}
-          hint={t('servers.form.nameHint')}
-          error={problemAt(add.error, 'name')}
-          required
-          autoFocus
-          autoCapitalize="none"
-          spellCheck={false}
-          value={name}
-          onChange={(event) => onChange({ name: event.target.value, draft })}
-        />
-        <ServerFields
-          draft={draft}
-          onChange={(next) => onChange({ name, draft: next })}
-          error={add.error}
-          programs={me.isAdmin}
-        />
-        <Problems error={add.error} known={fieldPaths} />
-      </DialogBody>
-      <DialogFooter>
-        <Button onClick={onClose}>{t('common.cancel')}</Button>
-        <Button look="primary" type="submit" busy={add.isPending}>
-          {t('common.add')}
-        </Button>
-      </DialogFooter>
-    </form>
+      <TextField
+        label={t('servers.form.name')}
+        hint={t('servers.form.nameHint')}
+        error={problemAt(add.error, 'name')}
+        required
+        autoFocus
+        autoCapitalize="none"
+        spellCheck={false}
+        value={name}
+        onChange={(event) => onChange({ name: event.target.value, draft })}
+      />
+      <ServerFields
+        draft={draft}
+        onChange={(next) => onChange({ name, draft: next })}
+        error={add.error}
+        programs={me.isAdmin}
+      />
+    </DialogForm>
   );
 }

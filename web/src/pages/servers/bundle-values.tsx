@@ -3,10 +3,8 @@ import { useTranslation } from 'react-i18next';
 import type { JsonObject, RequiredConfig } from '../../api/types.ts';
 import { isObject } from '../../lib/json.ts';
 import { problemAt } from '../../lib/problems.ts';
-import { Button } from '../../ui/button.tsx';
-import { DialogBody, DialogFooter } from '../../ui/dialog.tsx';
 import { Check, TextAreaField, TextField } from '../../ui/field.tsx';
-import { Problems } from './configuration.tsx';
+import { DialogForm } from '../../ui/dialog-form.tsx';
 
 /** An entry of a bundle's `user_config`. */
 interface Option {
@@ -66,29 +64,22 @@ export function BundleValues({ uploaded, busy, error, onSave, onLater }: BundleV
   const others = fields(false);
   const title = missing.size > 0 ? 'servers.bundle.needs' : 'servers.bundle.mayBeSet';
   return (
-    <form
-      className="flex min-h-0 flex-1 flex-col"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSave(values);
-      }}
+    <DialogForm
+      submit={t(missing.size > 0 ? 'servers.bundle.finish' : 'servers.bundle.save')}
+      onSubmit={() => onSave(values)}
+      busy={busy}
+      error={error}
+      known={options.map(([key]) => `userConfig.${key}`)}
+      cancel={t(missing.size > 0 ? 'servers.bundle.later' : 'servers.bundle.asItIs')}
+      onCancel={onLater}
     >
-      <DialogBody>
-        <p className="font-medium">{t(title, { name: server.name })}</p>
-        {fields(true)}
-        {missing.size > 0 && others.length > 0 && (
-          <h3 className="border-line text-soft border-t pt-4 text-xs font-medium">{t('servers.bundle.others')}</h3>
-        )}
-        {others}
-        <Problems error={error} known={options.map(([key]) => `userConfig.${key}`)} />
-      </DialogBody>
-      <DialogFooter>
-        <Button onClick={onLater}>{t(missing.size > 0 ? 'servers.bundle.later' : 'servers.bundle.asItIs')}</Button>
-        <Button look="primary" type="submit" busy={busy}>
-          {t(missing.size > 0 ? 'servers.bundle.finish' : 'servers.bundle.save')}
-        </Button>
-      </DialogFooter>
-    </form>
+      <p className="font-medium">{t(title, { name: server.name })}</p>
+      {fields(true)}
+      {missing.size > 0 && others.length > 0 && (
+        <h3 className="border-line text-soft border-t pt-4 text-xs font-medium">{t('servers.bundle.others')}</h3>
+      )}
+      {others}
+    </DialogForm>
   );
 }
 

@@ -6,10 +6,10 @@ import { useMe } from '../../api/queries.ts';
 import type { ServerDetails } from '../../api/types.ts';
 import { boot } from '../../boot.ts';
 import { useAction } from '../../lib/action.ts';
-import { otherProblems, problemAt } from '../../lib/problems.ts';
+import { problemAt } from '../../lib/problems.ts';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/copy.tsx';
-import { FormError } from '../../ui/failure.tsx';
+import { FormError, Problems } from '../../ui/failure.tsx';
 import { TextAreaField, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
@@ -84,24 +84,6 @@ function Form({ server }: { readonly server: ServerDetails }) {
         </Button>
       </div>
     </form>
-  );
-}
-
-/** The failure as a whole, and what it says of values that have no field. */
-export function Problems({ error, known }: { readonly error: unknown; readonly known: readonly string[] }) {
-  const others = otherProblems(error, known);
-  if (error === null || error === undefined) return null;
-  return (
-    <div className="flex flex-col gap-1">
-      <FormError error={error} />
-      {others.length > 1 && (
-        <ul className="text-bad list-disc pl-6 text-xs">
-          {others.map((text) => (
-            <li key={text}>{text}</li>
-          ))}
-        </ul>
-      )}
-    </div>
   );
 }
 

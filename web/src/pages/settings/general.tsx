@@ -5,8 +5,8 @@ import { problemAt } from '../../lib/problems.ts';
 import { Button } from '../../ui/button.tsx';
 import { Check, SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
-import { Problems } from '../servers/configuration.tsx';
 import { type Fields, useGeneralForm } from './general-form.ts';
+import { Problems } from '../../ui/failure.tsx';
 
 const paths = ['nameSeparator', 'listPageSize', 'install.baseUrl', 'network.allowedCidrs'];
 

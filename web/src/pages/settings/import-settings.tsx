@@ -12,8 +12,8 @@ import { confirm } from '../../ui/confirm.tsx';
 import { fileClass, SelectField, TextAreaField, Field } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { Problems } from '../servers/configuration.tsx';
 import { many } from '../../lib/format.ts';
+import { Problems } from '../../ui/failure.tsx';
 
 interface Change {
   readonly kind: 'server' | 'group' | 'user' | 'system';

@@ -7,8 +7,8 @@ import { problemAt } from '../../lib/problems.ts';
 import { Button } from '../../ui/button.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
-import { Problems } from '../servers/configuration.tsx';
 import { performanceQuery } from './index-panel.tsx';
+import { Problems } from '../../ui/failure.tsx';
 
 /** Members of `systemConfig.smartRouting` by provider, with their labels. */
 const members = {

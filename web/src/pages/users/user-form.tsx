@@ -7,13 +7,12 @@ import type { User } from '../../api/types.ts';
 import { useAction } from '../../lib/action.ts';
 import { changedLists } from '../../lib/changed.ts';
 import { problemAt } from '../../lib/problems.ts';
-import { Button } from '../../ui/button.tsx';
 import { ChooseMany } from '../../ui/choose-many.tsx';
-import { Dialog, DialogBody, DialogFooter } from '../../ui/dialog.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { Check, TextField } from '../../ui/field.tsx';
 import { PasswordStrength } from '../../ui/password-strength.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { Problems } from '../servers/configuration.tsx';
+import { DialogForm } from '../../ui/dialog-form.tsx';
 
 interface UserFormProps {
   /** As the hub has it now. Undefined: a new one. */
@@ -55,59 +54,51 @@ export function UserForm({ user, lastAdmin, onClose }: UserFormProps) {
   const { error } = save;
   return (
     <Dialog open title={user ? t('users.edit', { name: user.username }) : t('users.add')} onClose={onClose}>
-      <form
-        className="flex min-h-0 flex-1 flex-col"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
+      <DialogForm
+        submit={t(user ? 'common.save' : 'common.add')}
+        onSubmit={() => save.mutate()}
+        busy={save.isPending}
+        error={error}
+        known={fields}
+        onCancel={onClose}
       >
-        <DialogBody>
-          {!user && (
-            <TextField
-              label={t('users.username')}
-              error={problemAt(error, 'username')}
-              required
-              autoFocus
-              autoComplete="off"
-              autoCapitalize="none"
-              value={username}
-              onChange={(event) => setUsername(event.target.value)}
-            />
-          )}
+        {!user && (
           <TextField
-            label={t(user ? 'users.newPassword' : 'users.password')}
-            hint={t(user ? 'users.newPasswordHint' : 'users.passwordHint')}
-            error={problemAt(error, 'password')}
-            type="password"
-            autoComplete="new-password"
-            required={!user}
-            value={password}
-            onChange={(event) => setPassword(event.target.value)}
+            label={t('users.username')}
+            error={problemAt(error, 'username')}
+            required
+            autoFocus
+            autoComplete="off"
+            autoCapitalize="none"
+            value={username}
+            onChange={(event) => setUsername(event.target.value)}
           />
-          <PasswordStrength password={password} username={username} />
-          {user && password !== '' && <KeepKeys keep={keepKeys} onChange={setKeepKeys} />}
-          <Check
-            label={t('users.admin')}
-            hint={lastAdmin ? t('users.lastAdmin') : undefined}
-            disabled={lastAdmin}
-            checked={isAdmin}
-            onChange={(event) => setIsAdmin(event.target.checked)}
-          />
-          {isAdmin ? (
-            <p className="text-soft text-sm">{t('users.reachAll')}</p>
-          ) : (
-            <Reach groups={groups} onGroups={setGroups} servers={servers} onServers={setServers} error={error} />
-          )}
-          <Problems error={error} known={fields} />
-        </DialogBody>
-        <DialogFooter>
-          <Button onClick={onClose}>{t('common.cancel')}</Button>
-          <Button look="primary" type="submit" busy={save.isPending}>
-            {t(user ? 'common.save' : 'common.add')}
-          </Button>
-        </DialogFooter>
-      </form>
+        )}
+        <TextField
+          label={t(user ? 'users.newPassword' : 'users.password')}
+          hint={t(user ? 'users.newPasswordHint' : 'users.passwordHint')}
+          error={problemAt(error, 'password')}
+          type="password"
+          autoComplete="new-password"
+          required={!user}
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+        />
+        <PasswordStrength password={password} username={username} />
+        {user && password !== '' && <KeepKeys keep={keepKeys} onChange={setKeepKeys} />}
+        <Check
+          label={t('users.admin')}
+          hint={lastAdmin ? t('users.lastAdmin') : undefined}
+          disabled={lastAdmin}
+          checked={isAdmin}
+          onChange={(event) => setIsAdmin(event.target.checked)}
+        />
+        {isAdmin ? (
+          <p className="text-soft text-sm">{t('users.reachAll')}</p>
+        ) : (
+          <Reach groups={groups} onGroups={setGroups} servers={servers} onServers={setServers} error={error} />
+        )}
+      </DialogForm>
     </Dialog>
   );
 }
