@@ -94,7 +94,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
     signIns.reconcile();
     pool.reconcile(settings.current);
     dedicated.reconcile();
-    smart.sync(settings.current);
+    smart.reconcile();
     clients.reconcile();
     saveCatalogue.soon();
     changes.announce();

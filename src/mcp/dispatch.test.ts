@@ -34,7 +34,14 @@ test.each([
     refused: record,
     afterKeeping,
     smart: {
-      search: async () => ({ results: [], confident: true, threshold: 0, degraded: undefined }),
+      search: async () => ({
+        results: [],
+        dropped: [],
+        searched: 0,
+        confident: true,
+        threshold: 0,
+        degraded: undefined,
+      }),
       key: ({ server, key }) => `${server} ${key}`,
       available: () => true,
       problems: () => [],

@@ -1,11 +1,12 @@
+import type { SearchReport } from '../core/answers/records.ts';
 import { memberText } from '../core/json/text.ts';
 import type { Scope } from '../core/access/scope.ts';
 import type { Settings } from '../core/settings/types.ts';
 import type { SmartView, View } from '../core/access/view.ts';
-import type { Explanation } from '../smart/search-engine.ts';
 import { type Searchable, searchable } from './searchable.ts';
 import { shownScore } from './shown-score.ts';
-import type { Scored, SmartOptions } from './smart.ts';
+import type { Explanation, SearchResult } from '../smart/search-engine.ts';
+import type { SmartOptions } from './smart.ts';
 
 /** A search by a user who wants to know how the search works, and not to call what it finds. */
 export interface AskedSearch {
@@ -17,38 +18,10 @@ export interface AskedSearch {
   readonly explain: boolean;
 }
 
-export interface SearchReport {
-  readonly query: string;
-  /** How many tools could have been found. */
-  readonly searched: number;
-  /** The score that results had to reach. */
-  readonly threshold: number;
-  /** False when even the best result may well have nothing to do with the query. */
-  readonly confident: boolean;
-  readonly degraded?: string;
-  readonly results: readonly ReportedTool[];
-  /** Empty unless asked for. */
-  readonly dropped: readonly DroppedTool[];
-}
-
-export interface ReportedTool {
-  /** The name it is called by; the server's own where it cannot be called. */
-  readonly name: string;
-  readonly serverName: string;
-  readonly toolName: string;
-  readonly description: string;
-  readonly score: number;
-  readonly channels?: Explanation;
-}
-
-export interface DroppedTool extends Omit<ReportedTool, 'score'> {
-  /** Undefined for what did not take part in the search. */
-  readonly score?: number;
-  readonly reason: DropReason;
-}
-
-/** `unavailable`: its server is not connected. `switched_off`: the tool is, at its server. */
-export type DropReason = 'threshold' | 'unavailable' | 'not_in_group' | 'switched_off';
+export type { SearchReport };
+export type ReportedTool = SearchReport['results'][number];
+export type DroppedTool = SearchReport['dropped'][number];
+export type DropReason = DroppedTool['reason'];
 
 /** Where a search looks: the settings, and the view of the caller. */
 export interface SearchPlace {
@@ -69,7 +42,7 @@ export async function searchReport(
   const within = view({ kind: 'smart', group: asked.group }).smart;
   const { places, allowed }: Searchable = within ? searchable(within, options) : nothing;
   const found = await options.search({ query, context, limit, explain, allowed });
-  const tools = (scored: readonly Scored[]): ReportedTool[] =>
+  const tools = (scored: readonly SearchResult[]): ReportedTool[] =>
     scored.map((one) => ({ ...toolAt(within, places.get(one.key)), ...scoreOf(one) }));
   const below = tools(found.dropped ?? []).map((tool): DroppedTool => ({ ...tool, reason: 'threshold' }));
   return {
@@ -121,7 +94,7 @@ function toolAt(view: SmartView | undefined, index = -1): Omit<ReportedTool, 'sc
   };
 }
 
-function scoreOf({ score, explanation }: Scored) {
+function scoreOf({ score, explanation }: SearchResult) {
   return { score: shownScore(score), ...(explanation && { channels: shownScores(explanation) }) };
 }
 

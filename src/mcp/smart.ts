@@ -5,7 +5,7 @@ import { isObject, resultText } from '../core/protocol/rpc.ts';
 import { searchGuideline } from '../core/smart-tools.ts';
 import type { SmartView, Target, View, Views } from '../core/access/view.ts';
 import { logLimits } from '../logs/limits.ts';
-import type { Explanation } from '../smart/search-engine.ts';
+import type { ToolSearch } from '../smart/tool-search.ts';
 import { refusedCall, type RefusedCall } from './refused-call.ts';
 import { type ClientRequest, viewNow } from './request.ts';
 import { searchable } from './searchable.ts';
@@ -13,22 +13,7 @@ import { shownScore } from './shown-score.ts';
 
 /** What smart routing needs of the rest of the hub. */
 export interface SmartOptions {
-  /** Best first; only tools whose key is in `allowed`. Rejects when the index cannot be used. */
-  readonly search: (request: {
-    query: string;
-    context: string | undefined;
-    limit: number;
-    allowed: ReadonlySet<string>;
-    /** Asks for what each score is made of, and for what the threshold left out. */
-    explain?: boolean;
-  }) => Promise<{
-    results: readonly Scored[];
-    dropped?: readonly Scored[];
-    confident: boolean;
-    threshold: number;
-    /** Why the answer was made with less than the hub is set up to use; undefined when it was not. */
-    degraded: string | undefined;
-  }>;
+  readonly search: ToolSearch['search'];
   /** The key of a tool in the index. */
   readonly key: (target: Target) => string;
   /** Whether the server can be called now: what cannot is not offered (CONTRACT §6). */
@@ -41,12 +26,6 @@ export interface SmartOptions {
   readonly refused?: (call: RefusedCall) => void;
   /** See `RelayOptions`. */
   readonly afterKeeping?: (done: () => void) => void;
-}
-
-export interface Scored {
-  readonly key: string;
-  readonly score: number;
-  readonly explanation?: Explanation;
 }
 
 /** A search or a description that was answered. */

@@ -25,24 +25,36 @@ export const toolResult = object(
 );
 
 const channels = object({ words: number, grams: number, meaning: number, server: number });
-const reportedTool = { name: text, serverName: text, toolName: text, description: text };
+const reportedTool = {
+  name: saying("The name it is called by; the server's own where it cannot be called.", text),
+  serverName: text,
+  toolName: text,
+  description: text,
+};
 
 export const searchReport = object(
   {
     query: text,
     searched: saying('How many tools could have been found.', count),
-    threshold: number,
-    confident: flag,
+    threshold: saying('The score that results had to reach.', number),
+    confident: saying('False when even the best result may well have nothing to do with the query.', flag),
     results: listOf(object({ ...reportedTool, score: number }, { channels })),
     dropped: listOf(
       object(
-        { ...reportedTool, reason: oneOf(['threshold', 'unavailable', 'not_in_group', 'switched_off']) },
-        { score: number, channels },
+        {
+          ...reportedTool,
+          reason: saying(
+            '`unavailable`: its server is not connected. `switched_off`: the tool is, at its server.',
+            oneOf(['threshold', 'unavailable', 'not_in_group', 'switched_off']),
+          ),
+        },
+        { score: saying('Absent for what did not take part in the search.', number), channels },
       ),
     ),
   },
   { degraded: text },
 );
+export type SearchReport = Shape<typeof searchReport>;
 
 // Records
 
