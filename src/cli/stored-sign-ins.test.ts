@@ -7,7 +7,7 @@ import { server } from '../../test/kit/snapshots.ts';
 import { createSealer } from '../core/seal.ts';
 import type { OAuthSettings } from '../core/settings/types.ts';
 import { readEnv } from '../env/env.ts';
-import type { Grant } from '../upstream/oauth/grants.ts';
+import type { Grant } from '../upstream/sign-in/grants.ts';
 import { checkServers } from './checks/servers.ts';
 import { noLog, openProbes } from './probe.ts';
 import { readStoredSignIns } from './stored-sign-ins.ts';

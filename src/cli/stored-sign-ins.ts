@@ -6,11 +6,11 @@ import { isPerUser } from '../core/access/per-user.ts';
 import { createSealer } from '../core/seal.ts';
 import type { RemoteTransport, ServerSettings } from '../core/settings/types.ts';
 import { signInsFile } from '../hub/open-sign-ins.ts';
-import { type Credential, SignInRequired } from '../upstream/credential.ts';
-import { addressOf } from '../upstream/oauth/accounts.ts';
-import { createGrantMemory, type Grant } from '../upstream/oauth/grants.ts';
-import { grantFile } from '../upstream/oauth/grants-in-file.ts';
-import { keptGrant } from '../upstream/oauth/held-tokens.ts';
+import { type Credential, SignInRequired } from '../upstream/channels/credential.ts';
+import { addressOf } from '../upstream/sign-in/accounts.ts';
+import { createGrantMemory, type Grant } from '../upstream/sign-in/grants.ts';
+import { grantFile } from '../upstream/sign-in/grants-in-file.ts';
+import { keptGrant } from '../upstream/sign-in/held-tokens.ts';
 
 /**
  * The sign-ins to servers that are kept in a data folder, as they are: for trial connections beside a hub that may be

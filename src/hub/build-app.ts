@@ -45,8 +45,8 @@ import type { Guard } from '../mcp/guard.ts';
 import type { DataDir } from '../settings/data-dir.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import type { Embeddings } from '../smart/embeddings.ts';
-import type { SignIns } from '../upstream/oauth/sign-ins.ts';
-import type { Pool } from '../upstream/pool.ts';
+import type { SignIns } from '../upstream/sign-in/sign-ins.ts';
+import type { Pool } from '../upstream/connections/pool.ts';
 import { version } from '../version.ts';
 
 /** The parts that routes use. */

@@ -27,11 +27,11 @@ import { createTasks } from '../mcp/tasks.ts';
 import { takenPaths } from '../http/frame/taken-paths.ts';
 import type { DataDir } from '../settings/data-dir.ts';
 import type { SettingsStore } from '../settings/store.ts';
-import type { Connection } from '../upstream/connection.ts';
-import type { ConnectionOwner } from '../upstream/connection-owner.ts';
-import type { DedicatedConnections } from '../upstream/dedicated-connections.ts';
-import type { Unasked } from '../upstream/link/options.ts';
-import type { Pool } from '../upstream/pool.ts';
+import type { Connection } from '../upstream/connections/connection.ts';
+import type { ConnectionOwner } from '../upstream/connections/owner.ts';
+import type { DedicatedConnections } from '../upstream/connections/dedicated-connections.ts';
+import type { Unasked } from '../upstream/connections/link/options.ts';
+import type { Pool } from '../upstream/connections/pool.ts';
 
 export interface OpenClients {
   readonly views: Views;

@@ -9,7 +9,7 @@ import { stateOwner } from '../mcp/request.ts';
 import { createSearchUsage } from '../mcp/search-usage.ts';
 import type { SmartOptions } from '../mcp/smart.ts';
 import type { SettingsStore } from '../settings/store.ts';
-import type { DedicatedConnections } from '../upstream/dedicated-connections.ts';
+import type { DedicatedConnections } from '../upstream/connections/dedicated-connections.ts';
 import { version } from '../version.ts';
 import type { Clients } from './open-clients.ts';
 

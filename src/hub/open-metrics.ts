@@ -3,7 +3,7 @@ import type { Closers } from '../core/closers.ts';
 import { createCallCounts } from '../metrics/calls.ts';
 import { countLogEntries } from '../metrics/log-entries.ts';
 import { createMetrics } from '../metrics/metrics.ts';
-import type { Pool } from '../upstream/pool.ts';
+import type { Pool } from '../upstream/connections/pool.ts';
 import type { FastPath } from '../wire/fast-path.ts';
 import { version } from '../version.ts';
 import type { Clients } from './open-clients.ts';

@@ -8,12 +8,12 @@ import type { DatabaseHandle } from '../database/supervise.ts';
 import type { Env } from '../env/env.ts';
 import type { DataDir } from '../settings/data-dir.ts';
 import type { SettingsStore } from '../settings/store.ts';
-import { type Attempts, createAttempts, sharedAttempts } from '../upstream/oauth/attempts.ts';
-import { grantFile, openFileGrants } from '../upstream/oauth/grants-in-file.ts';
-import type { Grants } from '../upstream/oauth/grants.ts';
-import { openSharedGrants } from '../upstream/oauth/grants-in-table.ts';
+import { type Attempts, createAttempts, sharedAttempts } from '../upstream/sign-in/attempts.ts';
+import { grantFile, openFileGrants } from '../upstream/sign-in/grants-in-file.ts';
+import type { Grants } from '../upstream/sign-in/grants.ts';
+import { openSharedGrants } from '../upstream/sign-in/grants-in-table.ts';
 import { sharedSealer } from '../database/shared-sealer.ts';
-import { createSignIns, type SignIns, type SignInsOptions } from '../upstream/oauth/sign-ins.ts';
+import { createSignIns, type SignIns, type SignInsOptions } from '../upstream/sign-in/sign-ins.ts';
 
 /** The file of sign-ins in `DATA_DIR`, and what the key it is sealed with is for. */
 export const signInsFile = { name: 'oauth.sealed', purpose: 'oauth' } as const;

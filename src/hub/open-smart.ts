@@ -8,7 +8,7 @@ import type { SettingsStore } from '../settings/store.ts';
 import type { Embeddings } from '../smart/embeddings.ts';
 import { toolKey } from '../smart/routing.ts';
 import { createToolSearch, type ToolSearch } from '../smart/tool-search.ts';
-import type { Pool } from '../upstream/pool.ts';
+import type { Pool } from '../upstream/connections/pool.ts';
 import { embeddingConfig, openEmbeddings } from './open-embeddings.ts';
 import type { SecretFiles } from './secret-files.ts';
 

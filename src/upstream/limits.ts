@@ -44,7 +44,7 @@ export const upstreamLimits = {
   /** The catalogue is written to disk at most this often. */
   catalogueSaveMs: 1_000,
 
-  // stdio/: servers whose launcher installs their package first
+  // channels/stdio/: servers whose launcher installs their package first
 
   /**
    * Installations at once of one launcher. One leaves a core idle while it waits for the network; with more than three,
@@ -173,7 +173,7 @@ export const upstreamLimits = {
   dedicatedIdleMs: 30 * 60_000,
   dedicatedSweepMs: 30_000,
 
-  // stdio/: programs
+  // channels/stdio/: programs
 
   /** A stopping child gets this long after SIGTERM before SIGKILL. */
   killAfterMs: 2_000,
@@ -214,7 +214,7 @@ export const upstreamLimits = {
   /** A flood is over when nothing comes for this long after a pause. */
   floodOverMs: 50,
 
-  // http/: remote servers
+  // channels/http/: remote servers
 
   /**
    * Connections to one remote server. A call may hold one for minutes, and a server that must be asked more at once has
@@ -240,7 +240,7 @@ export const upstreamLimits = {
   /** How long a remote server may take to end our session when we leave. */
   endSessionMs: 2_000,
 
-  // openapi/: REST APIs
+  // channels/openapi/: REST APIs
 
   /** An OpenAPI document; the largest public ones (code hosts, payment services) are 12 MB. */
   openapiDocumentBytes: 16 * 1024 * 1024,
@@ -268,7 +268,7 @@ export const upstreamLimits = {
   /** Connections kept to one REST API. */
   openapiConnections: 64,
 
-  // oauth/: signing in to servers
+  // sign-in/: signing in to servers
 
   /**
    * One request to an authorization server, and all requests until a user can be asked to sign in: well within

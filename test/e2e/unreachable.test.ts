@@ -66,7 +66,7 @@ test.each([
 
 test('a server that goes away is told of in the same words', async () => {
   const { toldToCaller } = await import('../../src/mcp/failure.ts');
-  const { connectionError } = await import('../../src/upstream/http-errors.ts');
+  const { connectionError } = await import('../../src/upstream/channels/http-errors.ts');
   const gone = connectionError('http://10.0.0.7/mcp', Object.assign(new Error('no'), { code: 'ECONNREFUSED' }));
   expect(toldToCaller(gone, 'alpha', 'connected').message).toBe(`Server "alpha" cannot be reached: ${refused}`);
   expect(toldToCaller(gone, 'alpha', 'disconnected').message).toBe(`Server "alpha" is not connected: ${refused}`);

@@ -1,8 +1,8 @@
 import type { HubError } from '../../src/core/errors.ts';
 import type { Logger } from '../../src/core/logger.ts';
 import type { RpcMessage } from '../../src/core/protocol/rpc.ts';
-import type { Channel, ChannelEvents } from '../../src/upstream/channel.ts';
-import type { RemoteOptions } from '../../src/upstream/http/remote.ts';
+import type { Channel, ChannelEvents } from '../../src/upstream/channels/channel.ts';
+import type { RemoteOptions } from '../../src/upstream/channels/http/remote.ts';
 import { atEnd } from './at-end.ts';
 import { until } from './until.ts';
 

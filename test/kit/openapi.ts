@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import type { HubError } from '../../src/core/errors.ts';
 import type { LogFields, Logger } from '../../src/core/logger.ts';
 import type { RpcMessage } from '../../src/core/protocol/rpc.ts';
-import type { Channel } from '../../src/upstream/channel.ts';
-import { openOpenapi, type OpenapiOptions } from '../../src/upstream/openapi/openapi.ts';
+import type { Channel } from '../../src/upstream/channels/channel.ts';
+import { openOpenapi, type OpenapiOptions } from '../../src/upstream/channels/openapi/channel.ts';
 import { atEnd } from './at-end.ts';
 
 /** What a REST API got, as it came over the wire. */

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { guardedAgent } from '../../src/upstream/safe-address.ts';
-import type { AddressPolicy, Resolve } from '../../src/upstream/safe-address.ts';
+import { guardedAgent } from '../../src/upstream/channels/safe-address.ts';
+import type { AddressPolicy, Resolve } from '../../src/upstream/channels/safe-address.ts';
 import { atEnd } from '../kit/at-end.ts';
 
 const nobody: AddressPolicy = { allowPrivateAddresses: false, allowedCidrs: [] };

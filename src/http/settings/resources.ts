@@ -3,7 +3,7 @@ import { isBundleInUse, removeBundle } from '../../bundles/origin.ts';
 import type { ServerState } from '../../core/hub.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { SettingsStore } from '../../settings/store.ts';
-import type { Pool } from '../../upstream/pool.ts';
+import type { Pool } from '../../upstream/connections/pool.ts';
 import type { ApiEnv } from '../frame/caller.ts';
 import { bundleRoutes } from './bundles.ts';
 import { exportRoutes } from './export.ts';

@@ -1,0 +1,204 @@
+import { STATUS_CODES } from 'node:http';
+import { HubError, errorText } from '../../core/errors.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
+import { upstreamLimits } from '../limits.ts';
+
+/** Response headers as undici gives them: names in lower case. */
+export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/**
+ * The `cause` of a HubError that came from an HTTP answer: what authorization and transport detection need to know of
+ * it.
+ */
+export class HttpAnswer extends Error {
+  readonly status: number;
+  /** The challenge of a 401 or 403 (RFC 9110 §11.6.1, RFC 9728 `resource_metadata`). */
+  readonly wwwAuthenticate: string | undefined;
+  /** The start of the body, as text. */
+  readonly body: string;
+
+  constructor(status: number, headers: ResponseHeaders, body: string) {
+    super(`HTTP ${status}`);
+    this.name = 'HttpAnswer';
+    this.status = status;
+    this.wwwAuthenticate = header(headers, 'www-authenticate');
+    this.body = body;
+  }
+}
+
+/**
+ * The failure of a request that was answered with an HTTP error. `where` is the address without credentials and query.
+ */
+export function statusError(where: string, status: number, headers: ResponseHeaders, body: string): HubError {
+  const cause = new HttpAnswer(status, headers, body);
+  const answered = `${where} answered ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
+  const said = bodyText(body, header(headers, 'content-type'));
+  const quoted = said === '' ? '' : `: ${said}`;
+  switch (status) {
+    case 401:
+      return new HubError(
+        'upstream_failed',
+        `${answered}: the server requires authorization. Give it a valid credential${quoted}`,
+        { cause },
+      );
+    case 403:
+      return new HubError(
+        'upstream_failed',
+        `${answered}: the server does not allow this with the credential it got${quoted}`,
+        { cause },
+      );
+    case 404:
+    case 405:
+      return new HubError(
+        'upstream_failed',
+        `${answered}. Is this the address of its MCP endpoint?${quoted && ` It said${quoted}`}`,
+        { cause },
+      );
+    case 429:
+    case 503: {
+      const retryAfterMs = retryAfter(headers);
+      return new HubError('upstream_unavailable', answered + quoted, {
+        cause,
+        ...(retryAfterMs !== undefined && { retryAfterMs }),
+      });
+    }
+    default:
+      return new HubError('upstream_failed', answered + quoted, { cause });
+  }
+}
+
+/** An answer that says 200 but is none. */
+export function notAnAnswer(where: string, status: number, headers: ResponseHeaders, body: string): HubError {
+  const cause = new HttpAnswer(status, headers, body);
+  const type = header(headers, 'content-type');
+  const encoding = header(headers, 'content-encoding');
+  if (encoding !== undefined && encoding !== 'identity') {
+    return new HubError(
+      'upstream_failed',
+      `${where} answered in the encoding "${encoding}", which was not asked for.`,
+      { cause },
+    );
+  }
+  if (type?.includes('html') || /^\s*<(!doctype|html)/i.test(body)) {
+    return new HubError(
+      'upstream_failed',
+      `${where} answered with a web page. Is this the address of its MCP endpoint?`,
+      { cause },
+    );
+  }
+  if (body === '')
+    return new HubError('upstream_failed', `${where} answered ${status} without the answer to the request.`, { cause });
+  return new HubError(
+    'upstream_failed',
+    `${where} answered ${status} with something that is not the answer to the request: ${bodyText(body, type)}`,
+    { cause },
+  );
+}
+
+const refused = new Set(['ECONNREFUSED']);
+const unknownHost = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME', 'EAI_FAIL']);
+const noRoute = new Set(['EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES', 'EPERM']);
+const tooSlow = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
+const cut = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH']);
+const selfSigned = new Set(['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN']);
+const unknownIssuer = new Set([
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+]);
+
+/**
+ * The failure of a request that got no (complete) answer: connection, name, certificate. `where` is the address without
+ * credentials and query, `setting` what of the settings it comes from.
+ */
+export function connectionError(where: string, error: unknown, setting = '"url"'): HubError {
+  // An address that is not allowed, told by the connector.
+  if (error instanceof HubError) return error;
+  // undici gives its parser's errors a name but not always a code.
+  const parserFailed = error instanceof Error && error.name === 'HTTPParserError';
+  const { code, text } = parserFailed ? { code: 'HPE_', text: error.message } : details(error);
+  const unreachable = whyUnreachable(code, setting);
+  const why = unreachable ?? (cut.has(code) ? 'the connection was closed before the answer was complete.' : `${text}.`);
+  return new HubError('upstream_unavailable', `Cannot reach ${where}: ${why}`, {
+    cause: error,
+    ...(unreachable !== undefined && { unreachable }),
+  });
+}
+
+/** Why no connection came about; undefined for what happens to one that is there, and for what is not known. */
+function whyUnreachable(code: string, setting: string): string | undefined {
+  if (refused.has(code)) return 'connection refused. Is the server running?';
+  if (unknownHost.has(code)) return `its host name is not known. Check the address in ${setting}, and the DNS.`;
+  if (noRoute.has(code)) return `there is no way to its host (${code}).`;
+  if (tooSlow.has(code))
+    return 'no connection within the time allowed. Is the address right, and not behind a firewall?';
+  if (selfSigned.has(code)) return 'its certificate is self-signed. Add the certificate with NODE_EXTRA_CA_CERTS.';
+  if (unknownIssuer.has(code))
+    return "its certificate's issuer is not known. Add the issuer's certificate with NODE_EXTRA_CA_CERTS.";
+  if (code === 'CERT_HAS_EXPIRED') return 'its certificate has expired.';
+  if (code === 'CERT_NOT_YET_VALID') return 'its certificate is not valid yet. Check the clock.';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'its certificate is for another host name.';
+  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'EPROTO')
+    return 'it does not speak TLS. Should the address begin with http://?';
+  if (code.startsWith('HPE_')) return 'it does not speak HTTP. Is the port right?';
+  return code.startsWith('ERR_TLS_') || code.startsWith('ERR_SSL_') || code.startsWith('CERT_')
+    ? `no secure connection comes about (${code}).`
+    : undefined;
+}
+
+/** The first useful code among an error, its parts (one per address tried) and its causes. */
+function details(error: unknown): { code: string; text: string } {
+  let text = errorText(error);
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; depth++) {
+    if ('code' in at && typeof at.code === 'string' && at.code !== '')
+      return { code: at.code, text: at.message || at.code };
+    text = at.message || text;
+    at = at instanceof AggregateError ? at.errors[0] : at.cause;
+  }
+  return { code: '', text };
+}
+
+/** One header's value; of several, all of them joined. */
+export function header(headers: ResponseHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
+}
+
+/** About 200 characters of an error's body: the message of a JSON error, or plain text; nothing of a web page. */
+function bodyText(body: string, type: string | undefined): string {
+  if (type?.includes('html')) return '';
+  return printable(jsonMessage(body) ?? body).slice(0, 200);
+}
+
+function jsonMessage(body: string): string | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(parsed)) return undefined;
+  const error = parsed['error'];
+  const candidates = [
+    isObject(error) ? error['message'] : undefined,
+    parsed['error_description'],
+    parsed['message'],
+    parsed['detail'],
+    error,
+  ];
+  return candidates.find((text) => typeof text === 'string');
+}
+
+/** What a server says is printed on terminals and pages: control characters and line breaks become blanks. */
+export function printable(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  return text.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
+}
+
+/** `Retry-After` in seconds or as a date, in milliseconds from now, as far as it is believed. */
+function retryAfter(headers: ResponseHeaders): number | undefined {
+  const value = header(headers, 'retry-after');
+  if (value === undefined) return undefined;
+  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), upstreamLimits.retryAfterMs) : undefined;
+}

@@ -1,0 +1,73 @@
+import type { Logger } from '../../core/logger.ts';
+import type { RemoteTransport, ServerSettings, UsableTransport } from '../../core/settings/types.ts';
+import type { Channel, ChannelEvents } from './channel.ts';
+import type { Credential } from './credential.ts';
+import type * as RemoteChannels from './remote-channels.ts';
+import type { Reaper } from './stdio/reaper.ts';
+import type { AddressPolicy } from './safe-address.ts';
+import type { InstallQueue } from './stdio/install-queue.ts';
+import { openLaunched } from './stdio/launched.ts';
+import { launcherOf } from './stdio/launcher.ts';
+import { openStdio } from './stdio/program.ts';
+
+export interface ChannelOpener {
+  /** The server's transport with its placeholders filled in. Throws HubError when it cannot be used. */
+  readonly expand: (server: ServerSettings) => UsableTransport;
+  /** Where the connections of a remote server may go. */
+  readonly addresses: (server: ServerSettings) => AddressPolicy;
+  /** What a remote server that people sign in to is authorized with; absent: only what its settings say. */
+  readonly credential?: (server: ServerSettings, transport: RemoteTransport) => Credential;
+  /** What children get of the hub's environment. */
+  readonly inheritedEnv: Readonly<Record<string, string>>;
+  readonly owner: string;
+  readonly reaper: Reaper;
+  /** The turns of launchers. */
+  readonly installs: InstallQueue;
+  readonly connectTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly userAgent: string;
+  /** Where a server's own words and what happens to its channel are written. */
+  readonly log: (server: ServerSettings) => Logger;
+}
+
+let remoteChannels: typeof RemoteChannels | undefined;
+
+/** Loads what the channel of this server takes. Before `openChannel`, each time: it is there already, as a rule. */
+export async function loadChannel({ transport }: ServerSettings): Promise<void> {
+  if (transport.type !== 'stdio') remoteChannels ??= await import('./remote-channels.ts');
+}
+
+function loaded(): typeof RemoteChannels {
+  if (!remoteChannels) throw new Error('A channel was opened before it was loaded');
+  return remoteChannels;
+}
+
+/**
+ * Opens the channel that a server's settings ask for; `loadChannel` comes first. Throws HubError when they cannot work.
+ */
+export function openChannel(server: ServerSettings, events: ChannelEvents, options: ChannelOpener): Channel {
+  const transport = options.expand(server);
+  const { name, maxMessageBytes } = server;
+  const log = options.log(server);
+  const { inheritedEnv, owner, reaper, installs, connectTimeoutMs, requestTimeoutMs, userAgent } = options;
+  const remote = { name, maxMessageBytes, log, connectTimeoutMs, userAgent, addresses: options.addresses(server) };
+  const signedIn = (transport: RemoteTransport) => ({ credential: options.credential?.(server, transport) });
+  switch (transport.type) {
+    case 'stdio': {
+      const program = { ...transport, name, maxMessageBytes, log, inheritedEnv, owner, reaper };
+      const launcher = launcherOf(transport.command, transport.args);
+      return launcher ? openLaunched(launcher, { ...program, installs }, events) : openStdio(program, events);
+    }
+    case 'streamable-http':
+      return loaded().openStreamableHttp({ ...transport, ...remote, ...signedIn(transport) }, events);
+    case 'sse':
+      return loaded().openLegacySse({ ...transport, ...remote, ...signedIn(transport) }, events);
+    case 'auto':
+      return loaded().openRemote({ ...transport, ...remote, ...signedIn(transport) }, events);
+    case 'openapi':
+      return loaded().openOpenapi(
+        { ...remote, ...remote.addresses, config: transport, timeoutMs: server.timeoutMs ?? requestTimeoutMs },
+        events,
+      );
+  }
+}

@@ -1,0 +1,135 @@
+import { HubError } from '../../../core/errors.ts';
+import type { Logger } from '../../../core/logger.ts';
+import { upstreamLimits } from '../../limits.ts';
+import type { OpenapiConfig } from './config.ts';
+import type { CredentialSource } from './credentials.ts';
+import { openDeadline, unlessAborted } from './deadline.ts';
+import { checked, parseDocument } from './document.ts';
+import type { Answer, Credentials, HttpClient } from './http.ts';
+import { type Operation, type Operations, readOperations } from './operations.ts';
+import { type Document, own, ownText } from './pointer.ts';
+
+/** A document that was loaded: what it says of itself, its tools, and its operations by tool name. */
+export interface Api {
+  readonly title: string;
+  readonly version: string;
+  readonly description: string | undefined;
+  readonly operations: ReadonlyMap<string, Operation>;
+  /** The list of tools in pages, each tool as JSON text. */
+  readonly pages: readonly (readonly string[])[];
+}
+
+interface Loading {
+  readonly name: string;
+  readonly config: OpenapiConfig;
+  readonly http: HttpClient;
+  /** For fetching the document, and for what the tools need not ask for. */
+  readonly documentCredentials: CredentialSource;
+  readonly credentials: CredentialSource;
+  readonly timeoutMs: number;
+  readonly log: Logger;
+}
+
+/**
+ * Loads the document of a server. Throws HubError with what is wrong with it; parts that cannot be used are left out
+ * and logged.
+ */
+export async function loadApi(loading: Loading): Promise<Api> {
+  const { name, config, credentials, log } = loading;
+  const { source, servers, media } = config;
+  const startedAt = performance.now();
+  const document = 'url' in source ? await fetchDocument(loading, source.url) : inlineDocument(name, source.schema);
+  const documentUrl = 'url' in source ? source.url : undefined;
+  const found = await readOperations(document, { documentUrl, supplied: credentials.supplied, servers, media });
+  report(found, name, log);
+  const info = own(document, 'info');
+  const tools = [...found.byName.values()].map(({ tool }) => tool);
+  log.debug('OpenAPI document loaded', { tools: tools.length, ms: Math.round(performance.now() - startedAt) });
+  return {
+    title: ownText(info, 'title')?.slice(0, 200) ?? name,
+    version: ownText(info, 'version')?.slice(0, 100) ?? '0',
+    description: ownText(info, 'description')?.slice(0, upstreamLimits.openapiDescriptionChars),
+    operations: found.byName,
+    pages: pagesOf(tools),
+  };
+}
+
+/**
+ * Sends with the credentials of a source, once more with others when they are refused with 401. A signal ends the
+ * waiting for a token, not the fetching of it: others wait for the same one.
+ */
+export async function sendAuthorized(
+  source: CredentialSource,
+  signal: AbortSignal,
+  send: (credentials: Credentials) => Promise<Answer>,
+): Promise<Answer> {
+  const first = await unlessAborted(source.current(), signal);
+  const answer = await send(first);
+  if (answer.status !== 401) return answer;
+  const second = await unlessAborted(source.renew(first), signal);
+  return second === undefined ? answer : send(second);
+}
+
+async function fetchDocument({ name, http, documentCredentials, timeoutMs }: Loading, url: URL): Promise<Document> {
+  // Without its query, which may hold a key.
+  const shown = `${url.origin}${url.pathname}`;
+  const late = `Fetching the OpenAPI document of server "${name}" from ${shown} took longer than ${timeoutMs} ms.`;
+  const deadline = openDeadline(timeoutMs, late);
+  const { signal } = deadline;
+  const accept = 'application/json, application/yaml, application/x-yaml, text/yaml, */*';
+  const request = { method: 'GET', url, headers: { accept }, cookies: [], body: undefined };
+  const common = {
+    request,
+    maxBytes: upstreamLimits.openapiDocumentBytes,
+    redirects: upstreamLimits.openapiRedirects,
+    signal,
+  };
+  try {
+    const answer = await sendAuthorized(documentCredentials, signal, (credentials) =>
+      http.send({ ...common, credentials }),
+    );
+    if (answer.status === 200) return parseDocument(answer.bytes.toString(), shown);
+    const advice =
+      answer.status === 401 || answer.status === 403 ? ' Give it credentials with "openapi.specSecurity".' : '';
+    throw new HubError(
+      'upstream_failed',
+      `Cannot fetch the OpenAPI document of server "${name}" from ${shown}: HTTP ${answer.status}.${advice}`,
+    );
+  } finally {
+    deadline.done();
+  }
+}
+
+function inlineDocument(name: string, schema: unknown): Document {
+  const source = `"openapi.schema" of server "${name}"`;
+  return typeof schema === 'string' ? parseDocument(schema, source) : checked(schema, source);
+}
+
+function report({ byName, problems, unused }: Operations, name: string, log: Logger): void {
+  if (unused.length > 0)
+    log.warn('"openapi.mediaTypes" does not fit the OpenAPI document', { count: unused.length, first: unused[0] });
+  const [first] = problems;
+  if (first === undefined) return;
+  if (byName.size === 0)
+    throw new HubError(
+      'misconfigured',
+      `The OpenAPI document of server "${name}" has no operation that can be used: ${first}.`,
+    );
+  log.warn('parts of the OpenAPI document were left out', { count: problems.length, first });
+}
+
+function pagesOf(tools: readonly string[]): string[][] {
+  let page: string[] = [];
+  const pages = [page];
+  let size = 0;
+  for (const tool of tools) {
+    if (page.length > 0 && size + tool.length > upstreamLimits.openapiPageBytes) {
+      page = [];
+      pages.push(page);
+      size = 0;
+    }
+    page.push(tool);
+    size += tool.length;
+  }
+  return pages;
+}

@@ -1,0 +1,126 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+
+import { isObject } from '../../../core/protocol/rpc.ts';
+import { upstreamLimits } from '../../limits.ts';
+import { type Body, chooseBody, sameType } from './body.ts';
+import type { MediaChoice } from './config.ts';
+import { isVersion30 } from './document.ts';
+import { argumentNames, toolNames } from './names.ts';
+import { type Parameter, parametersOf, type Supplied } from './parameters.ts';
+import { type Document, entriesOf, own, ownText, resolved } from './pointer.ts';
+import { openSchemas } from './schema.ts';
+import { baseUrl, type ServerChoice } from './servers.ts';
+import { describeTool } from './tool.ts';
+
+/** One operation of the document, ready to be called. */
+export interface Operation {
+  readonly name: string;
+  /** The tool as it is listed, as JSON text. */
+  readonly tool: string;
+  /** Upper case. */
+  readonly method: string;
+  /** The template: `/users/{id}`. */
+  readonly path: string;
+  readonly base: URL;
+  readonly parameters: readonly Parameter[];
+  readonly body: Body | undefined;
+}
+
+/**
+ * What became of a document. `problems` says, in words, what of it was left out, and `unused` what of the operator's
+ * `mediaTypes` does not fit it.
+ */
+export interface Operations {
+  readonly byName: ReadonlyMap<string, Operation>;
+  readonly problems: readonly string[];
+  readonly unused: readonly string[];
+}
+
+interface Found {
+  readonly method: string;
+  readonly path: string;
+  readonly item: Record<string, unknown>;
+  readonly operation: Record<string, unknown>;
+  readonly operationId: string | undefined;
+}
+
+const noAddress =
+  'its "servers" are relative, in a document without an address of its own, or have a variable without a value. ' +
+  'Set "openapi.baseUrl" or "openapi.serverVariables"';
+
+const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
+
+/** What is known of an API besides its document. */
+export interface Reading {
+  /** Undefined for a document that stands in the settings. */
+  readonly documentUrl: URL | undefined;
+  readonly supplied: Supplied;
+  readonly servers: ServerChoice;
+  readonly media: MediaChoice;
+}
+
+/** Every operation of a document as a tool. Lets other work go on between them: a document may have thousands. */
+export async function readOperations(
+  document: Document,
+  { documentUrl, supplied, servers, media }: Reading,
+): Promise<Operations> {
+  const problems: string[] = [];
+  const unused: string[] = [];
+  const found = findOperations(document, problems);
+  const names = toolNames(found);
+  const schemas = openSchemas(document, isVersion30(document));
+  const byName = new Map<string, Operation>();
+  let breathedAt = performance.now();
+  for (const [index, { method, path, item, operation }] of found.entries()) {
+    if (performance.now() - breathedAt > 10) {
+      await breathe();
+      breathedAt = performance.now();
+    }
+    const label = `${method.toUpperCase()} ${path}`;
+    const listed = own(operation, 'servers') ?? own(item, 'servers') ?? own(document, 'servers');
+    const base = baseUrl(listed, documentUrl, servers);
+    if (base === undefined) {
+      problems.push(`${label} has no server address: ${noAddress}`);
+      continue;
+    }
+    const name = names[index] ?? '';
+    const wanted = own(media.byTool, name);
+    const preferred = [wanted, media.preferred].filter((type) => typeof type === 'string');
+    const body = chooseBody(document, own(operation, 'requestBody'), preferred);
+    if (typeof wanted === 'string' && (body === undefined || !sameType(body.mediaType, wanted)))
+      unused.push(`${name} does not take ${wanted}`);
+    const declared = parametersOf(document, path, [own(item, 'parameters'), own(operation, 'parameters')], supplied);
+    if (declared === undefined) {
+      problems.push(`${label} has a parameter that could not be read`);
+      continue;
+    }
+    const keys = argumentNames(declared, body !== undefined);
+    const parameters = declared.map((parameter, at) => ({ ...parameter, key: keys[at] ?? parameter.name }));
+    const tool = describeTool({ name, method, path, operation, parameters, body, schemas });
+    byName.set(name, { name, tool: JSON.stringify(tool), method: method.toUpperCase(), path, base, parameters, body });
+  }
+  for (const name of Object.keys(media.byTool)) if (!names.includes(name)) unused.push(`there is no tool ${name}`);
+  problems.push(...[...schemas.unresolved].map((reference) => `${reference.slice(0, 200)} was not followed`));
+  return { byName, problems, unused };
+}
+
+function findOperations(document: Document, problems: string[]): Found[] {
+  const found: Found[] = [];
+  for (const [path, source] of entriesOf(own(document, 'paths'))) {
+    const item = resolved(document, source);
+    if (item === undefined || !path.startsWith('/')) {
+      if (!path.startsWith('x-')) problems.push(`${path} is not a path of this document`);
+      continue;
+    }
+    for (const method of methods) {
+      const operation = own(item, method);
+      if (!isObject(operation)) continue;
+      found.push({ method, path, item, operation, operationId: ownText(operation, 'operationId') });
+    }
+  }
+  if (found.length <= upstreamLimits.openapiOperations) return found;
+  problems.push(
+    `${found.length - upstreamLimits.openapiOperations} operations are beyond the limit of ${upstreamLimits.openapiOperations}`,
+  );
+  return found.slice(0, upstreamLimits.openapiOperations);
+}

@@ -1,0 +1,109 @@
+import type { ToolArguments } from '../../../core/arguments/tool.ts';
+import { HubError } from '../../../core/errors.ts';
+import { memberText } from '../../../core/json/text.ts';
+import type { Logger } from '../../../core/logger.ts';
+import {
+  errorResponseText,
+  isObject,
+  resultText,
+  rpcErrors,
+  type RpcMessage,
+  toRpcError,
+} from '../../../core/protocol/rpc.ts';
+import { upstreamLimits } from '../../limits.ts';
+import { type Api, sendAuthorized } from './api.ts';
+import type { CredentialSource } from './credentials.ts';
+import type { HttpClient } from './http.ts';
+import { buildRequest } from './request.ts';
+import { refusedResult, resultOf } from './result.ts';
+
+/** What it takes to answer requests in place of a tool server. */
+export interface Serving {
+  readonly name: string;
+  readonly api: Api;
+  readonly http: HttpClient;
+  readonly credentials: CredentialSource;
+  readonly toolArguments: ToolArguments;
+  readonly maxMessageBytes: number;
+  readonly log: Logger;
+}
+
+/** Session-era revisions: what this server says is the same in all of them. */
+const revisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+
+const refusedAddress =
+  'The API was not called: it is at an address that this server may not connect to. Its owner and admins see more in the log.';
+
+/** Failures of a call that its caller can correct: they are the result of the tool. */
+const mendable = new Set(['invalid_input', 'forbidden', 'too_large']);
+
+/**
+ * The answer to one request, both as JSON-RPC text. Throws HubError when the API could not be reached or did not
+ * answer.
+ */
+export async function answerTo(serving: Serving, text: string, signal: AbortSignal): Promise<string> {
+  const { method, params } = JSON.parse(text) as RpcMessage;
+  const id = memberText(text, 'id') ?? 'null';
+  try {
+    switch (method) {
+      case 'initialize':
+        return resultText(id, JSON.stringify(greeting(serving, params)));
+      case 'ping':
+        return resultText(id, '{}');
+      case 'tools/list':
+        return resultText(id, page(serving.api, params));
+      case 'tools/call':
+        return await call(serving, id, memberText(text, 'params') ?? '{}', signal);
+      default:
+        return errorResponseText(id, rpcErrors.methodNotFound, `Method not found: ${String(method)}`);
+    }
+  } catch (error) {
+    if (!(error instanceof HubError) || error.code !== 'not_found') throw error;
+    const { code, message } = toRpcError(error);
+    return errorResponseText(id, code, message);
+  }
+}
+
+function greeting({ name, api: { title, version, description } }: Serving, params: unknown): unknown {
+  const asked = isObject(params) ? revisions.find((revision) => revision === params['protocolVersion']) : undefined;
+  return {
+    protocolVersion: asked ?? revisions[0],
+    capabilities: { tools: {} },
+    serverInfo: { name, title, version },
+    ...(description !== undefined && { instructions: description }),
+  };
+}
+
+function page({ pages }: Api, params: unknown): string {
+  const cursor = isObject(params) ? params['cursor'] : undefined;
+  const index = cursor === undefined ? 0 : Number(cursor);
+  const tools = pages[index];
+  if (tools === undefined) throw new HubError('not_found', 'This cursor is not one of this list.');
+  return `{"tools":[${tools.join(',')}]${index + 1 < pages.length ? `,"nextCursor":"${index + 1}"` : ''}}`;
+}
+
+async function call(serving: Serving, id: string, params: string, signal: AbortSignal): Promise<string> {
+  const { api, http, credentials, toolArguments, maxMessageBytes, log } = serving;
+  const tool: unknown = JSON.parse(memberText(params, 'name') ?? 'null');
+  const operation = typeof tool === 'string' ? api.operations.get(tool) : undefined;
+  if (operation === undefined) throw new HubError('not_found', `Unknown tool: ${String(tool).slice(0, 200)}`);
+  const given = memberText(params, 'arguments') ?? '{}';
+  try {
+    if (!given.startsWith('{')) throw new HubError('invalid_input', 'The arguments of a tool must be an object.');
+    const request = buildRequest(operation, given, { supplied: credentials.supplied, toolArguments });
+    const common = { request, maxBytes: maxMessageBytes, redirects: upstreamLimits.openapiRedirects, signal };
+    const answer = await sendAuthorized(credentials, signal, (chosen) => http.send({ ...common, credentials: chosen }));
+    const reply = resultText(
+      id,
+      resultOf(operation.method, answer, (shown) => credentials.hide(shown)),
+    );
+    if (Buffer.byteLength(reply) <= maxMessageBytes) return reply;
+    throw new HubError('too_large', `The answer makes a message of more than ${maxMessageBytes} bytes. Ask for less.`);
+  } catch (error) {
+    if (!(error instanceof HubError) || !mendable.has(error.code)) throw error;
+    if (error.code !== 'forbidden') return resultText(id, refusedResult(error.message));
+    // It names a host inside the network, which is not for every caller.
+    log.warn('call refused', { tool: String(tool), error: error.message });
+    return resultText(id, refusedResult(refusedAddress));
+  }
+}

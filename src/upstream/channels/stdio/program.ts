@@ -1,0 +1,344 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { HubError, errorText } from '../../../core/errors.ts';
+import type { Logger } from '../../../core/logger.ts';
+import { largeWork } from '../../../core/turn-budget.ts';
+import { withTimeout } from '../../../core/with-timeout.ts';
+import { upstreamLimits } from '../../limits.ts';
+import { ThrottledReader } from '../throttled-reader.ts';
+import type { Channel, ChannelEvents } from '../channel.ts';
+import { childEnv } from './child-env.ts';
+import { deadChannel } from '../dead-channel.ts';
+import { type Lines, lineSplitter } from './lines.ts';
+import { eachLargeMessage, eachMessage, type MessageSink } from '../messages.ts';
+import { LineBudget, createLogRateLimiter } from './log-rate-limiter.ts';
+import { answeredId, oversizeError } from '../oversize.ts';
+import { endGroup } from './process-group.ts';
+import type { Reaper } from './reaper.ts';
+import { exitError, hungUpError, lastWords, startError } from './errors.ts';
+
+export interface StdioOptions {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  /** What the operator wrote for this server, `${VAR}` already expanded. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What it gets of the hub's own environment: `inheritableEnv`. */
+  readonly inheritedEnv: Readonly<Record<string, string>>;
+  readonly cwd: string | undefined;
+  readonly maxMessageBytes: number;
+  /** The log of `server:<name>`. */
+  readonly log: Logger;
+  /** `ownerMark` of this hub. */
+  readonly owner: string;
+  readonly reaper: Reaper;
+  /** `installMark` of a launcher. */
+  readonly installMark?: string | undefined;
+  /** Set for a child that is a launcher. */
+  readonly launching?: Launching | undefined;
+}
+
+/** What a child that is a launcher (`npx`) is asked, and told, by the channel to it. */
+export interface Launching {
+  /** It must not be signalled now. */
+  readonly isInstalling: boolean;
+  /** `end` ends the whole group; `letGo` takes the child off the event loop. */
+  spawned(group: number, end: () => Promise<void>, letGo: () => void): void;
+  /** A line on stderr. */
+  line(text: string): void;
+  /** It sent a message: only the package's own program does. */
+  spoke(): void;
+  exited(): void;
+  /** The channel is closed: the installer goes on, and what it starts is ended. */
+  leave(): void;
+}
+
+/**
+ * Starts a server as a child process and speaks newline-delimited JSON-RPC with it (MCP, Transports, stdio). It leads a
+ * process group of its own, so that what it starts (`npx` and `uvx` fork) ends with it. stderr goes to the log; stdout
+ * lines that are no messages are logged and do no harm.
+ */
+export function openStdio(options: StdioOptions, events: ChannelEvents): Channel {
+  let child: ChildProcessWithoutNullStreams;
+  try {
+    child = spawn(options.command, options.args, {
+      ...(options.cwd !== undefined && { cwd: options.cwd }),
+      env: childEnv(options.inheritedEnv, options.env, options.owner, options.installMark),
+      detached: process.platform !== 'win32',
+      stdio: ['pipe', 'pipe', 'pipe'],
+      windowsHide: true,
+    });
+  } catch (error) {
+    return deadChannel(options.name, Promise.resolve(startError(options, error)), events);
+  }
+  const { pid } = child;
+  if (pid === undefined) {
+    const reason = new Promise<HubError>((resolve) => {
+      child.once('error', (error) => resolve(startError(options, error)));
+    });
+    return deadChannel(options.name, reason, events);
+  }
+  return childChannel(child, pid, options, events);
+}
+
+function childChannel(
+  child: ChildProcessWithoutNullStreams,
+  pid: number,
+  options: StdioOptions,
+  events: ChannelEvents,
+): Channel {
+  const { name, log, reaper, launching } = options;
+  /** `open` until it died (`dead`, reported) or was told to end (`closing`, nothing is reported any more). */
+  let state: 'open' | 'closing' | 'dead' = 'open';
+  let ending: Promise<void> | undefined;
+  let closing: Promise<void> | undefined;
+  reaper.add(pid);
+  const writer = batchWriter(child.stdin);
+  const output = readOutput(child, options, {
+    ...events,
+    message(message, text) {
+      launching?.spoke();
+      return state !== 'open' || events.message(message, text);
+    },
+    large: (answer) => state !== 'open' || events.large(answer),
+    failed(id, error) {
+      if (state === 'open') events.failed(id, error, false);
+    },
+  });
+
+  function die(error: HubError): void {
+    if (state !== 'open') return;
+    state = 'dead';
+    events.closed(error);
+  }
+
+  /** Ends the whole group. Only the first call has an effect. */
+  function end(): Promise<void> {
+    ending ??= endGroup(pid, upstreamLimits.killAfterMs).finally(() => reaper.remove(pid));
+    return ending;
+  }
+
+  launching?.spawned(pid, end, () => letGo(child));
+
+  const gone = new Promise<void>((resolve) => {
+    child.once('exit', (code, signal) => {
+      void end();
+      output.hurry();
+      const finish = (): void => {
+        clearTimeout(timeouts);
+        output.end();
+        die(exitError(name, code, signal, output.lastWords()));
+        launching?.exited();
+        for (const stream of child.stdio) stream?.destroy();
+        resolve();
+      };
+      // Its last answers may still be in the pipe; `close` comes when they were read, unless a grandchild holds the
+      // pipe. After a pause of the hub itself what is in the pipe by now is read between the two.
+      const timeouts = setTimeout(() => setImmediate(finish), upstreamLimits.lastOutputMs);
+      child.once('close', finish);
+    });
+  });
+
+  /** A child that closed its pipes but still runs: if it does not end by itself now, it is ended. */
+  function hungUp(what: string): void {
+    if (state !== 'open' || child.exitCode !== null || child.signalCode !== null || launching?.isInstalling) return;
+    const timeouts = setTimeout(() => {
+      die(hungUpError(name, what, output.lastWords()));
+      void end();
+    }, upstreamLimits.hangUpMs);
+    void gone.then(() => clearTimeout(timeouts));
+  }
+  child.stdin.on('error', () => hungUp('stdin'));
+  child.stdout.on('end', () => hungUp('stdout'));
+  child.stdout.on('error', () => hungUp('stdout'));
+  // After a successful start this is only a signal that could not be sent.
+  child.on('error', (error) => log.debug(`child process: ${errorText(error)}`));
+
+  async function stop(): Promise<void> {
+    writer.end();
+    if (launching?.isInstalling) return launching.leave();
+    await withTimeout(gone, upstreamLimits.stdinGraceMs);
+    await end();
+    await withTimeout(gone, upstreamLimits.lastOutputMs * 2);
+    for (const stream of child.stdio) stream?.destroy();
+  }
+
+  return {
+    send(text) {
+      if (state !== 'open') throw new HubError('upstream_unavailable', `Server "${name}" is not running.`);
+      if (writer.backlog + text.length > upstreamLimits.upstreamBacklogBytes) {
+        throw new HubError(
+          'upstream_unavailable',
+          `Server "${name}" does not read its input: too much is waiting for it. Try again later.`,
+        );
+      }
+      writer.write(text);
+    },
+    abandon() {},
+    ready() {},
+    forgetSession() {},
+    close() {
+      if (state === 'open') state = 'closing';
+      closing ??= stop();
+      return closing;
+    },
+  };
+}
+
+/** Keeps no process alive for the sake of this child. */
+function letGo(child: ChildProcessWithoutNullStreams): void {
+  child.unref();
+  for (const stream of child.stdio)
+    if (stream && 'unref' in stream && typeof stream.unref === 'function') stream.unref();
+}
+
+interface Output {
+  /** The child has ended: what is left in its pipes is read without pauses. */
+  hurry(): void;
+  /** Takes what is left of both streams as complete. */
+  end(): void;
+  /** What the child last wrote to stderr, as the end of a sentence. */
+  lastWords(): string;
+}
+
+/**
+ * Reads both output streams of a child: messages and oversize answers become events, everything else goes to the log.
+ */
+function readOutput(
+  child: ChildProcessWithoutNullStreams,
+  { name, log, maxMessageBytes, launching }: StdioOptions,
+  events: ChannelEvents,
+): Output {
+  const words = lastWords();
+  let unasked = 0;
+  let stderrLines = 0;
+  const sink: MessageSink = {
+    message(message, text) {
+      const isAwaited = events.message(message, text);
+      if (message.method !== undefined || !isAwaited) unasked++;
+    },
+    large(answer) {
+      if (!events.large(answer)) unasked++;
+    },
+  };
+  const budgets = budgetsOf(log);
+  const stderrLimiter = createLogRateLimiter((line) => log.info(line), budgets.stderr);
+  const stdoutLimiter = createLogRateLimiter((line) => log.debug(`stdout is not JSON: ${line}`), budgets.stdout);
+  const stdout = lineSplitter(maxMessageBytes, {
+    line(text) {
+      if (mayBeJson(text) && eachMessage(text, sink)) return;
+      unasked++;
+      stdoutLimiter.add(text);
+    },
+    large(message) {
+      if (eachLargeMessage(message, sink)) return;
+      unasked++;
+      stdoutLimiter.add(`${message.head}…`);
+    },
+    tooLong(line) {
+      const error = oversizeError(name, line, maxMessageBytes);
+      const id = answeredId(line);
+      if (id === undefined) log.warn(`A message was left out: ${error.message}`);
+      else events.failed(id, error, false);
+    },
+  });
+  const heard = (line: string): void => {
+    stderrLines++;
+    if (launching) launching.line(line);
+    else if (stderrLines === 1) events.progress?.({ phase: 'handshake' });
+    words.add(line);
+    stderrLimiter.add(line);
+  };
+  const stderr = lineSplitter(upstreamLimits.stderrLineBytes, {
+    line: heard,
+    tooLong: ({ head, bytes }) => heard(`${head}… (a line of ${bytes} bytes)`),
+  });
+  const readers = [
+    readThrottled(child.stdout, stdout, () => unasked),
+    readThrottled(child.stderr, stderr, () => stderrLines),
+  ];
+  child.stderr.on('error', (error) => log.debug(`stderr cannot be read: ${errorText(error)}`));
+  return {
+    hurry() {
+      for (const reader of readers) reader.end();
+    },
+    end() {
+      for (const reader of readers) reader.end();
+      stdout.end();
+      stderr.end();
+      stdoutLimiter.end();
+      stderrLimiter.end();
+    },
+    lastWords: () => words.text(),
+  };
+}
+
+/** What the programs that are started one after the other for one server may write to its log. */
+const budgets = new WeakMap<Logger, Readonly<Record<'stdout' | 'stderr', LineBudget>>>();
+
+function budgetsOf(log: Logger) {
+  const own = budgets.get(log) ?? { stdout: new LineBudget(), stderr: new LineBudget() };
+  budgets.set(log, own);
+  return own;
+}
+
+/** Most lines that are no messages are recognised by the first character, without the cost of a failed parse. */
+function mayBeJson(line: string): boolean {
+  const first = line.charCodeAt(0);
+  return first === 0x7b || first === 0x5b || first === 0x20 || first === 0x09;
+}
+
+/**
+ * Writes lines. The first one of a turn of the event loop leaves at once, those that follow in the same turn leave
+ * together at its end: one system call for many calls in flight, no delay for a single one.
+ */
+function batchWriter(stdin: ChildProcessWithoutNullStreams['stdin']) {
+  let batch = '';
+  let scheduled = false;
+
+  function flush(): void {
+    scheduled = false;
+    if (batch === '') return;
+    const text = batch;
+    batch = '';
+    stdin.write(text);
+  }
+
+  return {
+    /** Characters that the child has not taken yet. */
+    get backlog(): number {
+      return batch.length + stdin.writableLength;
+    },
+    write(line: string): void {
+      if (scheduled) {
+        batch += `${line}\n`;
+        return;
+      }
+      scheduled = true;
+      setImmediate(flush);
+      stdin.write(`${line}\n`);
+    },
+    end(): void {
+      flush();
+      stdin.end();
+    },
+  };
+}
+
+/** `unasked` counts what was read of it that answers nothing. */
+function readThrottled(stream: Readable, lines: Lines, unasked: () => number): ThrottledReader {
+  const reader = new ThrottledReader({
+    read: (chunk) => lines.push(chunk),
+    unasked,
+    pause: () => stream.pause(),
+    resume: () => stream.resume(),
+  });
+  stream.on('data', (chunk: Buffer) => {
+    reader.push(chunk);
+    if (!lines.isLarge || !largeWork.isSpent || stream.isPaused()) return;
+    stream.pause();
+    largeWork.later(() => stream.resume());
+  });
+  return reader;
+}

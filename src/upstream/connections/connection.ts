@@ -1,0 +1,437 @@
+import { randomInt } from 'node:crypto';
+import type { ItemKind, Offer } from '../../core/catalogue.ts';
+import { errorText, HubError, reworded } from '../../core/errors.ts';
+import { coreLimits } from '../../core/limits.ts';
+import type { Logger } from '../../core/logger.ts';
+import { paramHeaderValues } from '../../core/arguments/headers.ts';
+import type { ServerSettings } from '../../core/settings/types.ts';
+import type { RequestFacts } from '../../core/protocol/stateless.ts';
+import type { StartProgress } from '../channels/channel.ts';
+import type { ConnectionOptions } from './options.ts';
+import { type ConnectionStatus, StatusTracker } from './status.ts';
+import { SignInRequired } from '../channels/credential.ts';
+import { upstreamLimits } from '../limits.ts';
+import { ServerRequestHistory } from './link/server-request-history.ts';
+import { createEnvelope } from './link/envelope.ts';
+import { Eras, shortMemory } from './eras/era.ts';
+import { EraWatch } from './eras/watch.ts';
+import { Handshake } from './handshake.ts';
+import { createKeepAlive, type KeepAlive } from './keep-alive.ts';
+import { asHubError } from './as-hub-error.ts';
+import { Link } from './link/link.ts';
+import type { Listener } from './offer/listener.ts';
+import type { Answer, Exchange, RequestTimeouts } from './exchange.ts';
+import { readOneList } from './offer/read-offer.ts';
+import { createRelister, type Relister } from './offer/relister.ts';
+import { toolHeaders } from './offer/tool-headers.ts';
+import { cannotWatch, subscribing, Watches } from './offer/watches.ts';
+
+/** A call in which the server may ask its client something. */
+export interface AskableCall {
+  readonly tool: string;
+  /** As `Exchange.asker`. */
+  readonly asker: string | undefined;
+}
+
+/**
+ * The connection to one server, supervised alone: connecting → connected → disconnected → (back-off) connecting … until
+ * `stop`. Its failures do not affect other connections. Every request sent through it is answered or failed exactly
+ * once.
+ */
+export class Connection {
+  readonly server: ServerSettings;
+  /** In which tools the server asks clients something. */
+  readonly requestHistory: ServerRequestHistory;
+  readonly #options: ConnectionOptions;
+  readonly #log: Logger;
+  readonly #timeoutsOfRequests: RequestTimeouts;
+  readonly #relister: Relister;
+  readonly #keepAlive: KeepAlive;
+  readonly #watches: Watches;
+  readonly #eras: Eras;
+  readonly #eraWatch: EraWatch<Link>;
+  readonly #handshake: Handshake;
+  readonly #tracker: StatusTracker;
+  #offer: Offer | undefined;
+  /** The link of the current attempt or connection. What belongs to an earlier one is recognised by not being this. */
+  #link: Link | undefined;
+  /** The stream of changes of a server without sessions. */
+  #listener: Listener | undefined;
+  #retryTimer: NodeJS.Timeout | undefined;
+  /** The end of all links so far. Never rejects. */
+  #ended: Promise<void>;
+  /** Failures since the connection last held for `coreLimits.backOffResetMs`. */
+  #failures = 0;
+  /** Attempts in a row that ended because the server took too long. */
+  #timeouts = 0;
+  /** How long it was waited before the last attempt. */
+  #lastWaitMs = 0;
+  /** Ends an attempt whose program runs and does not connect. */
+  #startTimer: NodeJS.Timeout | undefined;
+  /** Why it failed last, until it is connected again. */
+  #lastError: HubError | undefined;
+  /** Grows with each attempt to connect. */
+  #attempt = 0;
+
+  constructor(options: ConnectionOptions) {
+    const { server, log } = options;
+    this.server = server;
+    this.requestHistory = options.requestHistory ?? new ServerRequestHistory();
+    this.#options = options;
+    this.#log = log;
+    const timeoutMs = server.timeoutMs ?? options.requestTimeoutMs;
+    this.#timeoutsOfRequests = {
+      timeoutMs,
+      resetOnProgress: server.resetTimeoutOnProgress,
+      maxTotalMs: server.maxTotalTimeoutMs ?? Math.max(upstreamLimits.callTotalMs, timeoutMs),
+    };
+    this.#tracker = new StatusTracker(server.name, options.changed);
+    this.#ended = options.after ?? Promise.resolve();
+    this.#watches = new Watches(log);
+    this.#eras = new Eras(server, options.eras ?? shortMemory());
+    this.#eraWatch = new EraWatch(server.name, this.#eras, {
+      isUp: (link) => link === this.#link && this.#tracker.now.kind === 'connected',
+      changed: (error) => this.#fail(error),
+    });
+    this.#relister = createRelister(log, (kind) => this.#readAgain(kind));
+    this.#handshake = new Handshake({
+      ...options,
+      eras: this.#eras,
+      negotiated: () => this.#progress({ phase: 'handshake', isRunning: true }),
+      listening: (listener) => (this.#listener = listener),
+      missed: (kind) => this.#relister.flag(kind),
+    });
+    this.#keepAlive = createKeepAlive(server, {
+      // A server at work may be too busy to answer a ping, and its answer will tell.
+      idle: () => this.#tracker.now.kind === 'connected' && this.#link?.inFlight === 0,
+      ping: async () => this.#link && this.#eraWatch.ping(this.#link),
+      lost: (error) => {
+        if (this.#tracker.now.kind === 'connected') this.#fail(asHubError(error, 'The server does not answer'));
+      },
+    });
+  }
+
+  get status(): ConnectionStatus {
+    return this.#tracker.now;
+  }
+
+  /** What the server offered when it was last listed; stays while the server is away. */
+  get offer(): Offer | undefined {
+    return this.#offer;
+  }
+
+  /** Requests that wait for their answer. */
+  get inFlight(): number {
+    return this.#link?.inFlight ?? 0;
+  }
+
+  /** Whether requests were given up that the server may still be at work on. */
+  get hasGivenUp(): boolean {
+    return this.#link?.hasGivenUp ?? false;
+  }
+
+  /**
+   * Whether a question in this call could not be told from one for a call that another client gave up, for as long as
+   * that counts (decisions/0035).
+   */
+  isContested({ tool, asker }: AskableCall): boolean {
+    return this.#link?.isContested(asker) === true && this.requestHistory.mayAsk(tool);
+  }
+
+  /** At least one client watches its resources. */
+  get isWatched(): boolean {
+    return this.#watches.uris.length > 0;
+  }
+
+  start(): void {
+    if (this.#tracker.now.kind === 'stopped') void this.#connect();
+  }
+
+  /** Ends the connection for good and waits for its child, if it has one. What was in flight fails. */
+  stop(): Promise<void> {
+    if (this.#tracker.now.kind !== 'stopped') {
+      clearTimeout(this.#retryTimer);
+      this.#tracker.set({ kind: 'stopped' });
+      this.#dropLink(new HubError('upstream_unavailable', `Server "${this.server.name}" was stopped.`));
+    }
+    return this.#ended;
+  }
+
+  /** Does not wait for the back-off to end, nor for a sign-in. */
+  retryNow(): void {
+    if (this.#tracker.now.kind === 'disconnected' || this.#tracker.now.kind === 'oauth_required') void this.#connect();
+  }
+
+  /** Connects again with the current credential, which is another one. Requests in flight fail. */
+  reconnect(): void {
+    if (this.#tracker.now.kind === 'stopped') return;
+    this.#dropLink(new HubError('upstream_unavailable', `Server "${this.server.name}" is connected anew.`));
+    void this.#connect();
+  }
+
+  /**
+   * Resolves once the server can be called; throws HubError `upstream_unavailable` or `oauth_required` when it is not
+   * connected and not about to be.
+   */
+  available(waitMs: number): Promise<void> {
+    return this.#tracker.available(waitMs);
+  }
+
+  /**
+   * The id for the next request: also its progress token, which is how progress finds its way back. It follows from no
+   * other, so that a server cannot answer a request that was not made yet, and it fits in 31 bits, because some servers
+   * keep 32 (decisions/0035).
+   */
+  takeId(): number {
+    let id;
+    do id = randomInt(1, 2 ** 31);
+    while (this.#link?.isTaken(id));
+    return id;
+  }
+
+  /**
+   * Sends a request; `params` is JSON text. `facts` is what a server without sessions is to know of it besides. Never
+   * throws: a failure comes through the exchange, possibly before this returns.
+   */
+  send(id: number, method: string, params: string | undefined, exchange: Exchange, facts: RequestFacts = {}): void {
+    if (this.#link) return this.#link.send(id, { method, params, facts }, exchange, this.#timeoutsOfRequests);
+    exchange.failed(new HubError('upstream_unavailable', `Server "${this.server.name}" is not connected.`));
+  }
+
+  /**
+   * The asker no longer waits: the server is told, and whatever it still answers is dropped. The exchange hears nothing
+   * more.
+   */
+  cancel(id: number, reason: string): void {
+    this.#link?.cancel(id, reason);
+  }
+
+  /**
+   * From now on the server tells of changes of this resource, through `unasked`, also after a reconnect. Throws
+   * HubError when the server refuses; a caller that was not refused calls `unwatch` once.
+   */
+  async watch(uri: string): Promise<void> {
+    const { about } = this.#offer ?? {};
+    if (about && !about.capabilities.includes('resources.subscribe')) throw cannotWatch(this.server.name);
+    await this.#watches.add(uri);
+  }
+
+  /** Asks something of the hub's own. Throws HubError when it is not connected or not answered. */
+  async ask(method: string, params: string | undefined, timeoutMs: number): Promise<Answer> {
+    if (!this.#link) throw new HubError('upstream_unavailable', `Server "${this.server.name}" is not connected.`);
+    return this.#link.ask(method, params, timeoutMs);
+  }
+
+  unwatch(uri: string): void {
+    this.#watches.remove(uri);
+  }
+
+  /**
+   * Sends a notification without parameters, unless the server is not connected, or speaks without sessions: then it
+   * does not accept notifications.
+   */
+  notify(method: string): void {
+    if (this.#tracker.now.kind === 'connected' && !this.#link?.isStateless) this.#link?.notify(method, undefined);
+  }
+
+  async #connect(): Promise<void> {
+    clearTimeout(this.#retryTimer);
+    const attempt = ++this.#attempt;
+    const current = (): boolean => attempt === this.#attempt && this.#tracker.now.kind === 'connecting';
+    this.#eras.begin();
+    const phase = this.server.transport.type === 'stdio' ? 'starting' : 'handshake';
+    this.#beginPhase({ phase, isWaiting: true });
+    await this.#ended;
+    const release = await this.#options.slots.take();
+    const startedAt = performance.now();
+    try {
+      if (!current()) return;
+      this.#progress({ phase });
+      await this.#options.load?.(this.server);
+      if (!current()) return;
+      const link = this.#openLink();
+      this.#link = link;
+      // Launchers have a queue of their own, so that the others do not wait behind them.
+      if (link.launched) release();
+      const offer = await this.#handshake.begin(link, await this.#deadline(link, startedAt));
+      if (!current()) return;
+      clearTimeout(this.#startTimer);
+      this.#timeouts = 0;
+      this.#offer = offer;
+      const tookMs = Math.round(performance.now() - startedAt);
+      this.#tracker.set({ kind: 'connected', sinceMs: Date.now(), tookMs });
+      this.#keepAlive.start();
+      this.#relister.start();
+      this.#watches.use(this.#listener ?? subscribing(link.ask));
+      this.#lastError = undefined;
+      this.#log.info('connected', { tools: offer.tools.length, ms: tookMs, mcp: offer.about.protocolVersion });
+    } catch (error) {
+      if (current()) this.#lost(asHubError(error, 'The connection failed'));
+    } finally {
+      release();
+    }
+  }
+
+  /** How long handshake and listing may take together: longer, each time that this was too short. */
+  get #timeoutMs(): number {
+    return this.#options.connectTimeoutMs * 2 ** Math.min(this.#timeouts, upstreamLimits.connectTimeoutDoublings);
+  }
+
+  /** On the clock of `performance.now()`. A server that is still being installed is not late. */
+  async #deadline(link: Link, startedAt: number): Promise<number> {
+    if (!link.launched) return startedAt + this.#timeoutMs;
+    const isRunning = await link.launched;
+    return performance.now() + this.#timeoutMs + (isRunning ? 0 : upstreamLimits.installMs);
+  }
+
+  /** What a launcher tells on the way to the program, and the program of itself. */
+  #progress(progress: StartProgress): void {
+    const { now } = this.#tracker;
+    if (now.kind !== 'connecting') return;
+    const link = this.#link;
+    if (link?.launched && progress.phase !== 'handshake') {
+      clearTimeout(this.#startTimer);
+      if (progress.isRunning)
+        this.#startTimer = setTimeout(() => link === this.#link && this.#tookTooLong(), this.#timeoutMs);
+    }
+    if (now.phase !== progress.phase || now.isWaiting !== (progress.isWaiting ?? false)) this.#beginPhase(progress);
+  }
+
+  #beginPhase({ phase, isWaiting = false }: StartProgress): void {
+    const attempts = this.#failures;
+    this.#tracker.set({
+      kind: 'connecting',
+      attempts,
+      phase,
+      phaseSince: Date.now(),
+      isWaiting,
+      error: this.#lastError,
+    });
+  }
+
+  #tookTooLong(): void {
+    const text = `Server "${this.server.name}" did not connect within ${this.#timeoutMs / 1_000} s after its program was started.`;
+    this.#lost(new HubError('timeout', text));
+  }
+
+  #openLink(): Link {
+    const { open } = this.#options;
+    const link: Link = new Link({
+      server: this.server,
+      open,
+      log: this.#log,
+      takeId: () => this.takeId(),
+      lost: (error) => {
+        if (link === this.#link) this.#lost(error);
+      },
+      doubted: () => void this.#eraWatch.doubt(link),
+      refreshTools: () => this.#readAgain('tools'),
+      envelope: createEnvelope(this.#options.version, (tool, args) => {
+        const tools = this.#options.knownTools?.() ?? this.#offer?.tools ?? [];
+        const headers = toolHeaders(tools).get(tool);
+        return headers ? paramHeaderValues(headers, args) : [];
+      }),
+      progress: (progress) => {
+        if (link === this.#link) this.#progress(progress);
+      },
+      listChanged: (kind) => {
+        if (link === this.#link && this.#options.lists !== false) this.#relister.flag(kind);
+      },
+      unasked: (method, message, text) => this.#options.unasked?.(method, message, text),
+      renewSession: () => this.#renewSession(link),
+      requestHistory: this.requestHistory,
+      clean: this.#options.clean ?? ((text) => text),
+      home: this.#options.home,
+    });
+    return link;
+  }
+
+  async #renewSession(link: Link): Promise<void> {
+    this.#log.info('session lost; initializing again');
+    try {
+      const offer = await this.#handshake.again(link, this.#options.connectTimeoutMs);
+      if (link !== this.#link) return;
+      this.#offer = offer;
+      this.#watches.use(subscribing(link.ask));
+      this.#options.changed();
+    } catch (error) {
+      const failure = asHubError(error, 'The session could not be renewed');
+      if (link === this.#link && this.#tracker.now.kind === 'connected') this.#fail(failure);
+      throw failure;
+    }
+  }
+
+  /** Reads one list again, keeps what came back, and says so. */
+  async #readAgain(kind: ItemKind): Promise<void> {
+    const link = this.#link;
+    if (!link) return;
+    const { items, hint } = await readOneList(link, kind, this.#log, this.#options.requestTimeoutMs);
+    if (link !== this.#link || !this.#offer) return;
+    this.#offer = { ...this.#offer, [kind]: items, ...(hint && { hints: { ...this.#offer.hints, [kind]: hint } }) };
+    this.#options.changed();
+  }
+
+  /** An attempt, or a connection, came to its end by itself. */
+  #lost(failure: HubError): void {
+    if (this.#tracker.now.kind === 'connecting') {
+      if (this.#eras.startAgain(failure)) {
+        this.#log.debug('ended at a question it may not know; started once more', { error: failure.message });
+        this.#dropLink(failure);
+        return void this.#connect();
+      }
+      this.#eras.failed(failure);
+    }
+    this.#fail(failure);
+  }
+
+  #fail(failure: HubError): void {
+    const error = reworded(failure, this.#options.clean?.(failure.message) ?? failure.message);
+    const held = this.#tracker.now.kind === 'connected' ? Date.now() - this.#tracker.now.sinceMs : 0;
+    const failures = held > coreLimits.backOffResetMs ? 1 : this.#failures + 1;
+    this.#failures = failures;
+    if (failure.code === 'timeout' && this.#tracker.now.kind === 'connecting') this.#timeouts++;
+    if (failure.cause instanceof SignInRequired) {
+      this.#tracker.set({ kind: 'oauth_required', error, attempts: failures });
+      return this.#dropLink(error);
+    }
+    const waitMs = this.#waitMs(failures);
+    this.#lastWaitMs = waitMs;
+    this.#tracker.set({ kind: 'disconnected', error, attempts: failures, nextRetryAt: Date.now() + waitMs });
+    // The failure of a server that stays unreachable is logged once: the same reason repeated would hide the messages
+    // of other servers.
+    const level = error.message === this.#lastError?.message ? 'debug' : 'warn';
+    this.#lastError = error;
+    this.#log[level]('disconnected', { error: error.message, attempts: failures, retryInMs: waitMs });
+    this.#retryTimer = setTimeout(() => void this.#connect(), waitMs);
+    this.#dropLink(error);
+  }
+
+  /** Twice as long with each failure, and never shorter than the last time, up to the longest. */
+  #waitMs(failures: number): number {
+    const most =
+      this.server.transport.type === 'stdio' ? upstreamLimits.backOffProgramMaxMs : upstreamLimits.backOffMaxMs;
+    const longest = Math.min(most, upstreamLimits.backOffFirstMs * 2 ** Math.min(failures - 1, 20));
+    const wait = Math.round(longest * (0.5 + Math.random() / 2));
+    return failures === 1 ? wait : Math.max(wait, this.#lastWaitMs);
+  }
+
+  #dropLink(why: HubError): void {
+    clearTimeout(this.#startTimer);
+    this.#relister.stop();
+    this.#keepAlive.stop();
+    this.#watches.use(undefined);
+    this.#listener?.stop();
+    this.#listener = undefined;
+    const link = this.#link;
+    this.#link = undefined;
+    if (link) this.#ended = this.#endOf(link, why, this.#ended);
+  }
+
+  async #endOf(link: Link, why: HubError, earlier: Promise<void>): Promise<void> {
+    try {
+      await Promise.all([link.close(why), earlier]);
+    } catch (error) {
+      this.#log.warn('connection not closed in order', { error: errorText(error) });
+    }
+  }
+}

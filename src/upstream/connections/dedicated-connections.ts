@@ -1,0 +1,327 @@
+import { type ClientCapabilities, noCapabilities, type ServerRequest } from '../../core/protocol/server-requests.ts';
+import { HubError } from '../../core/errors.ts';
+import type { Logger } from '../../core/logger.ts';
+import { type Principal, principalId, principalOf } from '../../core/access/principal.ts';
+import { userOf } from '../../core/access/rules.ts';
+import { rpcErrors } from '../../core/protocol/rpc.ts';
+import type { ServerSettings, UserSettings } from '../../core/settings/types.ts';
+import type { Channel, ChannelEvents } from '../channels/channel.ts';
+import { type AskableCall, Connection } from './connection.ts';
+import type { ConnectionOptions } from './options.ts';
+import { type ConnectionOwner, connectionOwnerOf, isOver, type OwnershipOptions, type SignedInOwner } from './owner.ts';
+import { upstreamLimits } from '../limits.ts';
+import type { Unasked } from './link/options.ts';
+import type { Home } from './link/server-requests.ts';
+import { createStartSemaphore, type StartSemaphore } from './start-semaphore.ts';
+import { type RequestConnection, withFallback } from './with-fallback.ts';
+
+export interface DedicatedConnectionsOptions
+  extends
+    OwnershipOptions,
+    Pick<ConnectionOptions, 'load' | 'version' | 'connectTimeoutMs' | 'requestTimeoutMs' | 'clean' | 'eras'> {
+  /** As a connection has it; with `user`, as who this user is over there. */
+  readonly open: (server: ServerSettings, events: ChannelEvents, user: string | undefined) => Channel;
+  readonly startsAtOnce: number;
+  readonly log: (server: ServerSettings) => Logger;
+  /**
+   * What server requests the client of a connection owner's session can answer; undefined where it is not known, and
+   * then no server request is sent to it.
+   */
+  readonly abilitiesOf?: (owner: ConnectionOwner) => ClientCapabilities | undefined;
+  /** A server sends a server request to one connection owner, and it belongs to none of the owner's calls. */
+  readonly asked?: (owner: ConnectionOwner, ask: ServerRequest) => void;
+  /** A server said something to one connection owner that belongs to no request. Must be quick. */
+  readonly unasked?: (server: string, owner: ConnectionOwner, ...said: Parameters<Unasked>) => void;
+  /** The state of a connection owner's connection has changed. Called from inside events. */
+  readonly changed?: (owner: ConnectionOwner, connection: Connection) => void;
+  readonly bounds?: {
+    readonly total: number;
+    readonly perPrincipal: number;
+    readonly idleMs: number;
+    readonly sweepMs: number;
+  };
+}
+
+/**
+ * Connections of their own, for sessions that use a server with `perSessionClient` (CONTRACT §4, Tool call): same
+ * server, principal and session, same connection; and for users of a server that they sign in to alone
+ * (`oauth.perUser`): same server and user, same connection, whatever the session. They are made at the first call and
+ * end when they are not used for a while, with the session, or when the server's settings change.
+ */
+export interface DedicatedConnections {
+  /**
+   * The connection that calls of this connection owner go through; undefined when the server is not there. Throws
+   * HubError `too_many` when the limit is reached and no idle connection can be ended. For a server that each user
+   * signs in to alone it throws `oauth_required` for a user who has to sign in, and `unauthenticated` or `forbidden`
+   * for a caller that is not a user.
+   */
+  connection(server: string, owner: ConnectionOwner): Connection | undefined;
+  /**
+   * The connection for one call in which the server may ask its client something, given the one that calls of this
+   * connection owner go through. It is another one, for this connection owner alone, while a server request there could
+   * be for a call that another client gave up (decisions/0035).
+   */
+  forAsking(connection: Connection, owner: ConnectionOwner, call: AskableCall): RequestConnection;
+  /** Ends what no longer fits the settings. */
+  reconcile(): void;
+  /** Tries again at once to connect to a server: a user has signed in to it, for all users or only for this user. */
+  retry(server: string, user: string | undefined): void;
+  /** The roots of a session's client are not what they were. */
+  rootsChanged(session: string): void;
+  /** Whose a connection is; undefined for one that is there for all. */
+  ownerOf(connection: Connection): ConnectionOwner | undefined;
+  /** The connections that a session has now. The session may belong to any principal. */
+  ofSession(session: string): Connection[];
+  /** The connections that all clients of a user share now, where users sign in alone. */
+  ofUser(principal: Principal): Connection[];
+  /** The session is over. It may have belonged to any principal. */
+  endSession(session: string): void;
+  readonly size: number;
+  close(): Promise<void>;
+}
+
+interface DedicatedConnection {
+  readonly connection: Connection;
+  readonly shared: Connection;
+  readonly owner: ConnectionOwner;
+  /** Who it is signed in as, where users sign in alone. */
+  readonly user: string | undefined;
+  /** Made by `forAsking`. */
+  readonly isTemporary: boolean;
+  lastUsedAt: number;
+}
+
+const defaults = {
+  total: upstreamLimits.dedicated,
+  perPrincipal: upstreamLimits.dedicatedPerPrincipal,
+  idleMs: upstreamLimits.dedicatedIdleMs,
+  sweepMs: upstreamLimits.dedicatedSweepMs,
+};
+
+export function createDedicatedConnections(options: DedicatedConnectionsOptions): DedicatedConnections {
+  const { settings, shared, bounds = defaults } = options;
+  /** In the order of their last use. */
+  const dedicated = new Map<string, DedicatedConnection>();
+  const owners = new WeakMap<Connection, ConnectionOwner>();
+  const slots = createStartSemaphore(options.startsAtOnce);
+  const stopping = new Set<Promise<void>>();
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  function open(
+    key: string,
+    base: Connection,
+    { user, ...owner }: SignedInOwner,
+    isTemporary = false,
+  ): DedicatedConnection {
+    const oldest = isTemporary ? undefined : pushedOut(dedicated, owner.principal, bounds);
+    if (oldest) end(...oldest);
+    const connection = connectionOf(options, base, { user, ...owner }, slots);
+    owners.set(connection, owner);
+    connection.start();
+    const entry = { connection, shared: base, owner, user, isTemporary, lastUsedAt: Date.now() };
+    dedicated.set(key, entry);
+    timer ??= setInterval(sweep, bounds.sweepMs).unref();
+    return entry;
+  }
+
+  function end(key: string, { connection }: DedicatedConnection): void {
+    dedicated.delete(key);
+    const stopped = connection.stop().finally(() => stopping.delete(stopped));
+    stopping.add(stopped);
+    if (dedicated.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  function sweep(): void {
+    const now = Date.now();
+    for (const [key, entry] of dedicated) {
+      if (isBusy(entry.connection)) entry.lastUsedAt = now;
+      else if (now - entry.lastUsedAt >= (entry.isTemporary ? upstreamLimits.temporaryIdleMs : bounds.idleMs))
+        end(key, entry);
+    }
+    // What was at work when its user signed out.
+    endWhere(isOverNow);
+  }
+
+  function isOverNow(entry: DedicatedConnection): boolean {
+    return isOver(entry, { settings: settings(), shared, refusal: options.refusal });
+  }
+
+  function endWhere(over: (entry: DedicatedConnection) => boolean): void {
+    for (const [key, entry] of dedicated) if (over(entry)) end(key, entry);
+  }
+
+  return {
+    connection(server, asked) {
+      const base = shared(server);
+      if (!base || closed) return base;
+      const owner = connectionOwnerOf(settings().servers.get(server), asked, options);
+      if (!owner) return base;
+      const key = JSON.stringify([server, principalId(owner.principal), owner.session, owner.user]);
+      let entry = dedicated.get(key);
+      if (entry && entry.shared !== base) {
+        end(key, entry);
+        entry = undefined;
+      }
+      entry ??= open(key, base, owner);
+      entry.lastUsedAt = Date.now();
+      dedicated.delete(key);
+      dedicated.set(key, entry);
+      return entry.connection;
+    },
+    forAsking: askingApart({ dedicated, options, bounds, open, end, isClosed: () => closed }),
+    reconcile() {
+      endWhere(isOverNow);
+    },
+    retry(server, user) {
+      for (const { connection, user: own } of dedicated.values())
+        if (connection.server.name === server && own === user) connection.retryNow();
+    },
+    rootsChanged: (session) => tellRootsChanged(dedicated.values(), session),
+    ownerOf: (connection) => owners.get(connection),
+    ofUser: (principal) => ofAccount(dedicated.values(), userOf(settings(), principal)),
+    ofSession: (session) =>
+      [...dedicated.values()].filter((entry) => entry.owner.session === session).map(({ connection }) => connection),
+    endSession: (session) => endWhere((entry) => entry.owner.session === session),
+    get size() {
+      return dedicated.size;
+    },
+    async close() {
+      closed = true;
+      endWhere(() => true);
+      await Promise.all(stopping);
+    },
+  };
+}
+
+function connectionOf(
+  options: DedicatedConnectionsOptions,
+  base: Connection,
+  { user, ...owner }: SignedInOwner,
+  slots: StartSemaphore,
+): Connection {
+  const { server } = base;
+  const openAs: ConnectionOptions['open'] = (wanted, events) => options.open(wanted, events, user);
+  const log = quieter(options.log(server));
+  const changed = (): void => options.changed?.(owner, connection);
+  const own = { ...options, open: openAs, server, slots, log, ...ofConnectionOwner(options, base, owner), changed };
+  const connection: Connection = new Connection(own);
+  return connection;
+}
+
+interface Apart {
+  readonly dedicated: ReadonlyMap<string, DedicatedConnection>;
+  readonly options: DedicatedConnectionsOptions;
+  readonly bounds: { readonly total: number };
+  readonly open: (key: string, base: Connection, owner: SignedInOwner, isTemporary: boolean) => DedicatedConnection;
+  readonly end: (key: string, entry: DedicatedConnection) => void;
+  readonly isClosed: () => boolean;
+}
+
+/** `DedicatedConnections.forAsking`. */
+function askingApart({ dedicated, options, bounds, open, end, isClosed }: Apart): DedicatedConnections['forAsking'] {
+  function make(key: string, base: Connection, owner: ConnectionOwner): DedicatedConnection | undefined {
+    const all = [...dedicated].filter(([, { isTemporary }]) => isTemporary);
+    if (all.length >= upstreamLimits.temporaryConnections || dedicated.size >= bounds.total) {
+      const idle = all.find(([, { connection }]) => !isBusy(connection));
+      if (!idle) return undefined;
+      end(...idle);
+    }
+    const said = 'a call was given up unanswered; another client that may be asked gets a connection of its own';
+    options.log(base.server).info(said);
+    return open(key, base, { ...owner, user: undefined }, true);
+  }
+
+  /** One of the connection owner's connections in which a server request is certainly for this call. */
+  function take(base: Connection, owner: ConnectionOwner, call: AskableCall): Connection | undefined {
+    for (let n = 0; ; n++) {
+      const key = JSON.stringify([base.server.name, principalId(owner.principal), owner.session, 'temporary', n]);
+      let entry = dedicated.get(key);
+      if (entry && entry.shared !== base) {
+        end(key, entry);
+        entry = undefined;
+      }
+      entry ??= make(key, base, owner);
+      if (entry?.connection.isContested(call)) continue;
+      if (entry) entry.lastUsedAt = Date.now();
+      return entry?.connection;
+    }
+  }
+
+  return (connection, owner, call) => {
+    // Not one that is a dedicated connection already.
+    const isShared = connection === options.shared(connection.server.name);
+    if (isClosed() || !isShared || !connection.isContested(call)) return connection;
+    const own = take(connection, owner, call);
+    return own ? withFallback(own, connection) : connection;
+  };
+}
+
+/** What makes a connection one client's own. */
+function ofOneClient(
+  owner: ConnectionOwner,
+  { asked, abilitiesOf }: DedicatedConnectionsOptions,
+): Pick<ConnectionOptions, 'abilities' | 'home'> {
+  if (owner.session === '') return {};
+  const noClient = { code: rpcErrors.methodNotFound, message: 'There is no client that can be asked.' };
+  const home: Home = (ask) => (asked ? asked(owner, ask) : ask.refuse(noClient));
+  return { abilities: abilitiesOf?.(owner) ?? noCapabilities, home };
+}
+
+function tellRootsChanged(dedicated: Iterable<DedicatedConnection>, session: string): void {
+  for (const { owner, connection } of dedicated)
+    if (owner.session === session) connection.notify('notifications/roots/list_changed');
+}
+
+function ofAccount(dedicated: Iterable<DedicatedConnection>, account: UserSettings | undefined): Connection[] {
+  if (!account) return [];
+  const id = principalId(principalOf(account));
+  const isShared = ({ user, owner }: DedicatedConnection): boolean =>
+    user !== undefined && owner.session === '' && principalId(owner.principal) === id;
+  return [...dedicated].filter(isShared).map(({ connection }) => connection);
+}
+
+/**
+ * The connection that has to end to make room for another one. Connections of another principal are ended only when the
+ * limit for all principals is reached.
+ */
+function pushedOut(
+  dedicated: ReadonlyMap<string, DedicatedConnection>,
+  principal: Principal,
+  { total, perPrincipal }: { readonly total: number; readonly perPrincipal: number },
+): [string, DedicatedConnection] | undefined {
+  const id = principalId(principal);
+  const own = [...dedicated].filter(([, entry]) => principalId(entry.owner.principal) === id);
+  const candidates = own.length >= perPrincipal ? own : dedicated.size >= total ? [...dedicated] : undefined;
+  if (!candidates) return undefined;
+  const oldest = candidates.find(([, entry]) => !isBusy(entry.connection));
+  if (oldest) return oldest;
+  const text = `All ${candidates.length} sessions that may be open at once are busy. Try again in a moment, or use fewer sessions.`;
+  throw new HubError('too_many', text, { retryAfterMs: 5_000 });
+}
+
+/**
+ * What makes a connection belong to one connection owner: its messages and server requests are for that owner, and what
+ * the server offers is known from the shared connection.
+ */
+function ofConnectionOwner(options: DedicatedConnectionsOptions, base: Connection, owner: ConnectionOwner) {
+  const unasked: Unasked = (...said) => options.unasked?.(base.server.name, owner, ...said);
+  return {
+    unasked,
+    ...ofOneClient(owner, options),
+    lists: false,
+    knownTools: () => base.offer?.tools ?? [],
+    requestHistory: base.requestHistory,
+  };
+}
+
+function isBusy({ status, inFlight, isWatched }: Connection): boolean {
+  return inFlight > 0 || isWatched || status.kind === 'connecting';
+}
+
+/** Sessions begin and end often: that is logged at level debug only. */
+function quieter(log: Logger): Logger {
+  return { ...log, info: (message, fields) => log.debug(message, fields) };
+}

@@ -1,0 +1,71 @@
+import type { HubError } from '../../core/errors.ts';
+import type { ServerRequest } from '../../core/protocol/server-requests.ts';
+import type { LargeAnswer } from '../../core/protocol/large-answer.ts';
+import type { RpcMessage } from '../../core/protocol/rpc.ts';
+
+/**
+ * One request and all that belongs to it, as its asker sees it. Exactly one of `answered` and `failed` is called, once.
+ * None of them may throw.
+ */
+export interface Exchange {
+  /**
+   * A notification that belongs to this request: progress by its token, or anything on its own response stream. `text`
+   * is exact.
+   */
+  notified(method: string, message: RpcMessage, text: string): void;
+  /** The response, as sent: its id is the connection's, not the asker's. */
+  answered(message: RpcMessage, text: string): void;
+  /**
+   * The response, when its result is too large for a text. Missing where only text will do: it comes as `answered`
+   * then.
+   */
+  answeredLarge?(answer: LargeAnswer): void;
+  failed(error: HubError): void;
+  /**
+   * The server sends a server request to the client while this request is open. Missing where there is no client: the
+   * hub's own requests.
+   */
+  asked?(ask: ServerRequest): void;
+  /**
+   * Names the client among all; requests with the same one are the same client's. Undefined: it is not known to have
+   * made any other.
+   */
+  readonly asker?: string | undefined;
+  /** The tool that this request calls, as the server names it. */
+  readonly tool?: string | undefined;
+  /** The task that this request is about, as the server calls it. */
+  readonly task?: string | undefined;
+}
+
+/** How long a request may stay unanswered. */
+export interface RequestTimeouts {
+  readonly timeoutMs: number;
+  readonly resetOnProgress: boolean;
+  readonly maxTotalMs: number | undefined;
+}
+
+/** A response, with its exact text. */
+export interface Answer {
+  readonly message: RpcMessage;
+  readonly text: string;
+}
+
+/** Sends one of the hub's own requests to the server and waits for its answer. */
+export type Ask = (method: string, params: string | undefined, timeoutMs: number) => Promise<Answer>;
+
+/**
+ * Awaits an answer as a promise: for what the hub itself asks, never for relayed calls. `start` is given the exchange
+ * to send with.
+ */
+export function promised(start: (exchange: Exchange) => void): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    start({
+      notified: ignored,
+      answered: (message, text) => resolve({ message, text }),
+      failed: reject,
+    });
+  });
+}
+
+/** Notifications about a request of the hub's own are dropped. */
+export function ignored(): void {}

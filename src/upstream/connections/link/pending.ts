@@ -1,0 +1,148 @@
+import { BusyMap } from '../../../core/busy-map.ts';
+import type { HubError } from '../../../core/errors.ts';
+import { type Exchange, type RequestTimeouts, ignored } from '../exchange.ts';
+import { upstreamLimits } from '../../limits.ts';
+
+/**
+ * A request on its way: its text stays until it is answered, so that it can be sent again when the server refused it
+ * unread.
+ */
+export interface Pending {
+  readonly exchange: Exchange;
+  readonly text: string;
+  /** What goes out in headers with it (HTTP, stateless revision), made again each time it is sent. */
+  readonly headers: (() => readonly string[]) | undefined;
+  readonly timeouts: RequestTimeouts;
+  readonly startedAt: number;
+  /** Grows with each request. */
+  readonly turn: number;
+  deadline: number;
+  resent: boolean;
+  /**
+   * Questions of the server that wait for its client's answer; while there are any the deadline does not come nearer.
+   */
+  serverRequests: number;
+  heldSince: number;
+  heldMs: number;
+}
+
+/**
+ * The requests of one connection that wait for an answer, by the connection's own ids. One timer watches all deadlines,
+ * and rests soon after nothing waits.
+ */
+export class PendingTable {
+  readonly #waiting = new BusyMap<number, Pending>();
+  readonly #expired: (id: number, pending: Pending) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #turn = 0;
+
+  /** `expired` is called for a request whose deadline passed, after it was taken out. */
+  constructor(expired: (id: number, pending: Pending) => void) {
+    this.#expired = expired;
+  }
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /** The client's request that waits when there is exactly one; the hub's own requests do not count. */
+  get only(): Pending | undefined {
+    let only: Pending | undefined;
+    const several = this.#waiting.some((pending) => {
+      if (pending.exchange.notified === ignored) return false;
+      if (only) return true;
+      only = pending;
+      return false;
+    });
+    return several ? undefined : only;
+  }
+
+  add(
+    id: number,
+    exchange: Exchange,
+    { text, headers }: Pick<Pending, 'text' | 'headers'>,
+    timeouts: RequestTimeouts,
+  ): Pending {
+    const startedAt = performance.now();
+    const pending: Pending = {
+      exchange,
+      text,
+      headers,
+      timeouts,
+      startedAt,
+      turn: this.#turn++,
+      deadline: startedAt + timeouts.timeoutMs,
+      resent: false,
+      serverRequests: 0,
+      heldSince: 0,
+      heldMs: 0,
+    };
+    this.#waiting.set(id, pending);
+    this.#timer ??= setInterval(() => this.#sweep(), upstreamLimits.deadlineTickMs);
+    return pending;
+  }
+
+  get(id: unknown): Pending | undefined {
+    return typeof id === 'number' ? this.#waiting.get(id) : undefined;
+  }
+
+  take(id: unknown): Pending | undefined {
+    const pending = this.get(id);
+    // The timer is left to find that nothing waits any more: to stop it here, and start it for the next call, would
+    // cost more than the rest of both.
+    if (pending) this.#waiting.delete(id as number);
+    return pending;
+  }
+
+  /** The server reports progress: the time limit starts again, within the total that is allowed. */
+  progressed(pending: Pending): void {
+    const { timeoutMs, resetOnProgress, maxTotalMs } = pending.timeouts;
+    if (!resetOnProgress || pending.serverRequests > 0) return;
+    const latest = maxTotalMs === undefined ? Infinity : pending.startedAt + pending.heldMs + maxTotalMs;
+    pending.deadline = Math.min(performance.now() + timeoutMs, latest);
+  }
+
+  /** A person is asked, who takes longer than a server may: the deadline is put off for as long as that. */
+  hold(id: number): void {
+    const pending = this.get(id);
+    if (pending && pending.serverRequests++ === 0) pending.heldSince = performance.now();
+  }
+
+  /** Undoes one `hold`. */
+  release(id: number): void {
+    const pending = this.get(id);
+    if (!pending || --pending.serverRequests > 0) return;
+    const heldMs = performance.now() - pending.heldSince;
+    pending.heldMs += heldMs;
+    pending.deadline += heldMs;
+  }
+
+  /** Oldest first. */
+  [Symbol.iterator](): IterableIterator<[number, Pending]> {
+    return [...this.#waiting].toSorted(([, a], [, b]) => a.turn - b.turn).values();
+  }
+
+  /** Fails everything that waits. */
+  failAll(error: HubError): void {
+    const all = [...this];
+    this.#waiting.clear();
+    this.#rest();
+    for (const [, { exchange }] of all) exchange.failed(error);
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    for (const [id, pending] of this.#waiting) {
+      if (pending.deadline > now || pending.serverRequests > 0) continue;
+      this.#waiting.delete(id);
+      this.#expired(id, pending);
+    }
+    this.#rest();
+  }
+
+  #rest(): void {
+    if (this.#waiting.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

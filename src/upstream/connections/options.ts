@@ -1,0 +1,47 @@
+import type { ClientCapabilities } from '../../core/protocol/server-requests.ts';
+import type { Item } from '../../core/catalogue.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { ServerSettings } from '../../core/settings/types.ts';
+import type { Channel, ChannelEvents } from '../channels/channel.ts';
+import type { EraMemory } from './eras/era.ts';
+import type { ServerRequestHistory } from './link/server-request-history.ts';
+import type { Unasked } from './link/options.ts';
+import type { Home } from './link/server-requests.ts';
+import type { StartSemaphore } from './start-semaphore.ts';
+
+/** What a connection is given. */
+export interface ConnectionOptions {
+  readonly server: ServerSettings;
+  /** Opens the channel of the server's transport. Throws HubError when its settings cannot work. */
+  readonly open: (server: ServerSettings, events: ChannelEvents) => Channel;
+  /** Before each time that a channel is opened. */
+  readonly load?: ((server: ServerSettings) => Promise<void>) | undefined;
+  readonly version: string;
+  readonly connectTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly slots: StartSemaphore;
+  readonly log: Logger;
+  /** The status or the offer is not what it was. Called from inside events: raise a flag and return. */
+  readonly changed: () => void;
+  /** The server said something that belongs to no request. Must be quick. */
+  readonly unasked?: Unasked | undefined;
+  /** False: what the server offers is not asked for, another connection knows it. */
+  readonly lists?: boolean;
+  /** The tools that other connection knows. */
+  readonly knownTools?: (() => readonly Item[]) | undefined;
+  /** How servers were spoken to before. */
+  readonly eras?: EraMemory | undefined;
+  /** Takes secrets out of what a server says of its own failure, before it is shown or logged. */
+  readonly clean?: ((text: string) => string) | undefined;
+  /** What the server may ask of clients; of all that share the connection unless it says otherwise. */
+  readonly abilities?: ClientCapabilities | undefined;
+  /** In which tools the server sends server requests, as another connection to it learned it. */
+  readonly requestHistory?: ServerRequestHistory;
+  /** Set where the connection is one client's alone. */
+  readonly home?: Home | undefined;
+  /**
+   * The end of an earlier connection to the same server: two at once would fight over its port, its profile folder or
+   * its lock.
+   */
+  readonly after?: Promise<void> | undefined;
+}

@@ -1,0 +1,359 @@
+import { createHash } from 'node:crypto';
+import { isTrusted } from '../../core/access/rules.ts';
+import type { Catalogue, Offer } from '../../core/catalogue.ts';
+import type { ServerState } from '../../core/hub.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { ServerSettings, Settings } from '../../core/settings/types.ts';
+import type { SavedOffer } from './catalogue-file.ts';
+import type { Channel, ChannelEvents } from '../channels/channel.ts';
+import { Connection } from './connection.ts';
+import type { ConnectionStatus } from './status.ts';
+import type { ConnectionOptions } from './options.ts';
+import { upstreamLimits } from '../limits.ts';
+import type { Unasked } from './link/options.ts';
+import { createPublishedCatalogue } from './published-catalogue.ts';
+import { createStartSemaphore } from './start-semaphore.ts';
+
+export interface PoolOptions {
+  readonly open: (server: ServerSettings, events: ChannelEvents) => Channel;
+  readonly version: string;
+  readonly connectTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  /** How many servers may be starting at once. */
+  readonly startsAtOnce: number;
+  readonly log: (server: ServerSettings) => Logger;
+  readonly load?: ConnectionOptions['load'];
+  readonly clean?: ConnectionOptions['clean'];
+  readonly eras?: ConnectionOptions['eras'];
+  /** The address that a user has to open to sign in to a server that waits for it. */
+  readonly authorizationUrl?: (server: string) => string | undefined;
+  /** Something about a server is not what it was: raise a flag and return. */
+  readonly changed: () => void;
+  /** A server said something that belongs to no request. Must be quick. */
+  readonly unasked?: (server: string, ...said: Parameters<Unasked>) => void;
+  /** What the servers offered when the hub last ran. */
+  readonly saved: readonly SavedOffer[];
+}
+
+/** All connections, and what they offer. */
+export interface Pool {
+  /**
+   * Stops at once what no longer fits the settings, and withdraws what it offered: a new server with a name that has
+   * just become free must get nothing of the server before it.
+   */
+  retire(settings: Settings): void;
+  /**
+   * Makes the connections what the settings say: starts, stops and restarts just those whose own settings differ, then
+   * renews the catalogue.
+   */
+  reconcile(settings: Settings): void;
+  /** Shows what is known from the last run, before anything is started. */
+  prepare(settings: Settings): void;
+  readonly catalogue: Catalogue;
+  /**
+   * Ends the connection of one server and makes a new one at once, whatever the back-off says; no other server is
+   * touched. False for one that is not enabled.
+   */
+  restart(server: string): boolean;
+  /** The connection of an enabled server. */
+  connection(server: string): Connection | undefined;
+  states(): ServerState[];
+  /** What to keep for the next start. */
+  toSave(): SavedOffer[];
+  close(): Promise<void>;
+}
+
+interface Entry {
+  readonly connection: Connection;
+  readonly fingerprint: string;
+  /** What it offered before it was restarted or the hub was; shown until it says better, or for the grace period. */
+  readonly saved: Offer | undefined;
+  /** Since when it is not connected, milliseconds since the epoch. */
+  awaySince: number | undefined;
+  /** When it was last found connected, milliseconds since the epoch. */
+  connectedAt: number | undefined;
+  /** The status that fits the catalogue: "connected" must not be shown before the tools are there. */
+  status: ConnectionStatus;
+}
+
+/** What is known of a server before it is started. */
+interface Before {
+  readonly offer: Offer | undefined;
+  readonly connectedAt?: number | undefined;
+  /** Its name then. */
+  readonly name?: string;
+}
+
+export function createPool(options: PoolOptions): Pool {
+  const entries = new Map<string, Entry>();
+  const slots = createStartSemaphore(options.startsAtOnce);
+  const saved = new Map(options.saved.map((one) => [one.offer.server, one]));
+  const ends = createEnds();
+  /** Stopped since the last `reconcile`. */
+  let stopped: Entry[] = [];
+  let settings: Settings | undefined;
+  const shown = createPublishedCatalogue(options.changed);
+  let closed = false;
+
+  function start(server: ServerSettings, fingerprint: string, before: Before): void {
+    const { offer: saved, connectedAt, name = server.name } = before;
+    const log = options.log(server);
+    const unasked: Unasked = (...said) => options.unasked?.(server.name, ...said);
+    const after = ends.of(server.name, name);
+    const connection = new Connection({ ...options, server, slots, log, unasked, after });
+    connection.start();
+    const { status } = connection;
+    entries.set(server.name, { connection, fingerprint, saved, awaySince: Date.now(), connectedAt, status });
+  }
+
+  function stop(name: string, entry: Entry): void {
+    entries.delete(name);
+    ends.add(name, entry.connection.stop());
+  }
+
+  /** What a server that is not started yet offered when it last ran, set up as it is now. */
+  function savedFor(server: ServerSettings): Offer | undefined {
+    const known = server.enabled ? saved.get(server.name) : undefined;
+    return known?.fingerprint === fingerprint(server) ? known.offer : undefined;
+  }
+
+  function fingerprint(server: ServerSettings): string {
+    return fingerprintOf(server, settings !== undefined && isTrusted(settings, server));
+  }
+
+  function renewCatalogue(): void {
+    shown.show(offersNow(settings, entries, savedFor), (name) => entries.get(name)?.awaySince !== undefined);
+  }
+
+  function retire(next: Settings): void {
+    if (closed) return;
+    settings = next;
+    forgetGone(saved, next);
+    for (const [name, entry] of entries) {
+      const server = next.servers.get(name);
+      // A server of another owner, even with equal settings, gets neither what this one holds in memory nor what it
+      // offered.
+      const isOwners = server?.owner === entry.connection.server.owner;
+      if (isOwners && server.enabled && fingerprint(server) === entry.fingerprint) continue;
+      if (!isOwners) saved.delete(name);
+      stopped.push(entry);
+      stop(name, entry);
+    }
+    renewCatalogue();
+  }
+
+  return {
+    retire,
+    reconcile(next) {
+      if (closed) return;
+      retire(next);
+      for (const server of next.servers.values()) {
+        if (!server.enabled || entries.has(server.name)) continue;
+        const print = fingerprint(server);
+        start(server, print, renamed(stopped, server, print) ?? { offer: savedFor(server) });
+      }
+      stopped = [];
+      renewCatalogue();
+    },
+    prepare(next) {
+      settings = next;
+      renewCatalogue();
+    },
+    get catalogue() {
+      return shown.catalogue;
+    },
+    restart(name) {
+      const entry = entries.get(name);
+      const server = settings?.servers.get(name);
+      if (closed || !entry || !server?.enabled) return false;
+      stop(name, entry);
+      start(server, fingerprint(server), {
+        offer: entry.connection.offer ?? entry.saved,
+        connectedAt: entry.connectedAt,
+      });
+      options.changed();
+      return true;
+    },
+    connection: (server) => entries.get(server)?.connection,
+    states: () => statesOf(settings, entries, shown.catalogue, options.authorizationUrl),
+    toSave: () => offersToSave(shown.catalogue, entries),
+    async close() {
+      closed = true;
+      shown.close();
+      for (const [name, entry] of entries) stop(name, entry);
+      await ends.all();
+    },
+  };
+}
+
+/** The next server of the name may belong to another user. */
+function forgetGone(saved: Map<string, SavedOffer>, { servers }: Settings): void {
+  for (const name of saved.keys()) if (!servers.has(name)) saved.delete(name);
+}
+
+/** The ends of connections that are under way, by server. */
+function createEnds() {
+  const ends = new Map<string, Promise<void>>();
+  return {
+    add(server: string, stopping: Promise<void>): void {
+      const end = stopping.finally(() => {
+        if (ends.get(server) === end) ends.delete(server);
+      });
+      ends.set(server, end);
+    },
+    /** Of both, where there are both: two servers may have swapped their names. */
+    of(server: string, other: string): Promise<void> | undefined {
+      const [first, second] = [ends.get(server), ends.get(other)];
+      return first && second ? Promise.all([first, second]).then(() => undefined) : (first ?? second);
+    },
+    all: () => Promise.all(ends.values()),
+  };
+}
+
+function offersToSave(catalogue: Catalogue, entries: ReadonlyMap<string, Entry>): SavedOffer[] {
+  return [...catalogue.offers.values()].flatMap((offer) => {
+    const fingerprint = entries.get(offer.server)?.fingerprint;
+    return fingerprint === undefined ? [] : [{ fingerprint, offer }];
+  });
+}
+
+function offersNow(
+  settings: Settings | undefined,
+  entries: ReadonlyMap<string, Entry>,
+  savedFor: (server: ServerSettings) => Offer | undefined,
+): Map<string, Offer> {
+  const offers = new Map<string, Offer>();
+  for (const server of settings?.servers.values() ?? []) {
+    const entry = entries.get(server.name);
+    const offer = entry ? offerOf(entry) : savedFor(server);
+    if (offer) offers.set(server.name, offer);
+  }
+  return offers;
+}
+
+/** The last known offer of a server that is away is shown for a while, then withdrawn. */
+function offerOf(entry: Entry): Offer | undefined {
+  const { connection } = entry;
+  entry.status = connection.status;
+  if (connection.status.kind === 'connected') {
+    entry.awaySince = undefined;
+    entry.connectedAt = connection.status.sinceMs;
+  } else entry.awaySince ??= Date.now();
+  const expired = entry.awaySince !== undefined && Date.now() - entry.awaySince > upstreamLimits.catalogueGraceMs;
+  return expired ? undefined : (connection.offer ?? entry.saved);
+}
+
+/**
+ * What a server was under another name that it had a moment ago: one that stopped now, of the same owner and reached in
+ * the same way. Taken out of `stopped`.
+ */
+function renamed(stopped: Entry[], { name, owner }: ServerSettings, fingerprint: string): Before | undefined {
+  const found = stopped.findIndex(
+    (entry) => entry.fingerprint === fingerprint && entry.connection.server.owner === owner,
+  );
+  const [entry] = found === -1 ? [] : stopped.splice(found, 1);
+  if (!entry) return undefined;
+  const offer = offerOf(entry);
+  const { connectedAt } = entry;
+  return { offer: offer && { ...offer, server: name }, connectedAt, name: entry.connection.server.name };
+}
+
+/**
+ * Says whether a running connection still fits the settings of its server: of all that is in them, only this restarts
+ * it. `trusted`: see `isTrusted`.
+ */
+function fingerprintOf(server: ServerSettings, trusted: boolean): string {
+  const {
+    era,
+    transport,
+    timeoutMs,
+    resetTimeoutOnProgress,
+    maxTotalTimeoutMs,
+    keepAlive,
+    keepAliveMs,
+    maxMessageBytes,
+  } = server;
+  const relevant = [
+    transport,
+    timeoutMs,
+    resetTimeoutOnProgress,
+    maxTotalTimeoutMs,
+    keepAlive,
+    keepAliveMs,
+    maxMessageBytes,
+    trusted,
+    // Only where it is set: what hubs saved before they knew of it stays good.
+    ...(era === undefined ? [] : [era]),
+  ];
+  return createHash('sha256').update(JSON.stringify(relevant)).digest('hex');
+}
+
+function statesOf(
+  settings: Settings | undefined,
+  entries: ReadonlyMap<string, Entry>,
+  catalogue: Catalogue,
+  urlOf: PoolOptions['authorizationUrl'],
+): ServerState[] {
+  return [...(settings?.servers.values() ?? [])].map((server) => {
+    const state = stateOf(server, entries.get(server.name), catalogue);
+    const authorizationUrl = server.enabled ? urlOf?.(server.name) : undefined;
+    return authorizationUrl === undefined ? state : { ...state, oauth: { authorizationUrl } };
+  });
+}
+
+function stateOf(server: ServerSettings, entry: Entry | undefined, catalogue: Catalogue): ServerState {
+  // The catalogue is renewed a moment after a connection has listed; a caller that reads `connected` must also get what
+  // the server offers.
+  const offer = entry?.connection.offer ?? catalogue.offers.get(server.name);
+  const counts = {
+    name: server.name,
+    tools: offer?.tools.length ?? 0,
+    prompts: offer?.prompts.length ?? 0,
+    resources: (offer?.resources.length ?? 0) + (offer?.templates.length ?? 0),
+    ...historyOf(entry),
+  };
+  const status = entry?.status;
+  switch (status?.kind) {
+    case undefined:
+    case 'stopped':
+      // Enabled and not started yet: the loop gets to it in a moment.
+      return { ...counts, status: server.enabled ? 'connecting' : 'disabled' };
+    case 'connected':
+      return { ...counts, status: 'connected', ms: status.tookMs };
+    case 'connecting':
+      return {
+        ...counts,
+        status: 'connecting',
+        ...phaseOf(status),
+      };
+    case 'oauth_required':
+      return { ...counts, status: 'oauth_required', error: status.error.message };
+    case 'disconnected':
+      return {
+        ...counts,
+        status: 'disconnected',
+        error: status.error.message,
+        ...(status.error.unreachable !== undefined && { unreachable: status.error.unreachable }),
+        nextRetryAt: new Date(status.nextRetryAt).toISOString(),
+      };
+  }
+}
+
+/** How far an attempt to connect is, and why the last one failed (CONTRACT §4, Servers). */
+function phaseOf({ phase, phaseSince, isWaiting, error }: Extract<ConnectionStatus, { kind: 'connecting' }>) {
+  return {
+    phase,
+    phaseSince: new Date(phaseSince).toISOString(),
+    ...(isWaiting && { waiting: true as const }),
+    ...(error && { error: error.message }),
+  };
+}
+
+function historyOf(entry: Entry | undefined): Pick<ServerState, 'attempts' | 'lastConnectedAt'> {
+  if (!entry) return {};
+  const { status, connectedAt } = entry;
+  return {
+    attempts: 'attempts' in status ? status.attempts : 0,
+    ...(connectedAt !== undefined && { lastConnectedAt: new Date(connectedAt).toISOString() }),
+  };
+}

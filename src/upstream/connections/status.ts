@@ -1,0 +1,91 @@
+import { HubError } from '../../core/errors.ts';
+import type { StartPhase } from '../channels/channel.ts';
+
+/** What one connection is doing. `attempts` counts the failures since it last held for a while. */
+export type ConnectionStatus =
+  | {
+      readonly kind: 'connecting';
+      readonly attempts: number;
+      readonly phase: StartPhase;
+      /** Since when it is in this phase, milliseconds since the epoch. */
+      readonly phaseSince: number;
+      /** Other starts come first. */
+      readonly isWaiting: boolean;
+      /** Why the last attempt failed. */
+      readonly error: HubError | undefined;
+    }
+  | { readonly kind: 'connected'; readonly sinceMs: number; readonly tookMs: number }
+  | {
+      readonly kind: 'disconnected';
+      readonly error: HubError;
+      readonly attempts: number;
+      /** Time of the next attempt, milliseconds since the epoch. */
+      readonly nextRetryAt: number;
+    }
+  /** It waits for a person, so nothing is tried again by itself. */
+  | { readonly kind: 'oauth_required'; readonly error: HubError; readonly attempts: number }
+  | { readonly kind: 'stopped' };
+
+/** The status of one connection, with the callers that wait for the next status. */
+export class StatusTracker {
+  readonly #server: string;
+  readonly #changed: () => void;
+  readonly #waiters = new Set<() => void>();
+  #now: ConnectionStatus = { kind: 'stopped' };
+
+  constructor(server: string, changed: () => void) {
+    this.#server = server;
+    this.#changed = changed;
+  }
+
+  get now(): ConnectionStatus {
+    return this.#now;
+  }
+
+  set(status: ConnectionStatus): void {
+    this.#now = status;
+    for (const wake of this.#waiters) wake();
+    this.#changed();
+  }
+
+  /**
+   * Resolves once the server can be called, after `waitMs` at the latest; throws HubError `upstream_unavailable` or
+   * `oauth_required` when it is not connected and not about to be.
+   */
+  async available(waitMs: number): Promise<void> {
+    const end = performance.now() + waitMs;
+    // A second attempt may follow at once.
+    while (this.#now.kind === 'connecting' && performance.now() < end) await this.#next(end - performance.now());
+    const status = this.#now;
+    if (status.kind === 'connected') return;
+    const name = `Server "${this.#server}"`;
+    if (status.kind === 'oauth_required') throw status.error;
+    if (status.kind !== 'disconnected') {
+      const isInstalling = status.kind === 'connecting' && status.phase === 'installing';
+      const text = isInstalling
+        ? `${name} is still being installed, which may take minutes. Try again later.`
+        : `${name} is still connecting. Try again in a moment.`;
+      throw new HubError('upstream_unavailable', text, { retryAfterMs: isInstalling ? 10_000 : 2_000 });
+    }
+    const retryAfterMs = Math.max(0, status.nextRetryAt - Date.now());
+    const text = `${name} is not connected: ${status.error.message} Next attempt in ${Math.ceil(retryAfterMs / 1_000)} s.`;
+    const { unreachable } = status.error;
+    throw new HubError('upstream_unavailable', text, {
+      cause: status.error,
+      retryAfterMs,
+      ...(unreachable !== undefined && { unreachable }),
+    });
+  }
+
+  #next(waitMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        this.#waiters.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, waitMs);
+      this.#waiters.add(done);
+    });
+  }
+}
