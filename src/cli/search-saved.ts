@@ -11,7 +11,7 @@ import { parseSettings } from '../settings/schema.ts';
 import { loadLocalEmbedder } from '../smart/embedder-local.ts';
 import { createSmartIndex, toolKey } from '../smart/routing.ts';
 import { createSearchEngine } from '../smart/search-engine.ts';
-import { loadCatalogue } from '../upstream/connections/catalogue-file.ts';
+import { loadCatalogue } from '../upstream/connections/saved-catalogue.ts';
 
 /**
  * Searches without a hub: the settings file, and what its servers offered when a hub last ran. A user who can read

@@ -13,7 +13,7 @@ import { expandServer } from '../settings/placeholders.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import { upstreamLimits } from '../upstream/limits.ts';
 import { logWhileInSettings } from '../upstream/connections/server-log.ts';
-import { catalogueText, loadCatalogue } from '../upstream/connections/catalogue-file.ts';
+import { catalogueText, loadCatalogue } from '../upstream/connections/saved-catalogue.ts';
 import type { ChannelEvents } from '../upstream/channels/channel.ts';
 import { inheritableEnv } from '../upstream/channels/stdio/child-env.ts';
 import { openEraMemory } from '../upstream/connections/eras/memory.ts';

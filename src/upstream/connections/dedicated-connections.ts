@@ -6,14 +6,13 @@ import { userOf } from '../../core/access/rules.ts';
 import { rpcErrors } from '../../core/protocol/rpc.ts';
 import type { ServerSettings, UserSettings } from '../../core/settings/types.ts';
 import type { Channel, ChannelEvents } from '../channels/channel.ts';
-import { type AskableCall, Connection } from './connection.ts';
-import type { ConnectionOptions } from './options.ts';
-import { type ConnectionOwner, connectionOwnerOf, isOver, type OwnershipOptions, type SignedInOwner } from './owner.ts';
 import { upstreamLimits } from '../limits.ts';
+import { type AskableCall, Connection } from './connection.ts';
 import type { Unasked } from './link/options.ts';
 import type { Home } from './link/server-requests.ts';
+import type { ConnectionOptions } from './options.ts';
+import { type ConnectionOwner, connectionOwnerOf, isOver, type OwnershipOptions, type SignedInOwner } from './owner.ts';
 import { createStartSemaphore, type StartSemaphore } from './start-semaphore.ts';
-import { type RequestConnection, withFallback } from './with-fallback.ts';
 
 export interface DedicatedConnectionsOptions
   extends
@@ -324,4 +323,32 @@ function isBusy({ status, inFlight, isWatched }: Connection): boolean {
 /** Sessions begin and end often: that is logged at level debug only. */
 function quieter(log: Logger): Logger {
   return { ...log, info: (message, fields) => log.debug(message, fields) };
+}
+
+/** The part of a connection that one request needs. */
+export type RequestConnection = Pick<Connection, 'status' | 'offer' | 'available' | 'takeId' | 'send' | 'cancel'>;
+
+/** A request goes through the first connection, or through the other one where the first does not come about. */
+function withFallback(first: Connection, other: Connection): RequestConnection {
+  let used = first;
+  return {
+    get status() {
+      return used.status;
+    },
+    get offer() {
+      return used.offer ?? other.offer;
+    },
+    async available(waitMs) {
+      try {
+        await first.available(waitMs);
+      } catch (error) {
+        if (!(error instanceof HubError)) throw error;
+        used = other;
+        await other.available(waitMs);
+      }
+    },
+    takeId: () => used.takeId(),
+    send: (...request) => used.send(...request),
+    cancel: (...request) => used.cancel(...request),
+  };
 }

@@ -1,7 +1,7 @@
-import type { HubError } from '../../core/errors.ts';
+import { errorText, HubError } from '../../core/errors.ts';
 import type { ServerRequest } from '../../core/protocol/server-requests.ts';
 import type { LargeAnswer } from '../../core/protocol/large-answer.ts';
-import type { RpcMessage } from '../../core/protocol/rpc.ts';
+import { isObject, type RpcMessage } from '../../core/protocol/rpc.ts';
 
 /**
  * One request and all that belongs to it, as its asker sees it. Exactly one of `answered` and `failed` is called, once.
@@ -69,3 +69,16 @@ export function promised(start: (exchange: Exchange) => void): Promise<Answer> {
 
 /** Notifications about a request of the hub's own are dropped. */
 export function ignored(): void {}
+
+/** Keeps a HubError, and makes one of anything else. */
+export function asHubError(error: unknown, what: string): HubError {
+  if (error instanceof HubError) return error;
+  return new HubError('upstream_failed', `${what}: ${errorText(error)}`, { cause: error });
+}
+
+/** The text of a JSON-RPC error as far as it can be shown. */
+export function refusal(error: unknown): string {
+  if (!isObject(error)) return 'the answer has neither result nor error';
+  const message = typeof error['message'] === 'string' ? error['message'] : 'no message';
+  return `${message.slice(0, 500)} (${String(error['code'])})`;
+}

@@ -4,7 +4,7 @@ import type { Catalogue, Offer } from '../../core/catalogue.ts';
 import type { ServerState } from '../../core/hub.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { ServerSettings, Settings } from '../../core/settings/types.ts';
-import type { SavedOffer } from './catalogue-file.ts';
+import type { SavedOffer } from './saved-catalogue.ts';
 import type { Channel, ChannelEvents } from '../channels/channel.ts';
 import { Connection } from './connection.ts';
 import type { ConnectionStatus } from './status.ts';

@@ -1,10 +1,9 @@
 import type { ServerAbout } from '../../../core/catalogue.ts';
 import { HubError } from '../../../core/errors.ts';
 import { memberText } from '../../../core/json/text.ts';
-import { type ClientCapabilities, capabilitiesText } from '../../../core/protocol/server-requests.ts';
+import { capabilitiesText, type ClientCapabilities } from '../../../core/protocol/server-requests.ts';
 import { isObject } from '../../../core/protocol/rpc.ts';
-import type { Ask } from '../exchange.ts';
-import { refusal } from '../refusal.ts';
+import { type Ask, refusal } from '../exchange.ts';
 import { upstreamRevisions } from '../revisions.ts';
 
 /**

@@ -1,9 +1,8 @@
 import { errorText, HubError, reworded } from '../../../core/errors.ts';
 import { statelessRevision } from '../../../core/protocol/stateless.ts';
-import { asHubError } from '../as-hub-error.ts';
+import { type Answer, asHubError, type Ask, type Exchange, promised, type RequestTimeouts } from '../exchange.ts';
 import type { Channel } from '../../channels/channel.ts';
 import { SignInRequired } from '../../channels/credential.ts';
-import { type Answer, type Ask, type Exchange, type RequestTimeouts, promised } from '../exchange.ts';
 import { HttpAnswer } from '../../channels/http-errors.ts';
 import { upstreamLimits } from '../../limits.ts';
 import { ChangeStreams } from './change-streams.ts';

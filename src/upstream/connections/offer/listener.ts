@@ -2,11 +2,10 @@ import type { ItemKind, ServerAbout } from '../../../core/catalogue.ts';
 import { type Deferred, deferred } from '../../../core/deferred.ts';
 import { HubError } from '../../../core/errors.ts';
 import type { Logger } from '../../../core/logger.ts';
-import { isObject, type RpcMessage, rpcErrors } from '../../../core/protocol/rpc.ts';
+import { isObject, rpcErrors, type RpcMessage } from '../../../core/protocol/rpc.ts';
 import { HttpAnswer } from '../../channels/http-errors.ts';
-import type { Exchange } from '../exchange.ts';
+import { type Exchange, refusal } from '../exchange.ts';
 import { upstreamLimits } from '../../limits.ts';
-import { refusal } from '../refusal.ts';
 import { cannotWatch, type WatchMethods } from './watches.ts';
 
 /** What the stream of a server's changes needs of the link to it. */

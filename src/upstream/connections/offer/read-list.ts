@@ -4,9 +4,8 @@ import { compact, elements, memberText } from '../../../core/json/text.ts';
 import { coreLimits } from '../../../core/limits.ts';
 import type { Logger } from '../../../core/logger.ts';
 import { isObject } from '../../../core/protocol/rpc.ts';
-import type { Ask } from '../exchange.ts';
+import { type Ask, refusal } from '../exchange.ts';
 import { upstreamLimits } from '../../limits.ts';
-import { refusal } from '../refusal.ts';
 
 export const listMethods: Record<ItemKind, { method: string; member: string; key: string; capability: string }> = {
   tools: { method: 'tools/list', member: 'tools', key: 'name', capability: 'tools' },

@@ -1,8 +1,7 @@
 import { errorText, HubError } from '../../../core/errors.ts';
 import type { Logger } from '../../../core/logger.ts';
-import type { Ask } from '../exchange.ts';
+import { type Ask, refusal } from '../exchange.ts';
 import { upstreamLimits } from '../../limits.ts';
-import { refusal } from '../refusal.ts';
 
 /**
  * How one kind of server is told which resources clients watch: `resources/subscribe` before 2026-07-28,
