@@ -1,4 +1,4 @@
-import type { HubError } from '../../core/errors.ts';
+import { HubError } from '../../core/errors.ts';
 import type { LargeAnswer } from '../../core/protocol/large-answer.ts';
 import type { RpcMessage } from '../../core/protocol/rpc.ts';
 
@@ -71,4 +71,30 @@ export interface ChannelEvents {
   progress?(progress: StartProgress): void;
   /** The channel is dead (process ended, stream refused). Every request without an answer has failed with it. */
   closed(error: HubError): void;
+}
+
+/**
+ * A channel that could not even be opened: it reports why, once, and refuses everything from then on. So factories
+ * neither throw nor report before they have returned, and what is sent until then fails with the reason itself.
+ */
+export function deadChannel(name: string, reason: Promise<HubError>, events: ChannelEvents): Channel {
+  let closed = false;
+  let reported = false;
+  void reason.then((error) => {
+    setImmediate(() => {
+      reported = true;
+      if (!closed) events.closed(error);
+    });
+  });
+  return {
+    send() {
+      if (reported) throw new HubError('upstream_unavailable', `Server "${name}" is not running.`);
+    },
+    abandon() {},
+    ready() {},
+    forgetSession() {},
+    async close() {
+      closed = true;
+    },
+  };
 }

@@ -1,6 +1,7 @@
 import { constants } from 'node:buffer';
-import type { LargeMessage } from './large-message.ts';
+import { HubError } from '../../core/errors.ts';
 import { upstreamLimits } from '../limits.ts';
+import type { LargeMessage } from './large-message.ts';
 
 /** What is known of a message that was too long to keep: its two ends and its size. */
 export interface TooLong {
@@ -19,8 +20,10 @@ export interface LargeMessageReader {
 
 /** Enough of each end to find a JSON-RPC id there. */
 const endBytes = 300;
+
 /** A buffer up to this size is kept for the next message; a larger one would hold memory without use. */
 const keptBytes = 64 * 1024;
+
 const nothing = Buffer.alloc(0);
 
 /**
@@ -131,4 +134,29 @@ function firstBytes(left: Buffer, right: Buffer): Buffer {
 
 function lastBytes(left: Buffer, right: Buffer): Buffer {
   return Buffer.concat([left.subarray(-endBytes), right.subarray(-endBytes)]).subarray(-endBytes);
+}
+
+/** The failure of a request whose answer was too large to take. */
+export function oversizeError(server: string, message: TooLong, maxBytes: number): HubError {
+  return new HubError(
+    'upstream_failed',
+    `The answer of server "${server}" has ${megabytes(message.bytes)} and at most ${megabytes(maxBytes)} are taken from it. ` +
+      'Ask for less, or raise the server\'s "maxMessageBytes".',
+  );
+}
+
+/**
+ * The id of the request that an over-long message answers, found at its start or its end, where every known server
+ * writes it. Undefined when it is not there, or when the message is a request of the server itself.
+ */
+export function answeredId({ head, tail }: TooLong): number | undefined {
+  if (/^\s*\{[^{[]*"method"\s*:/.test(head)) return undefined;
+  const found =
+    /^\s*\{(?:\s*"jsonrpc"\s*:\s*"2\.0"\s*,)?\s*"id"\s*:\s*(\d{1,15})\s*,/.exec(head) ??
+    /[\]}"\w]\s*,\s*"id"\s*:\s*(\d{1,15})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/.exec(tail);
+  return found?.[1] === undefined ? undefined : Number(found[1]);
+}
+
+function megabytes(bytes: number): string {
+  return bytes < 100_000 ? `${bytes} bytes` : `${(bytes / 1_048_576).toFixed(1)} MiB`;
 }

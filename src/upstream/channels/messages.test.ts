@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { eachMessage } from './messages.ts';
-import { answeredId } from './oversize.ts';
+import { answeredId } from './message-buffer.ts';
 
 function read(frame: string) {
   const texts: string[] = [];

@@ -1,14 +1,12 @@
 import { HubError } from '../../../core/errors.ts';
 import type { Logger } from '../../../core/logger.ts';
-import type { Channel, ChannelEvents } from '../channel.ts';
-import { deadChannel } from '../dead-channel.ts';
+import { type Channel, type ChannelEvents, deadChannel } from '../channel.ts';
 import { connectionError } from '../http-errors.ts';
 import { upstreamLimits } from '../../limits.ts';
 import { LegacyPost, LegacyStream, type StreamSink } from './legacy-exchanges.ts';
 import { eachLargeMessage, eachMessage, type MessageSink } from '../messages.ts';
-import { answeredId, oversizeError } from '../oversize.ts';
-import { remote } from './remote.ts';
-import type { Remote, RemoteOptions } from './remote.ts';
+import { answeredId, oversizeError } from '../message-buffer.ts';
+import { remote, type Remote, type RemoteOptions } from './remote.ts';
 
 /**
  * Speaks the HTTP+SSE transport of 2024-11-05 with a server: one GET stream brings everything, its first event names

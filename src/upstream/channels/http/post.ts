@@ -1,18 +1,14 @@
 import type { BusyMap } from '../../../core/busy-map.ts';
 import { HubError } from '../../../core/errors.ts';
 import type { LargeAnswer } from '../../../core/protocol/large-answer.ts';
-import { isObject, rpcErrors } from '../../../core/protocol/rpc.ts';
-import type { RpcMessage } from '../../../core/protocol/rpc.ts';
-import { header, notAnAnswer, statusError } from '../http-errors.ts';
-import type { ResponseHeaders } from '../http-errors.ts';
+import { isObject, rpcErrors, type RpcMessage } from '../../../core/protocol/rpc.ts';
+import { header, notAnAnswer, type ResponseHeaders, statusError } from '../http-errors.ts';
 import { upstreamLimits } from '../../limits.ts';
-import { HttpExchange } from './exchange.ts';
-import type { BodyKind } from './exchange.ts';
+import { type BodyKind, HttpExchange } from './exchange.ts';
 import type { HttpSession } from './session.ts';
 import { LargeMessage } from '../large-message.ts';
 import { eachLargeMessage, eachMessage } from '../messages.ts';
-import { oversizeError } from '../oversize.ts';
-import type { TooLong } from '../message-buffer.ts';
+import { oversizeError, type TooLong } from '../message-buffer.ts';
 
 /** A message to be sent. `headers`, names and values in turn, are those of a request of the stateless revision. */
 export interface HttpMessage {

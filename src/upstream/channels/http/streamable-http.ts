@@ -1,14 +1,11 @@
 import { BusyMap } from '../../../core/busy-map.ts';
 import { HubError } from '../../../core/errors.ts';
-import type { Channel, ChannelEvents } from '../channel.ts';
-import { deadChannel } from '../dead-channel.ts';
+import { type Channel, type ChannelEvents, deadChannel } from '../channel.ts';
 import { connectionError } from '../http-errors.ts';
 import { upstreamLimits } from '../../limits.ts';
-import { HttpPost } from './post.ts';
-import type { Waiting } from './post.ts';
+import { HttpPost, type Waiting } from './post.ts';
 import { HttpSession } from './session.ts';
-import { authorized, remote } from './remote.ts';
-import type { Remote, RemoteOptions } from './remote.ts';
+import { authorized, remote, type Remote, type RemoteOptions } from './remote.ts';
 import { statelessRevision } from '../../../core/protocol/stateless.ts';
 import { ServerStream } from './server-stream.ts';
 

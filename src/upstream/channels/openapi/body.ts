@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-
 import { HubError } from '../../../core/errors.ts';
 import { elements } from '../../../core/json/text.ts';
 import { type Document, entriesOf, own, ownText, resolved } from './pointer.ts';
-import { isFile } from './file-schema.ts';
+import { isFile } from './keywords.ts';
 import { inQuery, lastMembers, scalarText, type Style } from './styles.ts';
 
 /** What an operation wants as its request body, as one media type of those it takes. */

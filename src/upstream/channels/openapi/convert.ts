@@ -1,7 +1,6 @@
 import { isObject } from '../../../core/protocol/rpc.ts';
 import { upstreamLimits } from '../../limits.ts';
-import { fileSchema, isFile } from './file-schema.ts';
-import { isTexts, plainKeywords, type Schema, withNull } from './keywords.ts';
+import { fileSchema, isFile, isTexts, plainKeywords, type Schema, withNull } from './keywords.ts';
 import { type Document, entriesOf, own, ownText, pointed, resolved } from './pointer.ts';
 
 /** One attempt to convert the schemas of one tool. */

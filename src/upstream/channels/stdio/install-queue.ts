@@ -2,13 +2,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { deferred } from '../../../core/deferred.ts';
 import type { Logger } from '../../../core/logger.ts';
 import { upstreamLimits } from '../../limits.ts';
-import { endGroup } from './process-group.ts';
 import { createGroupWatch, type GroupWatch } from './group-watch.ts';
 import { findInstallers } from './installers.ts';
 import { installKey, type Launcher, type LauncherName } from './launcher.ts';
 import { exists, isInstalled, npxFolder, npxPackages, removeFromCache } from './npx-cache.ts';
+import { endGroup } from './process-group.ts';
 import { openProcessTable } from './process-table.ts';
-import { createSemaphore, type Semaphore } from './semaphore.ts';
 
 /** One start through a launcher: what would be installed, and where. */
 export interface Launch {
@@ -222,4 +221,29 @@ async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T
   } finally {
     signal.removeEventListener('abort', abort);
   }
+}
+
+/** Lets only a limited number of callers do something at the same time, in the order in which they asked. */
+interface Semaphore {
+  /** Resolves when a place is free, with the function that gives the place back. Idempotent. */
+  take(): Promise<() => void>;
+}
+
+function createSemaphore(count: number): Semaphore {
+  const waiting: (() => void)[] = [];
+  let free = count;
+  return {
+    async take() {
+      if (free > 0) free--;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+      let isHeld = true;
+      return () => {
+        if (!isHeld) return;
+        isHeld = false;
+        const next = waiting.shift();
+        if (next) next();
+        else free++;
+      };
+    },
+  };
 }
