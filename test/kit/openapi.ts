@@ -5,7 +5,7 @@ import type { HubError } from '../../src/core/errors.ts';
 import type { LogFields, Logger } from '../../src/core/logger.ts';
 import type { RpcMessage } from '../../src/core/protocol/rpc.ts';
 import type { Channel } from '../../src/upstream/channels/channel.ts';
-import { openOpenapi, type OpenapiOptions } from '../../src/upstream/channels/openapi/channel.ts';
+import { openOpenapiChannel, type OpenapiOptions } from '../../src/upstream/channels/openapi/channel.ts';
 import { atEnd } from './at-end.ts';
 
 /** What a REST API got, as it came over the wire. */
@@ -138,7 +138,7 @@ export function openApi(openapi: Record<string, unknown>, { headers = {}, ...opt
     waiting.delete(id);
     return waiter;
   };
-  const channel = openOpenapi(
+  const channel = openOpenapiChannel(
     {
       name: 'api',
       config: { type: 'openapi', openapi, headers, env: {} },

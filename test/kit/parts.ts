@@ -7,4 +7,4 @@ export { settingsFile } from '../../src/settings/file.ts';
 export { openSettings } from '../../src/settings/store.ts';
 export { ownerMark } from '../../src/upstream/channels/stdio/orphans.ts';
 export { openReaper } from '../../src/upstream/channels/stdio/reaper.ts';
-export { openStdio } from '../../src/upstream/channels/stdio/program.ts';
+export { openProgram } from '../../src/upstream/channels/stdio/program.ts';

@@ -4,7 +4,7 @@ import { json, result, scriptedHttp, sse, stream } from '../../../test/kit/scrip
 import { HubError } from '../../core/errors.ts';
 import { type Credential, type Refusal, SignInRequired } from './credential.ts';
 import { openLegacySse } from './http/legacy-sse.ts';
-import { openRemote } from './http/channel.ts';
+import { openEither } from './http/channel.ts';
 import { openStreamableHttp } from './http/streamable-http.ts';
 
 /** A credential whose token the test decides. */
@@ -129,7 +129,7 @@ test('while the credential is renewed requests wait; one that nobody waits for a
 test('an older server found by trying that asks for a sign-in is not taken for a wrong address', async () => {
   const server = await guarded('Bearer new');
   const { credential } = held(undefined, signIn);
-  const { channel, events } = openHttp(openRemote, `${server.origin}/sse`, { credential });
+  const { channel, events } = openHttp(openEither, `${server.origin}/sse`, { credential });
   channel.send(request(1, 'initialize'), 1);
   expect((await events.closing()).cause).toBeInstanceOf(SignInRequired);
 });

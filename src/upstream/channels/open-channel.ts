@@ -2,13 +2,10 @@ import type { Logger } from '../../core/logger.ts';
 import type { RemoteTransport, ServerSettings, UsableTransport } from '../../core/settings/types.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import type { Credential } from './credential.ts';
-import type * as RemoteChannels from './remote-channels.ts';
 import type { Reaper } from './stdio/reaper.ts';
 import type { AddressPolicy } from './safe-address.ts';
 import type { InstallQueue } from './stdio/install-queue.ts';
-import { openLaunched } from './stdio/launched.ts';
-import { launcherOf } from './stdio/launcher.ts';
-import { openStdio } from './stdio/program.ts';
+import { openStdioChannel } from './stdio/channel.ts';
 
 export interface ChannelOpener {
   /** The server's transport with its placeholders filled in. Throws HubError when it cannot be used. */
@@ -30,14 +27,20 @@ export interface ChannelOpener {
   readonly log: (server: ServerSettings) => Logger;
 }
 
-let remoteChannels: typeof RemoteChannels | undefined;
+/** What speaks HTTP to servers, with the HTTP client: a fifth of what a start would load. */
+async function importRemote() {
+  const [http, openapi] = await Promise.all([import('./http/channel.ts'), import('./openapi/channel.ts')]);
+  return { ...http, ...openapi };
+}
+
+let remoteChannels: Awaited<ReturnType<typeof importRemote>> | undefined;
 
 /** Loads what the channel of this server takes. Before `openChannel`, each time: it is there already, as a rule. */
 export async function loadChannel({ transport }: ServerSettings): Promise<void> {
-  if (transport.type !== 'stdio') remoteChannels ??= await import('./remote-channels.ts');
+  if (transport.type !== 'stdio') remoteChannels ??= await importRemote();
 }
 
-function loaded(): typeof RemoteChannels {
+function loaded() {
   if (!remoteChannels) throw new Error('A channel was opened before it was loaded');
   return remoteChannels;
 }
@@ -51,21 +54,20 @@ export function openChannel(server: ServerSettings, events: ChannelEvents, optio
   const log = options.log(server);
   const { inheritedEnv, owner, reaper, installs, connectTimeoutMs, requestTimeoutMs, userAgent } = options;
   const remote = { name, maxMessageBytes, log, connectTimeoutMs, userAgent, addresses: options.addresses(server) };
-  const signedIn = (transport: RemoteTransport) => ({ credential: options.credential?.(server, transport) });
   switch (transport.type) {
-    case 'stdio': {
-      const program = { ...transport, name, maxMessageBytes, log, inheritedEnv, owner, reaper };
-      const launcher = launcherOf(transport.command, transport.args);
-      return launcher ? openLaunched(launcher, { ...program, installs }, events) : openStdio(program, events);
-    }
+    case 'stdio':
+      return openStdioChannel(
+        { ...transport, name, maxMessageBytes, log, inheritedEnv, owner, reaper, installs },
+        events,
+      );
     case 'streamable-http':
-      return loaded().openStreamableHttp({ ...transport, ...remote, ...signedIn(transport) }, events);
     case 'sse':
-      return loaded().openLegacySse({ ...transport, ...remote, ...signedIn(transport) }, events);
-    case 'auto':
-      return loaded().openRemote({ ...transport, ...remote, ...signedIn(transport) }, events);
+    case 'auto': {
+      const credential = options.credential?.(server, transport);
+      return loaded().openHttpChannel({ ...transport, ...remote, credential }, events);
+    }
     case 'openapi':
-      return loaded().openOpenapi(
+      return loaded().openOpenapiChannel(
         { ...remote, ...remote.addresses, config: transport, timeoutMs: server.timeoutMs ?? requestTimeoutMs },
         events,
       );

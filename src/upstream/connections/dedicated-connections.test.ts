@@ -14,7 +14,7 @@ import { createDedicatedConnections, type DedicatedConnectionsOptions } from './
 import { promised } from './exchange.ts';
 import { openReaper } from '../channels/stdio/reaper.ts';
 import { createStartSemaphore } from './start-semaphore.ts';
-import { openStdio } from '../channels/stdio/program.ts';
+import { openProgram } from '../channels/stdio/program.ts';
 
 // Bounds and ends of the connections that sessions hold; who shares one with whom is looked at from outside
 // (test/e2e/api-tools.test.ts).
@@ -44,7 +44,7 @@ function setUp(
       if (server.transport.type !== 'stdio') throw new Error('stdio only');
       const inheritedEnv = { PATH: '/usr/bin:/bin' };
       const { name, maxMessageBytes } = server;
-      return openStdio(
+      return openProgram(
         { ...server.transport, name, maxMessageBytes, log, inheritedEnv, owner: 'o:1:1', reaper },
         events,
       );

@@ -6,6 +6,21 @@ import { openLegacySse } from './legacy-sse.ts';
 import type { RemoteOptions } from './remote.ts';
 import { openStreamableHttp } from './streamable-http.ts';
 
+/** The channel to a server at an address, over the transport that its settings name. */
+export function openHttpChannel(
+  options: RemoteOptions & { readonly type: 'streamable-http' | 'sse' | 'auto' },
+  events: ChannelEvents,
+): Channel {
+  switch (options.type) {
+    case 'streamable-http':
+      return openStreamableHttp(options, events);
+    case 'sse':
+      return openLegacySse(options, events);
+    case 'auto':
+      return openEither(options, events);
+  }
+}
+
 /**
  * What a server of the HTTP+SSE transport says to a POST at its stream's address (MCP, Transports, Backwards
  * Compatibility).
@@ -16,7 +31,7 @@ const notHere = new Set([400, 404, 405, 406, 415]);
  * Opens a channel to a server whose transport was not told (`auto`): streamable HTTP, and when its first `initialize`
  * is refused as such, legacy SSE at the same address.
  */
-export function openRemote(options: RemoteOptions, events: ChannelEvents): Channel {
+export function openEither(options: RemoteOptions, events: ChannelEvents): Channel {
   let undecided = true;
   let closing: Promise<void> | undefined;
   /** The request the decision hangs on. */

@@ -8,7 +8,7 @@ import { until } from '../../../../test/kit/until.ts';
 import { upstreamLimits } from '../../limits.ts';
 import { ThrottledReader } from '../throttled-reader.ts';
 import { openLegacySse } from './legacy-sse.ts';
-import { openRemote } from './channel.ts';
+import { openEither } from './channel.ts';
 import type { RemoteOptions } from './remote.ts';
 
 const open = (url: string, options: Partial<RemoteOptions> = {}, opener = openLegacySse) =>
@@ -177,7 +177,7 @@ test.each([400, 404, 405, 406, 415])(
   'of an unknown transport, a server that refuses the first POST with %i is spoken to in the legacy way',
   async (status) => {
     const server = await legacyServer('/messages', status);
-    const { channel, events } = open(`${server.origin}/sse`, {}, openRemote);
+    const { channel, events } = open(`${server.origin}/sse`, {}, openEither);
     channel.send(request(1, 'initialize', { x: 1 }), 1);
     expect((await events.answer(1)).result).toEqual({ x: 1 });
     channel.ready('2024-11-05');
@@ -194,7 +194,7 @@ test('of an unknown transport, a server that speaks streamable HTTP is never ask
     if (message.id === 1) json(response, result(message.id));
     else response.writeHead(404).end();
   });
-  const { channel, events } = open(server.origin, {}, openRemote);
+  const { channel, events } = open(server.origin, {}, openEither);
   channel.send(request(1, 'initialize'), 1);
   await events.answer(1);
   channel.send(request(2, 'initialize'), 2);
@@ -204,7 +204,7 @@ test('of an unknown transport, a server that speaks streamable HTTP is never ask
 
 test('of an unknown transport, a probe of another era decides nothing', async () => {
   const server = await legacyServer('/messages', 400);
-  const { channel, events } = open(`${server.origin}/sse`, {}, openRemote);
+  const { channel, events } = open(`${server.origin}/sse`, {}, openEither);
   channel.send(request(1, 'server/discover'), 1);
   await events.failure(1);
   channel.send(request(2, 'initialize'), 2);
@@ -213,14 +213,14 @@ test('of an unknown transport, a probe of another era decides nothing', async ()
 
 test('an address where neither transport is says so once, with both answers', async () => {
   const server = await scriptedHttp((_seen, response) => response.writeHead(404).end());
-  const { channel, events } = open(`${server.origin}/nothing`, {}, openRemote);
+  const { channel, events } = open(`${server.origin}/nothing`, {}, openEither);
   channel.send(request(1, 'initialize'), 1);
   expect((await events.closing()).message).toMatch(/answered 404 Not Found.*Legacy SSE was tried too: .*404/);
 });
 
 test('a refusal for want of authorization is not mistaken for another transport', async () => {
   const server = await scriptedHttp((_seen, response) => response.writeHead(401).end());
-  const { channel, events } = open(server.origin, {}, openRemote);
+  const { channel, events } = open(server.origin, {}, openEither);
   channel.send(request(1, 'initialize'), 1);
   expect((await events.failure(1)).error.message).toMatch('requires authorization');
   expect(server.seen).toHaveLength(1);

@@ -31,7 +31,7 @@ export interface OpenapiOptions extends AddressPolicy {
  * document is loaded again each time the channel is opened; requests wait for it, and when it cannot be used the
  * channel is closed with the reason. Throws HubError `misconfigured` for settings that cannot work.
  */
-export function openOpenapi(options: OpenapiOptions, events: ChannelEvents): Channel {
+export function openOpenapiChannel(options: OpenapiOptions, events: ChannelEvents): Channel {
   const { name, log, maxMessageBytes, timeoutMs, config: transport } = options;
   const config = readConfig(name, transport.openapi);
   const http = openHttp(options, options.userAgent);

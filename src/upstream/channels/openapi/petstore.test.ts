@@ -7,7 +7,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { type OpenedApi, openApi, type RestApi, restApi } from '../../../../test/kit/openapi.ts';
-import { openOpenapi } from './channel.ts';
+import { openOpenapiChannel } from './channel.ts';
 
 const fixture = new URL('../../../../test/kit/fixtures/openapi-petstore-30.yaml', import.meta.url);
 
@@ -218,7 +218,7 @@ function transport(): Transport {
       channel.send(JSON.stringify(message), 'id' in message && 'method' in message ? Number(message.id) : undefined),
     close: () => channel.close(),
   };
-  const channel = openOpenapi(
+  const channel = openOpenapiChannel(
     {
       name: 'api',
       config: { type: 'openapi', openapi: { schema: document }, headers: {}, env: {} },

@@ -2,7 +2,7 @@ import { deferred } from '../../../core/deferred.ts';
 import { errorText, HubError } from '../../../core/errors.ts';
 import type { Channel, ChannelEvents } from '../channel.ts';
 import { upstreamLimits } from '../../limits.ts';
-import { type Launching, openStdio, type StdioOptions } from './program.ts';
+import { type Launching, openProgram, type StdioOptions } from './program.ts';
 import { type InstallQueue, type Launch, launchOf, type Turn } from './install-queue.ts';
 import { installMark } from './installers.ts';
 import { type Launcher, signsOf } from './launcher.ts';
@@ -42,7 +42,7 @@ export function openLaunched(
     if (isClosed) return turn.done();
     start.begin(turn);
     const mark = signsOf(launcher.name).program === undefined ? undefined : installMark(launcher, launch.key);
-    channel = openStdio({ ...options, installMark: mark, launching: start }, start.events);
+    channel = openProgram({ ...options, installMark: mark, launching: start }, start.events);
     for (const message of queued.splice(0)) channel.send(...message);
   }
 

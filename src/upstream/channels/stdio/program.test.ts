@@ -11,7 +11,7 @@ import { until } from '../../../../test/kit/until.ts';
 import type { Channel } from '../channel.ts';
 import { upstreamLimits } from '../../limits.ts';
 import { openReaper } from './reaper.ts';
-import { openStdio } from './program.ts';
+import { openProgram } from './program.ts';
 import type { StdioOptions } from './program.ts';
 
 const script = resolve('test/kit/fixtures/stdio-script.mjs');
@@ -27,7 +27,7 @@ function open(flags: readonly string[] = [], options: Partial<StdioOptions> = {}
   const events = channelLog();
   const log = logLines();
   const reaper = openReaper();
-  const channel = openStdio(
+  const channel = openProgram(
     {
       name: 'x',
       command: process.execPath,

@@ -57,7 +57,7 @@ export interface Launching {
  * process group of its own, so that what it starts (`npx` and `uvx` fork) ends with it. stderr goes to the log; stdout
  * lines that are no messages are logged and do no harm.
  */
-export function openStdio(options: StdioOptions, events: ChannelEvents): Channel {
+export function openProgram(options: StdioOptions, events: ChannelEvents): Channel {
   let child: ChildProcessWithoutNullStreams;
   try {
     child = spawn(options.command, options.args, {
