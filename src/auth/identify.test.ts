@@ -1,6 +1,6 @@
 import { hash as argon2Hash } from '@node-rs/argon2';
 import { describe, expect, test } from 'vitest';
-import { maskKey } from '../core/settings/keys.ts';
+import { maskKey } from '../core/mask.ts';
 import type { KeySettings, Settings, UserSettings } from '../core/settings/types.ts';
 import { createIdentify } from './identify.ts';
 import { findKey, hashKey, makeKey } from './keys.ts';

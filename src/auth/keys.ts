@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isInForce } from '../core/access/rules.ts';
-import { maskKey } from '../core/settings/keys.ts';
+import { maskKey } from '../core/mask.ts';
 import type { KeySettings, Settings } from '../core/settings/types.ts';
 
 /** A new access key (CONTRACT §2). */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { invalid } from '../core/input/read.ts';
+import { invalid } from '../core/input.ts';
 import { coreLimits } from '../core/limits.ts';
 import type { PasswordPolicy } from '../core/settings/types.ts';
 import { shipped } from '../core/shipped.ts';

@@ -8,8 +8,8 @@ import { authLimits } from './limits.ts';
 /** Hashes and verifies passwords off the event loop, a few at a time (CONTRACT §4, Users). */
 export interface Passwords {
   /**
-   * The argon2id hash of a password; which passwords may be set is decided in `core/input/user`. Throws HubError
-   * `too_many` when too many wait.
+   * The argon2id hash of a password; which passwords may be set is decided in `settings/user/user-input`. Throws
+   * HubError `too_many` when too many wait.
    */
   hash(password: string): Promise<string>;
   /**

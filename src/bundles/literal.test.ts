@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { literal, variableName } from '../core/settings/variables.ts';
-import { expandText } from '../settings/placeholders.ts';
+import { literal, variableName } from '../settings/server/variables.ts';
+import { expandText } from '../settings/server/placeholders.ts';
 
 /** Nothing that is taken as it stands may ask for a file. */
 const noFile = (path: string): never => {

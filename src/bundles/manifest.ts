@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { HubError, type Problem } from '../core/errors.ts';
-import { serverNameProblem } from '../core/settings/server-entry.ts';
+import { serverNameProblem } from '../settings/server/server-entry.ts';
 
 /** Versions of the manifest that are understood; what they add to each other is optional everywhere. */
 const versions = ['0.1', '0.2', '0.3', '0.4'] as const;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HubError } from '../core/errors.ts';
-import { parseSettings } from '../settings/schema.ts';
-import { expandServer } from '../settings/placeholders.ts';
+import { parseSettings } from '../settings/document/parse-settings.ts';
+import { expandServer } from '../settings/server/placeholders.ts';
 import { type Manifest, parseManifest } from './manifest.ts';
 import { type BundleHost, bundleServer } from './server-config.ts';
 

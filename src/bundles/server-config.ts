@@ -2,9 +2,9 @@ import { homedir } from 'node:os';
 import { posix, win32 } from 'node:path';
 import { damaged, quoted } from './failures.ts';
 import { mask } from '../core/mask.ts';
-import type { RequiredConfig } from '../core/settings/required-config.ts';
-import type { ServerEntry } from '../core/settings/server-entry.ts';
-import { literal, variableName } from '../core/settings/variables.ts';
+import type { RequiredConfig } from '../settings/server/required-config.ts';
+import type { ServerEntry } from '../settings/server/server-entry.ts';
+import { literal, variableName } from '../settings/server/variables.ts';
 import type { Manifest } from './manifest.ts';
 import { takeUserValues, type UserValue } from './user-values.ts';
 

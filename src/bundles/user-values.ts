@@ -1,5 +1,5 @@
 import { HubError, type Problem } from '../core/errors.ts';
-import type { RequiredConfig } from '../core/settings/required-config.ts';
+import type { RequiredConfig } from '../settings/server/required-config.ts';
 import type { Manifest, UserConfigOption } from './manifest.ts';
 
 /** The value of one `user_config` key as text; several for `multiple`. */

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { Logger } from '../core/logger.ts';
 import type { ServerSettings } from '../core/settings/types.ts';
 import type { Env } from '../env/env.ts';
-import { expandServer, type ReadFile } from '../settings/placeholders.ts';
+import { expandServer, type ReadFile } from '../settings/server/placeholders.ts';
 import { inheritableEnv } from '../upstream/channels/stdio/child-env.ts';
 import { createInstallQueue } from '../upstream/channels/stdio/install-queue.ts';
 import { loadChannel, openChannel } from '../upstream/channels/open-channel.ts';

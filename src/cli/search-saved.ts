@@ -7,7 +7,7 @@ import { view } from '../core/access/view.ts';
 import type { Env } from '../env/env.ts';
 import { type AskedSearch, searchReport, type SearchReport } from '../mcp/search-report.ts';
 import { settingsFile } from '../settings/file.ts';
-import { parseSettings } from '../settings/schema.ts';
+import { parseSettings } from '../settings/document/parse-settings.ts';
 import { loadLocalEmbedder } from '../smart/embedder-local.ts';
 import { createSmartIndex, toolKey } from '../smart/routing.ts';
 import { createSearchEngine } from '../smart/search-engine.ts';

@@ -4,11 +4,11 @@ import { judgePassword } from '../auth/password-strength.ts';
 import { createPasswords, type Passwords } from '../auth/passwords.ts';
 import { HubError } from '../core/errors.ts';
 import { coreLimits } from '../core/limits.ts';
-import { keepPassword } from '../core/settings/users.ts';
+import { keepPassword } from '../settings/user/user-edits.ts';
 import { isDiskFull } from '../disk/disk-error.ts';
 import { usualFormat } from '../logs/output.ts';
-import { firstAdmin } from '../settings/first-admin.ts';
-import { type FirstPassword, firstPasswordFile } from '../settings/first-password.ts';
+import { firstAdmin } from '../settings/user/first-admin.ts';
+import { type FirstPassword, firstPasswordFile } from '../settings/user/first-password.ts';
 import { type AppParts, buildApp } from './build-app.ts';
 
 /** What answers everything that is not MCP. */

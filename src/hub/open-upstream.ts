@@ -9,7 +9,7 @@ import type { DatabaseHandle } from '../database/supervise.ts';
 import type { Env } from '../env/env.ts';
 import type { LogBook } from '../logs/log.ts';
 import type { DataDir } from '../settings/data-dir.ts';
-import { expandServer } from '../settings/placeholders.ts';
+import { expandServer } from '../settings/server/placeholders.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import { upstreamLimits } from '../upstream/limits.ts';
 import { logWhileInSettings } from '../upstream/connections/server-log.ts';

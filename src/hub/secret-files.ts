@@ -1,7 +1,7 @@
 import { HubError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import { readSecretFile } from '../disk/secret-file.ts';
-import type { ReadFile } from '../settings/placeholders.ts';
+import type { ReadFile } from '../settings/server/placeholders.ts';
 import { hubLimits } from './limits.ts';
 
 /** What the settings take from files (`${file:/path}`). */

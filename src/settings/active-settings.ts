@@ -3,7 +3,7 @@ import type { Problem } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Settings } from '../core/settings/types.ts';
 import type { Loaded, SettingsDocument } from './backend.ts';
-import { parseSettings } from './schema.ts';
+import { parseSettings } from './document/parse-settings.ts';
 
 /** Recursively read-only: the document in force is shared by all code that reads it and never changes. */
 export type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;

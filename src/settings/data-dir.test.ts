@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, s
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { silent } from '../../test/kit/databases.ts';
 import { atEnd } from '../../test/kit/at-end.ts';
+import { silent } from '../../test/kit/databases.ts';
 import { HubError } from '../core/errors.ts';
 import { createFullDiskRetry } from '../disk/full-disk-retry.ts';
 import { folderHolder, openDataDir } from './data-dir.ts';

@@ -6,8 +6,8 @@ import type { Logger } from '../core/logger.ts';
 import { createFile } from '../disk/create-file.ts';
 import { diskError, errnoOf } from '../disk/disk-error.ts';
 import { type Holder, lockHolder, takeLock } from '../disk/folder-lock.ts';
-import { closeContentToOthers, closeToOthers } from '../disk/permissions.ts';
 import type { FullDiskRetry } from '../disk/full-disk-retry.ts';
+import { closeContentToOthers, closeToOthers } from '../disk/permissions.ts';
 import { temporaryName } from '../disk/write-file-atomic.ts';
 
 /** The hub's own folder (`DATA_DIR`), locked for this process. The code that opened it closes it. */

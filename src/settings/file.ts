@@ -8,8 +8,8 @@ import { diskError, errnoOf } from '../disk/disk-error.ts';
 import { closeToOthers } from '../disk/permissions.ts';
 import { linkTarget, writeFileAtomic } from '../disk/write-file-atomic.ts';
 import type { Loaded, Saved, SettingsBackend, SettingsDocument } from './backend.ts';
+import { parseJsonText } from './document/syntax.ts';
 import { settingsLimits } from './limits.ts';
-import { parseJsonText } from './syntax.ts';
 import { watchFile } from './watch-file.ts';
 
 /**

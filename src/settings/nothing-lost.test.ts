@@ -4,8 +4,8 @@ import { chmodSync, readFileSync, readdirSync, renameSync, rmSync, statSync, wri
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { addServer, program, refusalOf, settingsPlace } from '../../test/kit/settings-place.ts';
 import { builtParts } from '../../test/kit/built-parts.ts';
+import { addServer, program, refusalOf, settingsPlace } from '../../test/kit/settings-place.ts';
 import type { SettingsPlace } from '../../test/kit/settings-place.ts';
 import { until } from '../../test/kit/until.ts';
 import { settingsFile } from './file.ts';

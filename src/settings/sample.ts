@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
-import { errnoOf } from '../disk/disk-error.ts';
 import type { Settings } from '../core/settings/types.ts';
+import { errnoOf } from '../disk/disk-error.ts';
 import type { SettingsDocument } from './backend.ts';
 
 /** Gives the path of a module of a package that is installed; throws when it is not. */

@@ -1,19 +1,19 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { HubError, errorText } from '../core/errors.ts';
-import { isDiskFull } from '../disk/disk-error.ts';
 import type { Logger } from '../core/logger.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import type { Settings } from '../core/settings/types.ts';
-import type { Loaded, SettingsBackend, SettingsDocument } from './backend.ts';
-import { hashKeys, withHashedKeys } from './hashed-keys.ts';
+import { isDiskFull } from '../disk/disk-error.ts';
 import type { Accepted, Frozen, ActiveSettings, SettingsListener } from './active-settings.ts';
 import { createActiveSettings } from './active-settings.ts';
+import type { Loaded, SettingsBackend, SettingsDocument } from './backend.ts';
+import { parseChanged, parseSettings } from './document/parse-settings.ts';
+import { isTooDeep } from './document/read-part.ts';
+import { notAccepted } from './document/report.ts';
+import { groupIdOf } from './document/stable-id.ts';
+import { hashKeys, withHashedKeys } from './key/hashed-keys.ts';
+import { keyIdOf } from './key/read-keys.ts';
 import { settingsLimits } from './limits.ts';
-import { isTooDeep } from './read.ts';
-import { notAccepted } from './report.ts';
-import { keyIdOf } from './people.ts';
-import { parseChanged, parseSettings } from './schema.ts';
-import { groupIdOf } from './stable-id.ts';
 
 /** The settings in force and the one way to change them. The code that opened it closes it. */
 export interface SettingsStore {

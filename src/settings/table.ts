@@ -6,9 +6,9 @@ import { reasonOf } from '../database/failure.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import { writeFileAtomic } from '../disk/write-file-atomic.ts';
 import type { Loaded, Saved, SettingsBackend, SettingsDocument } from './backend.ts';
-import { withHashedKeys } from './hashed-keys.ts';
+import { parseSettings } from './document/parse-settings.ts';
+import { withHashedKeys } from './key/hashed-keys.ts';
 import { settingsLimits } from './limits.ts';
-import { parseSettings } from './schema.ts';
 import { readSettingsCopy } from './settings-copy.ts';
 
 export interface TableOptions {

@@ -3,7 +3,7 @@ import { api, login } from '../kit/api.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 
 // POST /servers/import: what is said of a text that holds less than was hoped. What is read from which text:
-// src/core/settings/import/parse.test.ts.
+// src/settings/import/client-config.test.ts.
 
 let hub: TestHub;
 let token: string;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { exportSettings } from '../../src/core/settings/export/settings.ts';
-import { parseClientConfig } from '../../src/core/settings/import/parse.ts';
-import { expandServer } from '../../src/settings/placeholders.ts';
-import { parseSettings } from '../../src/settings/schema.ts';
+import { exportSettings } from '../../src/settings/export/export-settings.ts';
+import { parseClientConfig } from '../../src/settings/import/client-config.ts';
+import { expandServer } from '../../src/settings/server/placeholders.ts';
+import { parseSettings } from '../../src/settings/document/parse-settings.ts';
 
 const settings = {
   mcpServers: {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { parseClientConfig } from '../../src/core/settings/import/parse.ts';
-import { expandServer } from '../../src/settings/placeholders.ts';
-import { parseSettings } from '../../src/settings/schema.ts';
+import { parseClientConfig } from '../../src/settings/import/client-config.ts';
+import { expandServer } from '../../src/settings/server/placeholders.ts';
+import { parseSettings } from '../../src/settings/document/parse-settings.ts';
 import { allSnippets } from '../../src/snippets/all.ts';
 import { shellWord } from '../../src/snippets/snippet.ts';
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Draft } from '../../src/core/settings/document.ts';
-import { groupBatchInput, newGroupInput } from '../../src/core/input/group.ts';
-import type { GroupEditor } from '../../src/core/settings/group-servers.ts';
-import { addGroup, deleteGroup, serverConfigsAnswer, setGroupServers } from '../../src/core/settings/groups.ts';
-import { addKey, deleteKey } from '../../src/core/settings/keys.ts';
-import { maskServer } from '../../src/core/settings/secrets.ts';
+import type { Draft } from '../../src/settings/document/document.ts';
+import { groupBatchInput, newGroupInput } from '../../src/settings/group/group-input.ts';
+import type { GroupEditor } from '../../src/settings/group/group-servers.ts';
+import { addGroup, deleteGroup, serverConfigsAnswer, setGroupServers } from '../../src/settings/group/group-edits.ts';
+import { addKey, deleteKey } from '../../src/settings/key/key-edits.ts';
+import { maskServer } from '../../src/settings/server/server-secrets.ts';
 import {
   addServer,
   changeItem,
@@ -13,9 +13,9 @@ import {
   startsProcess,
   toggleServer,
   updateServer,
-} from '../../src/core/settings/servers.ts';
-import { addUser, deleteUser, updateUser } from '../../src/core/settings/users.ts';
-import { parseSettings } from '../../src/settings/schema.ts';
+} from '../../src/settings/server/server-edits.ts';
+import { addUser, deleteUser, updateUser } from '../../src/settings/user/user-edits.ts';
+import { parseSettings } from '../../src/settings/document/parse-settings.ts';
 
 const admin: GroupEditor = {
   username: 'admin',

@@ -5,10 +5,10 @@ import type { ServerSettings, Settings, TransportSettings } from '../../core/set
 import type { Env } from '../../env/env.ts';
 import type { Loaded } from '../../settings/backend.ts';
 import { settingsFile } from '../../settings/file.ts';
-import { expandServer, type ReadFile } from '../../settings/placeholders.ts';
-import { parseSettings } from '../../settings/schema.ts';
+import { expandServer, type ReadFile } from '../../settings/server/placeholders.ts';
+import { parseSettings } from '../../settings/document/parse-settings.ts';
 import { readSettingsCopy, settingsCopyPath } from '../../settings/settings-copy.ts';
-import { secretValues } from '../../settings/secret-values.ts';
+import { secretValues } from '../../settings/server/secret-values.ts';
 import type { Check } from './check.ts';
 
 export interface SettingsFindings {

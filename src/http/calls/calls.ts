@@ -1,7 +1,7 @@
 import { HubError, type Problem } from '../../core/errors.ts';
 import { exactText } from '../../core/arguments/exact.ts';
 import type { ServerState } from '../../core/hub.ts';
-import { invalid } from '../../core/input/read.ts';
+import { invalid } from '../../core/input.ts';
 import { editObject, memberText } from '../../core/json/text.ts';
 import { isPerUser } from '../../core/access/per-user.ts';
 import type { Principal } from '../../core/access/principal.ts';

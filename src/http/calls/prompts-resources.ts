@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { parseInput } from '../../core/input/read.ts';
+import { parseInput } from '../../core/input.ts';
 import { memberText } from '../../core/json/text.ts';
 import { jsonBodyText } from '../frame/body.ts';
 import type { ApiEnv } from '../frame/caller.ts';

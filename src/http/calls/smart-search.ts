@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { parseInput } from '../../core/input/read.ts';
+import { parseInput } from '../../core/input.ts';
 import type { Scope } from '../../core/access/scope.ts';
 import type { Views } from '../../core/access/view.ts';
 import { coreLimits } from '../../core/limits.ts';

@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { parseInput } from '../../core/input/read.ts';
+import { parseInput } from '../../core/input.ts';
 import type { Connect } from '../../core/answers/records.ts';
 import { isPerUser } from '../../core/access/per-user.ts';
 import { anonymous } from '../../core/access/principal.ts';

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { HubError } from '../../core/errors.ts';
-import { parseInput } from '../../core/input/read.ts';
+import { parseInput } from '../../core/input.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import { logLimits } from '../../logs/limits.ts';
 import { type ApiEnv, editorOf } from '../frame/caller.ts';

@@ -1,7 +1,7 @@
+import { anyObject, object, ref, texts } from '../../core/answers/schema.ts';
 import { promptInput, resourceInput } from '../calls/prompts-resources.ts';
 import { searchInput } from '../calls/smart-search.ts';
 import { callInput } from '../calls/tools.ts';
-import { anyObject, object, ref, texts } from '../../core/answers/schema.ts';
 import type { Operation, Subject } from './operation.ts';
 
 const sessionHeader = {

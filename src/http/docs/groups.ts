@@ -1,12 +1,12 @@
+import { count, flag, listOf, object, ref, text, texts } from '../../core/answers/schema.ts';
 import {
   groupBatchInput,
   groupToolsInput,
   groupUpdateInput,
   newGroupInput,
   serverToAddInput,
-} from '../../core/input/group.ts';
+} from '../../settings/group/group-input.ts';
 import { groupsInput } from '../settings/groups.ts';
-import { count, flag, listOf, object, ref, text, texts } from '../../core/answers/schema.ts';
 import type { Subject } from './operation.ts';
 
 const group = { data: ref('Group') };

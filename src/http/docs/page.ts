@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
+import { components } from '../../core/answers/components.ts';
 import { pageStyle } from '../frame/page-style.ts';
 import { contentOf, type Described } from './document.ts';
-import { components } from '../../core/answers/components.ts';
 
 const style = `${pageStyle}
 .method { display: inline-block; min-width: 4.2rem; font: .8rem ui-monospace, monospace; }

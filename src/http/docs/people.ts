@@ -1,4 +1,5 @@
-import { keyUpdateInput, newKeyInput } from '../../core/input/key.ts';
+import { count, listOf, object, ref, text } from '../../core/answers/schema.ts';
+import { keyUpdateInput, newKeyInput } from '../../settings/key/key-input.ts';
 import {
   changePasswordInput,
   loginInput,
@@ -6,8 +7,7 @@ import {
   passwordCheckInput,
   reauthenticateInput,
   userUpdateInput,
-} from '../../core/input/user.ts';
-import { count, listOf, object, ref, text } from '../../core/answers/schema.ts';
+} from '../../settings/user/user-input.ts';
 import type { Subject } from './operation.ts';
 
 export const login: Subject = {

@@ -1,8 +1,13 @@
-import { enabledInput, itemDescriptionInput, newServerInput, serverUpdateInput } from '../../core/input/server.ts';
+import { anyObject, count, flag, listOf, object, ref, type Schema, text, texts } from '../../core/answers/schema.ts';
+import { importAnswer, requiredConfig } from '../../core/answers/settings.ts';
+import {
+  enabledInput,
+  itemDescriptionInput,
+  newServerInput,
+  serverUpdateInput,
+} from '../../settings/server/server-input.ts';
 import { importInput } from '../settings/import.ts';
 import { serversInput } from '../settings/servers.ts';
-import { importAnswer, requiredConfig } from '../../core/answers/settings.ts';
-import { anyObject, count, flag, listOf, object, ref, type Schema, text, texts } from '../../core/answers/schema.ts';
 import type { Operation, Subject } from './operation.ts';
 
 const server = { data: ref('ServerDetails') };

@@ -1,5 +1,5 @@
-import { systemConfigInput } from '../../core/settings/system-config.ts';
 import { anyObject, text } from '../../core/answers/schema.ts';
+import { systemConfigInput } from '../../settings/system/system-config.ts';
 import type { Subject } from './operation.ts';
 
 export const settings: Subject = {

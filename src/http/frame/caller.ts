@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { isAdmin, reaches, reachesGroup, userOf } from '../../core/access/rules.ts';
-import type { Draft, Editor } from '../../core/settings/document.ts';
+import type { Draft, Editor } from '../../settings/document/document.ts';
 import { HubError } from '../../core/errors.ts';
-import { adminAccounts } from '../../core/settings/users.ts';
+import { adminAccounts } from '../../settings/user/user-edits.ts';
 import type { Scope } from '../../core/access/scope.ts';
 import { anonymous, anonymousOutside, type Principal } from '../../core/access/principal.ts';
 import type { Settings, UserSettings } from '../../core/settings/types.ts';
@@ -199,7 +199,7 @@ export function changeAsAdmin<T>(
 }
 
 /**
- * The caller as the pure edits of the settings document want to know them (`core/settings/document.ts`), at this
+ * The caller as the pure edits of the settings document want to know them (`settings/document/document.ts`), at this
  * moment. Throws HubError `forbidden` for a key, and `unauthenticated` for a user who is gone.
  */
 export function editorOf({ principal, user, admin, settings }: Caller): Editor {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseInput } from '../../core/input/read.ts';
+import { parseInput } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
 import { type Pagination, paginationOf } from '../../core/pagination.ts';
 import { httpLimits } from '../limits.ts';

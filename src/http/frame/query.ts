@@ -1,4 +1,4 @@
-import { invalid } from '../../core/input/read.ts';
+import { invalid } from '../../core/input.ts';
 
 /**
  * A switch in the query: `true` or `1`, `false`, `0` or absent; present without a value it is on. Throws HubError

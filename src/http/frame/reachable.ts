@@ -1,6 +1,6 @@
 import { reaches, reachesGroup } from '../../core/access/rules.ts';
 import { HubError } from '../../core/errors.ts';
-import { findGroup } from '../../core/settings/groups.ts';
+import { findGroup } from '../../settings/group/group-edits.ts';
 import type { GroupSettings, ServerSettings } from '../../core/settings/types.ts';
 import type { Caller } from './caller.ts';
 

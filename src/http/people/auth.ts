@@ -1,18 +1,23 @@
-import type { Me } from '../../core/answers/settings.ts';
 import { Hono } from 'hono';
 import type { Identify } from '../../auth/identify.ts';
 import type { LoggedIn, Login } from '../../auth/login.ts';
 import { checkPassword, judgePassword } from '../../auth/password-strength.ts';
 import type { Passwords } from '../../auth/passwords.ts';
 import type { Tokens } from '../../auth/tokens.ts';
+import type { Me } from '../../core/answers/settings.ts';
 import { HubError, errorText } from '../../core/errors.ts';
-import { parseInput } from '../../core/input/read.ts';
+import { parseInput } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { UserSettings } from '../../core/settings/types.ts';
-import { changePasswordInput, loginInput, passwordCheckInput, reauthenticateInput } from '../../core/input/user.ts';
-import { changePassword, keepPassword, userAnswer } from '../../core/settings/users.ts';
 import type { SettingsStore } from '../../settings/store.ts';
+import { changePassword, keepPassword, userAnswer } from '../../settings/user/user-edits.ts';
+import {
+  changePasswordInput,
+  loginInput,
+  passwordCheckInput,
+  reauthenticateInput,
+} from '../../settings/user/user-input.ts';
 import { jsonBody } from '../frame/body.ts';
 import type { ApiEnv, Caller } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';

@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
 import { makeKey } from '../../auth/keys.ts';
-import { parseInput } from '../../core/input/read.ts';
-import { keyUpdateInput, newKeyInput } from '../../core/input/key.ts';
-import { addKey, deleteKey, keyAnswers, updateKey } from '../../core/settings/keys.ts';
+import { parseInput } from '../../core/input.ts';
 import type { LogFields, Logger } from '../../core/logger.ts';
-import type { Editor } from '../../core/settings/document.ts';
-import { keyIdOf } from '../../settings/people.ts';
+import type { Editor } from '../../settings/document/document.ts';
+import { addKey, deleteKey, keyAnswers, updateKey } from '../../settings/key/key-edits.ts';
+import { keyUpdateInput, newKeyInput } from '../../settings/key/key-input.ts';
+import { keyIdOf } from '../../settings/key/read-keys.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody } from '../frame/body.ts';
 import { type ApiEnv, changeAs, editorOf } from '../frame/caller.ts';

@@ -3,9 +3,9 @@ import { checkPassword } from '../../auth/password-strength.ts';
 import type { Passwords } from '../../auth/passwords.ts';
 import type { Tokens } from '../../auth/tokens.ts';
 import { HubError } from '../../core/errors.ts';
-import { parseInput } from '../../core/input/read.ts';
+import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
-import { newUserInput, userUpdateInput } from '../../core/input/user.ts';
+import type { SettingsStore } from '../../settings/store.ts';
 import {
   addUser,
   deleteUser,
@@ -13,8 +13,8 @@ import {
   updateUser,
   userAnswer,
   usersStats,
-} from '../../core/settings/users.ts';
-import type { SettingsStore } from '../../settings/store.ts';
+} from '../../settings/user/user-edits.ts';
+import { newUserInput, userUpdateInput } from '../../settings/user/user-input.ts';
 import { jsonBody } from '../frame/body.ts';
 import { type ApiEnv, adminOnly, type Caller, changeAsAdmin, editorOf } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';

@@ -8,7 +8,7 @@ import type {
   ActivityTimeline,
 } from '../../core/answers/records.ts';
 import { HubError } from '../../core/errors.ts';
-import { parseInput } from '../../core/input/read.ts';
+import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { ActivityLog } from '../../logs/activity.ts';
 import { type OwnCalls, parseActivityListing, parseDaysOld } from '../../logs/activity-filter.ts';

@@ -12,7 +12,7 @@ import { createDatabase } from '../../database/supervise.ts';
 import { logLimits } from '../../logs/limits.ts';
 import { createLog } from '../../logs/log.ts';
 import { openRecords } from '../../logs/records.ts';
-import { parseSettings } from '../../settings/schema.ts';
+import { parseSettings } from '../../settings/document/parse-settings.ts';
 import { createByteBudget } from '../../core/byte-budget.ts';
 import { createApi } from '../frame/api.ts';
 import { logsRoutes } from './logs.ts';

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { bundlesFolder, unfinished } from '../../bundles/folders.ts';
 import { importBundle } from '../../bundles/upload.ts';
-import { invalid } from '../../core/input/read.ts';
+import { invalid } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { SettingsStore } from '../../settings/store.ts';

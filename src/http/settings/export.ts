@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
-import { exportSettings } from '../../core/settings/export/settings.ts';
-import { invalid } from '../../core/input/read.ts';
+import { invalid } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
-import { withHashedKeys } from '../../settings/hashed-keys.ts';
+import { exportSettings } from '../../settings/export/export-settings.ts';
+import { withHashedKeys } from '../../settings/key/hashed-keys.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { adminOnly, type ApiEnv, editorOf, mustBeFresh } from '../frame/caller.ts';
 

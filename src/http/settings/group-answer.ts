@@ -1,10 +1,10 @@
 import { granted, reachesMember } from '../../core/access/rules.ts';
-import type { GroupEditor } from '../../core/settings/group-servers.ts';
-import { groupAnswer, type GroupChange } from '../../core/settings/groups.ts';
-import type { Draft, Editor } from '../../core/settings/document.ts';
+import { exposedName } from '../../core/access/tool-name.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { GroupSettings } from '../../core/settings/types.ts';
-import { exposedName } from '../../core/access/tool-name.ts';
+import type { Draft, Editor } from '../../settings/document/document.ts';
+import { groupAnswer, type GroupChange } from '../../settings/group/group-edits.ts';
+import type { GroupEditor } from '../../settings/group/group-servers.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { type Caller, changeAs } from '../frame/caller.ts';
 

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { HubError } from '../../core/errors.ts';
-import { groupBatchInput, groupToolsInput, serverToAddInput } from '../../core/input/group.ts';
+import { parseInput } from '../../core/input.ts';
 import {
   addServerToGroup,
   removeServerFromGroup,
@@ -8,8 +8,8 @@ import {
   serverConfigsAnswer,
   setGroupServers,
   setGroupTools,
-} from '../../core/settings/groups.ts';
-import { parseInput } from '../../core/input/read.ts';
+} from '../../settings/group/group-edits.ts';
+import { groupBatchInput, groupToolsInput, serverToAddInput } from '../../settings/group/group-input.ts';
 import { jsonBody } from '../frame/body.ts';
 import { type ApiEnv, editorOf } from '../frame/caller.ts';
 import { groupOf } from '../frame/reachable.ts';

@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { groupUpdateInput, newGroupInput } from '../../core/input/group.ts';
-import { addGroup, deleteGroup, updateGroup } from '../../core/settings/groups.ts';
-import { parseInput } from '../../core/input/read.ts';
+import { parseInput } from '../../core/input.ts';
+import { addGroup, deleteGroup, updateGroup } from '../../settings/group/group-edits.ts';
+import { groupUpdateInput, newGroupInput } from '../../settings/group/group-input.ts';
 import { jsonBody } from '../frame/body.ts';
 import { type ApiEnv, editorOf } from '../frame/caller.ts';
 import { groupOf, visibleGroups } from '../frame/reachable.ts';

@@ -1,20 +1,20 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { type Draft, type Editor, listed } from '../../core/settings/document.ts';
 import type { ImportAnswer } from '../../core/answers/settings.ts';
-import { HubError } from '../../core/errors.ts';
-import { addImported, type Checked, type ImportResult } from '../../core/settings/import/add.ts';
-import { type ClientConfig, parseClientConfig } from '../../core/settings/import/parse.ts';
-import { invalid, parseInput } from '../../core/input/read.ts';
-import { isObject } from '../../core/protocol/rpc.ts';
+import { HubError, listed } from '../../core/errors.ts';
+import { invalid, parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
-import { checkServer } from '../../settings/check-server.ts';
-import { isTooDeep } from '../../settings/read.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
+import { type Draft, type Editor } from '../../settings/document/document.ts';
+import { isTooDeep } from '../../settings/document/read-part.ts';
+import { addImported, type Checked, type ImportResult } from '../../settings/import/add-imported.ts';
+import { type ClientConfig, parseClientConfig } from '../../settings/import/client-config.ts';
+import { checkServer } from '../../settings/server/check-server.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { bodyText, jsonBody, refuseUnknown } from '../frame/body.ts';
 import { adminOnly, type ApiEnv, changeAsAdmin, editorOf } from '../frame/caller.ts';
-import { ok } from '../frame/reply.ts';
 import { flagOf } from '../frame/query.ts';
+import { ok } from '../frame/reply.ts';
 import { adviceAtRequestPaths, placeOf, atRequestPaths } from './request-paths.ts';
 
 export interface ImportRoutes {

@@ -1,7 +1,7 @@
 import { HubError, type Problem } from '../../core/errors.ts';
-import { invalid } from '../../core/input/read.ts';
+import { invalid } from '../../core/input.ts';
 import { childPath } from '../../core/json/path.ts';
-import { pathText } from '../../settings/report.ts';
+import { pathText } from '../../settings/document/report.ts';
 
 /**
  * Where something of a request ends up in the settings, and where it was in the body: `['mcpServers', 'x']` is

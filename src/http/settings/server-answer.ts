@@ -1,14 +1,14 @@
-import type { ItemCount, Server, ServerDetails, ServerSummary } from '../../core/answers/settings.ts';
+import { isPerUser } from '../../core/access/per-user.ts';
 import { granted } from '../../core/access/rules.ts';
+import { exposedName } from '../../core/access/tool-name.ts';
+import type { ItemCount, Server, ServerDetails, ServerSummary } from '../../core/answers/settings.ts';
 import type { Catalogue, Item, Offer } from '../../core/catalogue.ts';
-import type { Entry } from '../../core/settings/document.ts';
 import type { HubError } from '../../core/errors.ts';
 import type { ServerState } from '../../core/hub.ts';
-import { isPerUser } from '../../core/access/per-user.ts';
-import { maskServer } from '../../core/settings/secrets.ts';
 import type { ItemSettings, Selection, ServerSettings } from '../../core/settings/types.ts';
 import { tokensOf } from '../../core/tokens.ts';
-import { exposedName } from '../../core/access/tool-name.ts';
+import type { Entry } from '../../settings/document/document.ts';
+import { maskServer } from '../../settings/server/server-secrets.ts';
 import type { Caller } from '../frame/caller.ts';
 import { manages } from '../frame/reachable.ts';
 

@@ -1,12 +1,12 @@
 import { type Context, Hono } from 'hono';
+import { exposedName } from '../../core/access/tool-name.ts';
 import type { Catalogue, Item } from '../../core/catalogue.ts';
 import { HubError } from '../../core/errors.ts';
-import { parseInput } from '../../core/input/read.ts';
+import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
-import { enabledInput, itemDescriptionInput } from '../../core/input/server.ts';
-import { changeItem, type ItemChange } from '../../core/settings/servers.ts';
 import type { ServerSettings } from '../../core/settings/types.ts';
-import { exposedName } from '../../core/access/tool-name.ts';
+import { changeItem, type ItemChange } from '../../settings/server/server-edits.ts';
+import { enabledInput, itemDescriptionInput } from '../../settings/server/server-input.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody } from '../frame/body.ts';
 import { type ApiEnv, type Caller, changeAs, editorOf } from '../frame/caller.ts';

@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import { HubError } from '../../core/errors.ts';
-import { parseInput } from '../../core/input/read.ts';
+import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
-import { enabledInput } from '../../core/input/server.ts';
-import { toggleServer } from '../../core/settings/servers.ts';
+import { toggleServer } from '../../settings/server/server-edits.ts';
+import { enabledInput } from '../../settings/server/server-input.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody } from '../frame/body.ts';
 import { type ApiEnv, type Caller, changeAs, editorOf } from '../frame/caller.ts';

@@ -1,20 +1,20 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import type { Entry } from '../../core/settings/document.ts';
-import { parseInput } from '../../core/input/read.ts';
+import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
-import { newServerInput, serverUpdateInput } from '../../core/input/server.ts';
-import { addServer, deleteServer, updateServer } from '../../core/settings/servers.ts';
+import type { Entry } from '../../settings/document/document.ts';
+import { checkServer } from '../../settings/server/check-server.ts';
+import { addServer, deleteServer, updateServer } from '../../settings/server/server-edits.ts';
+import { newServerInput, serverUpdateInput } from '../../settings/server/server-input.ts';
 import type { SettingsStore } from '../../settings/store.ts';
-import { checkServer } from '../../settings/check-server.ts';
 import { jsonBody } from '../frame/body.ts';
 import { type ApiEnv, type Caller, changeAs, editorOf } from '../frame/caller.ts';
 import { pageOf } from '../frame/page.ts';
 import { serverOf, visibleServers } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
 import { httpLimits } from '../limits.ts';
-import { adviceAtRequestPaths, withRequestPaths, placeOf } from './request-paths.ts';
 import { batchMessage, batchStatus, countsOf, eachOf, nameIn } from './batch.ts';
+import { adviceAtRequestPaths, withRequestPaths, placeOf } from './request-paths.ts';
 import { serverAnswer, serverDetails, serverSummary, type ServerSources } from './server-answer.ts';
 
 export interface ServerRoutes extends ServerSources {

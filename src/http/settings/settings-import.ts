@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { type Draft, hasServer } from '../../core/settings/document.ts';
-import { skippedMembers } from '../../core/settings/import/skipped-members.ts';
-import { importSettings } from '../../core/settings/import/settings.ts';
-import { parseInput } from '../../core/input/read.ts';
+import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
-import { parseChanged } from '../../settings/schema.ts';
+import { type Draft, hasServer } from '../../settings/document/document.ts';
+import { parseChanged } from '../../settings/document/parse-settings.ts';
+import { importSettings } from '../../settings/import/import-settings.ts';
+import { skippedMembers } from '../../settings/import/skipped-members.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody } from '../frame/body.ts';
 import { adminOnly, type ApiEnv, changeAsAdmin, editorOf } from '../frame/caller.ts';

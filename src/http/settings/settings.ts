@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
-import type { Draft } from '../../core/settings/document.ts';
-import { parseInput } from '../../core/input/read.ts';
+import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
-import { reducedSettingsAnswer, settingsAnswer } from '../../core/settings/answer.ts';
-import { changeSystemConfig, systemConfigAnswer, systemConfigInput } from '../../core/settings/system-config.ts';
+import type { Draft } from '../../settings/document/document.ts';
+import { reducedSettingsAnswer, settingsAnswer } from '../../settings/document/settings-answer.ts';
 import type { SettingsStore } from '../../settings/store.ts';
+import { changeSystemConfig, systemConfigAnswer, systemConfigInput } from '../../settings/system/system-config.ts';
 import { jsonBody } from '../frame/body.ts';
 import { adminOnly, type ApiEnv, changeAsAdmin, editorOf } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';

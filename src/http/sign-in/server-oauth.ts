@@ -1,10 +1,10 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { HubError } from '../../core/errors.ts';
-import { parseInput } from '../../core/input/read.ts';
+import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
 import { isPerUser } from '../../core/access/per-user.ts';
-import { forgetTokens } from '../../core/settings/servers.ts';
+import { forgetTokens } from '../../settings/server/server-edits.ts';
 import type { ServerSettings } from '../../core/settings/types.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody } from '../frame/body.ts';

@@ -1,7 +1,7 @@
 import { exactText } from '../../../core/arguments/exact.ts';
 import type { ToolArguments } from '../../../core/arguments/tool.ts';
 import { HubError } from '../../../core/errors.ts';
-import { invalid } from '../../../core/input/read.ts';
+import { invalid } from '../../../core/input.ts';
 import { childPath } from '../../../core/json/path.ts';
 import { encodeBody, type EncodedBody } from './body.ts';
 import type { Operation } from './operations.ts';

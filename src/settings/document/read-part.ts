@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { isDeeperThan } from '../../core/json/depth.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
+import { settingsLimits } from '../limits.ts';
+import type { Path, Report } from './report.ts';
+import { found, issueText } from './report.ts';
+
+/** One part of the document as its shape says, without the members that were refused; those are in `broken`. */
+export interface Part<T> {
+  readonly data: T;
+  readonly broken: ReadonlySet<string>;
+}
+
+/**
+ * Checks a part against its shape and reports every problem at its path. What is left after the refused members are
+ * taken out is returned, so that the rules about several members still run and one reading names all that is wrong.
+ */
+export function readPart<S extends z.ZodObject>(
+  shape: S,
+  value: unknown,
+  path: Path,
+  report: Report,
+): Part<z.output<S>> | undefined {
+  if (!isObject(value)) {
+    report.problem(path, `expected object, found ${found(value, path)}`);
+    return undefined;
+  }
+  const first = z.safeParse(shape, value, { error: (issue) => issueText(issue, path) });
+  if (first.success) return { data: first.data, broken: new Set() };
+  const broken = new Set<string>();
+  for (const issue of first.error.issues) {
+    report.problem([...path, ...issue.path.filter((part) => typeof part !== 'symbol')], issue.message);
+    broken.add(String(issue.path[0]));
+  }
+  const rest = z.safeParse(shape, Object.fromEntries(Object.entries(value).filter(([key]) => !broken.has(key))));
+  return rest.success ? { data: rest.data, broken } : undefined;
+}
+
+/** The entries of a member that should be an object; anything else is reported. */
+export function readEntries(value: unknown, path: Path, report: Report): [string, unknown][] {
+  if (value === undefined) return [];
+  if (isObject(value)) return Object.entries(value);
+  const help = Array.isArray(value) ? ', name → entry' : '';
+  report.problem(path, `expected object${help}, found ${found(value, path)}`);
+  return [];
+}
+
+/** The elements of a member that should be an array; anything else is reported. */
+export function readElements(value: unknown, path: Path, report: Report): unknown[] {
+  if (value === undefined) return [];
+  if (Array.isArray(value)) return value;
+  report.problem(path, `expected array, found ${found(value, path)}`);
+  return [];
+}
+
+/**
+ * A copy without members that are `null`: a hand-written `"alias": null` means "not given". Array elements stay, so
+ * that paths hold, and inline OpenAPI documents are not looked into: `null` means something there.
+ */
+export function withoutNulls(value: unknown, path: Path = []): unknown {
+  if (Array.isArray(value)) return value.map((element, i) => withoutNulls(element, [...path, i]));
+  if (!isObject(value) || isApiDocument(path)) return value;
+  const entries = Object.entries(value).filter((entry) => entry[1] !== null);
+  return Object.fromEntries(entries.map(([key, member]) => [key, withoutNulls(member, [...path, key])]));
+}
+
+/**
+ * `mcpServers.<name>.openapi.schema`: an API document that the operator did not write; the hub does not interpret it as
+ * settings.
+ */
+export function isApiDocument(path: Path): boolean {
+  return path.length === 4 && path[0] === 'mcpServers' && path[2] === 'openapi' && path[3] === 'schema';
+}
+
+/** True when something in the document lies deeper than `settingsLimits.settingsDepth`. */
+export function isTooDeep(document: unknown): boolean {
+  return isDeeperThan(document, settingsLimits.settingsDepth);
+}

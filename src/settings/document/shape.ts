@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { coreLimits } from '../../core/limits.ts';
+import { found, type Path } from './report.ts';
+
+/**
+ * What the shapes of `mcp_settings.json` (reference §4.1, §4.2) are made of. There is a shape for each kind of entry
+ * (`server/server-shape.ts` and so on): its fields, each optional, unknown ones passed over. A shape says what a field
+ * may be; what fields mean together is decided by the code beside it that reads them. `null` members are to be dropped
+ * before (`withoutNulls`).
+ */
+
+export const text = z.string();
+export const texts = z.array(z.string());
+export const flag = z.boolean();
+export const timeMs = range(1, coreLimits.timerMs, 'milliseconds');
+export const visibility = z.enum(['private', 'group', 'public']);
+
+/** Numbers and booleans are taken by their text, as every program that starts a process does. */
+const scalar = z.union([z.string(), z.number(), z.boolean()], {
+  error: (issue) => `expected string, found ${found(issue.input, ['env'])}`,
+});
+export const scalars = z.record(z.string(), scalar);
+
+/** A whole number; `unit` is for the message. */
+export function range(least: number, most: number, unit: string) {
+  const error = (issue: { readonly input?: unknown; readonly path?: PropertyKey[] | undefined }) => {
+    const path: Path = (issue.path ?? []).filter((part) => typeof part !== 'symbol');
+    return `expected a whole number from ${least} to ${most} ${unit}, found ${found(issue.input, path)}`;
+  };
+  return z.int({ error }).min(least, { error }).max(most, { error });
+}

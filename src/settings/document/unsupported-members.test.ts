@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { parseSettings } from './parse-settings.ts';
+
+const warnedOf = (document: object) => parseSettings(document).warnings.map(({ path }) => path);
+
+test('what MCPHub did and this hub does not do is named where it was in use', () => {
+  const document = {
+    prompts: [{ name: 'greet', template: 'Hello {{name}}' }],
+    resources: [{ uri: 'docs://a', content: 'hello', enabled: true }],
+    systemConfig: {
+      auth: { betterAuth: { enabled: true }, forwardAuth: { enabled: true, mode: 'jwks' } },
+      toolResultCompression: { enabled: true },
+    },
+  };
+  expect(warnedOf(document)).toEqual([
+    'prompts',
+    'resources',
+    'systemConfig.auth.betterAuth',
+    'systemConfig.auth.forwardAuth',
+    'systemConfig.toolResultCompression',
+  ]);
+});
+
+test('a switch that would open the hub is not followed and is named, as are the others of systemConfig', () => {
+  const systemConfig = {
+    routing: { skipAuth: true, enableGroupNameRoute: false },
+    oauthServer: { enabled: true },
+    discovery: { enabled: true },
+    mcpRouter: { apiKey: 'k' },
+    install: { npmRegistry: 'https://npm.example', pythonIndexUrl: 'https://pypi.example' },
+  };
+  expect(warnedOf({ systemConfig })).toEqual([
+    'systemConfig.routing.skipAuth',
+    'systemConfig.routing.enableGroupNameRoute',
+    'systemConfig.oauthServer',
+    'systemConfig.discovery',
+    'systemConfig.mcpRouter',
+    'systemConfig.install.npmRegistry',
+    'systemConfig.install.pythonIndexUrl',
+  ]);
+  const [first] = parseSettings({ systemConfig }).warnings;
+  expect(first?.message).toContain('everyone who reaches the hub would be an admin');
+  const off = {
+    routing: { skipAuth: false, enableGroupNameRoute: true },
+    oauthServer: { enabled: false },
+    discovery: {},
+    mcpRouter: { apiKey: '' },
+    install: { npmRegistry: '', pythonIndexUrl: '' },
+  };
+  expect(warnedOf({ systemConfig: off })).toEqual([]);
+});
+
+test('what it did for a server is named at the server', () => {
+  const mcpServers = {
+    a: { url: 'https://x', proxy: { enabled: true }, passthroughHeaders: ['X-Tenant'] },
+    b: { openapi: { url: 'https://x', passthroughHeaders: ['X-Tenant'] } },
+    d: { openapi: { url: 'https://x', cookieSession: true } },
+    e: { command: 'x', startOnDemand: true },
+    c: { command: 'x', credentialTemplate: [{ target: 'env', name: 'TOKEN' }] },
+  };
+  expect(warnedOf({ mcpServers })).toEqual([
+    'mcpServers.a.proxy',
+    'mcpServers.a.passthroughHeaders',
+    'mcpServers.b.openapi.passthroughHeaders',
+    'mcpServers.d.openapi.cookieSession',
+    'mcpServers.e.startOnDemand',
+    'mcpServers.c.credentialTemplate',
+  ]);
+});
+
+test('what is empty or switched off is passed over', () => {
+  const document = {
+    mcpServers: { a: { url: 'https://x', proxy: { enabled: false }, passthroughHeaders: [], credentialTemplate: [] } },
+    prompts: [{ name: 'greet', template: 'Hello', enabled: false }],
+    resources: [],
+    systemConfig: { auth: { betterAuth: { enabled: false } }, toolResultCompression: { enabled: false } },
+  };
+  expect(warnedOf(document)).toEqual([]);
+});

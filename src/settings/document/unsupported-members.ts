@@ -1,0 +1,86 @@
+import { isObject } from '../../core/protocol/rpc.ts';
+import type { Path, Report } from './report.ts';
+
+/**
+ * What MCPHub does and this hub does not (README, What is not there yet): such members stay in the file, and a warning
+ * names them, because nothing else would say why a server or a client gets less than before. What is empty or switched
+ * off says nothing.
+ */
+export function warnOfMissingFeatures(document: Record<string, unknown>, report: Report): void {
+  for (const kind of ['prompts', 'resources']) {
+    const items = document[kind];
+    if (Array.isArray(items) && items.some((item) => isObject(item) && item['enabled'] !== false))
+      report.warn([kind], `are not supported; clients get the ${kind} of servers only`);
+  }
+  const system = memberOf(document, 'systemConfig');
+  const auth = memberOf(system, 'auth');
+  for (const way of ['betterAuth', 'forwardAuth']) {
+    if (memberOf(auth, way)['enabled'] === true)
+      report.warn(
+        ['systemConfig', 'auth', way],
+        'is not supported; people log in with a password, and clients with an access key',
+      );
+  }
+  if (memberOf(system, 'toolResultCompression')['enabled'] === true)
+    report.warn(['systemConfig', 'toolResultCompression'], 'is not supported; results reach clients as they are');
+  warnOfMissingSystemFeatures(system, report);
+}
+
+/** Members of `systemConfig` that some users rely on: each with what to do instead. */
+function warnOfMissingSystemFeatures(system: Record<string, unknown>, report: Report): void {
+  const warn = (path: Path, text: string): void => report.warn(['systemConfig', ...path], text);
+  const routing = memberOf(system, 'routing');
+  if (routing['skipAuth'] === true)
+    warn(
+      ['routing', 'skipAuth'],
+      'is not followed: with it everyone who reaches the hub would be an admin and could start programs on this machine; log in as admin',
+    );
+  if (routing['enableGroupNameRoute'] === false)
+    warn(['routing', 'enableGroupNameRoute'], 'is not supported; groups are reached by name and by id');
+  for (const [member, text] of [
+    ['oauthServer', 'is not supported; clients bring an access key'],
+    ['discovery', 'is not supported; the servers of this hub are published nowhere'],
+  ] as const)
+    if (memberOf(system, member)['enabled'] === true) warn([member], text);
+  if (isText(memberOf(system, 'mcpRouter')['apiKey']))
+    warn(['mcpRouter'], 'is not supported; the dashboard adds servers from the MCP registry');
+  const install = memberOf(system, 'install');
+  for (const [member, variables] of [
+    ['npmRegistry', 'npm_config_registry'],
+    ['pythonIndexUrl', 'UV_INDEX_URL and PIP_INDEX_URL'],
+  ] as const)
+    if (isText(install[member]))
+      warn(['install', member], `has no effect; set ${variables} in the environment of the hub, which servers inherit`);
+}
+
+/** The same of one server. */
+export function warnOfMissingServerFeatures(config: Record<string, unknown>, path: Path, report: Report): void {
+  if (memberOf(config, 'proxy')['enabled'] === true)
+    report.warn([...path, 'proxy'], 'is not supported; the server is reached directly');
+  const headers = 'is not supported; the server gets none of the headers that clients send';
+  if (isFilled(config['passthroughHeaders'])) report.warn([...path, 'passthroughHeaders'], headers);
+  if (isFilled(memberOf(config, 'openapi')['passthroughHeaders']))
+    report.warn([...path, 'openapi', 'passthroughHeaders'], headers);
+  if (config['startOnDemand'] === true)
+    report.warn([...path, 'startOnDemand'], 'is not supported; the server starts with the hub and goes on running');
+  if (memberOf(config, 'openapi')['cookieSession'] === true)
+    report.warn([...path, 'openapi', 'cookieSession'], 'is not supported; cookies that the API sets are not kept');
+  if (isFilled(config['credentialTemplate']))
+    report.warn(
+      [...path, 'credentialTemplate'],
+      'is not supported; every user reaches the server with what stands here',
+    );
+}
+
+function memberOf(value: Record<string, unknown>, member: string): Record<string, unknown> {
+  const inner = value[member];
+  return isObject(inner) ? inner : {};
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+function isFilled(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0;
+}

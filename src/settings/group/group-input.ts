@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import {
+  descriptionInput,
+  isForbiddenName,
+  namesInput,
+  notEmpty,
+  selectionInput,
+  visibilityInput,
+} from '../../core/input.ts';
+import { coreLimits } from '../../core/limits.ts';
+
+/**
+ * The bodies of the group endpoints (SPEC, Groups; CONTRACT §4). `null` stands for "not given", as in hand-written
+ * JSON.
+ */
+
+/** Letters of any script, so that a group can be called what its users call it. */
+export const groupNameInput = z
+  .string()
+  .trim()
+  .normalize('NFC')
+  .min(1, 'must not be empty')
+  .max(coreLimits.nameChars, `may have ${coreLimits.nameChars} characters at most`)
+  .regex(
+    /^[\p{L}\p{M}\p{N}._-]+(?: +[\p{L}\p{M}\p{N}._-]+)*$/u,
+    'may consist of letters, digits, ".", "_", "-" and inner spaces',
+  )
+  .refine((name) => !/^\.+$/.test(name), 'must not consist of dots only')
+  .refine((name) => !isForbiddenName(name), 'is a reserved word');
+
+/** An element of `servers`: a name, or a name with what of the server the group shows. */
+export const groupServerInput = z.union(
+  [
+    z
+      .string()
+      .trim()
+      .min(1)
+      .transform((name) => ({ name, plain: true as const })),
+    z
+      .looseObject({
+        name: z.string().trim().min(1),
+        alias: z
+          .string()
+          .trim()
+          .max(coreLimits.exposedNameChars)
+          .regex(/^[A-Za-z0-9._-]*$/)
+          .nullish(),
+        tools: selectionInput.nullish(),
+        prompts: selectionInput.nullish(),
+        resources: selectionInput.nullish(),
+        pinnedTools: z.array(z.string()).max(coreLimits.listedNames).nullish(),
+      })
+      .transform((config) => ({ ...config, plain: false as const })),
+  ],
+  {
+    error:
+      'must be the name of a server or {name, alias?, tools?, prompts?, resources?, pinnedTools?}, where tools, prompts and resources are "all" or arrays of names',
+  },
+);
+
+export const groupServersInput = z
+  .array(groupServerInput, { error: 'must be an array of server names or server configurations' })
+  .max(coreLimits.listedNames);
+
+export const newGroupInput = z.object({
+  name: groupNameInput,
+  description: descriptionInput.nullish(),
+  servers: groupServersInput.nullish(),
+  visibility: visibilityInput.nullish(),
+  sharedWithUsers: namesInput.nullish(),
+  owner: z.string().min(1).nullish(),
+});
+
+export const groupUpdateInput = z
+  .object({
+    name: groupNameInput.optional(),
+    description: descriptionInput.nullish(),
+    servers: groupServersInput.optional(),
+    visibility: visibilityInput.nullish(),
+    sharedWithUsers: namesInput.optional(),
+    owner: z.string().min(1).optional(),
+  })
+  .refine(notEmpty, 'needs at least one of name, description, servers, visibility, sharedWithUsers, owner');
+
+/**
+ * `serverId` is how a usage example of SPEC calls it. With `tools`, the group shows those of the server from its first
+ * moment.
+ */
+export const serverToAddInput = z
+  .object({ serverName: z.string().optional(), serverId: z.string().optional(), tools: selectionInput.nullish() })
+  .transform(({ serverName, serverId, tools }) => ({ server: (serverName ?? serverId ?? '').trim(), tools }))
+  .refine(({ server }) => server !== '', { path: ['serverName'], message: 'is required' });
+
+export const groupBatchInput = z.object({ servers: groupServersInput });
+
+export const groupToolsInput = z.object({ tools: selectionInput });
+
+export type NewGroup = z.infer<typeof newGroupInput>;
+export type GroupUpdate = z.infer<typeof groupUpdateInput>;
+export type ServerToAdd = z.infer<typeof serverToAddInput>;
+export type GroupServerInput = z.infer<typeof groupServerInput>;

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { found } from '../document/report.ts';
+import { text, texts, visibility } from '../document/shape.ts';
+
+/** `"all"` or names. */
+const selection = z.union([z.literal('all'), texts], {
+  error: (issue) => `expected "all" or an array of names, found ${found(issue.input, [])}`,
+});
+
+/** An element of a group's `servers` that is not just a name. */
+export const groupServerShape = z.looseObject({
+  name: text.optional(),
+  alias: text.optional(),
+  tools: selection.optional(),
+  prompts: selection.optional(),
+  resources: selection.optional(),
+  pinnedTools: texts.optional(),
+});
+
+/** One element of `groups`. */
+export const groupShape = z.looseObject({
+  id: text.optional(),
+  name: text.optional(),
+  description: text.optional(),
+  owner: text.optional(),
+  visibility: visibility.optional(),
+  sharedWithUsers: texts.optional(),
+  servers: z.array(z.unknown()).optional(),
+});

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { flag, text, texts } from '../document/shape.ts';
+
+/** One element of `bearerKeys`. */
+export const keyShape = z.looseObject({
+  id: text.optional(),
+  name: text.optional(),
+  token: text.optional(),
+  tokenHash: text.optional(),
+  enabled: flag.optional(),
+  kind: z.enum(['system', 'user']).optional(),
+  owner: text.optional(),
+  accessType: z.enum(['all', 'groups', 'servers', 'custom']).optional(),
+  allowedGroups: texts.optional(),
+  allowedServers: texts.optional(),
+  expiresAt: text.optional(),
+});

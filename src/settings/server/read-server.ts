@@ -1,0 +1,182 @@
+import type { z } from 'zod';
+import type { Problem } from '../../core/errors.ts';
+import { isForbiddenName } from '../../core/input.ts';
+import { coreLimits } from '../../core/limits.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
+import type { ItemSettings, ServerSettings } from '../../core/settings/types.ts';
+import { readEntries, readPart } from '../document/read-part.ts';
+import type { Path, Report } from '../document/report.ts';
+import { found, newReport } from '../document/report.ts';
+import { warnOfMissingServerFeatures } from '../document/unsupported-members.ts';
+import { settingsLimits } from '../limits.ts';
+import { warnOfPlaceholders } from './placeholder-advice.ts';
+import { readTransport } from './read-transport.ts';
+import { serverNameProblem } from './server-entry.ts';
+import { itemShape, serverShape } from './server-shape.ts';
+
+/** What of the rest of the document an entry of `mcpServers` is read by. */
+export interface ServerContext {
+  readonly separator: string;
+  /** See `settings/document/document.ts`. */
+  readonly systemOwner: string;
+}
+
+/**
+ * Reads one entry of `mcpServers`, whose name was checked; undefined when it is too wrong to use, which the report then
+ * says.
+ */
+export function readServer(
+  name: string,
+  value: unknown,
+  { separator, systemOwner }: ServerContext,
+  report: Report,
+): ServerSettings | undefined {
+  const path: Path = ['mcpServers', name];
+  const part = readPart(serverShape, value, path, report);
+  if (part === undefined || !isObject(value)) return undefined;
+  const config = part.data;
+  warnOfStrangers(value, path, report);
+  warnOfPlaceholders(value, path, report);
+  const transport = readTransport(part, value, path, report);
+  const items = (kind: 'tools' | 'prompts' | 'resources') =>
+    readItems(value[kind], `${name}${separator}`, [...path, kind], report);
+  const [tools, prompts, resources] = [items('tools'), items('prompts'), items('resources')];
+  if (transport === undefined) return undefined;
+  warnOfMissingServerFeatures(value, path, report);
+  if (config.enabled !== undefined && config.disabled !== undefined && config.enabled === config.disabled) {
+    report.warn([...path, 'disabled'], `contradicts "enabled": ${config.enabled}, which wins. Remove one of them.`);
+  }
+  return {
+    name,
+    enabled: isEnabled(config),
+    description: config.description,
+    owner: config.owner ?? systemOwner,
+    visibility: config.visibility,
+    publishedBy: config.publishedBy,
+    sharedWithUsers: config.sharedWithUsers ?? [],
+    transport,
+    tools,
+    prompts,
+    resources,
+    timeoutMs: config.options?.timeout,
+    resetTimeoutOnProgress: config.options?.resetTimeoutOnProgress ?? true,
+    maxTotalTimeoutMs: config.options?.maxTotalTimeout,
+    keepAlive: config.enableKeepAlive,
+    keepAliveMs: config.keepAliveInterval ?? settingsLimits.keepAliveMs,
+    maxMessageBytes: config.options?.maxBufferSize ?? coreLimits.upstreamMessageBytes,
+    perSessionClient: config.perSessionClient ?? false,
+    era: config.era === 'auto' ? undefined : config.era,
+  };
+}
+
+/**
+ * A server whose entry cannot be used: there to be seen, corrected and deleted, never connected. Who may manage it is
+ * as the entry says where that can be read; where it cannot, only its owner and admins see it.
+ */
+export function unusableServer(
+  name: string,
+  value: unknown,
+  { systemOwner }: ServerContext,
+  problems: readonly Problem[],
+): ServerSettings {
+  const part = readPart(serverShape, value, ['mcpServers', name], newReport());
+  const config: Partial<z.output<typeof serverShape>> = part?.data ?? {};
+  const isUnclear =
+    part === undefined || ['owner', 'visibility', 'sharedWithUsers'].some((one) => part.broken.has(one));
+  return {
+    name,
+    enabled: isEnabled(config),
+    description: config.description,
+    owner: config.owner ?? systemOwner,
+    visibility: isUnclear ? 'private' : config.visibility,
+    publishedBy: config.publishedBy,
+    sharedWithUsers: isUnclear ? [] : (config.sharedWithUsers ?? []),
+    transport: { type: 'invalid', problems },
+    tools: new Map(),
+    prompts: new Map(),
+    resources: new Map(),
+    timeoutMs: undefined,
+    resetTimeoutOnProgress: true,
+    maxTotalTimeoutMs: undefined,
+    keepAlive: undefined,
+    keepAliveMs: settingsLimits.keepAliveMs,
+    maxMessageBytes: coreLimits.upstreamMessageBytes,
+    perSessionClient: false,
+  };
+}
+
+/** `disabled` is other programs' spelling of the opposite. */
+function isEnabled({ enabled, disabled = false }: { enabled?: boolean | undefined; disabled?: boolean | undefined }) {
+  return enabled ?? !disabled;
+}
+
+/** False for a name that no server can have, which is reported. */
+export function checkName(name: string, path: Path, report: Report): boolean {
+  if (name === '' || isForbiddenName(name)) {
+    report.problem(path, name === '' ? 'a server needs a name' : 'this name is reserved; give the server another');
+    return false;
+  }
+  const against = serverNameProblem(name);
+  if (against !== undefined)
+    report.warn(path, `server name accepted, but new ones may not be like this (it ${against})`);
+  return true;
+}
+
+/**
+ * `tools`, `prompts`, `resources` of a server, keyed by the upstream's own name. MCPHub's dashboard writes the prefixed
+ * form; whether `fetch-get` is that or a tool's own name is not knowable here, so it counts for both, and the bare
+ * entry wins.
+ */
+function readItems(value: unknown, prefix: string, path: Path, report: Report): ReadonlyMap<string, ItemSettings> {
+  const items = new Map<string, ItemSettings>();
+  const prefixed = new Map<string, ItemSettings>();
+  for (const [name, raw] of readEntries(value, path, report)) {
+    const at = [...path, name];
+    if (name === '' || isForbiddenName(name)) {
+      report.problem(at, 'no tool, prompt or resource can have this name');
+      continue;
+    }
+    const item = readItem(raw, at, report);
+    if (item === undefined) continue;
+    items.set(name, item);
+    if (name.startsWith(prefix) && name.length > prefix.length) prefixed.set(name.slice(prefix.length), item);
+  }
+  for (const [name, item] of prefixed) if (!items.has(name)) items.set(name, item);
+  return items;
+}
+
+function readItem(raw: unknown, at: Path, report: Report): ItemSettings | undefined {
+  if (typeof raw === 'boolean') return { enabled: raw, description: undefined };
+  const item = readPart(itemShape, raw, at, report)?.data;
+  return item && { enabled: item.enabled ?? true, description: item.description };
+}
+
+/** Members that other programs have, or that are easily mistyped, and the member that does it here. */
+const strangers: Readonly<Record<string, string>> = {
+  cmd: 'command',
+  arguments: 'args',
+  environment: 'env',
+  uri: 'url',
+  endpoint: 'url',
+  header: 'headers',
+  timeout: 'options.timeout (in milliseconds)',
+  keepAlive: 'enableKeepAlive',
+  active: 'enabled',
+};
+
+function warnOfStrangers(value: Record<string, unknown>, path: Path, report: Report): void {
+  for (const key of Object.keys(value)) {
+    if (Object.hasOwn(strangers, key))
+      report.warn([...path, key], `has no effect; the member is called ${strangers[key]}`);
+  }
+  const options = isObject(value['options']) ? value['options'] : {};
+  for (const [at, time] of [
+    [['options', 'timeout'], options['timeout']],
+    [['options', 'maxTotalTimeout'], options['maxTotalTimeout']],
+    [['keepAliveInterval'], value['keepAliveInterval']],
+  ] as const) {
+    if (typeof time === 'number' && time >= 1 && time < 1000) {
+      report.warn([...path, ...at], `is in milliseconds, found ${found(time, [])}: ${time * 1000} would be ${time} s`);
+    }
+  }
+}

@@ -1,0 +1,416 @@
+import { inRanges, isPublicAddress, parseCidr } from '../../core/address.ts';
+import { HubError } from '../../core/errors.ts';
+import { invalid, isForbiddenName } from '../../core/input.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
+import {
+  type Draft,
+  type Editor,
+  type Entry,
+  hasServer,
+  listOf,
+  memberName,
+  ownerOf,
+  renameIn,
+  roleOf,
+  serversOf,
+  textOf,
+  textsOf,
+} from '../document/document.ts';
+import type { NewServer, ServerUpdate } from './server-input.ts';
+import { hidesSecrets, maskServer, unmaskServer } from './server-secrets.ts';
+
+/**
+ * Edits of the servers in the settings document (CONTRACT §4; reference: MCPHub §1.5), to be run inside one change of
+ * the settings, which checks the configuration itself. Throws HubError: `not_found` for a server that does not exist or
+ * may not be seen, `forbidden` for one of another user and for what only admins may do, `conflict` for a name that is
+ * taken, `invalid_input` for everything else.
+ */
+
+/**
+ * `isRequested`: the members of `config` are the request's own, not those of an imported text. Only a request of an
+ * admin makes a user's server public.
+ */
+export function addServer(draft: Draft, by: Editor, { name, config }: NewServer, isRequested = true): void {
+  const attempt = `Cannot add server "${name}"`;
+  checkFree(draft, name, attempt);
+  const entry = withoutNulls(unmaskServer(config, {}, attempt));
+  const owner = textOf(entry['owner']) ?? by.username;
+  checkRights(draft, by, attempt, { before: { owner: by.username }, after: { ...entry, owner } });
+  checkOwner(draft, by, owner, attempt);
+  // What users bring for themselves is theirs until they share it; anonymous callers would see it otherwise.
+  const after = { ...(!by.isAdmin && { visibility: 'private' }), ...entry, owner };
+  serversOf(draft)[name] = withPublisher(draft, by, { before: {}, after, asked: isRequested });
+}
+
+/**
+ * Members that `config` does not have stay as they are, except that a new transport replaces the old one as a whole;
+ * `null` takes a member out.
+ */
+export function updateServer(draft: Draft, by: Editor, name: string, { config, newName }: ServerUpdate): void {
+  const attempt = `Cannot change server "${name}"`;
+  const before = ownServer(draft, by, name, attempt);
+  if (startsProcess(before)) checkAdmin(by, attempt);
+  if (config) {
+    const after = merged(before, unmaskServer(config, before, attempt));
+    checkRights(draft, by, attempt, { before, after });
+    if (after['owner'] !== before['owner']) checkOwner(draft, by, ownerOf(draft, after), attempt);
+    const moved = leadsElsewhere(before, after);
+    // What one address was trusted with is not for the next one to have.
+    if (moved && config['oauth'] === undefined) after['oauth'] = withoutTokens(after['oauth']);
+    if (moved && !by.isAdmin && (hidesSecrets(config) || keepsSecrets(config, after))) {
+      const message = 'holds hidden values; a new address needs them sent again';
+      throw invalid(attempt, [{ path: 'config', message }]);
+    }
+    if (after['oauth'] === undefined) delete after['oauth'];
+    // Of a user's server it means the same, and goes on meaning it should the user become an admin.
+    if (!by.isAdmin && before['visibility'] !== undefined) after['visibility'] ??= 'private';
+    const asked = config['visibility'] === 'public' || after['owner'] !== before['owner'];
+    serversOf(draft)[name] = withPublisher(draft, by, { before, after, asked });
+  }
+  if (newName !== undefined && newName !== name) renameServer(draft, name, newName);
+}
+
+/** Takes it out of every group, and off the lists of users and keys: the next server of that name is another one. */
+export function deleteServer(draft: Draft, by: Editor, name: string): void {
+  ownServer(draft, by, name, `Cannot delete server "${name}"`);
+  delete serversOf(draft)[name];
+  forgetServer(draft, name);
+}
+
+/** What a server that is gone leaves in lists of groups, users and keys. */
+export function forgetServer(draft: Draft, name: string): void {
+  rename(draft, name, undefined);
+}
+
+export function toggleServer(draft: Draft, by: Editor, name: string, enabled: boolean): void {
+  const attempt = `Cannot ${enabled ? 'enable' : 'disable'} server "${name}"`;
+  const server = ownServer(draft, by, name, attempt);
+  if (enabled && startsProcess(server)) checkAdmin(by, attempt);
+  setEnabled(server, enabled);
+}
+
+/**
+ * Switches off a server that passes to an admin from a user whose servers no admin vouches for: as an admin's server
+ * (`isTrusted`) it would get the hub's environment and reach its network without an admin's decision. False for a
+ * program, which an admin has vouched for before.
+ */
+export function switchOffUnvouched(server: Entry): boolean {
+  if (startsProcess(server)) return false;
+  setEnabled(server, false);
+  return true;
+}
+
+/** Takes the tokens for the server itself out of its `oauth`; what the hub keeps elsewhere is not here. */
+export function forgetTokens(draft: Draft, by: Editor, name: string): void {
+  const server = ownServer(draft, by, name, `Cannot sign out of server "${name}"`);
+  if (isObject(server['oauth'])) server['oauth'] = withoutTokens(server['oauth']);
+}
+
+export interface ItemChange {
+  readonly server: string;
+  readonly kind: 'tools' | 'prompts' | 'resources';
+  /** The upstream's own name; the URI of a resource. */
+  readonly item: string;
+  readonly enabled?: boolean;
+  /** Shown in place of the upstream's text; null or empty: the upstream's text again. */
+  readonly description?: string | null;
+}
+
+/** Switches one tool, prompt or resource, or describes it in other words. */
+export function changeItem(draft: Draft, by: Editor, { server, kind, item, enabled, description }: ItemChange): void {
+  const attempt = `Cannot change "${item}" of server "${server}"`;
+  const entry = ownServer(draft, by, server, attempt);
+  if (item === '' || isForbiddenName(item))
+    throw new HubError('invalid_input', `${attempt}: nothing can have this name.`);
+  const items = isObject(entry[kind]) ? entry[kind] : {};
+  // MCPHub's dashboard writes the exposed name; such an entry counts as long as there is none under the item's own.
+  const known = [item, `${server}${separatorOf(draft)}${item}`].find((key) => Object.hasOwn(items, key));
+  const old = known === undefined ? undefined : items[known];
+  const next: Entry = isObject(old) ? { ...old } : { enabled: old !== false };
+  if (enabled !== undefined) next['enabled'] = enabled;
+  if (description === null || description === '') delete next['description'];
+  else if (description !== undefined) next['description'] = description;
+  entry[kind] = { ...items, [item]: next };
+}
+
+/** True for a configuration that makes the hub start a program on its machine. */
+export function startsProcess(config: Readonly<Entry>): boolean {
+  const isStdio = (value: unknown) => {
+    const word = (textOf(value) ?? '').toLowerCase().replace(/[^a-z]/g, '');
+    return word === 'stdio' || word === 'local';
+  };
+  return (config['command'] ?? undefined) !== undefined || isStdio(config['type']) || isStdio(config['transport']);
+}
+
+function setEnabled(server: Entry, enabled: boolean): void {
+  server['enabled'] = enabled;
+  // Other programs' spelling of the opposite.
+  delete server['disabled'];
+}
+
+function ownServer(draft: Draft, by: Editor, name: string, attempt: string): Entry {
+  if (!hasServer(draft, name) || !by.seesServer(name)) throw new HubError('not_found', `There is no server "${name}".`);
+  // An entry that is no object can still be replaced and deleted.
+  const written: unknown = serversOf(draft)[name];
+  const server: Entry = isObject(written) ? written : {};
+  if (by.isAdmin || ownerOf(draft, server) === by.username) return server;
+  throw new HubError('forbidden', `${attempt}: it belongs to ${ownerOf(draft, server)}. Ask them or an admin.`);
+}
+
+function checkAdmin(by: Editor, attempt: string): void {
+  if (by.isAdmin) return;
+  throw new HubError('forbidden', `${attempt}: only admins manage servers that start a program on the hub's machine.`);
+}
+
+/**
+ * Keeps in the entry which admin made a user's server public, which is what makes it so (`isPublic`). It ends when the
+ * user has it lead elsewhere: that is not what the admin looked at.
+ */
+function withPublisher(
+  draft: Draft,
+  by: Editor,
+  { before, after, asked }: { before: Entry; after: Entry; asked: boolean },
+): Entry {
+  const { publishedBy: _given, ...entry } = after;
+  if (after['visibility'] !== 'public' || isOfAdmin(draft, after)) return entry;
+  if (by.isAdmin && asked) return { ...entry, publishedBy: by.username };
+  const { publishedBy } = before;
+  const stays = publishedBy !== undefined && (by.isAdmin || !leadsElsewhere(before, after));
+  return stays ? { ...entry, publishedBy } : entry;
+}
+
+/** True for a server that an admin owns. */
+export function isOfAdmin(draft: Draft, entry: Entry): boolean {
+  const owner = ownerOf(draft, entry);
+  const user = listOf(draft, 'users').find(({ username }) => username === owner);
+  return user ? roleOf(user) === 'admin' : owner === 'admin';
+}
+
+/**
+ * What only admins may decide: programs, who else but its owner sees a server, who owns it, which headers of other
+ * users' requests it gets to see, addresses inside the network.
+ */
+function checkRights(
+  draft: Draft,
+  by: Editor,
+  attempt: string,
+  { before, after }: { before: Entry; after: Entry },
+): void {
+  if (by.isAdmin) return;
+  if (startsProcess(after)) checkAdmin(by, attempt);
+  if (ownerOf(draft, after) !== ownerOf(draft, before)) {
+    throw new HubError('forbidden', `${attempt}: only admins give servers to somebody else.`);
+  }
+  if (
+    (after['visibility'] === 'public' && before['visibility'] !== 'public') ||
+    after['publishedBy'] !== before['publishedBy']
+  ) {
+    throw new HubError(
+      'forbidden',
+      `${attempt}: only admins make servers public. Share it with "visibility": "group" and "sharedWithUsers", or ask an admin.`,
+    );
+  }
+  if (JSON.stringify(passedHeaders(after)) !== JSON.stringify(passedHeaders(before))) {
+    throw new HubError('forbidden', `${attempt}: only admins decide which headers of requests are passed on.`);
+  }
+  if (JSON.stringify(othersSignIn(after)) !== JSON.stringify(othersSignIn(before))) {
+    throw new HubError(
+      'forbidden',
+      `${attempt}: only admins decide that each user signs in alone (oauth.perUser), and to what.`,
+    );
+  }
+  if (JSON.stringify(filesIn(after)) !== JSON.stringify(filesIn(before))) {
+    throw new HubError('forbidden', `${attempt}: only admins have files of the hub's machine filled in (\${file:…}).`);
+  }
+  // Deleting a server deletes the folder it names here.
+  if (JSON.stringify(after['bundle']) !== JSON.stringify(before['bundle'])) {
+    throw new HubError('forbidden', `${attempt}: only an uploaded bundle says where it is unpacked.`);
+  }
+  const known = addressesOf(before);
+  const address = addressesOf(after)
+    .filter((one) => !known.includes(one))
+    .map((one) => privateHost(draft, one))
+    .find((host) => host !== undefined);
+  if (address !== undefined) {
+    throw new HubError(
+      'forbidden',
+      `${attempt}: ${address} is not on the public internet. Only admins connect servers inside this network.`,
+    );
+  }
+}
+
+/**
+ * A host that plainly is not public and in no range an admin allows. What other names lead to is judged when the server
+ * is connected.
+ */
+function privateHost(draft: Draft, address: string): string | undefined {
+  const host = URL.canParse(address) ? new URL(address).hostname.replace(/^\[|\]$/g, '') : '';
+  const network = draft.systemConfig?.['network'];
+  const allowed = textsOf(isObject(network) ? network['allowedCidrs'] : []).flatMap((text) => parseCidr(text) ?? []);
+  if (parseCidr(host)) return isPublicAddress(host) || inRanges(host, allowed) ? undefined : host;
+  return /(^|\.)localhost\.?$/.test(host) && allowed.length === 0 ? host : undefined;
+}
+
+function passedHeaders(config: Entry): unknown[] {
+  const api = isObject(config['openapi']) ? config['openapi'] : {};
+  return [config['passthroughHeaders'] ?? [], api['passthroughHeaders'] ?? []];
+}
+
+/** Every text that asks for a file of the hub's machine, but for what is only data: an API document, a description. */
+function filesIn(value: unknown, key = ''): string[] {
+  if (typeof value === 'string') return value.includes('${file:') ? [value] : [];
+  if (key === 'schema' || key === 'description' || typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => filesIn(member, name));
+}
+
+/** All that says where other users are sent to sign in, and where what they get there goes. */
+function othersSignIn(config: Entry): unknown {
+  const oauth = isObject(config['oauth']) ? config['oauth'] : {};
+  if (oauth['perUser'] !== true) return undefined;
+  return [oauth, config['url'], config['serverUrl'], config['httpUrl'], config['headers']];
+}
+
+function checkOwner(draft: Draft, by: Editor, owner: string, attempt: string): void {
+  if (owner === by.username || listOf(draft, 'users').some((user) => user['username'] === owner)) return;
+  throw invalid(attempt, [{ path: 'config.owner', message: `names an unknown user "${owner}"` }]);
+}
+
+function checkFree(draft: Draft, name: string, attempt: string): void {
+  if (hasServer(draft, name)) {
+    throw new HubError('conflict', `${attempt}: the name "${name}" is taken. Choose another.`);
+  }
+}
+
+/** Members that say where a server is and how to talk to it: of two transports, half of each is none. */
+const transportMembers = [
+  'type',
+  'transport',
+  'command',
+  'args',
+  'env',
+  'cwd',
+  'url',
+  'serverUrl',
+  'httpUrl',
+  'headers',
+  'openapi',
+];
+const transportMarks = ['type', 'transport', 'command', 'url', 'serverUrl', 'httpUrl', 'openapi'];
+
+function merged(before: Entry, given: Entry): Entry {
+  const replaces = transportMarks.some((member) => given[member] !== undefined && given[member] !== null);
+  const kept = Object.entries(before).filter(([key]) => !(replaces && transportMembers.includes(key)));
+  return withoutNulls({ ...Object.fromEntries(kept), ...given });
+}
+
+function withoutNulls(config: Entry): Entry {
+  return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== null));
+}
+
+/**
+ * Host and scheme of each address that requests, and the secrets in them, go to: of a server or an API's document, and
+ * of the API where the settings say it.
+ */
+function addressesOf(config: Entry): string[] {
+  const api = isObject(config['openapi']) ? config['openapi'] : {};
+  const own = [config['url'], config['serverUrl'], config['httpUrl'], api['url']].find(isText);
+  return [own, api['baseUrl']].filter(isText).map(originOf);
+}
+
+/** Host and scheme of an address; one that cannot be read is taken as it stands. */
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+/** True when what is secret in one configuration would go to other places with the other. */
+export function leadsElsewhere(before: Readonly<Entry>, after: Readonly<Entry>): boolean {
+  return JSON.stringify(placesOf(before)) !== JSON.stringify(placesOf(after));
+}
+
+/**
+ * All the places that secrets go to: host and scheme of the server, an API's document as a whole, since it says where
+ * the API is, with what the settings say of that, and every address at which tokens are asked for.
+ */
+function placesOf(config: Entry): unknown[] {
+  const api = isObject(config['openapi']) ? config['openapi'] : {};
+  const own = addressesOf({ ...config, openapi: undefined });
+  const base = isText(api['baseUrl']) ? originOf(api['baseUrl']) : undefined;
+  const signIn = { oauth: config['oauth'], security: api['security'], specSecurity: api['specSecurity'] };
+  return [own, api['url'], api['schema'], base, api['serverVariables'], addressesIn(signIn).toSorted()];
+}
+
+/** Each with its path; forms leave empty ones behind. */
+function addressesIn(value: unknown, path = ''): string[] {
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, member]) => {
+    const at = `${path}.${key}`;
+    if (typeof member !== 'string') return addressesIn(member, at);
+    return /^(?:issuer|url|.+Endpoint|.+Url)$/.test(key) && member !== '' ? [`${at} ${member}`] : [];
+  });
+}
+
+/** True when `oauth`, which stays unless it is sent, has something that answers hide. */
+function keepsSecrets(config: Entry, { oauth }: Entry): boolean {
+  return config['oauth'] === undefined && hidesSecrets(maskServer({ oauth }));
+}
+
+function withoutTokens(oauth: unknown): unknown {
+  if (!isObject(oauth)) return oauth;
+  const tokens = ['accessToken', 'refreshToken', 'pendingAuthorization'];
+  return Object.fromEntries(Object.entries(oauth).filter(([key]) => !tokens.includes(key)));
+}
+
+function renameServer(draft: Draft, from: string, to: string): void {
+  checkFree(draft, to, `Cannot rename server "${from}"`);
+  const separator = separatorOf(draft);
+  // In its place: where two servers offer the same resource the order decides.
+  draft.mcpServers = Object.fromEntries(
+    Object.entries(serversOf(draft)).map(([name, entry]) =>
+      name === from ? [to, withItemsRenamed(entry, `${from}${separator}`, `${to}${separator}`)] : [name, entry],
+    ),
+  );
+  rename(draft, from, to);
+}
+
+/** Everywhere but in `mcpServers`; undefined takes it out. */
+function rename(draft: Draft, from: string, to: string | undefined): void {
+  const each = (name: string) => (name === from ? to : name);
+  for (const group of listOf(draft, 'groups')) {
+    const list = group['servers'];
+    if (!Array.isArray(list)) continue;
+    group['servers'] = list.flatMap((element: unknown) => {
+      if (memberName(element) !== from) return [element];
+      if (to === undefined) return [];
+      return [isObject(element) ? { ...element, name: to } : to];
+    });
+  }
+  renameIn(listOf(draft, 'users'), 'servers', each);
+  renameIn(listOf(draft, 'bearerKeys'), 'allowedServers', each);
+}
+
+/**
+ * Items under their exposed names (see `changeItem`) follow the server. The old entry stays: it may as well be the own
+ * name of an item, which a renaming must not switch on.
+ */
+function withItemsRenamed(entry: Entry, from: string, to: string): Entry {
+  const renamed = { ...entry };
+  for (const kind of ['tools', 'prompts', 'resources']) {
+    const items = renamed[kind];
+    if (!isObject(items)) continue;
+    renamed[kind] = Object.fromEntries(
+      Object.entries(items).flatMap(([key, item]) => {
+        const same: [string, unknown] = [key, item];
+        return key.startsWith(from) ? [same, [to + key.slice(from.length), item]] : [same];
+      }),
+    );
+  }
+  return renamed;
+}
+
+function separatorOf(draft: Draft): string {
+  return textOf(draft.systemConfig?.['nameSeparator']) ?? '-';
+}

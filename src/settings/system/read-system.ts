@@ -1,0 +1,91 @@
+import { parseCidr } from '../../core/address.ts';
+import { coreLimits } from '../../core/limits.ts';
+import type { PasswordPolicy, SystemSettings } from '../../core/settings/types.ts';
+import { readPart } from '../document/read-part.ts';
+import type { Path, Report } from '../document/report.ts';
+import { headerNameProblem } from '../server/headers.ts';
+import { readBodyLimit } from './body-limit.ts';
+import { embeddingSettings } from './smart-routing-shape.ts';
+import { systemShape } from './system-shape.ts';
+
+/** Reads `systemConfig`, with MCPHub's defaults (reference §4.2), but for what CONTRACT §2 decides otherwise. */
+export function readSystem(value: unknown, report: Report): { system: SystemSettings; legacyKey: string | undefined } {
+  const part = readPart(systemShape, value ?? {}, ['systemConfig'], report);
+  const { nameSeparator = '-', listPageSize = 0, smartRouting = {}, routing = {} } = part?.data ?? {};
+  const { activityLog = {}, network = {}, install = {}, auth = {} } = part?.data ?? {};
+  const { enableGlobalRoute = true, enableBearerAuth, openApiAccess = 'open' } = routing;
+  checkSeparator(nameSeparator, ['systemConfig', 'nameSeparator'], report);
+  const headerName = readHeaderName(
+    routing.bearerAuthHeaderName,
+    ['systemConfig', 'routing', 'bearerAuthHeaderName'],
+    report,
+  );
+  const limitPath = ['systemConfig', 'routing', 'jsonBodyLimit'];
+  const jsonBodyBytes = readBodyLimit(routing.jsonBodyLimit, limitPath, report);
+  checkRanges(network.allowedCidrs ?? [], ['systemConfig', 'network', 'allowedCidrs'], report);
+  return {
+    system: {
+      nameSeparator,
+      routing: { enableGlobalRoute, enableBearerAuth, openApiAccess, bearerAuthHeaderName: headerName, jsonBodyBytes },
+      listPageSize,
+      progressiveDisclosure: smartRouting.progressiveDisclosure,
+      serverDescriptionMode: smartRouting.serverDescriptionMode,
+      embedding: part?.data.smartRouting && embeddingSettings(smartRouting),
+      storeSearchQueries: activityLog.storeSearchQueries,
+      allowedCidrs: network.allowedCidrs,
+      passwordPolicy: auth.passwordPolicy && readPolicy(auth.passwordPolicy),
+      storeToolPayload: activityLog.storeToolPayload ?? false,
+      ...readBaseUrl(install.baseUrl, ['systemConfig', 'install', 'baseUrl'], report),
+    },
+    legacyKey: legacyKeyIn(routing),
+  };
+}
+
+function readPolicy(given: { readonly [K in keyof PasswordPolicy]?: PasswordPolicy[K] | undefined }): PasswordPolicy {
+  const { minLength = coreLimits.passwordMinChars, refuseCommon = false } = given;
+  return { minLength, refuseCommon };
+}
+
+/** The one key of old files, where it counts. */
+function legacyKeyIn(routing: { enableBearerAuth?: boolean | undefined; bearerAuthKey?: string | undefined }) {
+  const key = routing.bearerAuthKey?.trim() ?? '';
+  return routing.enableBearerAuth === true && key !== '' ? key : undefined;
+}
+
+function checkRanges(ranges: readonly string[], path: Path, report: Report): void {
+  for (const [i, range] of ranges.entries()) {
+    if (parseCidr(range) === undefined)
+      report.problem([...path, i], 'expected a range of addresses like "10.1.0.0/16" or a single address');
+  }
+}
+
+function checkSeparator(separator: string, path: Path, report: Report): void {
+  if (!/^[^\s/]{1,8}$/.test(separator)) {
+    report.problem(path, 'expected 1 to 8 characters without spaces and "/", for example "-" or "__"');
+  } else if (!/^[A-Za-z0-9_-]+$/.test(separator)) {
+    report.warn(
+      path,
+      'has characters that tool names cannot have; they will be replaced in every name. Use "-" or "_"',
+    );
+  }
+}
+
+/** MCPHub files always have one; what cannot be used is no reason not to start. */
+function readBaseUrl(given: string | undefined, path: Path, report: Report): Pick<SystemSettings, 'baseUrl'> {
+  const text = given?.trim() ?? '';
+  if (text === '') return {};
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === 'http:' || url?.protocol === 'https:')
+    return { baseUrl: `${url.origin}${url.pathname}`.replace(/\/+$/, '') };
+  report.warn(path, 'is ignored: expected the address of the hub, like https://hub.example.com');
+  return {};
+}
+
+/** `Authorization` is always read, so naming it says nothing. */
+function readHeaderName(name: string | undefined, path: Path, report: Report): string | undefined {
+  const lower = name?.trim().toLowerCase() ?? '';
+  if (lower === '' || lower === 'authorization') return undefined;
+  const fault = headerNameProblem(lower);
+  if (fault !== undefined) report.problem(path, fault);
+  return lower;
+}

@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import type { Problem } from '../../core/errors.ts';
+import { invalid, isForbiddenName } from '../../core/input.ts';
+import { childPath } from '../../core/json/path.ts';
+import { coreLimits } from '../../core/limits.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
+import type { Draft, Entry } from '../document/document.ts';
+import { holdsMask, maskDeep } from '../document/mask-deep.ts';
+
+/** `systemConfig` of the settings document (reference: MCPHub §1.6, §4.2): its one edit, and how it is shown. */
+
+const section = z.record(z.string(), z.unknown(), { error: 'must be an object' }).nullish();
+
+/**
+ * The body of `PUT /system-config`: what is to be different. Of what the hub uses the settings check every value; see
+ * `known` for the rest.
+ */
+export const systemConfigInput = z
+  .looseObject({
+    activityLog: section,
+    auth: section,
+    discovery: section,
+    install: z
+      .looseObject({
+        baseUrl: z
+          .string()
+          .trim()
+          .regex(/^https?:\/\/\S+$|^$/, 'must be an address that begins with http:// or https://')
+          .nullish(),
+      })
+      .nullish(),
+    mcpRouter: section,
+    network: section,
+    oauthServer: section,
+    routing: section,
+    smartRouting: section,
+    toolResultCompression: section,
+    nameSeparator: z.string().nullish(),
+    listPageSize: z.number().nullish(),
+    enableSessionRebuild: z.boolean({ error: 'must be true or false' }).nullish(),
+  })
+  .refine((config) => Object.keys(config).length > 0, 'needs at least one section or setting');
+
+/**
+ * The members of each section, those included that only MCPHub uses. Others are kept where a file has them, for
+ * whatever program wrote them; a request that brings a new one has mistyped it.
+ * `settings/document/known-members.test.ts` holds it against what the settings read.
+ */
+const known: Readonly<Record<string, readonly string[]>> = {
+  activityLog: ['storeToolPayload', 'storeSearchQueries'],
+  auth: ['betterAuth', 'forwardAuth', 'passwordPolicy'],
+  discovery: ['enabled'],
+  install: ['pythonIndexUrl', 'npmRegistry', 'baseUrl'],
+  mcpRouter: ['apiKey', 'referer', 'title', 'baseUrl'],
+  network: ['allowedCidrs'],
+  oauthServer: [
+    'enabled',
+    'accessTokenLifetime',
+    'refreshTokenLifetime',
+    'authorizationCodeLifetime',
+    'requireClientSecret',
+    'allowedScopes',
+    'requireState',
+    'dynamicRegistration',
+    'clientIdMetadata',
+  ],
+  routing: [
+    'enableGlobalRoute',
+    'enableGroupNameRoute',
+    'enableBearerAuth',
+    'bearerAuthKey',
+    'bearerAuthHeaderName',
+    'jsonBodyLimit',
+    'openApiAccess',
+    'skipAuth',
+  ],
+  smartRouting: [
+    'enabled',
+    'dbUrl',
+    'embeddingProvider',
+    'embeddingEncodingFormat',
+    'embeddingDimensions',
+    'embeddingMaxTokens',
+    'embeddingModel',
+    'basePacingDelayMs',
+    'openaiApiBaseUrl',
+    'openaiApiKey',
+    'openaiApiEmbeddingModel',
+    'azureOpenaiEndpoint',
+    'azureOpenaiApiKey',
+    'azureOpenaiApiVersion',
+    'azureOpenaiEmbeddingDeployment',
+    'azureOpenaiEmbeddingModel',
+    'progressiveDisclosure',
+    'serverDescriptionMode',
+    'thresholds',
+  ],
+  toolResultCompression: ['enabled', 'minTokens', 'maxOutputTokens', 'strategy'],
+};
+
+/**
+ * Merges the given members into `systemConfig`, section by section; `null` takes a member out, a hidden value stays as
+ * it is. Throws HubError `invalid_input`.
+ */
+export function changeSystemConfig(draft: Draft, given: Readonly<Entry>): Entry {
+  const problems: Problem[] = [];
+  const merged = mergeInto(draft.systemConfig ?? {}, given, { path: '', depth: 0, members: topLevel, problems });
+  if (problems.length > 0) throw invalid('Cannot change the system configuration', problems);
+  draft.systemConfig = merged;
+  return merged;
+}
+
+export function systemConfigAnswer(config: Readonly<Entry> | undefined): unknown {
+  return maskDeep(config ?? {});
+}
+
+interface Place {
+  readonly path: string;
+  readonly depth: number;
+  /** What may be new here; undefined where anything may. */
+  readonly members: readonly string[] | undefined;
+  readonly problems: Problem[];
+}
+
+const topLevel: readonly string[] = Object.keys(systemConfigInput.shape);
+
+function mergeInto(old: Readonly<Entry>, given: Readonly<Entry>, place: Place): Entry {
+  const { path, depth, problems } = place;
+  const members = new Map(Object.entries(old));
+  for (const [key, value] of Object.entries(given)) {
+    const at = childPath(path, key);
+    const before = members.get(key);
+    if (isForbiddenName(key) || depth > coreLimits.schemaDepth) problems.push({ path: at, message: 'is not accepted' });
+    else if (value === null) members.delete(key);
+    else if (place.members && !place.members.includes(key) && before === undefined)
+      problems.push({ path: at, message: `is no setting of this hub. There are: ${place.members.join(', ')}` });
+    else if (isObject(value)) {
+      const below = { path: at, depth: depth + 1, members: depth === 0 ? known[key] : undefined, problems };
+      members.set(key, mergeInto(isObject(before) ? before : {}, value, below));
+    } else if (!holdsMask(value)) members.set(key, value);
+    else if (JSON.stringify(maskDeep({ [key]: before })) !== JSON.stringify({ [key]: value })) {
+      problems.push({ path: at, message: 'is hidden, but there is no value to keep. Send the value itself' });
+    }
+  }
+  return Object.fromEntries(members);
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { coreLimits } from '../../core/limits.ts';
+import { flag, range, text, texts } from '../document/shape.ts';
+import { smartRoutingShape } from './smart-routing-shape.ts';
+
+/** `systemConfig`. What the hub does not use is passed over: a stray value there must not stop it. */
+export const systemShape = z.looseObject({
+  nameSeparator: text.optional(),
+  listPageSize: range(0, coreLimits.listItems, 'items (0 = all in one page)').optional(),
+  routing: z
+    .looseObject({
+      enableGlobalRoute: flag.optional(),
+      enableBearerAuth: flag.optional(),
+      bearerAuthKey: text.optional(),
+      bearerAuthHeaderName: text.optional(),
+      jsonBodyLimit: z.unknown().optional(),
+      openApiAccess: z.enum(['open', 'authenticated', 'off']).optional(),
+    })
+    .optional(),
+  network: z.looseObject({ allowedCidrs: texts.optional() }).optional(),
+  activityLog: z.looseObject({ storeToolPayload: flag.optional(), storeSearchQueries: flag.optional() }).optional(),
+  install: z.looseObject({ baseUrl: text.optional() }).optional(),
+  auth: z
+    .looseObject({
+      // Strict: what is mistyped here would leave passwords as they must not be.
+      passwordPolicy: z
+        .strictObject({
+          minLength: range(coreLimits.passwordMinChars, coreLimits.passwordMinCharsMost, 'characters').optional(),
+          refuseCommon: flag.optional(),
+        })
+        .optional(),
+    })
+    .optional(),
+  smartRouting: smartRoutingShape.optional(),
+});

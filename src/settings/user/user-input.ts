@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { isForbiddenName, namesInput, notEmpty } from '../../core/input.ts';
+import { coreLimits } from '../../core/limits.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
+import { isReservedUser } from './user-names.ts';
+
+/**
+ * The bodies of the user endpoints (SPEC, Users; CONTRACT §4), in their own spelling and in MCPHub's (`isAdmin`,
+ * `newPassword`).
+ */
+
+export const usernameInput = z
+  .string()
+  .trim()
+  .normalize('NFC')
+  .min(1, 'must not be empty')
+  .max(coreLimits.nameChars, `may have ${coreLimits.nameChars} characters at most`)
+  .regex(/^[\p{L}\p{M}\p{N}._@+-]+$/u, 'may consist of letters, digits, ".", "_", "@", "+" and "-"')
+  .refine((name) => !/^\.+$/.test(name), 'must not consist of dots only')
+  .refine((name) => !isReservedUser(name) && !isForbiddenName(name), 'is a reserved name');
+
+export const passwordInput = z
+  .string()
+  .min(coreLimits.passwordMinChars, `must have at least ${coreLimits.passwordMinChars} characters`)
+  .max(coreLimits.passwordChars, `may have ${coreLimits.passwordChars} characters at most`);
+
+const roleInput = z.enum(['admin', 'user'], { error: 'must be "admin" or "user"' });
+
+const more = {
+  role: roleInput.nullish(),
+  isAdmin: z.boolean().nullish(),
+  servers: namesInput.nullish(),
+  groups: namesInput.nullish(),
+  email: z.string().trim().max(coreLimits.emailChars).nullish(),
+};
+
+const eitherPassword = { password: passwordInput.nullish(), newPassword: passwordInput.nullish() };
+
+export const newUserInput = z
+  .object({ username: usernameInput, ...eitherPassword, ...more })
+  .refine(({ password, newPassword }) => typeof (password ?? newPassword) === 'string', {
+    path: ['password'],
+    message: 'is required',
+    // Also when something else is wrong, so that everything missing is told at once.
+    when: ({ value }) => isObject(value) && (value['password'] ?? value['newPassword'] ?? undefined) === undefined,
+  })
+  .superRefine(rolesAgree)
+  .superRefine(passwordsAgree)
+  .transform(({ isAdmin, role, password, newPassword, ...input }) => ({
+    ...input,
+    role: roleFrom({ isAdmin, role }),
+    password: password ?? newPassword ?? '',
+  }));
+
+export const userUpdateInput = z
+  .object({ ...eitherPassword, ...more, keepKeys: z.boolean({ error: 'must be true or false' }).nullish() })
+  .refine(notEmpty, 'needs at least one of password, role, servers, groups, email')
+  .refine(({ keepKeys, password, newPassword }) => !keepKeys || typeof (password ?? newPassword) === 'string', {
+    path: ['keepKeys'],
+    message: 'is for a new password: send it with "password"',
+  })
+  .superRefine(rolesAgree)
+  .superRefine(passwordsAgree)
+  .transform(({ isAdmin, role, password, newPassword, ...input }) => ({
+    ...input,
+    role: roleFrom({ isAdmin, role }),
+    password: password ?? newPassword ?? undefined,
+  }));
+
+/**
+ * A password that is too long to be set is refused before any user is looked up: the time of the look-up would tell
+ * which users exist.
+ */
+const givenPassword = z
+  .string()
+  .max(coreLimits.passwordChars, `may have ${coreLimits.passwordChars} characters at most`);
+
+export const changePasswordInput = z.object({ currentPassword: givenPassword, newPassword: passwordInput });
+
+export const passwordCheckInput = z.object({
+  password: givenPassword,
+  username: z.string().max(coreLimits.nameChars).nullish(),
+});
+
+export const reauthenticateInput = z.object({ password: givenPassword });
+
+export const loginInput = z.object({ username: z.string().min(1).max(coreLimits.textChars), password: givenPassword });
+
+export type NewUser = z.infer<typeof newUserInput>;
+export type UserUpdate = z.infer<typeof userUpdateInput>;
+
+interface Roles {
+  role?: 'admin' | 'user' | null | undefined;
+  isAdmin?: boolean | null | undefined;
+}
+
+function rolesAgree({ role, isAdmin }: Roles, context: z.RefinementCtx): void {
+  if (typeof isAdmin === 'boolean' && role && (role === 'admin') !== isAdmin) {
+    context.addIssue({ code: 'custom', path: ['isAdmin'], message: 'contradicts role; send one of them' });
+  }
+}
+
+interface GivenPasswords {
+  password?: string | null | undefined;
+  newPassword?: string | null | undefined;
+}
+
+function passwordsAgree({ password, newPassword }: GivenPasswords, context: z.RefinementCtx): void {
+  if (password && newPassword && password !== newPassword) {
+    context.addIssue({ code: 'custom', path: ['newPassword'], message: 'contradicts password; send one of them' });
+  }
+}
+
+function roleFrom({ role, isAdmin }: Roles): 'admin' | 'user' | undefined {
+  if (role) return role;
+  return typeof isAdmin === 'boolean' ? (isAdmin ? 'admin' : 'user') : undefined;
+}

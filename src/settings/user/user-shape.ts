@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import { flag, text, texts } from '../document/shape.ts';
+
+/** One element of `users`. */
+export const userShape = z.looseObject({
+  username: text.optional(),
+  password: text.optional(),
+  role: z.enum(['admin', 'user']).optional(),
+  isAdmin: flag.optional(),
+  email: text.optional(),
+  servers: texts.optional(),
+  groups: texts.optional(),
+  createdAt: text.optional(),
+  passwordIsInitial: flag.optional(),
+  passwordIsWeak: flag.optional(),
+});
