@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
 import { describe, expect, test, vi } from 'vitest';
 import { HubError } from '../core/errors.ts';
-import type { LogFields, Logger } from '../core/logger.ts';
 import type { ServerState, ServerStatus } from '../core/hub.ts';
+import type { LogFields, Logger } from '../core/logger.ts';
 import { type AppOptions, createApp } from './app.ts';
-import { assessHealth, type HealthFacts, watchHealth } from './open/health.ts';
 import type { ApiEnv } from './frame/caller.ts';
 import { ok } from './frame/reply.ts';
+import { assessHealth, type HealthFacts, watchHealth } from './open/health.ts';
 
 const server = (status: ServerStatus, name = 'private-server'): ServerState => ({
   name,

@@ -2,8 +2,8 @@ import { Hono } from 'hono';
 import { HubError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import type { ApiEnv } from './frame/caller.ts';
-import { type Health, healthRoute } from './open/health.ts';
 import { answerErrors, fail } from './frame/reply.ts';
+import { type Health, healthRoute } from './open/health.ts';
 
 export interface AppOptions {
   /** Prefix of every path but `/health` and `/metrics`; empty or like `/hub`. */

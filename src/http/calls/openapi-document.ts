@@ -1,7 +1,7 @@
-import { memberText } from '../../core/json/text.ts';
-import { isObject } from '../../core/protocol/rpc.ts';
 import { exposedName } from '../../core/access/tool-name.ts';
 import type { Target, View } from '../../core/access/view.ts';
+import { memberText } from '../../core/json/text.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 import { hasReferences, rebased } from './openapi-schema.ts';
 
 export interface DocumentHead {

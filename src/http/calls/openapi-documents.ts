@@ -1,8 +1,8 @@
 import { type Context, Hono } from 'hono';
-import { HubError } from '../../core/errors.ts';
-import type { ServerState } from '../../core/hub.ts';
 import type { Scope } from '../../core/access/scope.ts';
 import type { View, Views } from '../../core/access/view.ts';
+import { HubError } from '../../core/errors.ts';
+import type { ServerState } from '../../core/hub.ts';
 import { coreLimits } from '../../core/limits.ts';
 import type { ApiEnv, Caller } from '../frame/caller.ts';
 import { jsonText, ok } from '../frame/reply.ts';

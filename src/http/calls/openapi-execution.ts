@@ -1,9 +1,9 @@
 import { type Context, Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { HubError } from '../../core/errors.ts';
-import { queryArguments } from '../../core/arguments/query.ts';
-import { isObject } from '../../core/protocol/rpc.ts';
 import type { Scope } from '../../core/access/scope.ts';
+import { queryArguments } from '../../core/arguments/query.ts';
+import { HubError } from '../../core/errors.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 import type { Guard } from '../../mcp/guard.ts';
 import { jsonBodyText } from '../frame/body.ts';
 import type { ApiEnv } from '../frame/caller.ts';

@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { parseInput } from '../../core/input.ts';
 import type { Scope } from '../../core/access/scope.ts';
 import type { Views } from '../../core/access/view.ts';
+import { parseInput } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
 import { logLimits } from '../../logs/limits.ts';
 import { searchReport } from '../../mcp/search-report.ts';

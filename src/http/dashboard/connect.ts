@@ -1,12 +1,12 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { parseInput } from '../../core/input.ts';
-import type { Connect } from '../../core/answers/records.ts';
 import { isPerUser } from '../../core/access/per-user.ts';
 import { anonymous } from '../../core/access/principal.ts';
 import type { Scope } from '../../core/access/scope.ts';
-import { tokensOf } from '../../core/tokens.ts';
 import type { Views } from '../../core/access/view.ts';
+import type { Connect } from '../../core/answers/records.ts';
+import { parseInput } from '../../core/input.ts';
+import { tokensOf } from '../../core/tokens.ts';
 import { allSnippets } from '../../snippets/all.ts';
 import { clientName, endpointUrl } from '../../snippets/snippet.ts';
 import type { ApiEnv, Caller } from '../frame/caller.ts';

@@ -1,12 +1,23 @@
-import { calls } from './calls.ts';
-import { dashboard } from './dashboard.ts';
-import { groups } from './groups.ts';
-import type { Subject } from './operation.ts';
-import { keys, login, users } from './people.ts';
-import { activity, logs } from './records.ts';
-import { servers } from './servers.ts';
-import { documents, settings } from './settings.ts';
-import { smartRouting } from './smart-routing.ts';
+import { anyObject, text } from '../../core/answers/schema.ts';
+import { calls } from '../calls/call-docs.ts';
+import { smartRouting } from '../calls/smart-routing-docs.ts';
+import { dashboard } from '../dashboard/dashboard-docs.ts';
+import type { Subject } from '../frame/operation.ts';
+import { groups } from '../groups/group-docs.ts';
+import { keys } from '../keys/key-docs.ts';
+import { activity, logs } from '../records/record-docs.ts';
+import { servers } from '../servers/server-docs.ts';
+import { settings } from '../settings/settings-docs.ts';
+import { login } from '../users/login-docs.ts';
+import { users } from '../users/user-docs.ts';
+
+const documents: Subject = {
+  name: 'Documentation',
+  operations: {
+    'GET /docs/openapi.json': { summary: 'This document', answer: { bare: anyObject } },
+    'GET /docs': { summary: 'This document as a page', answer: { bare: text, type: 'text/html' } },
+  },
+};
 
 /** The whole management API, in the order a reader wants it. */
 export const subjects: readonly Subject[] = [

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { components } from '../../core/answers/components.ts';
 import { object, ref, type Schema, text } from '../../core/answers/schema.ts';
-import type { Operation, Subject } from './operation.ts';
+import type { Operation, Subject } from '../frame/operation.ts';
 
 /** A route as the router has it. */
 export interface Mounted {

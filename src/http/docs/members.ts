@@ -3,7 +3,7 @@ import { components } from '../../core/answers/components.ts';
 import type { Schema } from '../../core/answers/schema.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { MembersOf } from '../frame/body.ts';
-import type { Operation, Subject } from './operation.ts';
+import type { Operation, Subject } from '../frame/operation.ts';
 
 /**
  * What each route takes, and what its answers have, so that what was read can be sent back (CONTRACT §7). Read from the

@@ -5,10 +5,10 @@ import { HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { packedBody } from '../../core/protocol/packed-body.ts';
 import { httpLimits } from '../limits.ts';
+import { limitBody, limitMembers, type MembersOf } from './body.ts';
 import { type ApiEnv, callerOf, type CallerOptions } from './caller.ts';
 import { largeBodies } from './large-bodies.ts';
 import { harmless, login, logStream, matches, openApi, openRoutes, type Routes } from './open-routes.ts';
-import { limitBody, limitMembers, type MembersOf } from './body.ts';
 import { answerErrors, failBare } from './reply.ts';
 
 export interface ApiOptions extends CallerOptions {

@@ -1,13 +1,13 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { isAdmin, reaches, reachesGroup, userOf } from '../../core/access/rules.ts';
-import type { Draft, Editor } from '../../settings/document/document.ts';
-import { HubError } from '../../core/errors.ts';
-import { adminAccounts } from '../../settings/user/user-edits.ts';
-import type { Scope } from '../../core/access/scope.ts';
 import { anonymous, anonymousOutside, type Principal } from '../../core/access/principal.ts';
+import { isAdmin, reaches, reachesGroup, userOf } from '../../core/access/rules.ts';
+import type { Scope } from '../../core/access/scope.ts';
+import { HubError } from '../../core/errors.ts';
 import type { Settings, UserSettings } from '../../core/settings/types.ts';
+import type { Draft, Editor } from '../../settings/document/document.ts';
 import type { SettingsStore } from '../../settings/store.ts';
+import { adminAccounts } from '../../settings/user/user-edits.ts';
 import { httpLimits } from '../limits.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
 import type { TrustProxy } from '../../env/values.ts';
 import { clientAddress } from './client-address.ts';
 

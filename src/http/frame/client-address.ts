@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { inRanges, parseCidr } from '../../core/address.ts';
-import { networkOf } from '../../core/network.ts';
 import type { Logger } from '../../core/logger.ts';
+import { networkOf } from '../../core/network.ts';
 import type { TrustProxy } from '../../env/values.ts';
 
 /** What is known of where a request came from. */

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import type { TrustProxy } from '../../env/values.ts';
 import { isLoopbackUrl } from '../../core/access/outside.ts';
+import type { TrustProxy } from '../../env/values.ts';
 import { type Arrived, fromTrustedProxy } from './client-address.ts';
 
 /** How a client reaches the hub. */

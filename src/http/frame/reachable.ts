@@ -1,7 +1,7 @@
 import { reaches, reachesGroup } from '../../core/access/rules.ts';
 import { HubError } from '../../core/errors.ts';
-import { findGroup } from '../../settings/group/group-edits.ts';
 import type { GroupSettings, ServerSettings } from '../../core/settings/types.ts';
+import { findGroup } from '../../settings/group/group-edits.ts';
 import type { Caller } from './caller.ts';
 
 /** The server of that name, as far as the caller can know. Throws HubError `not_found`. */

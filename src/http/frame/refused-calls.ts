@@ -1,6 +1,6 @@
 import { createMiddleware } from 'hono/factory';
-import { HubError } from '../../core/errors.ts';
 import { scopeId } from '../../core/access/scope.ts';
+import { HubError } from '../../core/errors.ts';
 import type { DispatchOptions } from '../../mcp/dispatch.ts';
 import type { ApiEnv } from './caller.ts';
 

@@ -1,7 +1,7 @@
 import type { Handler } from 'hono';
 import type { ServerState } from '../../core/hub.ts';
-import type { FullDiskRetry } from '../../disk/full-disk-retry.ts';
 import type { DatabaseHandle, DatabaseState } from '../../database/supervise.ts';
+import type { FullDiskRetry } from '../../disk/full-disk-retry.ts';
 import type { ActivityLog } from '../../logs/activity.ts';
 import type { LogStore } from '../../logs/log-store.ts';
 import type { WriteCounts } from '../../logs/writer.ts';

@@ -10,8 +10,8 @@ import type {
 import { HubError } from '../../core/errors.ts';
 import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { ActivityLog } from '../../logs/activity.ts';
 import { type OwnCalls, parseActivityListing, parseDaysOld } from '../../logs/activity-filter.ts';
+import type { ActivityLog } from '../../logs/activity.ts';
 import { adminOnly, type ApiEnv, type Caller, editorOf } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
 

@@ -6,6 +6,7 @@ import { test } from 'vitest';
 import { atEnd } from '../../../test/kit/at-end.ts';
 import { silent } from '../../../test/kit/databases.ts';
 import { until } from '../../../test/kit/until.ts';
+import { createByteBudget } from '../../core/byte-budget.ts';
 import { coreLimits } from '../../core/limits.ts';
 import type { Settings } from '../../core/settings/types.ts';
 import { createDatabase } from '../../database/supervise.ts';
@@ -13,7 +14,6 @@ import { logLimits } from '../../logs/limits.ts';
 import { createLog } from '../../logs/log.ts';
 import { openRecords } from '../../logs/records.ts';
 import { parseSettings } from '../../settings/document/parse-settings.ts';
-import { createByteBudget } from '../../core/byte-budget.ts';
 import { createApi } from '../frame/api.ts';
 import { logsRoutes } from './logs.ts';
 

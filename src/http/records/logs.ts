@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
+import type { Principal } from '../../core/access/principal.ts';
 import { isAdmin, reaches } from '../../core/access/rules.ts';
 import type { LogEntry } from '../../core/answers/records.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { Principal } from '../../core/access/principal.ts';
 import type { ServerSettings, Settings } from '../../core/settings/types.ts';
 import { parseLogListing, type ReadableFrom } from '../../logs/log-filter.ts';
 import type { LogStore } from '../../logs/log-store.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
-import { type Draft, hasServer } from '../../settings/document/document.ts';
+import { type Draft, type Entry, hasServer } from '../../settings/document/document.ts';
 import { parseChanged } from '../../settings/document/parse-settings.ts';
 import { importSettings } from '../../settings/import/import-settings.ts';
 import { skippedMembers } from '../../settings/import/skipped-members.ts';
@@ -12,9 +12,12 @@ import { jsonBody } from '../frame/body.ts';
 import { adminOnly, type ApiEnv, changeAsAdmin, editorOf } from '../frame/caller.ts';
 import { flagOf } from '../frame/query.ts';
 import { ok } from '../frame/reply.ts';
-import type { ServerRoutes } from './servers.ts';
 
-export interface SettingsImportRoutes extends Pick<ServerRoutes, 'deleted' | 'removeFiles'> {
+export interface SettingsImportRoutes {
+  /** Removes what a deleted server kept on disk. Throws HubError when the disk refuses. */
+  readonly removeFiles: (entry: Readonly<Entry>) => Promise<void>;
+  /** Forgets the sign-ins of a deleted server. */
+  readonly deleted: (server: string) => Promise<void>;
   readonly settings: Pick<SettingsStore, 'change' | 'document'>;
   readonly log: Logger;
 }

@@ -5,8 +5,8 @@ import { errorText, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { fail } from '../frame/reply.ts';
 import { httpLimits } from '../limits.ts';
-import { oauthPage } from './oauth-page.ts';
 import type { SignInCookies } from './cookie.ts';
+import { oauthPage } from './oauth-page.ts';
 
 export interface OAuthCallbackOptions {
   /**

@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
+import { isPerUser } from '../../core/access/per-user.ts';
 import { HubError } from '../../core/errors.ts';
 import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
-import { isPerUser } from '../../core/access/per-user.ts';
-import { forgetTokens } from '../../settings/server/server-edits.ts';
 import type { ServerSettings } from '../../core/settings/types.ts';
+import { forgetTokens } from '../../settings/server/server-edits.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody } from '../frame/body.ts';
 import { type ApiEnv, type Caller, changeAs, editorOf } from '../frame/caller.ts';

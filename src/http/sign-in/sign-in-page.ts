@@ -12,9 +12,9 @@ import { bodyText, limitBody } from '../frame/body.ts';
 import { type Caller, callerNow } from '../frame/caller.ts';
 import type { Arrived } from '../frame/client-address.ts';
 import { httpLimits } from '../limits.ts';
+import type { SignInCookies } from './cookie.ts';
 import { oauthPage } from './oauth-page.ts';
 import { serverToSignInTo, type SignInBeginning } from './server-oauth.ts';
-import type { SignInCookies } from './cookie.ts';
 
 export interface SignInPageOptions {
   readonly settings: () => Settings;

@@ -2,7 +2,7 @@ import { activityKinds, activityStatuses } from '../../core/activity.ts';
 import { activityChoices, activityTimeline } from '../../core/answers/records.ts';
 import { count, flag, listOf, object, ref, type Schema, text, time } from '../../core/answers/schema.ts';
 import { logLimits } from '../../logs/limits.ts';
-import type { Subject } from './operation.ts';
+import type { Subject } from '../frame/operation.ts';
 
 /** Said of each listing. */
 const incomplete =

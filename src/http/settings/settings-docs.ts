@@ -1,6 +1,6 @@
-import { anyObject, text } from '../../core/answers/schema.ts';
+import { anyObject } from '../../core/answers/schema.ts';
 import { systemConfigInput } from '../../settings/system/system-config.ts';
-import type { Subject } from './operation.ts';
+import type { Subject } from '../frame/operation.ts';
 
 export const settings: Subject = {
   name: 'Settings',
@@ -36,13 +36,5 @@ export const settings: Subject = {
       body: { type: 'application/json', schema: anyObject },
       answer: { data: anyObject },
     },
-  },
-};
-
-export const documents: Subject = {
-  name: 'Documentation',
-  operations: {
-    'GET /docs/openapi.json': { summary: 'This document', answer: { bare: anyObject } },
-    'GET /docs': { summary: 'This document as a page', answer: { bare: text, type: 'text/html' } },
   },
 };

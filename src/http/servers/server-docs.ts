@@ -6,9 +6,9 @@ import {
   newServerInput,
   serverUpdateInput,
 } from '../../settings/server/server-input.ts';
-import { importInput } from '../settings/import.ts';
-import { serversInput } from '../settings/servers.ts';
-import type { Operation, Subject } from './operation.ts';
+import type { Operation, Subject } from '../frame/operation.ts';
+import { importInput } from './server-import.ts';
+import { serversInput } from './server-routes.ts';
 
 const server = { data: ref('ServerDetails') };
 const pageQuery: Record<string, Schema> = {

@@ -1,14 +1,11 @@
-import { count, listOf, object, ref, text } from '../../core/answers/schema.ts';
-import { keyUpdateInput, newKeyInput } from '../../settings/key/key-input.ts';
+import { count, object, ref, text } from '../../core/answers/schema.ts';
 import {
   changePasswordInput,
   loginInput,
-  newUserInput,
   passwordCheckInput,
   reauthenticateInput,
-  userUpdateInput,
 } from '../../settings/user/user-input.ts';
-import type { Subject } from './operation.ts';
+import type { Subject } from '../frame/operation.ts';
 
 export const login: Subject = {
   name: 'Login',
@@ -44,43 +41,5 @@ export const login: Subject = {
       body: changePasswordInput,
       answer: { bare: object({ success: { const: true }, message: text, token: text }) },
     },
-  },
-};
-
-const key = { data: ref('AccessKey') };
-
-export const keys: Subject = {
-  name: 'Access keys',
-  operations: {
-    'GET /auth/keys': { summary: 'The own access keys; admins see all', answer: { data: listOf(ref('AccessKey')) } },
-    'POST /auth/keys': {
-      summary: 'Make an access key; its token is shown this once',
-      body: newKeyInput,
-      answer: key,
-      created: true,
-    },
-    'PUT /auth/keys/:id': { summary: 'Change an access key', body: keyUpdateInput, answer: key },
-    'DELETE /auth/keys/:id': { summary: 'Delete an access key' },
-  },
-};
-
-const user = { data: ref('User') };
-
-export const users: Subject = {
-  name: 'Users',
-  operations: {
-    'GET /users': { summary: 'All users', admin: true, answer: { data: listOf(ref('User')) } },
-    'POST /users': { summary: 'Create a user', admin: true, body: newUserInput, answer: user, created: true },
-    'GET /users/:username': { summary: 'One user', admin: true, answer: user },
-    'PUT /users/:username': {
-      summary: 'Change a user',
-      description:
-        'A new password ends the logins of the user and, without `keepKeys`, the access keys; `ended` in the answer lists them.',
-      admin: true,
-      body: userUpdateInput,
-      answer: user,
-    },
-    'DELETE /users/:username': { summary: 'Delete a user, with all tokens and keys', admin: true },
-    'GET /users-stats': { summary: 'How many users reach what', admin: true, answer: { data: ref('UserStatistics') } },
   },
 };

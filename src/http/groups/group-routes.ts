@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { parseInput } from '../../core/input.ts';
 import { addGroup, deleteGroup, updateGroup } from '../../settings/group/group-edits.ts';
 import { groupUpdateInput, newGroupInput } from '../../settings/group/group-input.ts';
+import { batchMessage, batchStatus, countsOf, eachOf, nameIn } from '../frame/batch.ts';
 import { jsonBody } from '../frame/body.ts';
 import { type ApiEnv, editorOf } from '../frame/caller.ts';
 import { groupOf, visibleGroups } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
 import { httpLimits } from '../limits.ts';
-import { batchMessage, batchStatus, countsOf, eachOf, nameIn } from './batch.ts';
 import { changedGroup, changeGroups, type GroupRoutes, shownGroup } from './group-answer.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono';
-import { createToolArguments } from '../../core/arguments/tool.ts';
 import type { Views } from '../../core/access/view.ts';
+import { createToolArguments } from '../../core/arguments/tool.ts';
 import type { DispatchOptions } from '../../mcp/dispatch.ts';
 import type { Guard } from '../../mcp/guard.ts';
 import type { ApiEnv } from '../frame/caller.ts';

@@ -1,8 +1,8 @@
 import { anyObject, object, ref, texts } from '../../core/answers/schema.ts';
-import { promptInput, resourceInput } from '../calls/prompts-resources.ts';
-import { searchInput } from '../calls/smart-search.ts';
-import { callInput } from '../calls/tools.ts';
-import type { Operation, Subject } from './operation.ts';
+import type { Operation, Subject } from '../frame/operation.ts';
+import { promptInput, resourceInput } from './prompts-resources.ts';
+import { searchInput } from './smart-search.ts';
+import { callInput } from './tools.ts';
 
 const sessionHeader = {
   'x-session-id': {

@@ -1,6 +1,6 @@
 import { connect, exposure } from '../../core/answers/records.ts';
 import { anyObject, listOf, object, text } from '../../core/answers/schema.ts';
-import type { Subject } from './operation.ts';
+import type { Subject } from '../frame/operation.ts';
 
 export const dashboard: Subject = {
   name: 'Dashboard',

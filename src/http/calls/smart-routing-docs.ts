@@ -1,5 +1,5 @@
 import { count, flag, listOf, number, object, orNull, saying, text, texts, time } from '../../core/answers/schema.ts';
-import type { Subject } from './operation.ts';
+import type { Subject } from '../frame/operation.ts';
 
 const timeOrNull = orNull(time);
 

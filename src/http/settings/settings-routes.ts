@@ -9,7 +9,7 @@ import { changeSystemConfig, systemConfigAnswer, systemConfigInput } from '../..
 import { jsonBody } from '../frame/body.ts';
 import { adminOnly, type ApiEnv, changeAsAdmin, editorOf } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
-import { withRequestPaths } from './request-paths.ts';
+import { withRequestPaths } from '../frame/request-paths.ts';
 
 export interface SettingsRoutes {
   readonly settings: Pick<SettingsStore, 'change' | 'document'>;

@@ -6,8 +6,8 @@ import {
   newGroupInput,
   serverToAddInput,
 } from '../../settings/group/group-input.ts';
-import { groupsInput } from '../settings/groups.ts';
-import type { Subject } from './operation.ts';
+import type { Subject } from '../frame/operation.ts';
+import { groupsInput } from './group-routes.ts';
 
 const group = { data: ref('Group') };
 

@@ -15,7 +15,7 @@ import { bodyText, jsonBody, refuseUnknown } from '../frame/body.ts';
 import { adminOnly, type ApiEnv, changeAsAdmin, editorOf } from '../frame/caller.ts';
 import { flagOf } from '../frame/query.ts';
 import { ok } from '../frame/reply.ts';
-import { adviceAtRequestPaths, placeOf, atRequestPaths } from './request-paths.ts';
+import { adviceAtRequestPaths, placeOf, atRequestPaths } from '../frame/request-paths.ts';
 
 export interface ImportRoutes {
   readonly settings: Pick<SettingsStore, 'change' | 'document'>;

@@ -1,5 +1,5 @@
-import type { Context, Hono } from 'hono';
 import type { HttpBindings } from '@hono/node-server';
+import type { Context, Hono } from 'hono';
 import type { Outside } from '../../core/access/outside.ts';
 import { needsCredential } from '../../core/access/rules.ts';
 import type { Views } from '../../core/access/view.ts';

@@ -7,14 +7,14 @@ import { checkServer } from '../../settings/server/check-server.ts';
 import { addServer, deleteServer, updateServer } from '../../settings/server/server-edits.ts';
 import { newServerInput, serverUpdateInput } from '../../settings/server/server-input.ts';
 import type { SettingsStore } from '../../settings/store.ts';
+import { batchMessage, batchStatus, countsOf, eachOf, nameIn } from '../frame/batch.ts';
 import { jsonBody } from '../frame/body.ts';
 import { type ApiEnv, type Caller, changeAs, editorOf } from '../frame/caller.ts';
 import { pageOf } from '../frame/page.ts';
 import { serverOf, visibleServers } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
+import { adviceAtRequestPaths, withRequestPaths, placeOf } from '../frame/request-paths.ts';
 import { httpLimits } from '../limits.ts';
-import { batchMessage, batchStatus, countsOf, eachOf, nameIn } from './batch.ts';
-import { adviceAtRequestPaths, withRequestPaths, placeOf } from './request-paths.ts';
 import { serverAnswer, serverDetails, serverSummary, type ServerSources } from './server-answer.ts';
 
 export interface ServerRoutes extends ServerSources {

@@ -1,0 +1,20 @@
+import { listOf, ref } from '../../core/answers/schema.ts';
+import { keyUpdateInput, newKeyInput } from '../../settings/key/key-input.ts';
+import type { Subject } from '../frame/operation.ts';
+
+const key = { data: ref('AccessKey') };
+
+export const keys: Subject = {
+  name: 'Access keys',
+  operations: {
+    'GET /auth/keys': { summary: 'The own access keys; admins see all', answer: { data: listOf(ref('AccessKey')) } },
+    'POST /auth/keys': {
+      summary: 'Make an access key; its token is shown this once',
+      body: newKeyInput,
+      answer: key,
+      created: true,
+    },
+    'PUT /auth/keys/:id': { summary: 'Change an access key', body: keyUpdateInput, answer: key },
+    'DELETE /auth/keys/:id': { summary: 'Delete an access key' },
+  },
+};

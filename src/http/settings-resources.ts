@@ -1,0 +1,89 @@
+import type { Hono } from 'hono';
+import { isBundleInUse, removeBundle } from '../bundles/origin.ts';
+import type { ServerState } from '../core/hub.ts';
+import type { Logger } from '../core/logger.ts';
+import type { SettingsStore } from '../settings/store.ts';
+import type { Pool } from '../upstream/connections/pool.ts';
+import type { ApiEnv } from './frame/caller.ts';
+import type { GroupRoutes } from './groups/group-answer.ts';
+import { groupRoutes } from './groups/group-routes.ts';
+import { groupServerRoutes } from './groups/group-server-routes.ts';
+import { keysRoutes } from './keys/key-routes.ts';
+import { bundleRoutes } from './servers/bundle-upload.ts';
+import { importRoutes } from './servers/server-import.ts';
+import { serverItemRoutes } from './servers/server-item-routes.ts';
+import { type ServerRoutes, serverRoutes } from './servers/server-routes.ts';
+import { type ServerRunRoutes, serverRunRoutes } from './servers/server-run-routes.ts';
+import { exportRoutes } from './settings/settings-export.ts';
+import { settingsImportRoutes } from './settings/settings-import.ts';
+import { settingsRoutes, type SettingsRoutes } from './settings/settings-routes.ts';
+import { type AuthOptions, authRoutes } from './users/login-routes.ts';
+import { shareCandidateRoutes } from './users/share-candidates.ts';
+import { usersRoutes } from './users/user-routes.ts';
+
+export interface SettingsResources {
+  readonly settings: SettingsStore;
+  readonly pool: Pick<Pool, 'catalogue' | 'restart'>;
+  /** What each server does now; `error` without secrets. */
+  readonly states: () => readonly ServerState[];
+  readonly dataDir: string;
+  readonly signIns: Pick<ServerRoutes, 'refusal' | 'renamed' | 'deleted'>;
+  readonly smart: SettingsRoutes['smart'];
+  readonly log: Logger;
+  /** For entries about security. */
+  readonly security: Logger;
+}
+
+/** What is in the settings document besides users and keys. */
+export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
+  const { settings, pool, states, dataDir, signIns, smart, log, security } = options;
+  const catalogue = () => pool.catalogue;
+  const groups: GroupRoutes = {
+    settings,
+    knownTools: (server) => pool.catalogue.offers.get(server)?.tools.map(({ key }) => key),
+    log,
+  };
+  const servers: ServerRoutes & ServerRunRoutes = {
+    settings,
+    catalogue,
+    states,
+    document: () => settings.document,
+    refusal: signIns.refusal,
+    renamed: signIns.renamed,
+    deleted: signIns.deleted,
+    restart: (name) => pool.restart(name),
+    removeFiles: async (entry) => {
+      const { mcpServers } = settings.document;
+      if (!isBundleInUse(entry, mcpServers)) await removeBundle(entry, dataDir);
+    },
+    log,
+  };
+  return [
+    serverRunRoutes(servers),
+    shareCandidateRoutes(),
+    groupRoutes(groups),
+    groupServerRoutes(groups),
+    serverRoutes(servers),
+    serverItemRoutes({ settings, catalogue, log }),
+    importRoutes({ settings, log }),
+    settingsRoutes({ settings, smart, log: security }),
+    exportRoutes({ settings, log: security }),
+    settingsImportRoutes({ ...servers, settings, log: security }),
+    bundleRoutes({ settings, dataDir, log }),
+  ];
+}
+
+export interface PeopleOptions extends AuthOptions {
+  /** For what users do with their own accounts; `log` for what admins do. */
+  readonly accountLog: Logger;
+}
+
+/** Users, their logins, and access keys. */
+export function peopleResources(options: PeopleOptions): Hono<ApiEnv>[] {
+  const { settings, passwords, tokens, log, accountLog } = options;
+  return [
+    authRoutes({ ...options, log: accountLog }),
+    usersRoutes({ settings, passwords, tokens, log }),
+    keysRoutes({ settings, log, accountLog }),
+  ];
+}

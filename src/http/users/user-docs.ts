@@ -1,0 +1,24 @@
+import { listOf, ref } from '../../core/answers/schema.ts';
+import { newUserInput, userUpdateInput } from '../../settings/user/user-input.ts';
+import type { Subject } from '../frame/operation.ts';
+
+const user = { data: ref('User') };
+
+export const users: Subject = {
+  name: 'Users',
+  operations: {
+    'GET /users': { summary: 'All users', admin: true, answer: { data: listOf(ref('User')) } },
+    'POST /users': { summary: 'Create a user', admin: true, body: newUserInput, answer: user, created: true },
+    'GET /users/:username': { summary: 'One user', admin: true, answer: user },
+    'PUT /users/:username': {
+      summary: 'Change a user',
+      description:
+        'A new password ends the logins of the user and, without `keepKeys`, the access keys; `ended` in the answer lists them.',
+      admin: true,
+      body: userUpdateInput,
+      answer: user,
+    },
+    'DELETE /users/:username': { summary: 'Delete a user, with all tokens and keys', admin: true },
+    'GET /users-stats': { summary: 'How many users reach what', admin: true, answer: { data: ref('UserStatistics') } },
+  },
+};
