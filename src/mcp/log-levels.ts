@@ -8,7 +8,10 @@ import { upstreamLimits } from '../upstream/limits.ts';
 import { mcpLimits } from './limits.ts';
 import { lower } from './log-level.ts';
 
-/** A connection that may be told from which severity on its server is to log; `upstream/connection.ts` is one. */
+/**
+ * A connection that may be told from which severity on its server is to log; `upstream/connections/connection.ts` is
+ * one.
+ */
 export interface LoggingConnection {
   readonly server: { readonly name: string };
   readonly status: { readonly kind: string };

@@ -9,7 +9,7 @@ import type { RequestFacts } from '../core/protocol/stateless.ts';
 import type { ServerRequests } from './server-requests/server-requests.ts';
 import type { ClientRequest } from './request.ts';
 
-/** The part of a connection to a server that relaying needs; `upstream/connection.ts` is one. */
+/** The part of a connection to a server that relaying needs; `upstream/connections/connection.ts` is one. */
 export interface RelayConnection {
   readonly status: { readonly kind: string; readonly phase?: string };
   /** What it offered at its last handshake; says which revision it speaks. */
@@ -20,7 +20,7 @@ export interface RelayConnection {
   cancel(id: number, reason: string): void;
 }
 
-/** What a server sends for one relayed request; `upstream/exchange.ts` says when. */
+/** What a server sends for one relayed request; `upstream/connections/exchange.ts` says when. */
 export interface RelayExchange {
   notified(method: string, message: RpcMessage, text: string): void;
   answered(message: RpcMessage, text: string): void;

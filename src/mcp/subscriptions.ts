@@ -5,7 +5,7 @@ import type { Scope } from '../core/access/scope.ts';
 import type { Views } from '../core/access/view.ts';
 import { mcpLimits } from './limits.ts';
 
-/** The part of a connection to a server that watching needs; `upstream/connection.ts` is one. */
+/** The part of a connection to a server that watching needs; `upstream/connections/connection.ts` is one. */
 export interface WatchedConnection {
   watch(uri: string): Promise<void>;
   unwatch(uri: string): void;
