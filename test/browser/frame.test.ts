@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
 import { hostileStdio } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
-import { visit, violationsInEveryLook } from './kit.ts';
+import { follow, visit, violationsAt, violationsInEveryLook } from './kit.ts';
 
 // What is around every page: login, who may see what, languages, themes, and what it costs to open.
 
@@ -186,26 +186,28 @@ describe('a hub that is read-only', () => {
       '/smart': '1 of 1 tools',
     };
     for (const [path, text] of Object.entries(pages)) {
-      await page.goto(`${kept.url}${path}`);
+      await follow(page, path);
       await page.getByText(text).first().waitFor();
       const offers = page.getByRole('button', { name: /^(?:Add|Create|Make|Save|Delete|Edit|Reconnect|Index)/ });
       expect([path, await offers.count()]).toEqual([path, 0]);
       for (const toggle of await page.getByRole('switch').all()) expect(await toggle.isDisabled(), path).toBe(true);
     }
-    await page.goto(`${kept.url}/tools?server=notes&tool=echo`);
+    await follow(page, '/tools?server=notes&tool=echo');
     await page.getByRole('button', { name: 'Run' }).click();
     await page.getByText('OK', { exact: true }).waitFor();
   });
 });
 
-describe('readers of screens', () => {
-  test.each([
-    ['/login', undefined],
-    ['/', undefined],
-    ['/account', undefined],
-  ])('find nothing wrong at %s, in light and dark, wide and narrow', async (path) => {
-    const page = await visit(hub, path, path === '/login' ? { as: undefined } : {});
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    expect(await violationsInEveryLook(page)).toEqual([]);
-  });
+test('readers of screens find nothing wrong before the login and after it, in light and dark, wide and narrow', async () => {
+  const page = await visit(hub, '/login', { as: undefined });
+  await page.getByLabel('Password').waitFor();
+  expect(await violationsInEveryLook(page)).toEqual([]);
+  await page.getByLabel('Password').fill('correct horse');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+  const shown = {
+    '/': page.getByText('No call in this time').first(),
+    '/account': page.getByLabel('Current password'),
+  };
+  expect(await violationsAt(page, shown)).toEqual([]);
 });

@@ -1,7 +1,17 @@
-import { existsSync } from 'node:fs';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import {
+  type Browser,
+  type BrowserContext,
+  chromium,
+  type Disposable,
+  type Locator,
+  type Page,
+  type Request,
+} from 'playwright-core';
 import { login } from '../kit/api.ts';
 import type { TestHub } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
 
 /** First the one without a window, which needs two thirds of the time. */
 const executablePath = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
@@ -15,27 +25,86 @@ const args = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // Fewer processes: a load costs a sixth less.
+  '--in-process-gpu',
+  '--enable-features=NetworkServiceInProcess2',
 ];
 
 let browser: Promise<Browser> | undefined;
-const contexts: BrowserContext[] = [];
+
+/** A context with one page: another visit in it finds the dashboard's files loaded, and compiled. */
+interface Place {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** Whose dashboard is still loaded there, and shows none of its pages; undefined: the next visit loads it. */
+  readonly loaded?: string | undefined;
+}
+const free: Place[] = [];
+
+interface Taken extends Place {
+  /** Undefined where a visit leaves more behind than another may find. */
+  readonly key: string | undefined;
+  readonly scripts: readonly Disposable[];
+}
+const taken: Taken[] = [];
 
 /** After each test, and before one takes away what a page shows: it would ask for it once more. */
 export async function closePages(): Promise<void> {
-  for (const context of contexts.splice(0)) await context.close();
+  for (const { context, page, key, scripts } of taken.splice(0)) {
+    for (const other of context.pages()) if (other !== page) await other.close();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    const loaded = key !== undefined && (await emptied(page)) ? key : undefined;
+    for (const script of scripts) await script.dispose();
+    await context.clearCookies();
+    page.removeAllListeners();
+    if (loaded === undefined) await unload(page);
+    free.push({ context, page, loaded });
+  }
+}
+
+/** Ends the dashboard: a file of the same hub keeps its process, and where that hub is gone an empty page does. */
+async function unload(page: Page): Promise<void> {
+  const file = new URL('/icon.svg', page.url()).href;
+  // The browser's own page about what cannot be reached comes a moment later, and ends what has begun meanwhile.
+  await page.goto(file).catch(() => until('the page is empty', () => page.goto('about:blank').then(() => true)));
+}
+
+/** Whether the dashboard is as after its first load: with its token and no other setting, on a page that shows nothing of the hub, and without messages. */
+async function emptied(page: Page): Promise<boolean> {
+  try {
+    await until('the page has all its answers', () => !waitsForAnswers(page), 5_000);
+    await follow(page, '/account');
+    await page.getByLabel('Current password').waitFor({ timeout: 5_000 });
+    await settled(page);
+    return await page.evaluate(() => {
+      for (const message of document.querySelectorAll<HTMLElement>('[aria-label=Notifications] button'))
+        message.click();
+      return localStorage.length === 1 && localStorage.getItem('toolhub.token') === sessionStorage.getItem('token');
+    });
+  } catch {
+    return false;
+  }
 }
 
 /** After each file of tests. */
 export async function closeBrowser(): Promise<void> {
   const opened = browser;
   browser = undefined;
+  free.length = 0;
   await (await opened)?.close();
 }
 
-/** One Chromium for a file of tests; each page has cookies and storage of its own. */
+/** One Chromium for a file of tests. */
 function open(): Promise<Browser> {
   if (executablePath === undefined) throw new Error('Chromium is missing: apt-get install chromium-headless-shell');
   return (browser ??= chromium.launch({ executablePath, args }));
+}
+
+async function newPlace(): Promise<Place> {
+  const context = await (
+    await open()
+  ).newContext({ reducedMotion: 'reduce', locale: 'en-GB', permissions: ['clipboard-read', 'clipboard-write'] });
+  return { context, page: await context.newPage() };
 }
 
 export interface Visit {
@@ -45,44 +114,64 @@ export interface Visit {
   readonly token?: string;
   readonly width?: number;
   readonly height?: number;
-  readonly dark?: boolean;
   /** Lines in the console that are wanted: what a hub that is gone leaves there. */
   readonly expected?: RegExp;
+  /** A script that runs in the page before its own. */
+  readonly before?: (page: Page) => Promise<Disposable>;
 }
 
 const admin = { username: 'admin', password: 'correct horse' };
 
+let visits = 0;
+
 /**
- * A page of the dashboard in a browser of its own. After the test, there must be no complaint: errors in the console,
- * requests that leave this machine, and everything the page's policy refused.
+ * A page of the dashboard, with cookies and storage of its own, empty but for the token. After the test, there must be
+ * no complaint: errors in the console, requests that leave this machine, and everything the page's policy refused.
  */
 export async function visit(hub: Pick<TestHub, 'url'>, path: string, options: Visit = {}): Promise<Page> {
-  const { width = 1280, height = 800, dark = false, expected } = options;
+  const { width = 1280, height = 800, expected, before } = options;
   const as = 'as' in options ? options.as : admin;
-  const context = await (
-    await open()
-  ).newContext({
-    viewport: { width, height },
-    colorScheme: dark ? 'dark' : 'light',
-    reducedMotion: 'reduce',
-    locale: 'en-GB',
-    permissions: ['clipboard-read', 'clipboard-write'],
-  });
-  contexts.push(context);
-  if (as) {
-    const token = options.token ?? (await login(hub, as.username, as.password));
-    await context.addInitScript((value) => {
-      // Once: what the page does with it afterwards is what is tested.
-      if (sessionStorage.getItem('seeded') !== null) return;
-      sessionStorage.setItem('seeded', 'yes');
-      localStorage.setItem('toolhub.token', value);
-    }, token);
-  }
-  const page = await context.newPage();
+  // Whether a page is loaded well is for those that load it; most tests are about what it does then.
+  const plain = as && options.token === undefined && before === undefined;
+  const key = plain ? `${as.username} ${hub.url}` : undefined;
+  const at = free.findIndex(({ loaded }) => loaded !== undefined && loaded === key);
+  const [{ context, page, loaded } = await newPlace()] = free.splice(at < 0 ? 0 : at, 1);
+  const stays = loaded !== undefined && loaded === key;
+  if (loaded !== undefined && !stays) await unload(page);
+  const scripts: Disposable[] = [];
+  taken.push({ context, page, scripts, key });
   page.setDefaultTimeout(30_000);
   watch(page, expected);
+  await page.setViewportSize({ width, height });
+  await page.emulateMedia({ colorScheme: 'light' });
+  if (stays) {
+    await follow(page, path);
+    return page;
+  }
+  const token = as && (options.token ?? (await login(hub, as.username, as.password)));
+  scripts.push(
+    await page.addInitScript(
+      ([visit, value]) => {
+        // Once: what the page does with it afterwards is what is tested.
+        if (sessionStorage.getItem('visit') === visit) return;
+        sessionStorage.clear();
+        localStorage.clear();
+        sessionStorage.setItem('visit', visit);
+        if (value === '') return;
+        sessionStorage.setItem('token', value);
+        localStorage.setItem('toolhub.token', value);
+      },
+      [String(++visits), token ?? ''] as const,
+    ),
+  );
+  if (before) scripts.push(await before(page));
   await page.goto(`${hub.url}${path}`);
   return page;
+}
+
+/** Goes to another page of the dashboard as a link leads there, without loading everything again. */
+export async function follow(page: Page, path: string): Promise<void> {
+  await page.evaluate((to) => history.pushState(null, '', to), path);
 }
 
 /** Another tab of the same browser. */
@@ -101,6 +190,13 @@ export function takeComplaints(): string[] {
   return complaints.splice(0);
 }
 
+const unanswered = new WeakMap<Page, Set<Request>>();
+
+/** Whether answers are still to come, other than the streams that never end. */
+export function waitsForAnswers(page: Page): boolean {
+  return (unanswered.get(page)?.size ?? 0) > 0;
+}
+
 function watch(page: Page, expected?: RegExp): void {
   page.on('console', (message) => {
     if (message.type() !== 'error' && message.type() !== 'warning') return;
@@ -108,18 +204,24 @@ function watch(page: Page, expected?: RegExp): void {
     if (!expected?.test(text)) complaints.push(`console: ${text}`);
   });
   page.on('pageerror', (error) => complaints.push(`thrown: ${error.stack ?? error.message}`));
+  const waiting = new Set<Request>();
+  unanswered.set(page, waiting);
+  page.on('requestfinished', (request) => waiting.delete(request));
+  page.on('requestfailed', (request) => waiting.delete(request));
   page.on('request', (request) => {
-    const { protocol, hostname } = new URL(request.url());
+    const { protocol, hostname, pathname } = new URL(request.url());
+    if (!/\/(?:events|stream)$/.test(pathname)) waiting.add(request);
     if (protocol.startsWith('http') && hostname !== '127.0.0.1') complaints.push(`left the machine: ${request.url()}`);
   });
 }
+
+const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 /** What axe finds, a line each; none is what is wanted. */
 export async function violations(page: Page): Promise<string[]> {
   // Evaluated by the browser's debugger, which the page's policy does not concern. Once: it is half a megabyte.
   if (!(await page.evaluate(() => 'axe' in window))) {
-    const { default: axe } = await import('axe-core');
-    await page.evaluate(axe.source);
+    await page.evaluate(readFileSync(axePath, 'utf8'));
   }
   const found = await page.evaluate(async () => {
     const { axe } = window as unknown as { axe: Axe };
@@ -152,6 +254,20 @@ export async function violationsInEveryLook(page: Page): Promise<string[]> {
   return found;
 }
 
+/**
+ * The same of several pages, each followed from the one before: by address, what only that page shows. Loading each
+ * of them, and what finds violations into it, takes three times as long.
+ */
+export async function violationsAt(page: Page, shown: Readonly<Record<string, Locator>>): Promise<string[]> {
+  const found: string[] = [];
+  for (const [path, only] of Object.entries(shown)) {
+    await follow(page, path);
+    await only.waitFor();
+    found.push(...(await violationsInEveryLook(page)).map((line) => `${path}: ${line}`));
+  }
+  return found;
+}
+
 async function change(page: Page, colorScheme: 'light' | 'dark', size: { width: number; height: number }) {
   await page.emulateMedia({ colorScheme });
   await page.setViewportSize(size);
@@ -167,7 +283,8 @@ export async function settled(page: Page): Promise<void> {
 export async function nextNews(page: Page): Promise<{ heard: Promise<void> }> {
   const browserSide = await page.context().newCDPSession(page);
   await browserSide.send('Network.enable');
-  return { heard: new Promise((resolve) => browserSide.once('Network.dataReceived', () => resolve())) };
+  const heard = new Promise<void>((resolve) => browserSide.once('Network.dataReceived', () => resolve()));
+  return { heard: heard.then(() => browserSide.detach()) };
 }
 
 interface Axe {

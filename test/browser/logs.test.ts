@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
 import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
-import { visit, violationsInEveryLook } from './kit.ts';
+import { tab, visit, violationsInEveryLook } from './kit.ts';
 
 // The log page: live, whole, and not slowed down by how long the log is.
 
@@ -108,7 +108,7 @@ describe('the log', () => {
   test('is cleared by an admin who means it, for everybody who looks', async () => {
     const own = await testHub({ env: quiet });
     const page = await visit(own, '/logs');
-    const other = await visit(own, '/logs');
+    const other = await tab(page, '/logs');
     for (const each of [page, other]) await entries(each).first().waitFor();
     const oldest = await entries(other).first().textContent();
     await page.getByRole('button', { name: 'Clear the log' }).click();

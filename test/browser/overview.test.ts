@@ -1,22 +1,27 @@
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { upstreamLimits } from '../../src/upstream/limits.ts';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
 import { fakeNpx } from '../kit/fake-npx.ts';
 import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
-import { hubProcess, testHub } from '../kit/test-hub.ts';
+import { hubProcess, type TestHub, testHub } from '../kit/test-hub.ts';
 import { visit, violationsInEveryLook } from './kit.ts';
 
 // The first page: what the hub does now, and what needs a person.
 
-test('shows servers, calls as they come, what is open, and how to connect', async () => {
-  const hub = await testHub({
+let hub: TestHub;
+
+beforeAll(async () => {
+  hub = await testHub({
     mcpServers: {
       alpha: hostileStdio({ tools: ['echo', 'fail'] }).config,
       gone: { url: 'http://127.0.0.1:9/mcp' },
     },
   });
   await hub.connected(1);
+});
+
+test('shows servers, calls as they come, what is open, and how to connect', async () => {
   const token = await login(hub);
   const call = (toolName: string) => api(hub, 'POST', '/tools/call/alpha', { token, body: { toolName } });
   const page = await visit(hub, '/');
@@ -69,7 +74,6 @@ test('a server whose settings cannot be used says what is wrong with them, and l
 });
 
 test('shows a user nothing of what concerns admins alone', async () => {
-  const hub = await testHub({ mcpServers: { alpha: hostileStdio({ tools: ['echo'] }).config } });
   await userToken(hub, await login(hub), 'ann');
   const own = await visit(hub, '/', { as: { username: 'ann', password: passwordOf('ann') } });
   await own.getByText('Calls and errors').waitFor();

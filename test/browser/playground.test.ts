@@ -1,6 +1,8 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
-import { type Hostile, hostileStdio } from '../kit/hostile.ts';
+import { type Hostile, hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 import { visit, violationsInEveryLook } from './kit.ts';
@@ -56,7 +58,7 @@ const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QD
 const silence = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=';
 
 beforeAll(async () => {
-  const steps = { type: 'object', properties: { steps: { type: 'integer' }, ms: { type: 'integer' } } };
+  const steps = { type: 'object', properties: { steps: { type: 'integer' }, gate: { type: 'string' } } };
   server = hostileStdio({
     tools: [
       { name: 'everything', description: 'Takes all kinds', inputSchema: schema },
@@ -207,12 +209,15 @@ test('a reference that cannot be read leaves a field for JSON', async () => {
 
 test('progress is seen while it runs', async () => {
   const page = await visit(hub, '/tools?server=lab&tool=progress');
+  const gate = join(temporaryFolder(), 'gate');
+  writeFileSync(gate, '');
   await page.getByLabel('steps').fill('40');
-  await page.getByLabel('ms').fill('30');
+  await page.getByLabel('gate').fill(gate);
   await page.getByRole('button', { name: 'Run' }).click();
   const bar = page.getByRole('progressbar', { name: 'Progress' });
   await bar.waitFor();
-  expect(Number(await bar.getAttribute('max'))).toBe(40);
+  expect([await bar.getAttribute('value'), await bar.getAttribute('max')]).toEqual(['1', '40']);
+  rmSync(gate);
   await page.getByText('done after 40').first().waitFor();
 });
 
