@@ -20,14 +20,16 @@ export interface LocalEmbedder {
 }
 
 /**
- * Reads the table that is shipped with the hub, or the one at `path`. Throws HubError `misconfigured` when it cannot be
- * read.
+ * Reads the table that is shipped with the hub, or the one at `path`. The shipped one is read once in a process, for
+ * all hubs in it. Throws HubError `misconfigured` when it cannot be read.
  */
-export async function loadLocalEmbedder(path = shippedTable): Promise<LocalEmbedder> {
-  return createEmbedder(await readWordTable(path));
+export async function loadLocalEmbedder(path?: string): Promise<LocalEmbedder> {
+  if (path !== undefined) return createEmbedder(await readWordTable(path));
+  return (ofTheHub ??= createEmbedder(await readWordTable(shippedTable)));
 }
 
 const shippedTable = fileURLToPath(shipped('models/words.bin'));
+let ofTheHub: LocalEmbedder | undefined;
 
 function createEmbedder(table: WordTable): LocalEmbedder {
   const { dimensions } = table;

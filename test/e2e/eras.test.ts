@@ -18,7 +18,6 @@ const places = {
   http: (options: EraOptions) => eraHttp(options),
   auto: async (options: EraOptions) => eraHttp(options, { type: undefined }),
 };
-const everywhere = ['stdio', 'http', 'auto'] as const;
 
 const start = async (server: EraServer, folder?: string, more: Record<string, unknown> = {}): Promise<TestHub> =>
   testHub({
@@ -29,12 +28,33 @@ const start = async (server: EraServer, folder?: string, more: Record<string, un
 
 /** Starts a hub, waits for the server, stops it; what the server was asked, and the folder for the next start. */
 async function oneRun(server: EraServer, folder?: string): Promise<{ asked: string[]; folder: string }> {
-  const hub = await start(server, folder);
-  await hub.connected(1);
-  expect(await callSeen(hub)).toBeDefined();
-  await hub.close();
-  return { asked: server.asked().filter(isNegotiating), folder: hub.folder };
+  const { asked, ...run } = await runOf({ s: server }, folder);
+  return { asked: asked['s'] ?? [], ...run };
 }
+
+type Servers = Readonly<Record<string, EraServer>>;
+
+/** The same with several servers. */
+async function runOf(servers: Servers, folder?: string): Promise<{ asked: Record<string, string[]>; folder: string }> {
+  const mcpServers = Object.fromEntries(Object.entries(servers).map(([name, { config }]) => [name, config]));
+  const hub = await testHub({
+    mcpServers,
+    ...(folder !== undefined && { folder }),
+    env: { CONNECT_TIMEOUT_MS: '100000' },
+  });
+  await hub.connected(Object.keys(servers).length);
+  for (const name of Object.keys(servers)) expect(await callSeen(hub, name)).toBeDefined();
+  await hub.close();
+  const asked = Object.entries(servers).map(([name, server]) => [name, server.asked().filter(isNegotiating)] as const);
+  return { asked: Object.fromEntries(asked), folder: hub.folder };
+}
+
+/** One such server over each transport. */
+async function overEach(options: EraOptions): Promise<Servers> {
+  return { stdio: await places.stdio(options), http: await places.http(options), auto: await places.auto(options) };
+}
+
+const each = (asked: string[]) => ({ stdio: asked, http: asked, auto: asked });
 
 const isNegotiating = (method: string): boolean => method === 'server/discover' || method === 'initialize';
 
@@ -43,8 +63,8 @@ interface Seen {
   readonly headers?: Record<string, string>;
 }
 
-async function callSeen(hub: TestHub): Promise<Seen> {
-  const { result, error } = await rpc(hub.mcp(), 'tools/call', { name: 's-seen', arguments: {} });
+async function callSeen(hub: TestHub, name = 's'): Promise<Seen> {
+  const { result, error } = await rpc(hub.mcp(), 'tools/call', { name: `${name}-seen`, arguments: {} });
   if (error) throw new Error(error.message);
   return JSON.parse(result?.content?.[0]?.text ?? '{}') as Seen;
 }
@@ -59,27 +79,30 @@ function age(folder: string, ms: number): void {
   writeFileSync(file, JSON.stringify(saved));
 }
 
-test.each(everywhere)('the era of a server over %s is asked once, and remembered over restarts', async (place) => {
-  const old = await places[place]({ speaks: ['session'] });
-  const first = await oneRun(old);
-  expect(first.asked).toEqual(['server/discover', 'initialize']);
-  expect((await oneRun(old, first.folder)).asked).toEqual(['initialize']);
+test('the era of a server over any transport is asked once, and remembered over restarts', async () => {
+  const old = await overEach({ speaks: ['session'] });
+  const first = await runOf(old);
+  expect(first.asked).toEqual(each(['server/discover', 'initialize']));
+  expect((await runOf(old, first.folder)).asked).toEqual(each(['initialize']));
   // It may have learned the newer one meanwhile, and would not say so.
   age(first.folder, 2 * 24 * 60 * 60_000);
-  expect((await oneRun(old, first.folder)).asked).toEqual(['server/discover', 'initialize']);
+  expect((await runOf(old, first.folder)).asked).toEqual(each(['server/discover', 'initialize']));
 
-  const now = await places[place]({ speaks: ['stateless'] });
-  const second = await oneRun(now);
-  expect(second.asked).toEqual(['server/discover']);
-  expect((await oneRun(now, second.folder)).asked).toEqual(['server/discover']);
+  const now = await overEach({ speaks: ['stateless'] });
+  const second = await runOf(now);
+  expect(second.asked).toEqual(each(['server/discover']));
+  expect((await runOf(now, second.folder)).asked).toEqual(each(['server/discover']));
 });
 
-test.each(everywhere)('a server over %s that speaks both is spoken to without sessions', async (place) => {
-  const server = await places[place]({ speaks: ['session', 'stateless'] });
-  const hub = await start(server);
-  await hub.connected(1);
-  expect(isNew(await callSeen(hub))).toBe(true);
-  expect(server.asked().filter(isNegotiating)).toEqual(['server/discover']);
+test('a server over any transport that speaks both is spoken to without sessions', async () => {
+  const servers = await overEach({ speaks: ['session', 'stateless'] });
+  const mcpServers = Object.fromEntries(Object.entries(servers).map(([name, { config }]) => [name, config]));
+  const hub = await testHub({ mcpServers, env: { CONNECT_TIMEOUT_MS: '100000' } });
+  await hub.connected(3);
+  for (const [name, server] of Object.entries(servers)) {
+    expect(isNew(await callSeen(hub, name)), name).toBe(true);
+    expect(server.asked().filter(isNegotiating), name).toEqual(['server/discover']);
+  }
 });
 
 const eraOf = async (hub: TestHub, name: string) =>
@@ -106,15 +129,16 @@ test('an official server of both eras that answers late is spoken to without ses
   expect(await eraOf(second, 'slow')).toBe('stateless');
 });
 
-test.each(everywhere)('a server over %s that was replaced between two starts is found out', async (place) => {
-  const server = await places[place]({ speaks: ['session'] });
-  const { folder } = await oneRun(server);
-  server.become({ speaks: ['stateless'] });
-  expect((await oneRun(server, folder)).asked).toEqual(['initialize', 'server/discover']);
-  expect((await oneRun(server, folder)).asked).toEqual(['server/discover']);
-  server.become({ speaks: ['session'] });
-  expect((await oneRun(server, folder)).asked).toEqual(['server/discover', 'initialize']);
-  expect((await oneRun(server, folder)).asked).toEqual(['initialize']);
+test('a server over any transport that was replaced between two starts is found out', async () => {
+  const servers = await overEach({ speaks: ['session'] });
+  const become = (options: EraOptions) => Object.values(servers).forEach((server) => server.become(options));
+  const { folder } = await runOf(servers);
+  become({ speaks: ['stateless'] });
+  expect((await runOf(servers, folder)).asked).toEqual(each(['initialize', 'server/discover']));
+  expect((await runOf(servers, folder)).asked).toEqual(each(['server/discover']));
+  become({ speaks: ['session'] });
+  expect((await runOf(servers, folder)).asked).toEqual(each(['server/discover', 'initialize']));
+  expect((await runOf(servers, folder)).asked).toEqual(each(['initialize']));
 });
 
 test.each(['http', 'auto'] as const)(
@@ -180,7 +204,7 @@ test('a process that starts slowly is met in its era, whatever it answers first'
   expect([await era('now-seen'), await era('old-seen')]).toEqual([true, false]);
 });
 
-test.each([
+const oddAnswers: [string, Exclude<EraOptions['discover'], undefined>][] = [
   ['a result that is none', { result: { hello: 'world' } }],
   ['a text', { result: 'yes' }],
   ['null', { result: null }],
@@ -194,15 +218,18 @@ test.each([
       error: { code: -32022, message: 'Unsupported', data: { supported: ['2025-11-25'], requested: '2026-07-28' } },
     },
   ],
-])('a server that answers the question with %s is met with a handshake', async (_, discover) => {
-  const over = {
-    stdio: eraStdio({ speaks: ['session'], discover }),
-    http: await eraHttp({ speaks: ['session'], discover }),
-  };
-  const hub = await testHub({ mcpServers: { stdio: over.stdio.config, http: over.http.config } });
-  await hub.connected(2);
-  for (const server of Object.values(over))
-    expect(server.asked().filter(isNegotiating)).toEqual(['server/discover', 'initialize']);
+];
+
+test('a server is met with a handshake whatever it answers the question with', async () => {
+  const servers: Record<string, EraServer> = {};
+  for (const [i, [, discover]] of oddAnswers.entries()) {
+    servers[`stdio${i}`] = eraStdio({ speaks: ['session'], discover });
+    servers[`http${i}`] = await eraHttp({ speaks: ['session'], discover });
+  }
+  const { asked } = await runOf(servers);
+  for (const [i, [what]] of oddAnswers.entries())
+    for (const place of ['stdio', 'http'])
+      expect(asked[`${place}${i}`], `${place}: ${what}`).toEqual(['server/discover', 'initialize']);
 });
 
 test('a server of a revision to come is refused with its name', async () => {

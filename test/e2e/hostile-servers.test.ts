@@ -1,10 +1,11 @@
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LogEntry } from '../../src/core/log-entry.ts';
 import { upstreamLimits } from '../../src/upstream/limits.ts';
 import { api, login } from '../kit/api.ts';
 import { freePort } from '../kit/processes.ts';
 import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
 import type { HostileOptions } from '../kit/hostile.ts';
+import { setLimits } from '../kit/limits.ts';
 import { raw, type RawAnswer, rpc } from '../kit/raw.ts';
 import { session } from '../kit/sessions.ts';
 import { testHub } from '../kit/test-hub.ts';
@@ -45,21 +46,46 @@ const never: [string, HostileOptions][] = [
   ['prints a line without an end', { floodBytes: 80 * 1024 * 1024, silentOn: ['initialize'] }],
 ];
 
-test.each(never)('a server that %s harms nobody', async (_, options) => {
-  const bad = hostileStdio({ name: 'bad', ...options });
-  const hub = await testHub({
-    mcpServers: { bad: bad.config, good: good().config },
-    env: { CONNECT_TIMEOUT_MS: '1000' },
+/** One hub for many tests, each of which looks at one of its servers. */
+function besideGood(servers: () => Promise<Record<string, Record<string, unknown>>>): () => TestHub {
+  let hub: TestHub | undefined;
+  beforeAll(async () => {
+    hub = await testHub({
+      mcpServers: { ...(await servers()), good: good().config },
+      env: { CONNECT_TIMEOUT_MS: '1000' },
+    });
   });
-  await goodServerWorks(hub);
-  expect((await tools(hub)).filter((name) => name.startsWith('bad-'))).toEqual([]);
-  const refused = await within('a call to the bad server', call(hub, 'bad-echo'));
+  afterAll(async () => {
+    await goodServerWorks(started());
+    await within('the end of the hub', started().close());
+  });
+  const started = () => {
+    if (hub === undefined) throw new Error('The hub was not started.');
+    return hub;
+  };
+  return started;
+}
+
+async function isRefused(hub: TestHub, name: string): Promise<void> {
+  expect((await tools(hub)).filter((tool) => tool.startsWith(`${name}-`))).toEqual([]);
+  const refused = await within('a call to the bad server', call(hub, `${name}-echo`));
   expect(refused.error?.code).toBeLessThan(0);
   await until('its state is told', async () => {
-    const seen = await state(hub, 'bad');
-    return seen?.status === 'disconnected' && (seen.error ?? '') !== '';
+    const seen = await state(hub, name);
+    return ['disconnected', 'oauth_required'].includes(seen?.status ?? '') && (seen?.error ?? '') !== '';
   });
-  await within('the end of the hub', hub.close());
+}
+
+describe('beside a good server', () => {
+  const hub = besideGood(async () =>
+    Object.fromEntries(
+      never.map(([, options], i) => [`bad${i}`, hostileStdio({ name: `bad${i}`, ...options }).config]),
+    ),
+  );
+  test.each(never.map(([what], i) => [what, `bad${i}`]))('a server that %s harms no other', async (_, name) => {
+    await goodServerWorks(hub());
+    await isRefused(hub(), name);
+  });
 });
 
 test('what a server said before it ended is part of why it is not connected', async () => {
@@ -230,6 +256,7 @@ test('ten thousand tools over twenty pages are listed whole and called by name',
 test.each([{ cursorLoop: true }, { endless: true }])(
   'a list that never ends (%o) is cut, and the server stays usable',
   async (options) => {
+    setLimits(upstreamLimits, { listPages: 100 });
     const bad = hostileStdio({ name: 'bad', tools: ['delay'], ...options });
     const hub = await testHub({ mcpServers: { bad: bad.config, good: good().config } });
     await goodServerWorks(hub);
@@ -299,15 +326,25 @@ test('one broken tool does not take the others with it', async () => {
   }
 });
 
-test.each(['{}', '{"tools":null}', '{"tools":{}}', '{"tools":"x"}', '[]', 'null', '7'])(
-  'a tools/list answered with %s is a server without tools',
-  async (text) => {
-    const bad = hostileStdio({ name: 'bad', prompts: [{ name: 'p' }], listText: text });
-    const hub = await testHub({ mcpServers: { bad: bad.config, good: good().config } });
-    await goodServerWorks(hub);
-    expect((await tools(hub)).filter((name) => name.startsWith('bad'))).toEqual([]);
-  },
-);
+const noLists = ['{}', '{"tools":null}', '{"tools":{}}', '{"tools":"x"}', '[]', 'null', '7'];
+
+describe('beside a good server', () => {
+  const hub = besideGood(async () =>
+    Object.fromEntries(
+      noLists.map((listText, i) => [
+        `bad${i}`,
+        hostileStdio({ name: `bad${i}`, prompts: [{ name: 'p' }], listText }).config,
+      ]),
+    ),
+  );
+  test.each(noLists.map((text, i) => [text, `bad${i}`]))(
+    'a tools/list answered with %s is a server without tools',
+    async (_, name) => {
+      await goodServerWorks(hub());
+      expect((await tools(hub())).filter((tool) => tool.startsWith(name))).toEqual([]);
+    },
+  );
+});
 
 test.each(['stdio', 'http'] as const)(
   'a result of twenty megabytes passes whole (%s), while others are served',
@@ -358,22 +395,19 @@ const badHttp: [string, HostileOptions][] = [
   ['never answers initialize', { silentOn: ['initialize'] }],
 ];
 
-test.each(badHttp)('an HTTP server that %s harms nobody', async (_, options) => {
-  const bad = await hostileHttp({ name: 'bad', ...options });
-  const hub = await testHub({
-    mcpServers: { bad: bad.config, auto: { url: `${bad.url}/mcp` }, good: good().config },
-    env: { CONNECT_TIMEOUT_MS: '1000' },
+describe('beside a good server', () => {
+  const hub = besideGood(async () => {
+    const servers: Record<string, Record<string, unknown>> = {};
+    for (const [i, [, options]] of badHttp.entries()) {
+      const bad = await hostileHttp({ name: `bad${i}`, ...options });
+      Object.assign(servers, { [`bad${i}`]: bad.config, [`auto${i}`]: { url: `${bad.url}/mcp` } });
+    }
+    return servers;
   });
-  await goodServerWorks(hub);
-  const refused = await within('a call to the bad server', call(hub, 'bad-echo'));
-  expect(refused.error?.code).toBeLessThan(0);
-  await until(
-    'its state is told',
-    async () =>
-      ['disconnected', 'oauth_required'].includes((await state(hub, 'bad'))?.status ?? '') &&
-      ((await state(hub, 'bad'))?.error ?? '') !== '',
-  );
-  await within('the end of the hub', hub.close());
+  test.each(badHttp.map(([what], i) => [what, i] as const))('an HTTP server that %s harms no other', async (_, i) => {
+    await goodServerWorks(hub());
+    for (const name of [`bad${i}`, `auto${i}`]) await isRefused(hub(), name);
+  });
 });
 
 test('nobody listening, an unknown host and a redirect elsewhere harm nobody', async () => {
@@ -451,14 +485,15 @@ test('a child knows the environment it was given and none of the secrets of the 
 });
 
 test('a child that does not read what it is sent fails its own calls only', async () => {
+  setLimits(upstreamLimits, { upstreamBacklogBytes: 4 * 1024 * 1024 });
   const deaf = hostileStdio({ name: 'deaf' });
   const hub = await testHub({ mcpServers: { deaf: deaf.config, good: good().config } });
   await hub.connected(2);
   const [child = 0] = deaf.pids();
   process.kill(child, 'SIGSTOP');
   const own = await session(hub.mcp());
-  const big = 'x'.repeat(4 * 1024 * 1024);
-  const stuck = Array.from({ length: 24 }, () => own.call('deaf-delay', { tag: big }, { timeoutMs: 110_000 }));
+  const big = 'x'.repeat(256 * 1024);
+  const stuck = Array.from({ length: 24 }, () => own.call('deaf-delay', { tag: big }));
   await goodServerWorks(hub);
   process.kill(child, 'SIGCONT');
   const answers = await Promise.all(stuck);

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Hub } from '../../src/core/hub.ts';
+import type { Hub, ServerState } from '../../src/core/hub.ts';
 import { readEnv } from '../../src/env/env.ts';
 import { startHub } from '../../src/hub/start-hub.ts';
 import { atEnd } from './at-end.ts';
@@ -131,7 +131,12 @@ export async function testHub(options: HubOptions = {}): Promise<TestHub> {
   if (testDatabase !== 'off' && options.env?.['DB_URL'] === undefined) {
     await until('the database is ready', async () => (await reached.health()).database.state === 'ready', 60_000);
   }
-  return { ...own, ...reached, hub, close };
+  // Without a request each time.
+  const connected: Reach['connected'] = async (count, timeoutMs) => {
+    const isConnected = ({ status }: ServerState) => status === 'connected';
+    await until(`${count} servers are connected`, () => hub.servers().filter(isConnected).length === count, timeoutMs);
+  };
+  return { ...own, ...reached, connected, hub, close };
 }
 
 export interface Exit {

@@ -374,13 +374,10 @@ function judge(method: string, sent: Sent, { status, type, text }: Answer): void
   }
 }
 
-test('every route answers whatever it is sent in its own shape, and never with 500', { timeout: 120_000 }, async () => {
-  const end = performance.now() + 20_000;
+test('every route answers whatever it is sent in its own shape, and never with 500', { timeout: 600_000 }, async () => {
   let asked = 0;
   const statuses = new Set<number>();
-  for (const [index, route] of routes.entries()) {
-    // A second at least, however busy the machine: a route that got no request at all would be a failure.
-    const share = Math.max((end - performance.now()) / (routes.length - index), 1_000);
+  for (const route of routes) {
     await fc.assert(
       fc.asyncProperty(requests(route), async (sent) => {
         // It would end the tokens of the test.
@@ -390,12 +387,8 @@ test('every route answers whatever it is sent in its own shape, and never with 5
         statuses.add(answer.status);
         judge(route.method, sent, answer);
       }),
-      {
-        numRuns: 60,
-        interruptAfterTimeLimit: share,
-        skipAllAfterTimeLimit: share + 3_000,
-        endOnFailure: true,
-      },
+      // On each kind of database again.
+      { numRuns: 25, endOnFailure: true },
     );
   }
   expect(routes.length).toBeGreaterThan(60);

@@ -21,10 +21,10 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** The dashboard (`web/`), from its own build, read once: one page for all addresses, and the files it names. */
-export function dashboardRoutes({ basePath, version, readonly, folder = built }: DashboardOptions): Hono {
+/** The dashboard (`web/`), from its own build, read at the start: one page for all addresses, and its files. */
+export function dashboardRoutes({ basePath, version, readonly, folder }: DashboardOptions): Hono {
   const routes = new Hono();
-  const files = readFiles(folder);
+  const files = folder === undefined ? (built ??= readFiles(buildFolder)) : readFiles(folder);
   const page = files.get('index.html')?.toString();
   const serve: Handler = (c) => {
     const nonce = randomBytes(16).toString('base64');
@@ -56,7 +56,9 @@ export function dashboardRoutes({ basePath, version, readonly, folder = built }:
   return routes;
 }
 
-const built = fileURLToPath(shipped('dist/web'));
+const buildFolder = fileURLToPath(shipped('dist/web'));
+/** Read once in a process, for all hubs in it. */
+let built: ReadonlyMap<string, Buffer> | undefined;
 
 /** Every file by its path below the folder; none where nothing is built. */
 function readFiles(folder: string): Map<string, Buffer> {
