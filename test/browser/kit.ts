@@ -69,7 +69,10 @@ async function unload(page: Page): Promise<void> {
   await page.goto(file).catch(() => until('the page is empty', () => page.goto('about:blank').then(() => true)));
 }
 
-/** Whether the dashboard is as after its first load: with its token and no other setting, on a page that shows nothing of the hub, and without messages. */
+/**
+ * Whether the dashboard is as after its first load: with its token and no other setting, on a page that shows nothing of
+ * the hub, and without messages.
+ */
 async function emptied(page: Page): Promise<boolean> {
   try {
     await until('the page has all its answers', () => !waitsForAnswers(page), 5_000);
