@@ -4,6 +4,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, cpSync, readdirSync } from 'node:fs';
+import { buildDatabase } from './build-database.mjs';
 import { buildWeb } from './build-web.mjs';
 import { bundle } from './bundle.mjs';
 import { pruneDist } from './prune-dist.mjs';
@@ -14,13 +15,14 @@ const entries = {
   compiled: 'src/cli/compiled.ts',
   'embedded-worker': 'src/database/embedded-worker.ts',
   'embedded-maker': 'src/database/embedded-maker.ts',
+  'make-archive': 'src/database/make-archive.ts',
 };
 const migrations = 'src/database/migrations';
 const made = [...(await bundle(entries, 'dist')), ...readdirSync(migrations).map((name) => `migrations/${name}`)];
 cpSync(migrations, 'dist/migrations', { recursive: true });
 chmodSync('dist/cli.js', 0o755);
 pruneDist('dist', made);
-await Promise.all([compileAhead([]), compileAhead(['--max-semi-space-size=32']), buildWeb()]);
+await Promise.all([compileAhead([]), compileAhead(['--max-semi-space-size=32']), buildWeb(), buildDatabase()]);
 
 /**
  * With the flags of a start; who sets `NODE_OPTIONS` for the build most likely starts the hub with them too. Where it

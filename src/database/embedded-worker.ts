@@ -1,17 +1,20 @@
 /**
  * The thread that holds the embedded database: PGlite computes on the thread that calls it, and opening alone takes
- * seconds. Started by embedded.ts with the folder as `workerData`; its messages are those of worker-messages.ts.
+ * most of a second. Started by embedded.ts; its data and its messages are those of worker-messages.ts.
  */
+import { readFileSync, renameSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
+import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
-import { PGlite, types } from '@electric-sql/pglite';
-import type { Extensions, Transaction } from '@electric-sql/pglite';
+import type { Extensions, PGlite, Transaction } from '@electric-sql/pglite';
+import { unpack } from './archive.ts';
 import { deferred } from '../core/deferred.ts';
+import { codeFolder, engineVersions } from './engine.ts';
 import { sqlState } from './failure.ts';
 import { databaseLimits } from './limits.ts';
 import { packError } from './worker-messages.ts';
-import type { FromWorker, ToWorker } from './worker-messages.ts';
+import type { FromWorker, ToWorker, WorkerTask } from './worker-messages.ts';
 
 interface OpenTransaction {
   readonly statements: Transaction;
@@ -54,12 +57,33 @@ function yieldToCalls(): void {
   }
 }
 
-async function serve(folder: string): Promise<void> {
-  const db = await PGlite.create({
+/** The types of Node 20 do not have it. */
+declare const WebAssembly: { compile(code: Uint8Array): Promise<object> };
+
+/** Of PGlite. V8 compiles on threads of its own while this one does the rest; PGlite would begin with it later. */
+async function compileEngine(): Promise<object> {
+  return WebAssembly.compile(readFileSync(join(codeFolder('@electric-sql/pglite'), 'pglite.wasm')));
+}
+
+async function openFolder({ folder, unpack: packed }: WorkerTask): Promise<PGlite> {
+  const compiling = compileEngine();
+  compiling.catch(() => {}); // Unpacking may fail before it is waited for.
+  if (packed !== undefined) {
+    unpack(packed.archive, packed.temporary, engineVersions());
+    renameSync(packed.temporary, folder);
+  }
+  const { PGlite, types } = await import('@electric-sql/pglite');
+  return PGlite.create({
     dataDir: folder,
     extensions: await extensions(),
     parsers: { [types.INT8]: asText, [types.DATE]: asText, [types.TIMESTAMP]: asText },
+    pgliteWasmModule: await compiling,
+    startParams: [...PGlite.defaultStartParams, '-c', `shared_buffers=${databaseLimits.databaseBufferBytes / 1_024}kB`],
   });
+}
+
+async function serve(task: WorkerTask): Promise<void> {
+  const db = await openFolder(task);
   yieldToCalls();
   const open = new Map<number, OpenTransaction>();
   const unlisten = new Map<string, () => Promise<void>>();
@@ -168,7 +192,7 @@ async function endIfBroken(db: PGlite, error: unknown): Promise<void> {
   }
 }
 
-serve((workerData as { folder: string }).folder).catch((error: unknown) => {
+serve(workerData as WorkerTask).catch((error: unknown) => {
   say({ op: 'failed', error: packError(error) });
   setImmediate(() => process.exit(1));
 });

@@ -1,20 +1,21 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
-import { places, silent } from '../../test/kit/databases.ts';
+import { places, silent, tempFolder } from '../../test/kit/databases.ts';
 import { until, within } from '../../test/kit/until.ts';
-import { openEmbedded } from './embedded.ts';
+import { openEmbedded, shippedArchive } from './embedded.ts';
 import { databaseLimits } from './limits.ts';
+import { migrate, readMigrations } from './migrate.ts';
 import { openDatabase } from './open.ts';
 
 /** Another hub process on the same folder; collects what it says, line by line. */
-function startWriter(dataDir: string) {
-  const child = spawn(process.execPath, ['test/kit/embedded-writer.mjs', dataDir], {
+function startWriter(dataDir: string, archive = shippedArchive) {
+  const child = spawn(process.execPath, ['test/kit/embedded-writer.mjs', dataDir, archive], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const lines: string[] = [];
@@ -62,47 +63,92 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-// Makes one from nothing, which takes seconds of work.
-test('a database whose making was broken off, by a full disk or a kill, is made anew; one that was in use is never taken away', async () => {
-  const { dataDir } = await places.embedded();
-  const folder = join(dataDir, 'database');
-  const half = (): void => {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, 'PG_VERSION'), '17\n');
+/** An empty data folder, with what the log of a hub on it says. */
+function newFolder() {
+  const dataDir = tempFolder();
+  const warnings: string[] = [];
+  const log = {
+    ...silent,
+    warn: (text: string, fields?: object) => warnings.push(`${text} ${JSON.stringify(fields)}`),
   };
-  half();
-  await expect(openEmbedded(folder)).rejects.toThrow();
+  const unfinished = () => readdirSync(dataDir).filter((name) => name.startsWith('database.unfinished'));
+  return { dataDir, folder: join(dataDir, 'database'), log, warnings, unfinished };
+}
+
+test('a new folder is the database of the build: all migrations are in it, and no other user can read it', async () => {
+  const { folder, log, warnings, unfinished } = newFolder();
+  const database = await openEmbedded({ folder, log });
+  atEnd(() => database.close());
+  const applied = await database.query<{ name: string }>('select name from toolhub.migrations order by number');
+  expect(applied.map(({ name }) => name)).toEqual(readMigrations().map(({ name }) => name));
+  // One that is made from nothing has the templates too.
+  expect(await database.query('select datname from pg_database')).toEqual([{ datname: 'postgres' }]);
+  expect([warnings, unfinished()]).toEqual([[], []]);
+  const modes = (path: string): string => (statSync(join(folder, path)).mode & 0o777).toString(8);
+  expect(['', 'base', 'PG_VERSION', 'postgresql.conf'].map(modes)).toEqual(['700', '700', '600', '600']);
+});
+
+test('a migration that the database of the build does not have yet is applied to it', async () => {
+  const { folder, log } = newFolder();
+  const database = await openEmbedded({ folder, log });
+  atEnd(() => database.close());
+  const newer = { number: 9001, name: '9001-newer.sql', sql: 'create table toolhub.newer (n int)', needsVector: false };
+  await migrate(database, [...readMigrations(), newer]);
+  expect(await database.query('select * from toolhub.newer')).toEqual([]);
+});
+
+// The next two make one from nothing, which takes seconds of work.
+test('when the database of the build is damaged, one is made from nothing, and the log says why', async () => {
+  const { dataDir, folder, log, warnings, unfinished } = newFolder();
+  const archive = join(dataDir, 'damaged.gz');
+  writeFileSync(archive, readFileSync(shippedArchive).subarray(0, 100_000));
+  const database = await openEmbedded({ folder, log, archive });
+  atEnd(() => database.close());
+  expect(await database.query(`select to_regclass('toolhub.migrations') as made`)).toEqual([{ made: null }]);
+  expect(warnings).toEqual([expect.stringContaining('unexpected end of file')]);
+  expect(unfinished()).toEqual([]);
+});
+
+test('a database whose making was broken off, by a full disk or a kill, is made anew; one that was in use is never taken away', async () => {
+  const { dataDir, folder, log, unfinished } = newFolder();
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'PG_VERSION'), '17\n');
+  await expect(openEmbedded({ folder, log })).rejects.toThrow();
   expect(existsSync(join(folder, 'PG_VERSION'))).toBe(true);
   rmSync(folder, { recursive: true });
 
-  // As another hub leaves it that is killed while it makes its database.
-  const killed = startWriter(dataDir);
-  const unfinished = () => readdirSync(dataDir).filter((name) => name.startsWith('database.unfinished'));
-  const isBegun = () => unfinished().some((name) => existsSync(join(dataDir, name, 'PG_VERSION')));
-  await until('the other one has begun', isBegun);
-  await killed.kill();
-  expect([unfinished().length, existsSync(folder)]).toEqual([1, false]);
-  const made = await openEmbedded(folder);
-  expect(await made.query('select 1 as one')).toEqual([{ one: 1 }]);
-  expect(unfinished()).toEqual([]);
-  await made.query('create table kept (n int)');
-  await made.close();
-  const again = await openEmbedded(folder);
-  atEnd(() => again.close());
-  expect(await again.query('select * from kept')).toEqual([]);
-});
+  // As another hub leaves it that is killed while it unpacks its database, or makes one where it has none to unpack.
+  for (const archive of [shippedArchive, join(dataDir, 'none')]) {
+    const killed = startWriter(dataDir, archive);
+    await until('the other one has begun', () => unfinished().length > 0);
+    await killed.kill();
+    // It may have been quick.
+    if (existsSync(folder)) rmSync(folder, { recursive: true });
+    else expect(unfinished().length).toBe(1);
+    mkdirSync(join(dataDir, 'database.unfinished-1-1', 'base'), { recursive: true });
+
+    const made = await openEmbedded({ folder, log });
+    expect(await made.query('select 1 as one')).toEqual([{ one: 1 }]);
+    expect(unfinished()).toEqual([]);
+    await made.query('create table kept (n int)');
+    await made.close();
+    const again = await openEmbedded({ folder, log });
+    expect(await again.query('select * from kept')).toEqual([]);
+    await again.close();
+    rmSync(folder, { recursive: true });
+  }
+}, 60_000);
 
 test('a database that is being made is given up at once when the hub stops, and nothing is left of it', async () => {
-  const { dataDir } = await places.embedded();
-  rmSync(join(dataDir, 'database'), { recursive: true, force: true });
+  const { dataDir, folder, log, unfinished } = newFolder();
   const stop = new AbortController();
-  const opening = openDatabase({ url: undefined, dataDir, log: silent }, stop.signal);
-  const begun = (): string[] => readdirSync(dataDir).filter((name) => name.startsWith('database.unfinished'));
-  await until('it is begun', () => begun().some((name) => existsSync(join(dataDir, name))));
+  const opening = openEmbedded({ folder, log, archive: join(dataDir, 'none') }, stop.signal);
+  await until('it is begun', () => unfinished().some((name) => existsSync(join(dataDir, name))));
   stop.abort();
   await expect(opening).rejects.toThrow('SIGKILL');
   expect(readdirSync(dataDir).filter((name) => name.startsWith('database'))).toEqual([]);
   await expect(openDatabase({ url: undefined, dataDir, log: silent }, stop.signal)).rejects.toThrow('aborted');
+  expect(readdirSync(dataDir).filter((name) => name.startsWith('database'))).toEqual([]);
 });
 
 test('after kill -9 in the middle of writes the next process has every acknowledged row', async () => {

@@ -1,15 +1,19 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { errorText } from '../core/errors.ts';
+import type { Logger } from '../core/logger.ts';
 import { shipped } from '../core/shipped.ts';
 import { takeLock } from '../disk/folder-lock.ts';
 import { checkChannel, checkPayload } from './channel-name.ts';
 import type { Connection, Parameter, Transaction } from './database.ts';
 import { databaseLimits } from './limits.ts';
-import { makeEmbedded } from './make-embedded.ts';
+import { makeEmbedded, unfinishedFolder } from './make-embedded.ts';
 import { linkTo } from './worker-link.ts';
 import type { WorkerLink } from './worker-link.ts';
+import type { WorkerTask } from './worker-messages.ts';
 
 /**
  * Node 20 runs no TypeScript: where the sources run themselves (under the test runner), the worker comes from the
@@ -17,31 +21,67 @@ import type { WorkerLink } from './worker-link.ts';
  */
 const workerFile = shipped('dist/embedded-worker.js');
 
+/** A database with all migrations applied, which the build makes (make-archive.ts). */
+export const shippedArchive = fileURLToPath(shipped('dist/embedded-database.gz'));
+
+export interface EmbeddedPlace {
+  readonly folder: string;
+  /** The packed database that a new folder begins with. Where it is missing or of no use, one is made from nothing. */
+  readonly archive?: string;
+  readonly log: Logger;
+}
+
 /**
  * Opens the embedded PostgreSQL (PGlite) in `folder`, in a thread of its own. One process at a time: a second one gets
  * HubError `conflict` with the holder's process id, for PGlite takes no lock itself and two writers silently lose each
  * other's rows. `stop` breaks off the making of one.
  */
-export async function openEmbedded(folder: string, stop?: AbortSignal): Promise<Connection> {
+export async function openEmbedded(place: EmbeddedPlace, stop?: AbortSignal): Promise<Connection> {
+  const { folder } = place;
+  stop?.throwIfAborted();
   mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
   const lock = await takeLock({
     path: `${folder}.lock`,
     cannot: `Cannot open the database in ${folder}`,
     instead: 'give this one another DATA_DIR, or have both use PostgreSQL (DB_URL)',
   });
+  const unlock = (): void => lock.release();
   try {
-    if (!existsSync(folder)) await makeEmbedded(folder, stop);
-    return await startWorker(folder, () => lock.release());
+    if (!existsSync(folder)) {
+      const unpacked = await openUnpacked(place, unlock);
+      if (unpacked !== undefined) return unpacked;
+      await makeEmbedded(folder, stop);
+    }
+    return await startWorker({ folder }, unlock);
   } catch (error) {
-    lock.release();
+    unlock();
     throw error;
   }
 }
 
-async function startWorker(folder: string, unlock: () => void): Promise<Connection> {
-  const worker = new Worker(workerFile, { workerData: { folder }, execArgv: [] });
-  const link = linkTo(worker, unlock);
+/** Undefined when no folder came of the archive. */
+async function openUnpacked(
+  { folder, archive = shippedArchive, log }: EmbeddedPlace,
+  unlock: () => void,
+): Promise<Connection | undefined> {
+  if (!existsSync(archive)) return undefined;
+  try {
+    return await startWorker({ folder, unpack: { archive, temporary: unfinishedFolder(folder) } }, unlock);
+  } catch (error) {
+    if (existsSync(folder)) throw error;
+    const text =
+      'The database that comes with the hub cannot be used. It is made from nothing, which takes some seconds';
+    log.warn(text, { error: errorText(error) });
+    return undefined;
+  }
+}
+
+/** `unlock` is called when the thread of an open database has ended. */
+async function startWorker(task: WorkerTask, unlock: () => void): Promise<Connection> {
+  const worker = new Worker(workerFile, { workerData: task, execArgv: [] });
+  const link = linkTo(worker);
   await link.opened;
+  worker.once('exit', unlock);
   let lastTx = 0;
   let closed: Promise<void> | undefined;
 

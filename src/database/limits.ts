@@ -30,6 +30,11 @@ export const databaseLimits = {
   /** PostgreSQL refuses longer NOTIFY payloads. */
   notifyBytes: 7_999,
   /**
+   * Pages that the embedded database keeps in memory. All of it is written to when it opens, which takes longer than
+   * all else for the 128 MB that PostgreSQL would take; the system keeps what is read often besides.
+   */
+  databaseBufferBytes: 16 * 1024 * 1024,
+  /**
    * How much lower the priority of the embedded database's thread is than that of the thread that relays calls
    * (`nice`): a third of its weight.
    */

@@ -9,18 +9,24 @@ import { unpackError, type WorkerError } from './worker-messages.ts';
 const maker = fileURLToPath(shipped('dist/embedded-maker.js'));
 
 /**
- * Makes an embedded database in `folder`, which is there only once it is whole: what a full disk or a kill broke off
- * lies beside it until the next time. In a process of its own, since making one leaves 200 MB behind that opening it
- * does not need. Only for a process that holds the lock of the folder. Rejects with the reason; so it does when `stop`
- * is aborted, and then nothing is left of it.
+ * Where a database is made that will be renamed to `folder`: what a full disk or a kill broke off lies there until the
+ * next time. Removes what earlier ones left. Only for a process that holds the lock of the folder.
  */
-export async function makeEmbedded(folder: string, stop?: AbortSignal): Promise<void> {
-  stop?.throwIfAborted();
+export function unfinishedFolder(folder: string): string {
   const parent = dirname(folder);
   const unfinished = `${basename(folder)}.unfinished`;
   for (const name of readdirSync(parent)) if (name.startsWith(unfinished)) remove(join(parent, name));
-  const made = join(parent, `${unfinished}-${process.pid}-${Date.now()}`);
+  return join(parent, `${unfinished}-${process.pid}-${Date.now()}`);
+}
 
+/**
+ * Makes an embedded database in `folder`, which is there only once it is whole. In a process of its own, since making
+ * one leaves 200 MB behind that opening it does not need. Only for a process that holds the lock of the folder. Rejects
+ * with the reason; so it does when `stop` is aborted, and then nothing is left of it.
+ */
+export async function makeEmbedded(folder: string, stop?: AbortSignal): Promise<void> {
+  stop?.throwIfAborted();
+  const made = unfinishedFolder(folder);
   const stdio: StdioOptions = ['ignore', 'ignore', 'ignore', 'ipc'];
   // What runs once is not worth V8's optimising it. Servers run beside it and can read its environment: it needs none.
   const child = fork(maker, [made], { execArgv: ['--liftoff-only'], env: {}, stdio });

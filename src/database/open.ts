@@ -17,7 +17,9 @@ export interface DatabasePlace {
  * embedded one.
  */
 export async function openDatabase({ url, dataDir, log }: DatabasePlace, stop?: AbortSignal): Promise<Database> {
-  const connection = await (url === undefined ? openEmbedded(join(dataDir, 'database'), stop) : openRemote(url));
+  const connection = await (url === undefined
+    ? openEmbedded({ folder: join(dataDir, 'database'), log }, stop)
+    : openRemote(url));
   try {
     const { hasVector } = await migrate(connection);
     if (!hasVector) log.debug('The database has no vector extension; embeddings stay in memory');

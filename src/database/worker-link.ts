@@ -24,8 +24,7 @@ export interface WorkerLink {
   end(): Promise<void>;
 }
 
-/** `onExit` is called once, when the thread has ended. */
-export function linkTo(worker: Worker, onExit: () => void): WorkerLink {
+export function linkTo(worker: Worker): WorkerLink {
   const opened = deferred<void>();
   const loss = deferred<Error>();
   const waiting = new Map<number, Deferred<readonly unknown[]>>();
@@ -57,7 +56,6 @@ export function linkTo(worker: Worker, onExit: () => void): WorkerLink {
     state = 'gone';
     for (const id of waiting.keys()) take(id)?.reject(unreachable(reason));
     opened.reject(reason);
-    onExit();
     if (crashed) loss.resolve(reason);
   });
 

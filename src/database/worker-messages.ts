@@ -1,5 +1,12 @@
 import type { Parameter } from './database.ts';
 
+/** The `workerData` of the worker that holds the embedded database. */
+export interface WorkerTask {
+  readonly folder: string;
+  /** Where the folder is missing: it is unpacked from `archive` as `temporary`, beside it, and renamed. */
+  readonly unpack?: { readonly archive: string; readonly temporary: string };
+}
+
 /**
  * The requests of the hub to the worker that holds the embedded database. `tx` names an open transaction; its number is
  * chosen by the hub.

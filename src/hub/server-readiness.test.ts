@@ -36,6 +36,19 @@ test('whoever waits hears at the look that finds none connecting', async () => {
   expect(await hasCome(Promise.all(waiting).then(() => undefined))).toBe(true);
 });
 
+test('a caller that can do with some that still connect waits for the others only', async () => {
+  const { readiness, become } = servers('connecting', 'connecting', 'connecting');
+  const [some, all] = [readiness.settled(1e6, 1), readiness.settled(1e6)];
+  become('connected', 'connecting', 'connecting');
+  readiness.look();
+  expect(await hasCome(some)).toBe(false);
+  become('connected', 'connected', 'connecting');
+  readiness.look();
+  expect(await hasCome(some)).toBe(true);
+  expect(await hasCome(all)).toBe(false);
+  expect(await hasCome(readiness.settled(1e6, 1))).toBe(true);
+});
+
 test('nobody waits longer than they will; what waits begins no more once the hub closes', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   atEnd(() => void vi.useRealTimers());

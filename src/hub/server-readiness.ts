@@ -3,8 +3,11 @@ import type { ServerState } from '../core/hub.ts';
 
 /** Knows when no server is connecting any more. */
 export interface ServerReadiness {
-  /** Resolves when no server is `connecting` any more, or after `timeoutMs`; never once the hub closes. */
-  settled(timeoutMs: number): Promise<void>;
+  /**
+   * Resolves when no server is `connecting` any more, or `remaining` are at most, or after `timeoutMs`; never once the
+   * hub closes.
+   */
+  settled(timeoutMs: number, remaining?: number): Promise<void>;
   /** Call it whenever the state of a server may have changed. */
   look(): void;
 }
@@ -12,22 +15,23 @@ export interface ServerReadiness {
 /** `states` is called only while a caller waits. */
 export function createServerReadiness(states: () => readonly ServerState[], closers: Closers): ServerReadiness {
   const waiting = new Set<Waiter>();
-  const isBusy = (): boolean => states().some(({ status }) => status === 'connecting');
+  const isBusy = (remaining: number): boolean =>
+    states().filter(({ status }) => status === 'connecting').length > remaining;
   closers.add(() => {
     for (const { timer } of waiting) clearTimeout(timer);
     waiting.clear();
   });
 
   return {
-    async settled(timeoutMs) {
-      if (!isBusy()) return;
+    async settled(timeoutMs, remaining = 0) {
+      if (!isBusy(remaining)) return;
       await new Promise<void>((resolve) => {
-        const waiter = { resolve, timer: setTimeout(() => wake(waiter), timeoutMs) };
+        const waiter = { resolve, remaining, timer: setTimeout(() => wake(waiter), timeoutMs) };
         waiting.add(waiter);
       });
     },
     look() {
-      if (waiting.size > 0 && !isBusy()) for (const waiter of waiting) wake(waiter);
+      for (const waiter of waiting) if (!isBusy(waiter.remaining)) wake(waiter);
     },
   };
 
@@ -40,5 +44,6 @@ export function createServerReadiness(states: () => readonly ServerState[], clos
 
 interface Waiter {
   readonly resolve: () => void;
+  readonly remaining: number;
   readonly timer: NodeJS.Timeout;
 }

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { hostname } from 'node:os';
+import { availableParallelism, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { type Closers, newClosers } from '../core/closers.ts';
@@ -153,9 +153,21 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   // Not before the hub listens: a start that fails would leave an admin whose password was never shown.
   const { answer, ...first } = await openManagement({ ...parts, log: log('api') });
   management.resolve(answer);
-  // Seconds of computing that no caller waits for: servers that start need the cores more.
-  for (const part of [database, smart]) part.start(servers.settled(hubLimits.startCalmMs));
+  startInBackground(servers, database, smart);
   return hubOf(env, { url: `${listening}${env.basePath}`, outside, settings, pool, servers, closers, ...first });
+}
+
+interface Startable {
+  start(after: Promise<void>): void;
+}
+
+/**
+ * No caller waits for these two, and servers that start need the cores more. The database has a thread of its own,
+ * which takes a core that they leave idle.
+ */
+function startInBackground(servers: ServerReadiness, database: Startable, smart: Startable): void {
+  database.start(servers.settled(hubLimits.startCalmMs, availableParallelism() - 1));
+  smart.start(servers.settled(hubLimits.startCalmMs));
 }
 
 function openLog(env: Env, closers: Closers): LogBook {

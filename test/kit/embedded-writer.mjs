@@ -1,10 +1,13 @@
-// Opens the embedded database in the folder given and inserts numbers for ever, saying each one once it is
-// acknowledged. Says `open`, or `refused: <why>` and ends.
-import { openDatabase } from '../../.built/parts.js';
+// Opens the embedded database in the data folder given, with the archive given, and inserts numbers for ever. Says each
+// one once it is acknowledged; before that `open`, or `refused: <why>` and ends.
+import { join } from 'node:path';
+import { openEmbedded } from '../../.built/parts.js';
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const log = { debug() {}, info() {}, warn() {}, error() {} };
+const [dataDir, archive] = process.argv.slice(2);
 try {
-  const database = await openDatabase({ url: undefined, dataDir: process.argv[2], log: silent });
+  const database = await openEmbedded({ folder: join(dataDir, 'database'), archive, log });
+  await database.query('create schema if not exists toolhub');
   await database.query('create table if not exists toolhub.numbers (n int primary key)');
   const [row] = await database.query('select coalesce(max(n), 0) as n from toolhub.numbers');
   process.stdout.write(`open ${row.n}\n`);

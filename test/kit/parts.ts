@@ -1,6 +1,6 @@
 // Parts of the hub that tests run in processes of their own. `build.ts` makes `.built/parts.js` of it: Node 20 runs no
 // TypeScript.
-export { openDatabase } from '../../src/database/open.ts';
+export { openEmbedded } from '../../src/database/embedded.ts';
 export { takeLock } from '../../src/disk/folder-lock.ts';
 export { standardOutput } from '../../src/logs/output.ts';
 export { settingsFile } from '../../src/settings/file.ts';
