@@ -5,6 +5,16 @@ import { groupedByProject } from './test/kit/sequence.ts';
 const asked = process.env['TEST_DATABASE'] ?? 'off';
 const database = asked === 'each' ? 'off' : asked;
 
+/** `npm run test:fast`: without a build, and without what starts programs or databases. */
+const fast = process.env['TEST_FAST'] !== undefined;
+const slowTests = [
+  'src/{cli,database,logs,bundles}/**',
+  'src/**/{nothing-lost,table,folder-lock,embeddings-database,kept,dedicated-connections,grants-in-table}.test.ts',
+  'src/upstream/channels/{stdio/**,http/streamable-http.test.ts}',
+  'src/{auth/{passwords,revocation-file},core/busy-map,http/records/logs,smart/embeddings}.test.ts',
+  'src/smart/search-engine.property.test.ts',
+];
+
 /** What changes the settings, through the whole hub: they are in a file, or in PostgreSQL. */
 const settingsTests = ['test/e2e/api-{auth,bundles,groups,keys,servers,settings,users}.test.ts'];
 /** What looks at all that is kept: on both kinds of database. The tests of the modules open both by themselves. */
@@ -33,7 +43,9 @@ const project = (name: string, include: string[], kind = database, more: object 
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/kit/build.ts'],
+    globalSetup: fast ? [] : ['test/kit/build.ts'],
+    // The projects have the same modules: transformed once, not by each.
+    experimental: { fsModuleCache: true },
     // Two cores; most suites wait for processes about a third of their time.
     maxWorkers: 4,
     sequence: { sequencer: groupedByProject },
@@ -50,7 +62,9 @@ export default defineConfig({
             project('embedded', [...wholeTests, ...recordTests], 'embedded'),
           ]
         : []),
-      project('modules', ['src/**/*.test.ts', 'web/src/**/*.test.ts']),
+      project('modules', ['src/**/*.test.ts', 'web/src/**/*.test.ts'], database, {
+        exclude: ['**/node_modules/**', ...(fast ? slowTests : [])],
+      }),
     ],
   },
 });
