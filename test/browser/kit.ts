@@ -70,8 +70,8 @@ async function unload(page: Page): Promise<void> {
 }
 
 /**
- * Whether the dashboard is as after its first load: with its token and no other setting, on a page that shows nothing of
- * the hub, and without messages.
+ * Whether the dashboard is as after its first load: with its token and no other setting, on a page that shows nothing
+ * of the hub, and without messages.
  */
 async function emptied(page: Page): Promise<boolean> {
   try {
