@@ -33,6 +33,7 @@ const heads = {
   allMs: 'all answered ms',
   healthMs: '/health ms',
   listedMs: 'all listed ms',
+  databaseMs: 'database open ms',
   startCpuMs: 'CPU ms to /health',
   besideP50: 'p50 ms of calls beside',
   besideP99: 'p99 ms of calls beside',

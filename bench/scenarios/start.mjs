@@ -8,7 +8,7 @@ import { after } from '../lib/numbers.mjs';
 import { cpuOf, memoryOf } from '../lib/processes.mjs';
 
 export const about =
-  'from process start to /health and to all tools listed, with 1, 30 and 100 stdio servers; then again with what is remembered';
+  'from process start to /health, to all tools listed and to the open database, with 1, 30 and 100 stdio servers; then again with what is remembered';
 
 export async function run({ rounds, note, only }) {
   for (const count of [1, 30, 100]) {
@@ -41,7 +41,8 @@ async function start(servers, folder, count) {
     await listed(hub, 5 * count);
     const listedMs = performance.now() - hub.startedAt;
     await databaseReady(hub);
-    return { healthMs, startCpuMs, listedMs, rssMb: memoryOf(hub.pid) };
+    const databaseMs = performance.now() - hub.startedAt;
+    return { healthMs, startCpuMs, listedMs, databaseMs, rssMb: memoryOf(hub.pid) };
   } finally {
     await hub.close();
   }
