@@ -149,6 +149,9 @@ export async function visit(hub: Pick<TestHub, 'url'>, path: string, options: Vi
   await page.emulateMedia({ colorScheme: 'light' });
   if (stays) {
     await follow(page, path);
+    // What it knows already is shown before it has asked again.
+    await settled(page);
+    await until('the page has all its answers', () => !waitsForAnswers(page));
     return page;
   }
   const token = as && (options.token ?? (await login(hub, as.username, as.password)));
