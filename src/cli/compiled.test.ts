@@ -45,7 +45,7 @@ test('what was compiled is used again', () => {
   const data = readFileSync(kept(folder)).subarray(32);
   const text = 'exports.value = 2;';
   writeFileSync(join(folder, 'one.js'), text);
-  writeFileSync(kept(folder), Buffer.concat([createHash('sha256').update(text).update(data).digest(), data]));
+  writeFileSync(kept(folder), Buffer.concat([digest(text, data), data]));
   expect(openBundle(folder).load('one.js')).toEqual({ value: 1 });
 });
 
@@ -78,11 +78,26 @@ test.each([
   expect(openBundle(folder).load('one.js')).toEqual({ value: 1 });
 });
 
+test('what another version of Node made is not used, also where V8 would take it', () => {
+  const folder = folderOf({ 'one.js': 'exports.value = 1;' });
+  loadAndKeep(folder);
+  const data = readFileSync(kept(folder)).subarray(32);
+  // Only a loader that uses the kept code can still give 1.
+  const text = 'exports.value = 2;';
+  writeFileSync(join(folder, 'one.js'), text);
+  writeFileSync(kept(folder), Buffer.concat([digest(text, data, 'v20.0.0'), data]));
+  expect(openBundle(folder).load('one.js')).toEqual({ value: 2 });
+});
+
+function digest(text: string, data: Buffer, version = process.version): Buffer {
+  return createHash('sha256').update(version).update(text).update(data).digest();
+}
+
 /** V8 itself knows by the version in its own header, after four bytes. */
 function ofOtherVersion(whole: Buffer, text: string): Buffer {
   const data = Buffer.from(whole.subarray(32));
   data.writeUInt32LE((data.readUInt32LE(4) ^ 1) >>> 0, 4);
-  return Buffer.concat([createHash('sha256').update(text).update(data).digest(), data]);
+  return Buffer.concat([digest(text, data), data]);
 }
 
 test('where nothing is kept a module runs all the same, and one that is not there is said to be missing', () => {
@@ -104,6 +119,6 @@ test('what was made with the flags of this process is found, whichever way it go
   const text = 'exports.value = 2;';
   const data = readFileSync(file).subarray(32);
   writeFileSync(join(folder, 'one.js'), text);
-  writeFileSync(file, Buffer.concat([createHash('sha256').update(text).update(data).digest(), data]));
+  writeFileSync(file, Buffer.concat([digest(text, data), data]));
   expect(openBundle(folder).load('one.js')).toEqual({ value: 1 });
 });

@@ -98,7 +98,10 @@ function tagOf(variant: string): string | undefined {
   }
 }
 
-/** V8 itself looks only at the length of the text, and not at all at the data. */
+/**
+ * V8 itself looks only at the length of the text, not at all at the data, and at its own version: two of Node may have
+ * the same, with which the code of one goes wrong in the other.
+ */
 function readKept(path: string, text: string): Buffer | undefined {
   try {
     const kept = readFileSync(path);
@@ -110,5 +113,5 @@ function readKept(path: string, text: string): Buffer | undefined {
 }
 
 function digest(text: string, data: Buffer): Buffer {
-  return createHash('sha256').update(text).update(data).digest();
+  return createHash('sha256').update(process.version).update(text).update(data).digest();
 }
