@@ -13,7 +13,7 @@ export { sharedPostgres, silent };
 /** A temporary folder, removed at the end. */
 export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'toolhub-data-'));
-  atEnd(() => rmSync(folder, { recursive: true, force: true }));
+  atEnd(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
 }
 
