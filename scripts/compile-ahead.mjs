@@ -43,9 +43,9 @@ async function compileAhead() {
 
 /** Waits until the hub and its server are there, and does what a client does first. */
 async function use(url) {
-  const end = Date.now() + 20_000;
+  const end = Date.now() + 120_000;
   for (let health; health?.servers?.connected !== 1; await after(20)) {
-    if (Date.now() > end) throw new Error('The hub that was just built was not ready within 20 s');
+    if (Date.now() > end) throw new Error('The hub that was just built was not ready within two minutes');
     health = await fetch(`${url}/health`).then(
       (answer) => answer.json(),
       () => undefined,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { spawn } from 'node:child_process';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -258,6 +259,7 @@ function optionsArgument(folder: string, options: HostileOptions & { journal: st
 /** A folder that is gone when the test is over. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'toolhub-test-'));
-  atEnd(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  // An installer that goes on after its hub has ended may still write into it.
+  atEnd(() => rm(folder, { recursive: true, force: true, maxRetries: 30, retryDelay: 200 }));
   return folder;
 }
