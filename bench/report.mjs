@@ -34,6 +34,9 @@ const heads = {
   healthMs: '/health ms',
   listedMs: 'all listed ms',
   databaseMs: 'database open ms',
+  busy: 'core busy',
+  databaseMs: 'database open ms',
+  busy: 'core busy',
   startCpuMs: 'CPU ms to /health',
   besideP50: 'p50 ms of calls beside',
   besideP99: 'p99 ms of calls beside',
@@ -55,7 +58,7 @@ export function readResults() {
 
 /** The recorded run as a table. */
 export function tableOf({ on, machine, rounds, rows }) {
-  const names = Object.keys(rows[0]).filter((name) => name !== 'rounds');
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => name !== 'rounds');
   const line = (cells) => `| ${cells.join(' | ')} |`;
   const table = [line(names.map((name) => heads[name] ?? name)), line(names.map(() => '---'))];
   for (const row of rows) table.push(line(names.map((name) => shown(row[name]))));
