@@ -31,7 +31,9 @@ async function makeOrReuse() {
 }
 
 /** What decides about the form of the archive. */
-const madeBy = ['src/database/archive.ts', 'src/database/make-archive.ts'];
+const madeBy = ['archive.ts', 'make-archive.ts', 'make-embedded.ts', 'embedded-maker.ts'].map(
+  (name) => `src/database/${name}`,
+);
 
 function filesIn(folder) {
   return readdirSync(folder)

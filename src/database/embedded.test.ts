@@ -109,7 +109,7 @@ test('when the database of the build is damaged, one is made from nothing, and t
   expect(unfinished()).toEqual([]);
 });
 
-test('a database whose making was broken off, by a full disk or a kill, is made anew; one that was in use is never taken away', async () => {
+test('a database whose making was broken off, by a full disk or a kill, is made again; one that was in use is never taken away', async () => {
   const { dataDir, folder, log, unfinished } = newFolder();
   mkdirSync(folder);
   writeFileSync(join(folder, 'PG_VERSION'), '17\n');

@@ -40,7 +40,7 @@ export function readUsers(value: unknown, report: Report): UserSettings[] {
     });
   }
   if (users.length > 0 && !users.some((user) => user.role === 'admin')) {
-    report.warn(['users'], 'nobody is an admin: write "isAdmin": true for the one who may change things');
+    report.warn(['users'], 'no user is an admin: write "isAdmin": true for the one who may change things');
   }
   return users;
 }

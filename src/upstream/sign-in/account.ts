@@ -220,7 +220,7 @@ function createAuthorizationRequest(
       const { authority } = await prepare(challenge, heldScope);
       wanted = { challenge, heldScope };
       const { origin } = new URL(authority.metadata.authorization_endpoint);
-      log.warn('somebody has to sign in', { at: origin, ...(holder !== undefined && { user: holder }) });
+      log.warn('a sign-in is needed', { at: origin, ...(holder !== undefined && { user: holder }) });
       options.changed();
     })().finally(() => {
       asking = undefined;

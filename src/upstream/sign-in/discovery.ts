@@ -89,7 +89,7 @@ export async function register(
   if (metadata.registration_endpoint === undefined) {
     throw new HubError(
       'upstream_failed',
-      'its authorization server lets nobody register by themselves. Register the hub there by hand and set oauth.clientId.',
+      'its authorization server does not register clients by itself. Register the hub there by hand and set oauth.clientId.',
     );
   }
   const methods = metadata.token_endpoint_auth_methods_supported ?? ['none'];
