@@ -112,3 +112,8 @@ export function searchGuideline(found: number, progressive: boolean): string {
     : 'Use call_tool with its name and arguments that fit its inputSchema.';
   return `${next} If none of them fits, search again with more specific words.`;
 }
+
+/** A score as answers show it: three digits are more than the ranking knows. */
+export function shownScore(score: number): number {
+  return Math.round(score * 1_000) / 1_000;
+}

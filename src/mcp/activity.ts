@@ -10,7 +10,7 @@ import type { RefusedCall } from './refused-call.ts';
 import type { FinishedCall } from './relay-options.ts';
 import type { ClientRequest } from './request.ts';
 import type { SearchLink, SearchUsage } from './search-usage.ts';
-import { shownScore } from './shown-score.ts';
+import { shownScore } from '../core/smart-tools.ts';
 import type { SmartUse } from './smart.ts';
 
 /**

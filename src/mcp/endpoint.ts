@@ -9,12 +9,12 @@ import { dispatch, type DispatchOptions, initializeResult } from './dispatch.ts'
 import type { EventLogs } from './event-log.ts';
 import { type Received, readMessages } from './incoming.ts';
 import { listen } from './listen.ts';
-import { wrongParamHeader } from './mirrored-params.ts';
+import { checkStateless, isStateless, mismatch, wrongParamHeader } from './stateless.ts';
 import { PostReply, type Reply } from './reply.ts';
 import { envelope } from './request.ts';
-import { negotiated, primes, sessionRevisions, statelessRevision } from './revisions.ts';
+import { negotiated, primes, sessionRevisions } from '../core/protocol/revisions.ts';
+import { statelessRevision } from '../core/protocol/stateless.ts';
 import type { LiveSession, SessionFacts, Sessions } from './sessions.ts';
-import { checkStateless, isStateless, mismatch } from './stateless.ts';
 import { openSessionStream } from './session-stream.ts';
 import type { Streams } from './stream.ts';
 import { refuse, type RequestContext } from './request-context.ts';

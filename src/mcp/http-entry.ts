@@ -10,12 +10,11 @@ import { errorResponseText, rpcErrors } from '../core/protocol/rpc.ts';
 import { decoded, type Scope, scopeOf } from '../core/access/scope.ts';
 import type { Settings } from '../core/settings/types.ts';
 import type { HttpRequest, HttpResponse } from '../wire/http.ts';
-import type { BodyLimit } from './body.ts';
 import { type EndpointOptions, refuseUnexpected, serveMcp } from './endpoint.ts';
 import { corsHeaders, type Guard, preflightHeaders } from './guard.ts';
 import { createLegacySse } from './legacy-sse.ts';
 import { mcpLimits } from './limits.ts';
-import { refuse, type RequestContext } from './request-context.ts';
+import { type BodyLimit, refuse, type RequestContext } from './request-context.ts';
 
 /**
  * Who a request's credential belongs to: a principal, `none` when it brings none, `bad` when what it brings is not

@@ -8,12 +8,11 @@ import type { Scope } from '../core/access/scope.ts';
 import { dispatch, initializeResult } from './dispatch.ts';
 import { changedText } from './announcer.ts';
 import { cancelInFlight, type EndpointOptions, heard } from './endpoint.ts';
-import { InFlight } from './in-flight.ts';
+import { InFlight, type LiveSession } from './sessions.ts';
 import { readMessage } from './incoming.ts';
 import type { Reply } from './reply.ts';
 import { envelope } from './request.ts';
-import { negotiated } from './revisions.ts';
-import type { LiveSession } from './sessions.ts';
+import { negotiated } from '../core/protocol/revisions.ts';
 import type { Stream } from './stream.ts';
 import { refuse, refuseStream, type RequestContext } from './request-context.ts';
 

@@ -3,7 +3,7 @@ import { isObject, resultText, type RpcMessage } from '../core/protocol/rpc.ts';
 import type { Views } from '../core/access/view.ts';
 import { type Announcer, type ChangedList, changedMethod } from './announcer.ts';
 import { mcpLimits } from './limits.ts';
-import { metaKeys } from './revisions.ts';
+import { metaKeys } from '../core/protocol/stateless.ts';
 import type { Streams } from './stream.ts';
 import { withSubscription } from './subscribe.ts';
 import type { Subscriptions } from './subscriptions.ts';

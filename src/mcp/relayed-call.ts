@@ -27,12 +27,11 @@ import type { SuspendableCall, SuspendedCall } from './server-requests/suspended
 import { beginRound, type Round } from './server-requests/round.ts';
 import { elicitationsOf, urlElicitationRequired, urlsRequired } from './server-requests/url-required.ts';
 import { errorFor, largeResultFor, resultFor } from './era-answers.ts';
-import { toldToCaller } from './failure.ts';
+import { refusalText, toldToCaller } from './failure.ts';
 import { hasRoomFor } from './paced-writer.ts';
-import { refusalText } from './refusal.ts';
 import type { FinishedCall, RelayConnection, RelayExchange, RelayOptions } from './relay-options.ts';
 import { factsOf } from './facts.ts';
-import { wantsLog } from './log-level.ts';
+import { wantsLog } from './log-levels.ts';
 import type { Reply } from './reply.ts';
 import { type ClientRequest, viewNow } from './request.ts';
 import type { Cancellable } from './sessions.ts';

@@ -1,7 +1,7 @@
+import type { ByteBudget } from '../core/byte-budget.ts';
 import type { Principal } from '../core/access/principal.ts';
 import { errorResponseText, rpcErrors } from '../core/protocol/rpc.ts';
 import type { Scope } from '../core/access/scope.ts';
-import type { BodyLimit } from './body.ts';
 import type { HttpRequest, HttpResponse } from '../wire/http.ts';
 
 /** One HTTP request to an MCP endpoint, with what the HTTP entry found out about it. */
@@ -24,6 +24,15 @@ export interface RequestContext {
   readonly stillAdmitted: () => boolean | Promise<boolean>;
   /** See `ClientRequest`. */
   readonly senderNow: (() => Principal) | undefined;
+}
+
+/** What a body may take. */
+export interface BodyLimit {
+  readonly maxBytes: number;
+  /** Where the memory for it comes from. */
+  readonly budget: ByteBudget;
+  /** Whether its sender is known by a credential. */
+  readonly isKnown: boolean;
 }
 
 /** Refuses a stream: the limit is reached. */

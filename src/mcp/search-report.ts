@@ -4,7 +4,7 @@ import type { Scope } from '../core/access/scope.ts';
 import type { Settings } from '../core/settings/types.ts';
 import type { SmartView, View } from '../core/access/view.ts';
 import { type Searchable, searchable } from './searchable.ts';
-import { shownScore } from './shown-score.ts';
+import { shownScore } from '../core/smart-tools.ts';
 import type { Explanation, SearchResult } from '../smart/search-engine.ts';
 import type { SmartOptions } from './smart.ts';
 

@@ -5,7 +5,7 @@ import type { View, ViewList, Views } from '../core/access/view.ts';
 import { type Announcer, type ChangedList, changedText } from './announcer.ts';
 import type { EventLog, EventLogs } from './event-log.ts';
 import { mcpLimits } from './limits.ts';
-import { primes } from './revisions.ts';
+import { primes } from '../core/protocol/revisions.ts';
 import { type LiveSession, newest } from './sessions.ts';
 import type { Stream, Streams } from './stream.ts';
 import { refuse, refuseStream, type RequestContext } from './request-context.ts';

@@ -5,7 +5,6 @@ import { type Principal, principalFromId, principalId } from '../core/access/pri
 import { type Scope, scopeFromId, scopeId } from '../core/access/scope.ts';
 import type { Sealer } from '../core/seal.ts';
 import type { EventLog } from './event-log.ts';
-import { InFlight } from './in-flight.ts';
 import { mcpLimits } from './limits.ts';
 import type { Reply } from './reply.ts';
 import type { Stream } from './stream.ts';
@@ -266,5 +265,44 @@ function forgetExpired(ended: Map<string, number>, now: number): void {
   for (const sid of ended.keys()) {
     if (ended.size < mcpLimits.endedSessions) return;
     ended.delete(sid);
+  }
+}
+
+/** What a session has in flight, by request id: nearly always one thing, for which there need be no table. */
+export class InFlight<V> {
+  #key: string | undefined;
+  #value: V | undefined;
+  #more: BusyMap<string, V> | undefined;
+
+  get size(): number {
+    return (this.#key === undefined ? 0 : 1) + (this.#more?.size ?? 0);
+  }
+
+  get(key: string): V | undefined {
+    return key === this.#key ? this.#value : this.#more?.get(key);
+  }
+
+  set(key: string, value: V): void {
+    if (key === this.#key || this.size === 0) {
+      this.#key = key;
+      this.#value = value;
+    } else {
+      this.#more ??= new BusyMap();
+      this.#more.set(key, value);
+    }
+  }
+
+  delete(key: string): void {
+    if (key === this.#key) {
+      this.#key = undefined;
+      this.#value = undefined;
+    } else {
+      this.#more?.delete(key);
+    }
+  }
+
+  *values(): IterableIterator<V> {
+    if (this.#key !== undefined) yield this.#value as V;
+    yield* this.#more?.values() ?? [];
   }
 }

@@ -2,14 +2,13 @@ import { HubError } from '../core/errors.ts';
 import { editObject, memberText } from '../core/json/text.ts';
 import { coreLimits } from '../core/limits.ts';
 import { isObject, resultText } from '../core/protocol/rpc.ts';
-import { searchGuideline } from '../core/smart-tools.ts';
+import { searchGuideline, shownScore } from '../core/smart-tools.ts';
 import type { SmartView, Target, View, Views } from '../core/access/view.ts';
 import { logLimits } from '../logs/limits.ts';
 import type { ToolSearch } from '../smart/tool-search.ts';
 import { refusedCall, type RefusedCall } from './refused-call.ts';
 import { type ClientRequest, viewNow } from './request.ts';
 import { searchable } from './searchable.ts';
-import { shownScore } from './shown-score.ts';
 
 /** What smart routing needs of the rest of the hub. */
 export interface SmartOptions {

@@ -3,7 +3,7 @@ import { editObject, memberText } from '../core/json/text.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import { mcpLimits } from './limits.ts';
 import { type ClientRequest, stateOwner } from './request.ts';
-import { metaKeys } from './revisions.ts';
+import { metaKeys } from '../core/protocol/stateless.ts';
 import type { LiveSession } from './sessions.ts';
 import type { Subscriptions } from './subscriptions.ts';
 

@@ -1,9 +1,8 @@
 import type { Server } from 'node:http';
 import { Socket } from 'node:net';
 import { type ConnectionBounds, Connections, refusal } from './connections.ts';
-import type { HttpResponse } from './http.ts';
+import type { HttpResponse, PlainRequest } from './http.ts';
 import { PlainConnection } from './plain-connection.ts';
-import type { PlainRequest } from './plain-request.ts';
 
 /** Connections of the fast path, beside those of node:http. */
 export interface FastPath {

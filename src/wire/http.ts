@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { PlainRequest } from './plain-request.ts';
+import type { Socket } from 'node:net';
+import type { PlainHead } from './head.ts';
 
 /** A request as node:http gives it, or one that the fast path has read completely. */
 export type HttpRequest = IncomingMessage | PlainRequest;
@@ -25,4 +26,30 @@ export interface HttpResponse {
   /** Calls `late` when nothing moved on the connection for so long. */
   setTimeout(ms: number, late: () => void): unknown;
   destroy(): unknown;
+}
+
+/** A request of the plain shape, read whole. */
+export class PlainRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: PlainHead['headers'];
+  readonly socket: Socket;
+  readonly body: Buffer;
+
+  constructor({ method, url, headers }: PlainHead, socket: Socket, body: Buffer) {
+    this.method = method;
+    this.url = url;
+    this.headers = headers;
+    this.socket = socket;
+    this.body = body;
+  }
+}
+
+/**
+ * Why a request body of this `Content-Encoding` is not read (415, RFC 9110 §15.5.16); undefined for one that is sent as
+ * it is.
+ */
+export function packedBody(encoding: string | undefined): string | undefined {
+  if (encoding === undefined || /^(?:identity)?$/i.test(encoding.trim())) return undefined;
+  return `The body is encoded as "${encoding.slice(0, 80)}". Send it without Content-Encoding.`;
 }

@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net';
 import { late } from './connections.ts';
 import { readHead, type PlainHead } from './head.ts';
-import type { HttpResponse } from './http.ts';
+import { type HttpResponse, PlainRequest } from './http.ts';
 import { wireLimits } from './limits.ts';
-import { PlainRequest } from './plain-request.ts';
 import { PlainResponse, type ResponseEnds } from './plain-response.ts';
 
 export interface PlainOptions {

@@ -1,6 +1,5 @@
 import { STATUS_CODES, validateHeaderName, validateHeaderValue } from 'node:http';
-import type { HttpResponse } from './http.ts';
-import type { PlainRequest } from './plain-request.ts';
+import type { HttpResponse, PlainRequest } from './http.ts';
 import { nosniff } from './safe-response.ts';
 
 /** What a response needs of its connection. */

@@ -3,8 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { type ByteBudget, createByteBudget } from '../../src/core/byte-budget.ts';
 import { SafeResponse } from '../../src/wire/safe-response.ts';
 import { createFastPath, type FastPath, type FastPathOptions } from '../../src/wire/fast-path.ts';
-import type { HttpRequest, HttpResponse } from '../../src/wire/http.ts';
-import type { PlainRequest } from '../../src/wire/plain-request.ts';
+import type { HttpRequest, HttpResponse, PlainRequest } from '../../src/wire/http.ts';
 import { atEnd } from './at-end.ts';
 
 export interface EchoServer {

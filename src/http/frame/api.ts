@@ -3,7 +3,7 @@ import { matchedRoutes } from 'hono/route';
 import type { ByteBudget } from '../../core/byte-budget.ts';
 import { HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
-import { packedBody } from '../../core/protocol/packed-body.ts';
+import { packedBody } from '../../wire/http.ts';
 import { httpLimits } from '../limits.ts';
 import { limitBody, limitMembers, type MembersOf } from './body.ts';
 import { type ApiEnv, callerOf, type CallerOptions } from './caller.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { until } from '../../../test/kit/until.ts';
 import type { ServerRequestRefusal, ServerRequest } from '../../core/protocol/server-requests.ts';
-import { InFlight } from '../in-flight.ts';
-import type { LiveSession } from '../sessions.ts';
+import { InFlight, type LiveSession } from '../sessions.ts';
 import { requestBetweenCalls } from './server-requests.ts';
 import { createRequestsToClients } from './requests-to-clients.ts';
 import { createElicitations } from './elicitations.ts';

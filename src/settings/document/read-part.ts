@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import { isDeeperThan } from '../../core/json/depth.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import { settingsLimits } from '../limits.ts';
-import type { Path, Report } from './report.ts';
-import { found, issueText } from './report.ts';
+import { found, issueText, type Path, type Report } from './report.ts';
 
 /** One part of the document as its shape says, without the members that were refused; those are in `broken`. */
 export interface Part<T> {
@@ -75,4 +73,19 @@ export function isApiDocument(path: Path): boolean {
 /** True when something in the document lies deeper than `settingsLimits.settingsDepth`. */
 export function isTooDeep(document: unknown): boolean {
   return isDeeperThan(document, settingsLimits.settingsDepth);
+}
+
+/** True when something in the value lies deeper than `depth`. Iterative, because a deep value is the point. */
+function isDeeperThan(value: unknown, depth: number): boolean {
+  let level: unknown[] = [value];
+  for (let at = 0; at <= depth; at++) {
+    const next: unknown[] = [];
+    for (const one of level) {
+      if (typeof one !== 'object' || one === null) continue;
+      for (const member of Object.values(one)) if (typeof member === 'object' && member !== null) next.push(member);
+    }
+    if (next.length === 0) return false;
+    level = next;
+  }
+  return true;
 }

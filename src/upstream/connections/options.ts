@@ -4,9 +4,8 @@ import type { Logger } from '../../core/logger.ts';
 import type { ServerSettings } from '../../core/settings/types.ts';
 import type { Channel, ChannelEvents } from '../channels/channel.ts';
 import type { EraMemory } from './eras/era.ts';
-import type { ServerRequestHistory } from './link/server-request-history.ts';
+import type { Home, ServerRequestHistory } from './link/server-requests.ts';
 import type { Unasked } from './link/options.ts';
-import type { Home } from './link/server-requests.ts';
 import type { StartSemaphore } from './start-semaphore.ts';
 
 /** What a connection is given. */

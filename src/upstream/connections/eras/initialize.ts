@@ -4,7 +4,7 @@ import { memberText } from '../../../core/json/text.ts';
 import { capabilitiesText, type ClientCapabilities } from '../../../core/protocol/server-requests.ts';
 import { isObject } from '../../../core/protocol/rpc.ts';
 import { type Ask, refusal } from '../exchange.ts';
-import { upstreamRevisions } from '../revisions.ts';
+import { sessionRevisions } from '../../../core/protocol/revisions.ts';
 
 /**
  * Runs `initialize` (session era) and says what the server is. `abilities`: what it may ask of clients. Throws HubError
@@ -17,12 +17,12 @@ export async function initialize(
   timeoutMs: number,
 ): Promise<ServerAbout> {
   const info = JSON.stringify({ name: 'toolhub', version });
-  const params = `{"protocolVersion":"${upstreamRevisions[0]}","capabilities":${capabilitiesText(abilities)},"clientInfo":${info}}`;
+  const params = `{"protocolVersion":"${sessionRevisions[0]}","capabilities":${capabilitiesText(abilities)},"clientInfo":${info}}`;
   const { message, text } = await ask('initialize', params, timeoutMs);
   const { result } = message;
   if (!isObject(result)) throw new HubError('upstream_failed', `initialize was refused: ${refusal(message.error)}`);
   const protocolVersion = String(result['protocolVersion']);
-  if (!upstreamRevisions.includes(protocolVersion)) {
+  if (!sessionRevisions.includes(protocolVersion)) {
     throw new HubError('upstream_failed', `The server speaks MCP ${protocolVersion}, which this hub does not know.`);
   }
   const { instructions } = result;

@@ -8,7 +8,7 @@ import { upstreamLimits } from '../../limits.ts';
 import { type Eras, type Era, type Evidence, saysNothing } from './era.ts';
 import { HttpAnswer } from '../../channels/http-errors.ts';
 import type { Answer, Ask } from '../exchange.ts';
-import { upstreamRevisions } from '../revisions.ts';
+import { sessionRevisions } from '../../../core/protocol/revisions.ts';
 import { capabilityNames } from './initialize.ts';
 
 /** What the negotiation with a server needs of the link to it. */
@@ -158,7 +158,7 @@ async function discover(
     return { kind: 'stateless', about: aboutOf(said.text, result, server) };
   }
   if (askAgain && supported.includes(statelessRevision)) return discover(askAgain(), undefined, server);
-  if (supported.length === 0 || supported.some((version) => upstreamRevisions.includes(version)))
+  if (supported.length === 0 || supported.some((version) => sessionRevisions.includes(version)))
     return { kind: 'other', evidence: 'certain' };
   const list = supported.slice(0, 10).join(', ').slice(0, 200);
   const text = `Server "${server}" speaks MCP ${list}, which this hub does not know (${statelessRevision} and earlier).`;

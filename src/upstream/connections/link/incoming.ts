@@ -1,12 +1,12 @@
 import type { ItemKind } from '../../../core/catalogue.ts';
 import type { LargeAnswer } from '../../../core/protocol/large-answer.ts';
 import { isObject, type RpcMessage, rpcErrors } from '../../../core/protocol/rpc.ts';
+import { metaKeys } from '../../../core/protocol/stateless.ts';
+import type { Exchange } from '../exchange.ts';
 import { upstreamLimits } from '../../limits.ts';
-import { upstreamRevisions } from '../revisions.ts';
-import type { ChangeStreams } from './change-streams.ts';
-import type { AbandonedRequests } from './abandoned-requests.ts';
+import { sessionRevisions } from '../../../core/protocol/revisions.ts';
+import type { AbandonedRequests, Pending, PendingTable } from './pending.ts';
 import type { LinkOptions } from './options.ts';
-import type { Pending, PendingTable } from './pending.ts';
 import type { ServerRequests } from './server-requests.ts';
 
 /** What of a link the messages of its server concern. */
@@ -176,5 +176,45 @@ const forSubscribers: ReadonlySet<string> = new Set([
 function speaksSessions(error: unknown): boolean {
   const data = isObject(error) && isObject(error['data']) ? error['data'] : {};
   const supported = Array.isArray(data['supported']) ? data['supported'] : undefined;
-  return supported === undefined || supported.some((version) => upstreamRevisions.includes(String(version)));
+  return supported === undefined || supported.some((version) => sessionRevisions.includes(String(version)));
+}
+
+/** Streams of changes that are open (2026-07-28, Subscriptions): requests that are meant to stay unanswered. */
+export class ChangeStreams {
+  readonly #open = new Map<number, Exchange>();
+
+  add(id: number, exchange: Exchange): void {
+    this.#open.set(id, exchange);
+  }
+
+  has(id: number): boolean {
+    return this.#open.has(id);
+  }
+
+  /** False: it is over already. */
+  remove(id: number): boolean {
+    return this.#open.delete(id);
+  }
+
+  /** The stream with this id, which is over with this. */
+  take(id: unknown): Exchange | undefined {
+    const stream = this.#open.get(Number(id));
+    this.#open.delete(Number(id));
+    return stream;
+  }
+
+  /** The stream that a notification came on, or says it came on. */
+  of(message: RpcMessage, relatedTo: number | undefined): Exchange | undefined {
+    return this.#open.get(relatedTo ?? subscriptionId(message));
+  }
+
+  /** Forgets all streams. Their exchanges are not called any more. */
+  clear(): void {
+    this.#open.clear();
+  }
+}
+
+function subscriptionId({ params }: RpcMessage): number {
+  const meta = isObject(params) && isObject(params['_meta']) ? params['_meta'] : {};
+  return Number(meta[metaKeys.subscriptionId]);
 }

@@ -5,11 +5,9 @@ import type { Channel } from '../../channels/channel.ts';
 import { SignInRequired } from '../../channels/credential.ts';
 import { HttpAnswer } from '../../channels/http-errors.ts';
 import { upstreamLimits } from '../../limits.ts';
-import { ChangeStreams } from './change-streams.ts';
-import { AbandonedRequests } from './abandoned-requests.ts';
-import { Incoming } from './incoming.ts';
+import { ChangeStreams, Incoming } from './incoming.ts';
+import { AbandonedRequests, type Pending, PendingTable } from './pending.ts';
 import type { LinkOptions } from './options.ts';
-import { type Pending, PendingTable } from './pending.ts';
 import { RequestWriter, type ToSend, type Written } from './request-writer.ts';
 import { ServerRequests } from './server-requests.ts';
 

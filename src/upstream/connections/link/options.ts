@@ -4,9 +4,8 @@ import type { Logger } from '../../../core/logger.ts';
 import type { RpcMessage } from '../../../core/protocol/rpc.ts';
 import type { ServerSettings } from '../../../core/settings/types.ts';
 import type { Channel, ChannelEvents, StartProgress } from '../../channels/channel.ts';
-import type { ServerRequestHistory } from './server-request-history.ts';
-import type { Envelope } from './envelope.ts';
-import type { Home } from './server-requests.ts';
+import type { Home, ServerRequestHistory } from './server-requests.ts';
+import type { Envelope } from './request-writer.ts';
 
 /**
  * A notification of a server that belongs to none of the requests it is working on: who may hear it is for the receiver

@@ -1,6 +1,13 @@
-import { type RequestFacts, statelessRevision } from '../../../core/protocol/stateless.ts';
+import { type Edits, editObject, memberText, skipSpace } from '../../../core/json/text.ts';
+import { isObject } from '../../../core/protocol/rpc.ts';
+import {
+  headerValue,
+  metaKeys,
+  namedBy,
+  type RequestFacts,
+  statelessRevision,
+} from '../../../core/protocol/stateless.ts';
 import { oneLine } from '../../channels/messages.ts';
-import type { Envelope } from './envelope.ts';
 import type { Pending } from './pending.ts';
 
 /** A request before it is written: `params` is JSON text. */
@@ -41,4 +48,71 @@ export class RequestWriter {
 function requestText(id: number, method: string, params: string | undefined): string {
   const tail = params === undefined ? '' : `,"params":${oneLine(params)}`;
   return `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}${tail}}`;
+}
+
+/** What every request to a server without sessions carries (2026-07-28, `_meta`; Streamable HTTP, Request metadata). */
+export interface Envelope {
+  /**
+   * `params` with what the request says of itself in `_meta`. Whatever a client said there of itself is replaced;
+   * everything else stays as it is written.
+   */
+  params(params: string | undefined, facts: RequestFacts): string;
+  /** The headers that repeat parts of the request: names and values in turn. */
+  headers(method: string, params: string | undefined, facts: RequestFacts): string[];
+}
+
+/** `version`: the hub's. `paramHeaders` gives the headers in which arguments of a tool travel too. */
+export function createEnvelope(
+  version: string,
+  paramHeaders: (tool: string, args: unknown) => readonly string[],
+): Envelope {
+  const clientInfo = JSON.stringify({ name: 'toolhub', title: 'Tool Hub', version });
+  const fixed = `${JSON.stringify(metaKeys.protocolVersion)}:"${statelessRevision}",${JSON.stringify(metaKeys.clientInfo)}:${clientInfo}`;
+
+  function fresh({ capabilities = '{}', logLevel }: RequestFacts): string {
+    const level = logLevel === undefined ? '' : `,${JSON.stringify(metaKeys.logLevel)}:${JSON.stringify(logLevel)}`;
+    return `{${fixed},${JSON.stringify(metaKeys.clientCapabilities)}:${capabilities}${level}}`;
+  }
+
+  function edits({ capabilities = '{}', logLevel }: RequestFacts): Edits {
+    return {
+      [metaKeys.protocolVersion]: JSON.stringify(statelessRevision),
+      [metaKeys.clientInfo]: clientInfo,
+      [metaKeys.clientCapabilities]: capabilities,
+      [metaKeys.logLevel]: logLevel === undefined ? null : JSON.stringify(logLevel),
+    };
+  }
+
+  return {
+    params(params, facts) {
+      if (params === undefined) return `{"_meta":${fresh(facts)}}`;
+      // Most requests have no `_meta`, and to look for the word (which could be spelled with \u) costs next to nothing.
+      if (!params.includes('_meta') && !params.includes('\\u')) return inFront(params, `"_meta":${fresh(facts)}`);
+      const meta = memberText(params, '_meta');
+      const isMeta = meta !== undefined && isObject(JSON.parse(meta));
+      return editObject(params, { _meta: isMeta ? editObject(meta, edits(facts)) : fresh(facts) });
+    },
+    headers(method, params, facts) {
+      const headers = ['mcp-method', headerValue(method)];
+      const member = namedBy.get(method);
+      if (member === undefined) return headers;
+      const name = facts.name ?? nameIn(params, member);
+      headers.push('mcp-name', headerValue(name));
+      if (method === 'tools/call') headers.push(...paramHeaders(name, facts.args));
+      return headers;
+    },
+  };
+}
+
+/** An object with one more member, the first. What is no object stays as it is: the server may say so. */
+function inFront(object: string, member: string): string {
+  const open = skipSpace(object, 0) + 1;
+  if (object[open - 1] !== '{') return object;
+  const isEmpty = object[skipSpace(object, open)] === '}';
+  return `{${member}${isEmpty ? '' : ','}${object.slice(open)}`;
+}
+
+function nameIn(params: string | undefined, member: string): string {
+  const name: unknown = JSON.parse(memberText(params ?? '{}', member) ?? '""');
+  return typeof name === 'string' ? name : '';
 }

@@ -4,10 +4,8 @@ import type { ServerRequest } from '../../../core/protocol/server-requests.ts';
 import type { RpcMessage } from '../../../core/protocol/rpc.ts';
 import type { Exchange } from '../exchange.ts';
 import { upstreamLimits } from '../../limits.ts';
-import { ServerRequestHistory } from './server-request-history.ts';
-import { AbandonedRequests } from './abandoned-requests.ts';
-import { PendingTable } from './pending.ts';
-import { type Home, ServerRequests } from './server-requests.ts';
+import { type Home, ServerRequestHistory, ServerRequests } from './server-requests.ts';
+import { AbandonedRequests, PendingTable } from './pending.ts';
 
 const timeouts = { timeoutMs: 60_000, resetOnProgress: false, maxTotalMs: undefined };
 

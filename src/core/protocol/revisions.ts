@@ -1,6 +1,7 @@
-export { metaKeys, statelessRevision } from '../core/protocol/stateless.ts';
-
-/** The session-era revisions clients may speak, newest first. */
+/**
+ * The revisions of the session era, newest first: clients may speak all of them, and the first is what a server is
+ * offered in `initialize`.
+ */
 export const sessionRevisions: readonly string[] = [
   '2025-11-25',
   '2025-06-18',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { metaKeys } from '../../../core/protocol/stateless.ts';
-import { createEnvelope } from './envelope.ts';
+import { createEnvelope } from './request-writer.ts';
 
 const envelope = createEnvelope('1.2.3', (tool, args) => ['mcp-param-x', `${tool} ${JSON.stringify(args)}`]);
 const own = {
