@@ -7,11 +7,11 @@ import type { Announcer } from './announcer.ts';
 import { batchReplies } from './batch.ts';
 import { dispatch, type DispatchOptions, initializeResult } from './dispatch.ts';
 import type { EventLogs } from './event-log.ts';
-import { type Received, readMessages } from './incoming.ts';
+import { readMessages } from './incoming.ts';
 import { listen } from './listen.ts';
 import { checkStateless, isStateless, mismatch, wrongParamHeader } from './stateless.ts';
-import { PostReply, type Reply } from './reply.ts';
-import { envelope } from './request.ts';
+import { PostReply } from './reply.ts';
+import { type Answering, type ClientMessage, clientRequest } from './request.ts';
 import { negotiated, primes, sessionRevisions } from '../core/protocol/revisions.ts';
 import { statelessRevision } from '../core/protocol/stateless.ts';
 import type { LiveSession, SessionFacts, Sessions } from './sessions.ts';
@@ -51,7 +51,11 @@ export function serveMcp(context: RequestContext, options: EndpointOptions): voi
   }
 }
 
-function post(context: RequestContext, received: Received | Received[] | undefined, options: EndpointOptions): void {
+function post(
+  context: RequestContext,
+  received: ClientMessage | ClientMessage[] | undefined,
+  options: EndpointOptions,
+): void {
   if (!received) return;
   const single = Array.isArray(received) ? undefined : received;
   if (single && isStateless(single.message, context.req.headers)) return postStateless(context, single, options);
@@ -61,7 +65,7 @@ function post(context: RequestContext, received: Received | Received[] | undefin
   let facts: SessionFacts | undefined;
   if (sessionId !== undefined) {
     facts = options.sessions.find(String(sessionId), context.principal, context.scope);
-    if (!facts) return sessionGone(context, single?.text);
+    if (!facts) return sessionGone(context, single?.id);
   }
   const version = context.req.headers['mcp-protocol-version'];
   if (version !== undefined && !sessionRevisions.includes(String(version))) {
@@ -75,19 +79,19 @@ function post(context: RequestContext, received: Received | Received[] | undefin
   session?.settle({});
 }
 
-function begin(context: RequestContext, { message, text }: Received, options: EndpointOptions): void {
+function begin(context: RequestContext, { message, id = 'null' }: ClientMessage, options: EndpointOptions): void {
   const { protocolVersion, capabilities } = isObject(message.params) ? message.params : {};
   const revision = negotiated(protocolVersion);
   const token = options.sessions.begin(context.principal, context.scope, revision, capabilitiesOf(capabilities));
   const view = options.views.get(context.principal, context.scope);
   const reply = new PostReply(context.res, false, { ...context.headers, 'mcp-session-id': token });
-  reply.answer(resultText(envelope(text).id ?? 'null', initializeResult(view, revision, options)));
+  reply.answer(resultText(id, initializeResult(view, revision, options)));
 }
 
 /** Only 2025-03-26 has batches; every later revision took them out. */
 function postBatch(
   context: RequestContext,
-  batch: Received[],
+  batch: ClientMessage[],
   facts: SessionFacts | undefined,
   options: EndpointOptions,
 ): void {
@@ -100,7 +104,7 @@ function postBatch(
   const others = batch.filter((received) => !isRequest(received));
   if (requests.length === 0) return accept(context, others, facts, options);
   notice(others, facts, options);
-  const ids = requests.map(({ text }) => envelope(text).id ?? 'null');
+  const ids = requests.map(({ id = 'null' }) => id);
   const replies = batchReplies(postReply(context, options), ids);
   const session = facts && options.sessions.live(facts);
   for (const [i, reply] of replies.entries()) {
@@ -110,16 +114,16 @@ function postBatch(
   session?.settle({});
 }
 
-function postStateless(context: RequestContext, received: Received, options: EndpointOptions): void {
-  const { message, text } = received;
+function postStateless(context: RequestContext, received: ClientMessage, options: EndpointOptions): void {
+  const { message, id = 'null' } = received;
   const refusal = checkStateless(message, context.req.headers) ?? checkParams(context, message, options);
   if (refusal) {
-    const body = errorResponseTextFor(text, refusal);
+    const body = `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(refusal)}}`;
     return new PostReply(context.res, false, context.headers).answer(body, 400);
   }
   const marked = { ...context, headers: { ...context.headers, 'mcp-protocol-version': statelessRevision } };
   if (!isRequest(received)) return accept(marked, [received], undefined, options);
-  if (message.method === 'subscriptions/listen') return listen(marked, message, envelope(text).id ?? 'null', options);
+  if (message.method === 'subscriptions/listen') return listen(marked, message, id, options);
   answer(marked, received, { stateless: true, session: undefined, reply: postReply(marked, options) }, options);
 }
 
@@ -129,18 +133,14 @@ function checkParams({ req, principal, scope }: RequestContext, message: RpcMess
   return header === undefined ? undefined : mismatch(`${header} must repeat its argument.`);
 }
 
-function errorResponseTextFor(text: string, refusal: { code: number; message: string; data?: unknown }): string {
-  return `{"jsonrpc":"2.0","id":${envelope(text).id ?? 'null'},"error":${JSON.stringify(refusal)}}`;
-}
-
-function isRequest({ message }: Received): boolean {
+function isRequest({ message }: ClientMessage): boolean {
   return message.id !== undefined && message.method !== undefined;
 }
 
 /** Notifications and responses of the client: nothing is answered but that they were received. */
 function accept(
   context: RequestContext,
-  received: Received[],
+  received: ClientMessage[],
   facts: SessionFacts | undefined,
   options: EndpointOptions,
 ): void {
@@ -149,7 +149,7 @@ function accept(
   context.res.end();
 }
 
-function notice(received: Received[], facts: SessionFacts | undefined, options: EndpointOptions): void {
+function notice(received: ClientMessage[], facts: SessionFacts | undefined, options: EndpointOptions): void {
   if (!facts) return;
   for (const { message, text } of received) {
     if (message.method === 'notifications/cancelled') cancelInFlight(options.sessions.live(facts), message);
@@ -172,23 +172,16 @@ export function cancelInFlight(session: LiveSession, message: RpcMessage): void 
   session.settle({});
 }
 
-interface Asked {
-  readonly stateless: boolean;
-  readonly session: LiveSession | undefined;
-  readonly reply: Reply;
-}
-
-function answer(context: RequestContext, { message, text }: Received, asked: Asked, options: EndpointOptions): void {
-  const { principal, scope, address, senderNow } = context;
-  const { id = 'null', params } = envelope(text);
-  const view = options.views.get(principal, scope);
+function answer(
+  context: RequestContext,
+  received: ClientMessage,
+  how: Pick<Answering, 'stateless' | 'session' | 'reply'>,
+  options: EndpointOptions,
+): void {
+  const { stateless, session, reply } = how;
+  const view = options.views.get(context.principal, context.scope);
   const pageSize = pageSizeOf(context.query) ?? options.pageSize();
-  const method = String(message.method);
-  const { stateless, session, reply } = asked;
-  dispatch(
-    { method, message, id, params, stateless, session, reply, principal, scope, view, address, pageSize, senderNow },
-    options,
-  );
+  dispatch(clientRequest(received, context, { stateless, session, view, pageSize, reply }), options);
 }
 
 /**
@@ -239,8 +232,7 @@ function end(context: RequestContext, options: EndpointOptions): void {
   context.res.end();
 }
 
-function sessionGone(context: RequestContext, text?: string): void {
-  const id = text === undefined ? undefined : envelope(text).id;
+function sessionGone(context: RequestContext, id?: string): void {
   const { status, rpc } = errorTable.session_gone;
   refuse(context, status, rpc, 'Session not found: it ended, expired or is not yours. Initialize again.', { id });
 }

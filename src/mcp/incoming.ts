@@ -8,23 +8,18 @@ import { elements } from '../core/json/text.ts';
 import { type HttpRequest, packedBody, PlainRequest } from '../wire/http.ts';
 import { isObject, isRpcId, type RpcMessage, rpcErrors } from '../core/protocol/rpc.ts';
 import { mcpLimits } from './limits.ts';
+import { type ClientMessage, clientMessage } from './request.ts';
 import { type BodyLimit, refuse, type RequestContext } from './request-context.ts';
 
-/** A message with its exact text. */
-export interface Received {
-  readonly message: RpcMessage;
-  readonly text: string;
-}
-
 /** Reads a POST that holds one message; undefined when it was refused and answered. */
-export async function readMessage(context: RequestContext): Promise<Received | undefined> {
+export async function readMessage(context: RequestContext): Promise<ClientMessage | undefined> {
   const received = await readMessages(context);
   if (!Array.isArray(received)) return received;
   refuse(context, 400, rpcErrors.invalidRequest, 'Invalid request: no batches here; send one message per request.');
   return undefined;
 }
 
-type Read = Received | Received[] | undefined;
+type Read = ClientMessage | ClientMessage[] | undefined;
 
 /**
  * Reads a POST that holds one message or a batch, at once where it is there; undefined when it was refused and
@@ -87,13 +82,13 @@ function waitFor({ retryAfterMs }: HubError): { headers?: Record<string, string>
 class InvalidRequest extends Error {}
 
 /** Throws SyntaxError for what is not JSON, InvalidRequest for JSON that is no message, or nested too deep. */
-function messagesOf(body: string): Received | Received[] {
+function messagesOf(body: string): ClientMessage | ClientMessage[] {
   const text = body.replace(/^\uFEFF/, '');
   if (isNestedDeeperThan(text, coreLimits.nesting)) {
     throw new InvalidRequest(`Invalid request: the message is nested more than ${coreLimits.nesting} levels deep.`);
   }
   const parsed: unknown = JSON.parse(text);
-  if (isMessage(parsed)) return { message: parsed, text };
+  if (isMessage(parsed)) return clientMessage(parsed, text);
   if (
     Array.isArray(parsed) &&
     parsed.length > 0 &&
@@ -101,7 +96,7 @@ function messagesOf(body: string): Received | Received[] {
     parsed.every(isMessage)
   ) {
     const texts = elements(text);
-    return parsed.map((message, i) => ({ message, text: texts[i] ?? '' }));
+    return parsed.map((message, i) => clientMessage(message, texts[i] ?? ''));
   }
   throw new InvalidRequest('Invalid request: not a JSON-RPC 2.0 message.');
 }

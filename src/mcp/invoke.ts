@@ -2,7 +2,7 @@ import { memberText } from '../core/json/text.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import { dispatch, type DispatchOptions } from './dispatch.ts';
 import type { Reply } from './reply.ts';
-import type { ClientRequest } from './request.ts';
+import { type ClientRequest, clientRequest } from './request.ts';
 
 /** A request that does not come from an MCP client: from the REST API, from smart routing. */
 export interface Invocation extends Pick<
@@ -44,8 +44,9 @@ export function invoke(invocation: Invocation, options: DispatchOptions): Promis
     };
     signal?.addEventListener('abort', () => reply.gone?.(), { once: true });
     const message = { jsonrpc: '2.0', id: 0, method, params: JSON.parse(params) as unknown };
-    const request = { ...invocation, message, id: '0', stateless: false, pageSize: 0, session: undefined, reply };
-    dispatch(request, options);
+    const { view, sessionId } = invocation;
+    const how = { stateless: false, session: undefined, sessionId, view, pageSize: 0, reply };
+    dispatch(clientRequest({ message, id: '0', params }, invocation, how), options);
     if (signal?.aborted) reply.gone?.();
   });
 }

@@ -3,7 +3,7 @@ import { type ClientCapabilities, capabilitiesOf, noCapabilities } from '../core
 import type { HubError } from '../core/errors.ts';
 import { LargeText } from '../core/json/large-text.ts';
 import { type Principal, principalId } from '../core/access/principal.ts';
-import { isObject, resultText, type RpcMessage, rpcErrors } from '../core/protocol/rpc.ts';
+import { isObject, resultText, rpcErrors } from '../core/protocol/rpc.ts';
 import type { Scope } from '../core/access/scope.ts';
 import { dispatch, initializeResult } from './dispatch.ts';
 import { changedText } from './announcer.ts';
@@ -11,7 +11,7 @@ import { cancelInFlight, type EndpointOptions, heard } from './endpoint.ts';
 import { InFlight, type LiveSession } from './sessions.ts';
 import { readMessage } from './incoming.ts';
 import type { Reply } from './reply.ts';
-import { envelope } from './request.ts';
+import { type ClientMessage, clientRequest } from './request.ts';
 import { negotiated } from '../core/protocol/revisions.ts';
 import type { Stream } from './stream.ts';
 import { refuse, refuseStream, type RequestContext } from './request-context.ts';
@@ -102,42 +102,25 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
     if (why) return refuse(context, why.status, why.rpcCode, why.message);
     context.res.writeHead(202, { ...context.headers, 'content-type': 'text/plain', 'content-length': 8 });
     context.res.end('Accepted');
-    receive(connection, read.message, read.text);
+    receive(connection, read);
   }
 
-  function receive(connection: Connection, message: RpcMessage, text: string): void {
-    const { principal, scope, address, senderNow, session, stream } = connection;
+  function receive(connection: Connection, received: ClientMessage): void {
+    const { message, text, id = 'null' } = received;
+    const { principal, scope, session, stream } = connection;
     if (message.method === 'notifications/cancelled') return cancelInFlight(session, message);
     if (message.id === undefined || message.method === undefined)
       return heard(session.facts.sid, message, text, options);
     if (typeof message.method !== 'string') return;
-    const { id = 'null', params } = envelope(text);
     const view = options.views.get(principal, scope);
     if (message.method === 'initialize') {
       const { protocolVersion: requested, capabilities } = isObject(message.params) ? message.params : {};
       session.introduced(capabilitiesOf(capabilities));
       return stream.send(resultText(id, initializeResult(view, negotiated(requested), options)));
     }
-    const reply = streamReply(stream);
     const pageSize = options.pageSize();
-    dispatch(
-      {
-        method: message.method,
-        message,
-        id,
-        params,
-        stateless: false,
-        session,
-        principal,
-        scope,
-        address,
-        view,
-        pageSize,
-        reply,
-        senderNow,
-      },
-      options,
-    );
+    const how = { stateless: false, session, view, pageSize, reply: streamReply(stream) };
+    dispatch(clientRequest(received, connection, how), options);
   }
 
   return { open, message };

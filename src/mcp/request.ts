@@ -7,6 +7,28 @@ import type { View, Views } from '../core/access/view.ts';
 import type { Reply } from './reply.ts';
 import type { LiveSession } from './sessions.ts';
 
+/** One message of a client, as it was read: parsed, and the texts of its parts exactly as the client wrote them. */
+export interface ClientMessage {
+  readonly message: RpcMessage;
+  /** All of it. */
+  readonly text: string;
+  /** JSON text; undefined when there is none. */
+  readonly id: string | undefined;
+  /** JSON text; undefined when there are none. */
+  readonly params: string | undefined;
+}
+
+/** `message` is what `text` says. */
+export function clientMessage(message: RpcMessage, text: string): ClientMessage {
+  let id: string | undefined;
+  let params: string | undefined;
+  for (const member of members(text)) {
+    if (member.key === 'id') id = text.slice(member.start, member.end);
+    else if (member.key === 'params') params = text.slice(member.start, member.end);
+  }
+  return { message, text, id, params };
+}
+
 /** One request of a client, with the snapshot it is answered from. */
 export interface ClientRequest {
   readonly method: string;
@@ -36,6 +58,37 @@ export interface ClientRequest {
   readonly senderNow?: (() => Principal | Promise<Principal>) | undefined;
 }
 
+/** Who sent a message and where to; a `RequestContext` says it. */
+export type Sender = Pick<ClientRequest, 'principal' | 'scope' | 'address' | 'senderNow'>;
+
+/** How a request is to be answered. */
+export type Answering = Pick<ClientRequest, 'stateless' | 'session' | 'sessionId' | 'view' | 'pageSize' | 'reply'>;
+
+/** The request that a message is. */
+export function clientRequest(
+  { message, id = 'null', params }: Omit<ClientMessage, 'text'>,
+  { principal, scope, address, senderNow }: Sender,
+  { stateless, session, sessionId, view, pageSize, reply }: Answering,
+): ClientRequest {
+  // Written out: V8 lets what such an object holds outlive the young generation when it is spread and then added to.
+  return {
+    method: String(message.method),
+    message,
+    id,
+    params,
+    stateless,
+    principal,
+    scope,
+    view,
+    address,
+    pageSize,
+    session,
+    sessionId,
+    reply,
+    senderNow,
+  };
+}
+
 /** What the sender of a request that has waited sees now. Throws what `senderNow` throws, or rejects with it. */
 export function viewNow(
   { senderNow, principal, scope }: Pick<ClientRequest, 'senderNow' | 'principal' | 'scope'>,
@@ -61,15 +114,4 @@ export function mcpSession(sid: string): string {
 /** The session that `mcpSession` named. */
 export function sessionOf(owner: string): string | undefined {
   return owner.startsWith('mcp ') ? owner.slice('mcp '.length) : undefined;
-}
-
-/** The id and params of a message, as text. */
-export function envelope(text: string): { id: string | undefined; params: string | undefined } {
-  let id: string | undefined;
-  let params: string | undefined;
-  for (const member of members(text)) {
-    if (member.key === 'id') id = text.slice(member.start, member.end);
-    else if (member.key === 'params') params = text.slice(member.start, member.end);
-  }
-  return { id, params };
 }

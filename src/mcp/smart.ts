@@ -7,7 +7,7 @@ import type { SmartView, Target, View, Views } from '../core/access/view.ts';
 import { logLimits } from '../logs/limits.ts';
 import type { ToolSearch } from '../smart/tool-search.ts';
 import { refusedCall, type RefusedCall } from './refused-call.ts';
-import { type ClientRequest, viewNow } from './request.ts';
+import { type ClientRequest, clientRequest, viewNow } from './request.ts';
 import { searchable } from './searchable.ts';
 
 /** What smart routing needs of the rest of the hub. */
@@ -192,7 +192,12 @@ function callRequest(request: ClientRequest, given: Record<string, unknown>): Cl
     name,
     arguments: given['arguments'] ?? {},
   };
-  return { ...request, params: editObject(request.params ?? '{}', edits), message: { ...request.message, params } };
+  const message = { ...request.message, params };
+  return clientRequest(
+    { message, id: request.id, params: editObject(request.params ?? '{}', edits) },
+    request,
+    request,
+  );
 }
 
 function unknownTool(name: unknown): Answer {
