@@ -17,8 +17,8 @@ import { mcpLimits } from '../mcp/limits.ts';
 import { requestBetweenCalls, createServerRequests } from '../mcp/server-requests/server-requests.ts';
 import { createEventLogs } from '../mcp/event-log.ts';
 import { createHints } from '../mcp/hints.ts';
-import { createLogLevels, isAtLeast, type LogLevels, wantedLevel } from '../mcp/log-levels.ts';
-import { type ClientRequest, mcpSession, sessionOf } from '../mcp/request.ts';
+import { createLogLevels, isAtLeast } from '../mcp/log-levels.ts';
+import { mcpSession, sessionOf } from '../mcp/request.ts';
 import { createSessions, type Sessions } from '../mcp/sessions.ts';
 import { createStreams, type Streams } from '../mcp/stream.ts';
 import { createSubscriptions } from '../mcp/subscriptions.ts';
@@ -119,6 +119,7 @@ export function openClients(options: OpenClients, closers: Closers) {
   sweepNowAndThen(withdrawn, closers);
 
   const forRequests = {
+    connections: dedicated,
     views,
     serverRequests,
     subscriptions,
@@ -139,7 +140,6 @@ export function openClients(options: OpenClients, closers: Closers) {
     abilitiesOf: ({ session }: ConnectionOwner) => sessions.byId(sessionOf(session) ?? '')?.facts.abilities,
     said,
     forRequests,
-    needed: needing(dedicated, logLevels),
     /** A session's or user's own connection changed. */
     ownConnection: ({ session }: ConnectionOwner, connection: Connection): void =>
       logLevels.connected(sessionOf(session), connection),
@@ -153,18 +153,6 @@ export function openClients(options: OpenClients, closers: Closers) {
       logLevels.reconcile();
       announcer.announce();
     },
-  };
-}
-
-/**
- * For requests that are on their way through a connection. What sessions want is known already where they all share
- * one, and where they have their own.
- */
-function needing(dedicated: DedicatedConnections, logLevels: LogLevels) {
-  return (connection: Connection, request: ClientRequest): void => {
-    const level = wantedLevel(request);
-    if (level === undefined) return;
-    if (request.stateless || dedicated.ownerOf(connection)?.session === '') void logLevels.need(connection, level);
   };
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { logLines } from '../../test/kit/channel-log.ts';
-import { clientParts } from '../../test/kit/client-parts.ts';
+import { clientParts, connectionsBy } from '../../test/kit/client-parts.ts';
 import { anonymous } from '../core/access/principal.ts';
 import type { SmartView, View } from '../core/access/view.ts';
 import { createSealer } from '../core/seal.ts';
@@ -29,10 +29,7 @@ test.each([
   const record = (): void => void events.push('recorded');
   const view = { kind: 'all', servers: [], tool: () => undefined, smart: smartView } as unknown as View;
   const options: DispatchOptions = {
-    connection: () => undefined,
-    finished: () => undefined,
-    refused: record,
-    afterKeeping,
+    connections: connectionsBy(undefined),
     smart: {
       search: async () => ({
         results: [],
@@ -45,12 +42,10 @@ test.each([
       key: ({ server, key }) => `${server} ${key}`,
       available: () => true,
       problems: () => [],
-      used: record,
-      refused: record,
-      afterKeeping,
     },
     serverRequests: createServerRequests(createSealer(randomBytes(32), 'test')),
     ...clientParts({ get: () => view }),
+    records: { finished: () => undefined, refused: record, used: record, afterKeeping },
     version: '1',
     log: logLines(),
   };

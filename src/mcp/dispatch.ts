@@ -2,15 +2,15 @@ import { errorText, HubError } from '../core/errors.ts';
 import type { ServerAbout } from '../core/catalogue.ts';
 import { errorResponseText, resultText, rpcErrors } from '../core/protocol/rpc.ts';
 import type { View } from '../core/access/view.ts';
-import { addressedMethods } from './address.ts';
+import { addressedMethods } from './relay/address.ts';
 import { capabilitiesText } from './capabilities.ts';
 import type { Hints } from './hints.ts';
 import { answerList, listOf } from './lists.ts';
 import { levelAsked, type LogLevels } from './log-levels.ts';
-import { relay, relayBy } from './relay.ts';
-import type { RelayOptions } from './relay-options.ts';
+import { relay, relayBy } from './relay/relay.ts';
+import type { RelayOptions } from './relay/options.ts';
 import { refusalText } from './failure.ts';
-import { refusedCall, type RefusedCall } from './refused-call.ts';
+import { refusedCall } from './records.ts';
 import type { ClientRequest } from './request.ts';
 import { sessionRevisions } from '../core/protocol/revisions.ts';
 import { metaKeys, statelessRevision } from '../core/protocol/stateless.ts';
@@ -20,8 +20,6 @@ import type { Subscriptions } from './subscriptions.ts';
 import { taskMethods, type Tasks } from './tasks.ts';
 
 export interface DispatchOptions extends RelayOptions {
-  /** Takes note of a tool call that was refused before a server saw it. */
-  readonly refused?: (call: RefusedCall) => void;
   readonly version: string;
   /** Undefined where the hub has no search: smart endpoints then have no tools that can be called. */
   readonly smart?: SmartOptions;
@@ -43,7 +41,7 @@ export function dispatch(request: ClientRequest, options: DispatchOptions): void
   }
 }
 
-function refuse(request: ClientRequest, error: unknown, { log, refused, afterKeeping }: DispatchOptions): void {
+function refuse(request: ClientRequest, error: unknown, { log, records }: DispatchOptions): void {
   const { method, reply } = request;
   const answer = (): void => {
     if (reply.refused) reply.refused(error);
@@ -51,8 +49,8 @@ function refuse(request: ClientRequest, error: unknown, { log, refused, afterKee
   };
   if (!(error instanceof HubError)) log.error('request failed', { method, error: errorText(error) });
   else if (method === 'tools/call') {
-    refused?.(refusedCall(request, error.message));
-    if (afterKeeping) return afterKeeping(answer);
+    records.refused(refusedCall(request, error.message));
+    return records.afterKeeping(answer);
   }
   answer();
 }
@@ -61,7 +59,7 @@ function handle(request: ClientRequest, options: DispatchOptions): void {
   const list = listOf.get(request.method);
   if (list) return answerList(request, list.kind, list.member, options.hints);
   if (request.view.smart && options.smart && request.method === 'tools/call') {
-    const call = smartCall(request, request.view.smart, options.smart, options.views);
+    const call = smartCall(request, request.view.smart, options.smart, options);
     if (call instanceof Promise) return void call.catch((error: unknown) => refuse(request, error, options));
     return call && relay(call, options);
   }

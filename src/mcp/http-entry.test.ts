@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { logLines } from '../../test/kit/channel-log.ts';
 import { raw, stream } from '../../test/kit/raw.ts';
-import { clientParts } from '../../test/kit/client-parts.ts';
+import { clientParts, connectionsBy } from '../../test/kit/client-parts.ts';
 import { until } from '../../test/kit/until.ts';
 import { emptyCatalogue } from '../core/catalogue.ts';
 import { anonymous } from '../core/access/principal.ts';
@@ -52,7 +52,7 @@ async function httpEntry(options: Partial<HttpEntryOptions> = {}) {
       eventLogs: createEventLogs(),
       ...clientParts(views),
       pageSize: () => 0,
-      connection: () => undefined,
+      connections: connectionsBy(undefined),
       serverRequests: createServerRequests(createSealer(randomBytes(32), 'test')),
       address: () => undefined,
       taken: new Set(),
@@ -60,7 +60,6 @@ async function httpEntry(options: Partial<HttpEntryOptions> = {}) {
       badCredential: () => undefined,
       bodies: createByteBudget(() => 1_000_000),
       metadataUrl: () => '',
-      finished: () => undefined,
       version: '1',
       log,
       ...options,

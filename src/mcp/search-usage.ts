@@ -4,7 +4,12 @@ import type { Target } from '../core/access/view.ts';
 import { logLimits } from '../logs/limits.ts';
 import { mcpLimits } from './limits.ts';
 import { type ClientRequest, stateOwner } from './request.ts';
-import type { FoundTool } from './smart.ts';
+
+/** What a search found. */
+export interface FoundTool {
+  readonly target: Target;
+  readonly score: number;
+}
 
 /** The search that led to a tool, and where the tool stood among its results, from 1. */
 export interface SearchLink {

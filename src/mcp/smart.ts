@@ -6,7 +6,8 @@ import { searchGuideline, shownScore } from '../core/smart-tools.ts';
 import type { SmartView, Target, View, Views } from '../core/access/view.ts';
 import { logLimits } from '../logs/limits.ts';
 import type { ToolSearch } from '../smart/tool-search.ts';
-import { refusedCall, type RefusedCall } from './refused-call.ts';
+import { type CallRecords, refusedCall, type SmartUse } from './records.ts';
+import type { FoundTool } from './search-usage.ts';
 import { type ClientRequest, clientRequest, viewNow } from './request.ts';
 import { searchable } from './searchable.ts';
 
@@ -19,30 +20,6 @@ export interface SmartOptions {
   readonly available: (server: string) => boolean;
   /** Arguments against the tool's schema: the problems with their paths. */
   readonly problems: (toolText: string, argumentsValue: unknown) => readonly { path: string; message: string }[];
-  /** Told of each search and description that was answered, for the activity log. Must be quick. */
-  readonly used?: (use: SmartUse) => void;
-  /** Told of each `call_tool` that was not passed on. Must be quick. */
-  readonly refused?: (call: RefusedCall) => void;
-  /** See `RelayOptions`. */
-  readonly afterKeeping?: (done: () => void) => void;
-}
-
-/** A search or a description that was answered. */
-export interface SmartUse {
-  readonly request: ClientRequest;
-  /** Of a search: its query, and what it found, best first. */
-  readonly search?: { readonly query: string; readonly results: readonly FoundTool[] };
-  /** Of a description: the tool. */
-  readonly described?: Target;
-  readonly ms: number;
-  readonly resultBytes: number;
-  /** The result as JSON text. */
-  readonly answer: string;
-}
-
-export interface FoundTool {
-  readonly target: Target;
-  readonly score: number;
 }
 
 /**
@@ -54,7 +31,7 @@ export function smartCall(
   request: ClientRequest,
   view: SmartView,
   options: SmartOptions,
-  views: Views,
+  { views, records }: { readonly views: Views; readonly records: CallRecords },
 ): ClientRequest | Promise<void> | undefined {
   const params = isObject(request.message.params) ? request.message.params : {};
   const given = isObject(params['arguments']) ? params['arguments'] : {};
@@ -62,10 +39,8 @@ export function smartCall(
   const respond = (found: Answer): void => {
     const text = resultOf(request, found);
     const ms = performance.now() - startedAt;
-    if (found.use) options.used?.({ ...found.use, request, ms, resultBytes: Buffer.byteLength(text), answer: text });
-    const answer = (): void => request.reply.answer(resultText(request.id, text));
-    if (options.afterKeeping) options.afterKeeping(answer);
-    else answer();
+    if (found.use) records.used({ ...found.use, request, ms, resultBytes: Buffer.byteLength(text), answer: text });
+    records.afterKeeping(() => request.reply.answer(resultText(request.id, text)));
   };
   switch (params['name']) {
     case 'search_tools':
@@ -77,7 +52,7 @@ export function smartCall(
     case 'call_tool': {
       const refusal = refusalOf(given, view, options);
       if (!refusal) return callRequest(request, given);
-      options.refused?.(refusedCall(request, refusal.error ?? ''));
+      records.refused(refusedCall(request, refusal.error ?? ''));
       respond(refusal);
       return undefined;
     }

@@ -1,11 +1,13 @@
 import type { DispatchOptions } from '../../src/mcp/dispatch.ts';
+import type { CallRecords } from '../../src/mcp/records.ts';
+import type { RelayConnection, RelayConnections, ServerConnection } from '../../src/mcp/relay/options.ts';
 import { createLogLevels } from '../../src/mcp/log-levels.ts';
 import { createSubscriptions } from '../../src/mcp/subscriptions.ts';
 import { createTasks } from '../../src/mcp/tasks.ts';
 import type { Views } from '../../src/core/access/view.ts';
 import { logLines } from './channel-log.ts';
 
-type Parts = Pick<DispatchOptions, 'views' | 'subscriptions' | 'logLevels' | 'tasks' | 'about' | 'hints'>;
+type Parts = Pick<DispatchOptions, 'views' | 'subscriptions' | 'logLevels' | 'tasks' | 'about' | 'hints' | 'records'>;
 
 /**
  * What a request needs of the client side besides its server, for tests of a part of it: nothing is known of any
@@ -17,7 +19,25 @@ export function clientParts(views: Views): Parts {
     subscriptions: createSubscriptions({ views, connection: () => undefined, log: logLines() }),
     logLevels: createLogLevels({ views, shared: () => undefined, own: () => [], ofUser: () => [] }),
     tasks: createTasks({ views, life: () => undefined }),
+    records: noRecords,
     about: () => undefined,
     hints: { of: () => '"ttlMs":0,"cacheScope":"private"', ofHub: () => '"ttlMs":0,"cacheScope":"private"' },
+  };
+}
+
+/** Keeps nothing. */
+export const noRecords: CallRecords = {
+  finished: () => undefined,
+  refused: () => undefined,
+  used: () => undefined,
+  afterKeeping: (done) => done(),
+};
+
+/** The connections of a hub whose only server is reached by this one. */
+export function connectionsBy(connection: RelayConnection | undefined): RelayConnections {
+  return {
+    connection: () => connection as ServerConnection | undefined,
+    forAsking: (connection) => connection,
+    ownerOf: () => undefined,
   };
 }

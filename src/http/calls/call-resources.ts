@@ -34,6 +34,6 @@ export function callResources(options: CallResourcesOptions): Hono<ApiEnv>[] {
     promptsResourcesRoutes(calls),
     ...(dispatch.smart ? [smartSearchRoutes({ views, smart: dispatch.smart })] : []),
     documentsRoutes({ views, states, allowedOrigins, hubUrl, version: dispatch.version }),
-    executionRoutes({ calls, allowedOrigins, isOwn: options.guard.isOwn, record: dispatch }),
+    executionRoutes({ calls, allowedOrigins, isOwn: options.guard.isOwn, records: dispatch.records }),
   ];
 }

@@ -17,7 +17,7 @@ export interface ExecutionOptions {
   readonly calls: Calls;
   readonly allowedOrigins: readonly string[];
   readonly isOwn: Guard['isOwn'];
-  readonly record: Parameters<typeof recordRefusedCalls>[0];
+  readonly records: Parameters<typeof recordRefusedCalls>[0];
 }
 
 /**
@@ -25,7 +25,7 @@ export interface ExecutionOptions {
  * there (SPEC, Tool execution without authentication; CONTRACT §4, OpenAPI-style). The answer is the tool result
  * itself; failures are `{error, message}` (`api.ts`).
  */
-export function executionRoutes({ calls, allowedOrigins, isOwn, record }: ExecutionOptions): Hono<ApiEnv> {
+export function executionRoutes({ calls, allowedOrigins, isOwn, records }: ExecutionOptions): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
   const guard = openApiGuard(allowedOrigins);
 
@@ -53,7 +53,7 @@ export function executionRoutes({ calls, allowedOrigins, isOwn, record }: Execut
   });
 
   for (const path of ['/tools/:serverName/:toolName', '/:name/tools/:serverName/:toolName']) {
-    routes.on(['GET', 'POST'], path, recordRefusedCalls(record), ask, guard, execute);
+    routes.on(['GET', 'POST'], path, recordRefusedCalls(records), ask, guard, execute);
   }
 
   return routes;

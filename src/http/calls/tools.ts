@@ -23,13 +23,10 @@ export const callInput = z.object({
  * `POST /tools/call/:server` (SPEC, Tool call; CONTRACT §4): 200 also when the tool reports failure, which `isError`
  * says. Who takes `text/event-stream` hears of progress.
  */
-export function toolsRoutes(
-  calls: Calls,
-  { log, ...record }: Pick<DispatchOptions, 'refused' | 'afterKeeping' | 'log'>,
-): Hono<ApiEnv> {
+export function toolsRoutes(calls: Calls, { log, records }: Pick<DispatchOptions, 'records' | 'log'>): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
-  routes.post('/tools/call/:server', recordRefusedCalls(record), async (c) => {
+  routes.post('/tools/call/:server', recordRefusedCalls(records), async (c) => {
     const { caller } = c.var;
     if (caller.principal.kind === 'anonymous') throw new HubError('unauthenticated', 'Log in to call tools.');
     const body = await jsonBodyText(c.req.raw);

@@ -1,7 +1,7 @@
 import { createMiddleware } from 'hono/factory';
 import { scopeId } from '../../core/access/scope.ts';
 import { HubError } from '../../core/errors.ts';
-import type { DispatchOptions } from '../../mcp/dispatch.ts';
+import type { CallRecords } from '../../mcp/records.ts';
 import type { ApiEnv } from './caller.ts';
 
 /**
@@ -9,14 +9,14 @@ import type { ApiEnv } from './caller.ts';
  * It names what the caller has named, and is seen by the caller and by admins. Comes before everything that may refuse;
  * the route sets `asked` as soon as it knows, and `reached` when it goes on. The answer waits until the record is kept.
  */
-export function recordRefusedCalls({ refused, afterKeeping }: Pick<DispatchOptions, 'refused' | 'afterKeeping'>) {
+export function recordRefusedCalls({ refused, afterKeeping }: Pick<CallRecords, 'refused' | 'afterKeeping'>) {
   return createMiddleware<ApiEnv>(async (c, next) => {
     const startedAt = performance.now();
     await next();
     const { caller, asked, reached } = c.var;
     if (!(c.error instanceof HubError) || !asked || reached) return;
     const { principal, address } = caller;
-    refused?.({
+    refused({
       principal,
       address,
       scope: scopeId(asked.scope),
@@ -26,7 +26,7 @@ export function recordRefusedCalls({ refused, afterKeeping }: Pick<DispatchOptio
       error: withoutValues(c.error),
       traceparent: c.req.header('traceparent'),
     });
-    if (afterKeeping) await new Promise<void>(afterKeeping);
+    await new Promise<void>(afterKeeping);
   });
 }
 

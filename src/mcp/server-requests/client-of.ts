@@ -7,7 +7,6 @@ import {
 import { memberText } from '../../core/json/text.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import { metaKeys } from '../../core/protocol/stateless.ts';
-import type { Target } from '../../core/access/view.ts';
 import type { ClientRequest } from '../request.ts';
 
 /**
@@ -18,21 +17,6 @@ export function abilitiesFor({ session, stateless, message }: ClientRequest): Cl
   if (session) return session.facts.abilities;
   const meta = stateless && isObject(message.params) ? message.params['_meta'] : undefined;
   return isObject(meta) ? capabilitiesOf(meta[metaKeys.clientCapabilities]) : noCapabilities;
-}
-
-/**
- * The tool that a request calls, where its client may be asked something meanwhile, and the name of that client;
- * otherwise undefined. A call that makes a task does not count: the task is where its call went, and its own requests
- * say what it asks.
- */
-export function askableCall(
-  request: ClientRequest,
-  target: Target,
-): { readonly tool: string; readonly asker: string | undefined } | undefined {
-  const { method, message, session } = request;
-  if (method !== 'tools/call' || !/[fus]/.test(abilitiesFor(request))) return undefined;
-  if (isObject(message.params) && message.params['task'] !== undefined) return undefined;
-  return { tool: target.key, asker: session?.facts.sid };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { logLines } from '../../../test/kit/channel-log.ts';
+import { clientParts, connectionsBy, noRecords } from '../../../test/kit/client-parts.ts';
 import { modernMeta } from '../../../test/kit/sessions.ts';
 import { until } from '../../../test/kit/until.ts';
 import type { ServerRequest } from '../../core/protocol/server-requests.ts';
@@ -8,8 +9,9 @@ import { HubError } from '../../core/errors.ts';
 import { anonymous } from '../../core/access/principal.ts';
 import { createSealer } from '../../core/seal.ts';
 import type { View } from '../../core/access/view.ts';
-import { relay } from '../relay.ts';
-import type { FinishedCall, RelayConnection } from '../relay-options.ts';
+import { relay } from '../relay/relay.ts';
+import type { FinishedCall } from '../records.ts';
+import type { RelayConnection } from '../relay/options.ts';
 import type { ClientRequest } from '../request.ts';
 import { createServerRequests } from './server-requests.ts';
 
@@ -39,9 +41,9 @@ function hub(bounds: { awayMs?: number; perPrincipal?: number } = {}) {
   };
   const view = { tool: () => ({ server: 's', key: 't' }) } as unknown as View;
   const options = {
-    views: { get: () => view },
-    connection: () => connection,
-    finished: (call: FinishedCall) => void finished.push(call),
+    ...clientParts({ get: () => view }),
+    connections: connectionsBy(connection),
+    records: { ...noRecords, finished: (call: FinishedCall) => void finished.push(call) },
     serverRequests,
     log: logLines(),
   };

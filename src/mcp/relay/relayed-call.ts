@@ -3,10 +3,10 @@ import {
   missingFor,
   type ServerRequest,
   unsupportedRefusal,
-} from '../core/protocol/server-requests.ts';
-import { errorText, HubError } from '../core/errors.ts';
-import type { LargeText } from '../core/json/large-text.ts';
-import { type Edits, editObject, memberText } from '../core/json/text.ts';
+} from '../../core/protocol/server-requests.ts';
+import { errorText, HubError } from '../../core/errors.ts';
+import type { LargeText } from '../../core/json/large-text.ts';
+import { type Edits, editObject, memberText } from '../../core/json/text.ts';
 import {
   errorResponseText,
   isObject,
@@ -14,28 +14,29 @@ import {
   type RpcMessage,
   rpcErrors,
   toRpcError,
-} from '../core/protocol/rpc.ts';
-import type { LargeAnswer } from '../core/protocol/large-answer.ts';
-import { metaKeys, statelessRevision } from '../core/protocol/stateless.ts';
-import type { Target } from '../core/access/view.ts';
+} from '../../core/protocol/rpc.ts';
+import type { LargeAnswer } from '../../core/protocol/large-answer.ts';
+import { metaKeys, statelessRevision } from '../../core/protocol/stateless.ts';
+import type { Target } from '../../core/access/view.ts';
 import { type FindTarget, unknownTarget } from './address.ts';
-import { mcpLimits } from './limits.ts';
-import { requestFromSession, noClientToAsk } from './server-requests/server-requests.ts';
-import { withoutRounds } from './server-requests/continued-request.ts';
-import { abilitiesFor } from './server-requests/client-of.ts';
-import type { SuspendableCall, SuspendedCall } from './server-requests/suspended-calls.ts';
-import { beginRound, type Round } from './server-requests/round.ts';
-import { elicitationsOf, urlElicitationRequired, urlsRequired } from './server-requests/url-required.ts';
+import { mcpLimits } from '../limits.ts';
+import { requestFromSession, noClientToAsk } from '../server-requests/server-requests.ts';
+import { withoutRounds } from '../server-requests/continued-request.ts';
+import { abilitiesFor } from '../server-requests/client-of.ts';
+import type { SuspendableCall, SuspendedCall } from '../server-requests/suspended-calls.ts';
+import { beginRound, type Round } from '../server-requests/round.ts';
+import { elicitationsOf, urlElicitationRequired, urlsRequired } from '../server-requests/url-required.ts';
 import { errorFor, largeResultFor, resultFor } from './era-answers.ts';
-import { refusalText, toldToCaller } from './failure.ts';
-import { hasRoomFor } from './paced-writer.ts';
-import type { FinishedCall, RelayConnection, RelayExchange, RelayOptions } from './relay-options.ts';
+import { refusalText, toldToCaller } from '../failure.ts';
+import { hasRoomFor } from '../paced-writer.ts';
+import type { FinishedCall } from '../records.ts';
+import type { RelayConnection, RelayExchange, RelayOptions } from './options.ts';
 import { factsOf } from './facts.ts';
-import { wantsLog } from './log-levels.ts';
-import type { Reply } from './reply.ts';
-import { type ClientRequest, viewNow } from './request.ts';
-import type { Cancellable } from './sessions.ts';
-import { statelessStatus } from './stateless.ts';
+import { wantsLog } from '../log-levels.ts';
+import type { Reply } from '../reply.ts';
+import { type ClientRequest, viewNow } from '../request.ts';
+import type { Cancellable } from '../sessions.ts';
+import { statelessStatus } from '../stateless.ts';
 
 /** The key by which `notifications/cancelled` finds a call. */
 export function requestKey({ message }: ClientRequest): string {
@@ -376,9 +377,7 @@ export class RelayedCall implements RelayExchange, Cancellable, SuspendableCall 
    * after a kill.
    */
   #afterKeeping(answer: () => void): void {
-    const { afterKeeping } = this.#options;
-    if (afterKeeping) afterKeeping(() => this.#safely(answer));
-    else answer();
+    this.#options.records.afterKeeping(() => this.#safely(answer));
   }
 
   /** True the first time. */
@@ -393,7 +392,9 @@ export class RelayedCall implements RelayExchange, Cancellable, SuspendableCall 
 
   #report(outcome: FinishedCall['outcome'], error: string | undefined, answer: FinishedCall['answer']): void {
     const ms = performance.now() - this.#startedAt;
-    this.#options.finished({ request: this.#request, target: this.target, ms, outcome, error, answer });
+    const call = { request: this.#request, target: this.target, ms, outcome, error, answer };
+    this.#options.tasks.learn(call);
+    this.#options.records.finished(call);
   }
 }
 

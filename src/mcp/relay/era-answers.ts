@@ -1,11 +1,11 @@
-import type { Target } from '../core/access/view.ts';
-import { LargeText } from '../core/json/large-text.ts';
-import { editObject } from '../core/json/text.ts';
-import type { LargeAnswer } from '../core/protocol/large-answer.ts';
-import { isObject, rpcErrors } from '../core/protocol/rpc.ts';
-import { mcpLimits } from './limits.ts';
-import type { RelayOptions } from './relay-options.ts';
-import type { ClientRequest } from './request.ts';
+import type { Target } from '../../core/access/view.ts';
+import { LargeText } from '../../core/json/large-text.ts';
+import { editObject } from '../../core/json/text.ts';
+import type { LargeAnswer } from '../../core/protocol/large-answer.ts';
+import { isObject, rpcErrors } from '../../core/protocol/rpc.ts';
+import { mcpLimits } from '../limits.ts';
+import type { RelayOptions } from './options.ts';
+import type { ClientRequest } from '../request.ts';
 
 // Changes the answer of a server for a client of another revision of MCP. All texts are JSON.
 

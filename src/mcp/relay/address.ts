@@ -1,9 +1,8 @@
-import { HubError } from '../core/errors.ts';
-import type { Edits } from '../core/json/text.ts';
-import { editObject, memberText } from '../core/json/text.ts';
-import { isObject } from '../core/protocol/rpc.ts';
-import type { Target } from '../core/access/view.ts';
-import type { ClientRequest } from './request.ts';
+import { HubError } from '../../core/errors.ts';
+import { editObject, type Edits, memberText } from '../../core/json/text.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
+import type { Target } from '../../core/access/view.ts';
+import type { ClientRequest } from '../request.ts';
 
 /** Where a request goes, and what of its `params` has to change so that the server knows what is meant. */
 export interface Addressed {

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { logLines } from '../../test/kit/channel-log.ts';
-import { clientParts } from '../../test/kit/client-parts.ts';
-import { HubError } from '../core/errors.ts';
-import { anonymous } from '../core/access/principal.ts';
-import { createSealer } from '../core/seal.ts';
-import type { View } from '../core/access/view.ts';
-import { createServerRequests } from './server-requests/server-requests.ts';
-import { invoke } from './invoke.ts';
-import type { RelayConnection } from './relay-options.ts';
+import { logLines } from '../../../test/kit/channel-log.ts';
+import { clientParts, connectionsBy, noRecords } from '../../../test/kit/client-parts.ts';
+import { HubError } from '../../core/errors.ts';
+import { anonymous } from '../../core/access/principal.ts';
+import { createSealer } from '../../core/seal.ts';
+import type { View } from '../../core/access/view.ts';
+import { createServerRequests } from '../server-requests/server-requests.ts';
+import { invoke } from '../invoke.ts';
+import type { RelayConnection } from './options.ts';
 
 type Sent = Parameters<RelayConnection['send']>[3];
 
@@ -38,12 +38,15 @@ test.each(['answered', 'failed', 'cancelled'])(
         signal: leaving.signal,
       },
       {
-        connection: () => connection,
-        finished: () => {
-          throw new Error('disk full');
-        },
+        connections: connectionsBy(connection),
         serverRequests: createServerRequests(createSealer(randomBytes(32), 'test')),
         ...clientParts({ get: () => view }),
+        records: {
+          ...noRecords,
+          finished: () => {
+            throw new Error('disk full');
+          },
+        },
         version: '1',
         log,
       },

@@ -1,23 +1,132 @@
 import { authLimits } from '../auth/limits.ts';
 import { userOf } from '../core/access/rules.ts';
-import { type NewActivity, searchServer } from '../core/activity.ts';
+import { type ActivitySink, type NewActivity, searchServer, unknownServer } from '../core/activity.ts';
+import type { LargeText } from '../core/json/large-text.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import { scopeId } from '../core/access/scope.ts';
 import { type Principal, principalId } from '../core/access/principal.ts';
+import type { Target } from '../core/access/view.ts';
 import type { Settings } from '../core/settings/types.ts';
 import { logLimits } from '../logs/limits.ts';
-import type { RefusedCall } from './refused-call.ts';
-import type { FinishedCall } from './relay-options.ts';
+import type { CallCounts } from '../metrics/calls.ts';
 import type { ClientRequest } from './request.ts';
-import type { SearchLink, SearchUsage } from './search-usage.ts';
+import { createSearchUsage, type FoundTool, type SearchLink, type SearchUsage } from './search-usage.ts';
 import { shownScore } from '../core/smart-tools.ts';
-import type { SmartUse } from './smart.ts';
+
+/** What is kept, and counted, of the requests of clients. Its functions need no `this`, are quick and do not wait. */
+export interface CallRecords {
+  /** A request that went to a server is over: called once for each. */
+  readonly finished: (call: FinishedCall) => void;
+  /** A tool call was refused before a server saw it. */
+  readonly refused: (call: RefusedCall) => void;
+  /** A search or a description was answered. */
+  readonly used: (use: SmartUse) => void;
+  /**
+   * Calls back once what was recorded before outlives this process: at once, or at the end of this turn of the event
+   * loop. Answers wait for it.
+   */
+  readonly afterKeeping: (done: () => void) => void;
+}
+
+export interface RecordOptions {
+  readonly activity: ActivitySink;
+  readonly counts: Pick<CallCounts, 'count'>;
+  readonly settings: () => Settings;
+}
+
+export function createCallRecords({ activity, counts, settings }: RecordOptions): CallRecords {
+  const searches = createSearchUsage();
+  const keep = (record: NewActivity, ms: number): void => {
+    activity.record(record);
+    counts.count(record, ms);
+  };
+  return {
+    finished(call) {
+      const record = activityOf(call, settings(), searches);
+      if (record) keep(record, call.ms);
+    },
+    refused: (call) => keep(refusedActivityOf(call, settings()), call.ms),
+    used: (use) => keep(smartActivityOf(use, settings(), searches), use.ms),
+    afterKeeping: (done) => activity.afterKeeping(done),
+  };
+}
+
+/** What is known of a relayed request once it is over, for the activity log. */
+export interface FinishedCall {
+  readonly request: ClientRequest;
+  readonly target: Target;
+  /** Milliseconds from the client's request to its answer. */
+  readonly ms: number;
+  readonly outcome: 'ok' | 'tool_error' | 'error' | 'cancelled' | 'timeout';
+  readonly error: string | undefined;
+  /** The result or error as JSON text; undefined when the server gave none. */
+  readonly answer: string | LargeText | undefined;
+}
+
+/** A tool call that no server has seen. */
+export interface RefusedCall {
+  readonly principal: Principal;
+  readonly address: string | undefined;
+  /** As text, like `dev`. */
+  readonly scope: string;
+  /** As the caller named them: there may be no such thing. */
+  readonly server: string;
+  readonly tool: string;
+  readonly ms: number;
+  /** What the caller was told, arguments left out. */
+  readonly error: string;
+  /** W3C trace context, not checked. */
+  readonly traceparent: string | undefined;
+}
+
+/** A search or a description that was answered. */
+export interface SmartUse {
+  readonly request: ClientRequest;
+  /** Of a search: its query, and what it found, best first. */
+  readonly search?: { readonly query: string; readonly results: readonly FoundTool[] };
+  /** Of a description: the tool. */
+  readonly described?: Target;
+  readonly ms: number;
+  readonly resultBytes: number;
+  /** The result as JSON text. */
+  readonly answer: string;
+}
+
+/**
+ * A refused `tools/call` for the record. Its server is known only of a tool the caller sees, and on the endpoint of one
+ * server: a call of a hidden tool leaves the same record as a call of a tool that does not exist.
+ */
+export function refusedCall(request: ClientRequest, error: string): RefusedCall {
+  const { principal, address, scope, view, message } = request;
+  const params = isObject(message.params) ? message.params : {};
+  const meta = isObject(params['_meta']) ? params['_meta'] : {};
+  const named = nameIn(params, view.smart !== undefined);
+  const target = view.tool(named);
+  const [only] = view.kind === 'server' ? view.servers : [];
+  const { traceparent } = meta;
+  return {
+    principal,
+    address,
+    scope: scopeId(scope),
+    server: target?.server ?? only ?? unknownServer,
+    tool: (target?.key ?? named).slice(0, 200),
+    ms: 0,
+    error,
+    traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+  };
+}
+
+/** The tool that a call is about: on a smart endpoint the one that `call_tool` was to call. */
+function nameIn({ name, arguments: given }: Record<string, unknown>, isSmart: boolean): string {
+  const named = isSmart && name === 'call_tool' && isObject(given) ? given['toolName'] : name;
+  return typeof named === 'string' ? named : '';
+}
 
 /**
  * The activity record of a finished tool call (CONTRACT §4); undefined for prompts and resources, of which none is
  * kept.
  */
-export function activityOf(call: FinishedCall, settings: Settings, searches?: SearchUsage): NewActivity | undefined {
+function activityOf(call: FinishedCall, settings: Settings, searches: SearchUsage): NewActivity | undefined {
   const { request, target, ms, outcome, error, answer } = call;
   if (request.method !== 'tools/call') return undefined;
   const { principal, username, keyId, keyName, scope, group, sourceIp, traceId } = whoAndWhere(request, settings);
@@ -41,7 +150,7 @@ export function activityOf(call: FinishedCall, settings: Settings, searches?: Se
   if (!request.view.smart && !settings.system.storeToolPayload) return record;
   return {
     ...record,
-    ...(request.view.smart && linkOf(searches?.find(request, target), settings)),
+    ...(request.view.smart && linkOf(searches.find(request, target), settings)),
     ...(settings.system.storeToolPayload && payloads(request.params, answer)),
   };
 }
@@ -55,7 +164,7 @@ function bytesOf(answer: FinishedCall['answer']): number {
  * The record of a search or a description. The query is kept, unless `activityLog.storeSearchQueries` is off: without
  * it the record does not show how good the search is. The context and what was answered are payload.
  */
-export function smartActivityOf(use: SmartUse, settings: Settings, searches: SearchUsage): NewActivity {
+function smartActivityOf(use: SmartUse, settings: Settings, searches: SearchUsage): NewActivity {
   const { request, search, described, ms, resultBytes, answer } = use;
   const common = {
     durationMs: Math.round(ms * 10) / 10,
@@ -90,7 +199,7 @@ function storesQueries({ system }: Settings): boolean {
 }
 
 /** The record of a tool call that was refused before it reached a server. */
-export function refusedActivityOf(call: RefusedCall, settings: Settings): NewActivity {
+function refusedActivityOf(call: RefusedCall, settings: Settings): NewActivity {
   const { server, tool, scope, ms, error, principal, address, traceparent } = call;
   const traceId = traceIdIn(traceparent);
   return {
