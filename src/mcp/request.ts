@@ -1,7 +1,9 @@
 import { thenMaybe } from '../core/then-maybe.ts';
 import { members } from '../core/json/text.ts';
 import type { Principal } from '../core/access/principal.ts';
-import type { RpcMessage } from '../core/protocol/rpc.ts';
+import { isObject, type RpcMessage } from '../core/protocol/rpc.ts';
+import { type ClientCapabilities, capabilitiesOf, noCapabilities } from '../core/protocol/server-requests.ts';
+import { metaKeys } from '../core/protocol/stateless.ts';
 import type { Scope } from '../core/access/scope.ts';
 import type { View, Views } from '../core/access/view.ts';
 import type { Reply } from './reply.ts';
@@ -95,6 +97,16 @@ export function viewNow(
   views: Views,
 ): View | Promise<View> {
   return thenMaybe(senderNow?.() ?? principal, (sender) => views.get(sender, scope));
+}
+
+/**
+ * What the client of a request can be asked: as its session has it, or as the request says itself. A caller over REST
+ * cannot be asked anything.
+ */
+export function abilitiesFor({ session, stateless, message }: ClientRequest): ClientCapabilities {
+  if (session) return session.facts.abilities;
+  const meta = stateless && isObject(message.params) ? message.params['_meta'] : undefined;
+  return isObject(meta) ? capabilitiesOf(meta[metaKeys.clientCapabilities]) : noCapabilities;
 }
 
 /**

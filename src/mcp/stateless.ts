@@ -63,21 +63,6 @@ function checkMirrors(message: RpcMessage, headers: IncomingHttpHeaders): Statel
   return undefined;
 }
 
-/**
- * The HTTP status that goes with an error a server answered with (2026-07-28, Streamable HTTP): what the client did
- * wrong with the protocol is not 200.
- */
-export function statelessStatus(code: unknown): number {
-  if (code === rpcErrors.methodNotFound) return 404;
-  return clientMistakes.has(code) ? 400 : 200;
-}
-
-const clientMistakes: ReadonlySet<unknown> = new Set([
-  rpcErrors.headerMismatch,
-  rpcErrors.missingClientCapability,
-  rpcErrors.unsupportedProtocolVersion,
-]);
-
 /** A header does not repeat the body. */
 export function mismatch(message: string): StatelessRefusal {
   return { code: rpcErrors.headerMismatch, message: `Header mismatch: ${message}` };

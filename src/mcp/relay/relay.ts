@@ -1,12 +1,13 @@
-import { addressed, type FindTarget, unknownTarget } from './address.ts';
-import { stateIn } from '../server-requests/continued-request.ts';
-import type { RelayConnection, RelayOptions } from './options.ts';
-import { RelayedCall, requestKey } from './relayed-call.ts';
-import { type ClientRequest, stateOwner } from '../request.ts';
 import type { Target } from '../../core/access/view.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import { wantedLevel } from '../log-levels.ts';
-import { abilitiesFor } from '../server-requests/client-of.ts';
+import { abilitiesFor, type ClientRequest, stateOwner } from '../request.ts';
+import { stateIn } from '../server-requests/request-state.ts';
+import { addressed, type FindTarget, unknownTarget } from './address.ts';
+import type { RelayConnection, RelayOptions } from './options.ts';
+import { requestKey } from './relayed-call.ts';
+import { SessionCall } from './session-call.ts';
+import { StatelessCall } from './stateless-call.ts';
 
 /**
  * Sends a request on to the server it names and its answer back. Of the request only the target's name, the progress
@@ -24,12 +25,13 @@ export function relayBy(find: FindTarget, request: ClientRequest, options: Relay
   if (state?.kind === 'parked') return options.serverRequests.suspendedCalls.resume(state, request);
   const connection = connectionFor(request, target, options);
   if (!connection) throw unknownTarget(request);
-  const exchange = new RelayedCall(request, { target, find }, connection, options);
-  request.reply.gone = () => exchange.cancel('client disconnected');
-  request.session?.inFlight.set(requestKey(request), exchange);
+  const Call = request.stateless ? StatelessCall : SessionCall;
+  const call = new Call(request, { target, find }, connection, options);
+  request.reply.gone = () => call.cancel('client disconnected');
+  request.session?.inFlight.set(requestKey(request), call);
   const own = state ? { ...edits, requestState: JSON.stringify(state.state) } : edits;
-  if (connection.status.kind === 'connected') exchange.start(own);
-  else void exchange.startWhenAvailable(own);
+  if (connection.status.kind === 'connected') call.start(own);
+  else void call.startWhenAvailable(own);
 }
 
 /**

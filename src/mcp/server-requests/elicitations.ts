@@ -47,3 +47,16 @@ export function createElicitations(): Elicitations {
 function keyOf(server: string, elicitationId: unknown): string {
   return JSON.stringify([server, elicitationId]);
 }
+
+/**
+ * The code of the error that says that the server cannot go on before the user has opened an address (2025-11-25,
+ * Elicitation, URL Elicitation Required Error).
+ */
+export const urlElicitationRequired = -32042;
+
+/** The elicitations that such an error lists. */
+export function elicitationsOf(error: Record<string, unknown>): Record<string, unknown>[] {
+  const { data } = error;
+  const listed = isObject(data) ? data['elicitations'] : undefined;
+  return Array.isArray(listed) ? listed.filter(isObject) : [];
+}

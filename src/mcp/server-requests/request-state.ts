@@ -1,6 +1,8 @@
 import { HubError } from '../../core/errors.ts';
 import { principalId } from '../../core/access/principal.ts';
 import { scopeId } from '../../core/access/scope.ts';
+import type { Edits } from '../../core/json/text.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 import type { Sealer } from '../../core/seal.ts';
 import type { Target } from '../../core/access/view.ts';
 import type { ClientRequest } from '../request.ts';
@@ -39,6 +41,28 @@ export function createRequestStates(sealer: Sealer, now: () => number = Date.now
     },
   };
 }
+
+/** The methods that a server may answer with questions (2026-07-28, Multi Round-Trip Requests, Supported requests). */
+const roundMethods: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
+
+/**
+ * The state of an earlier round that a stateless client sends back. Throws HubError `invalid_input` for a state that
+ * was not given for this request.
+ */
+export function stateIn(request: ClientRequest, target: Target, states: RequestStates): StateContent | undefined {
+  const { params } = request.message;
+  if (!request.stateless || !isObject(params) || params['requestState'] === undefined) return undefined;
+  return roundMethods.has(request.method) ? states.open(params['requestState'], request, target) : undefined;
+}
+
+/** Whether a request comes with the answers, or the state, of an earlier round. */
+export function hasRounds({ method, message: { params } }: ClientRequest): boolean {
+  if (!isObject(params) || !roundMethods.has(method)) return false;
+  return params['inputResponses'] !== undefined || params['requestState'] !== undefined;
+}
+
+/** Takes them out: rounds exist only between sides that know them. */
+export const noRounds: Edits = { inputResponses: null, requestState: null };
 
 /** One text for every fault, so that a client learns nothing about the states of others. */
 export function badState(): HubError {
