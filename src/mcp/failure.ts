@@ -58,6 +58,21 @@ function words(
   }
 }
 
+/** One text for what does not exist and for what may not be seen. */
+export function unknownTarget(request: ClientRequest): HubError {
+  const params = isObject(request.message.params) ? request.message.params : {};
+  const ref = isObject(params['ref']) ? params['ref'] : params;
+  const name = ref['name'] ?? ref['uri'];
+  const what = targetWords.get(request.method) ?? 'reference';
+  return new HubError('not_found', `Unknown ${what}: ${typeof name === 'string' ? name.slice(0, 300) : '?'}`);
+}
+
+const targetWords: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'tool'],
+  ['prompts/get', 'prompt'],
+  ['resources/read', 'resource'],
+]);
+
 /**
  * The response to a request that the hub refuses, as JSON text: the same for the same failure, wherever it is found
  * out.

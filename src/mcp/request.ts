@@ -1,11 +1,11 @@
 import { thenMaybe } from '../core/then-maybe.ts';
-import { members } from '../core/json/text.ts';
+import { type Edits, members } from '../core/json/text.ts';
 import type { Principal } from '../core/access/principal.ts';
 import { isObject, type RpcMessage } from '../core/protocol/rpc.ts';
 import { type ClientCapabilities, capabilitiesOf, noCapabilities } from '../core/protocol/server-requests.ts';
 import { metaKeys } from '../core/protocol/stateless.ts';
 import type { Scope } from '../core/access/scope.ts';
-import type { View, Views } from '../core/access/view.ts';
+import type { Target, View, Views } from '../core/access/view.ts';
 import type { Reply } from './reply.ts';
 import type { LiveSession } from './sessions.ts';
 
@@ -90,6 +90,15 @@ export function clientRequest(
     senderNow,
   };
 }
+
+/** Where a request goes, and what of its `params` has to change so that the server knows what is meant. */
+export interface Addressed {
+  readonly target: Target;
+  readonly edits: Edits;
+}
+
+/** Finds where a request goes in its view. Throws HubError when that leads nowhere. */
+export type FindTarget = (request: ClientRequest) => Addressed;
 
 /** What the sender of a request that has waited sees now. Throws what `senderNow` throws, or rejects with it. */
 export function viewNow(

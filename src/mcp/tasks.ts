@@ -2,7 +2,7 @@ import { HubError } from '../core/errors.ts';
 import { principalId } from '../core/access/principal.ts';
 import { isObject, type RpcMessage } from '../core/protocol/rpc.ts';
 import type { Target, View, Views } from '../core/access/view.ts';
-import type { FindTarget } from './relay/address.ts';
+import type { FindTarget } from './request.ts';
 import { mcpLimits } from './limits.ts';
 import type { FinishedCall } from './records.ts';
 import type { Sessions } from './sessions.ts';

@@ -1,13 +1,25 @@
 import type { Target } from '../../core/access/view.ts';
+import { HubError } from '../../core/errors.ts';
+import { editObject, type Edits, memberText } from '../../core/json/text.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
+import { unknownTarget } from '../failure.ts';
 import { wantedLevel } from '../log-levels.ts';
-import { abilitiesFor, type ClientRequest, stateOwner } from '../request.ts';
+import { abilitiesFor, type Addressed, type ClientRequest, type FindTarget, stateOwner } from '../request.ts';
 import { stateIn } from '../server-requests/request-state.ts';
-import { addressed, type FindTarget, unknownTarget } from './address.ts';
 import type { RelayConnection, RelayOptions } from './options.ts';
 import { requestKey } from './relayed-call.ts';
 import { SessionCall } from './session-call.ts';
 import { StatelessCall } from './stateless-call.ts';
+
+/** The member of `params` that names the target, by method. */
+const nameMembers: ReadonlyMap<string, 'name' | 'uri'> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+]);
+
+/** The methods that go to the server their params name. */
+export const addressedMethods: ReadonlySet<string> = new Set([...nameMembers.keys(), 'completion/complete']);
 
 /**
  * Sends a request on to the server it names and its answer back. Of the request only the target's name, the progress
@@ -21,7 +33,7 @@ export function relay(request: ClientRequest, options: RelayOptions): void {
 /** The same for a request whose target is found in another way. */
 export function relayBy(find: FindTarget, request: ClientRequest, options: RelayOptions): void {
   const { target, edits } = find(request);
-  const state = stateIn(request, target, options.serverRequests.states);
+  const state = request.stateless ? stateIn(request, target, options.serverRequests.states) : undefined;
   if (state?.kind === 'parked') return options.serverRequests.suspendedCalls.resume(state, request);
   const connection = connectionFor(request, target, options);
   if (!connection) throw unknownTarget(request);
@@ -62,4 +74,53 @@ function mayBeAsked(request: ClientRequest): boolean {
   const { method, message } = request;
   if (method !== 'tools/call' || !/[fus]/.test(abilitiesFor(request))) return false;
   return !isObject(message.params) || message.params['task'] === undefined;
+}
+
+/**
+ * Finds the target in the request's view. Throws HubError `invalid_input`, or `not_found` alike for what is not there
+ * and what may not be seen.
+ */
+function addressed(request: ClientRequest): Addressed {
+  const { method, view } = request;
+  const member = nameMembers.get(method);
+  if (!member) return completionTarget(request);
+  const name = paramsOf(request)[member];
+  if (typeof name !== 'string') throw needs(request, `params.${member}, a string`);
+  const target =
+    method === 'tools/call' ? view.tool(name) : method === 'prompts/get' ? view.prompt(name) : view.resource(name);
+  if (!target) throw unknownTarget(request);
+  return { target, edits: { [member]: JSON.stringify(target.key) } };
+}
+
+/** `completion/complete` names a prompt, or a resource by its template. */
+function completionTarget(request: ClientRequest): Addressed {
+  const { ref } = paramsOf(request);
+  if (!isObject(ref)) throw needs(request, 'params.ref');
+  const { type, name, uri } = ref;
+  if (type === 'ref/prompt' && typeof name === 'string') {
+    const target = request.view.prompt(name);
+    if (!target) throw unknownTarget(request);
+    return { target, edits: refEdits(request, { type, name: target.key }) };
+  }
+  if (type === 'ref/resource' && typeof uri === 'string') {
+    const target = request.view.template(uri) ?? request.view.resource(uri);
+    if (!target) throw unknownTarget(request);
+    return { target, edits: refEdits(request, { type, uri }) };
+  }
+  throw needs(request, 'params.ref with type "ref/prompt" and a name, or "ref/resource" and a uri');
+}
+
+/** Gives each duplicate of `ref`, and of its members that count, the value that was checked. */
+function refEdits(request: ClientRequest, members: Record<string, string>): Edits {
+  const text = memberText(request.params ?? '{}', 'ref') ?? '{}';
+  const edits = Object.entries(members).map(([key, value]) => [key, JSON.stringify(value)]);
+  return { ref: editObject(text, Object.fromEntries(edits) as Edits) };
+}
+
+function needs(request: ClientRequest, what: string): HubError {
+  return new HubError('invalid_input', `${request.method} needs ${what}.`);
+}
+
+function paramsOf(request: ClientRequest): Record<string, unknown> {
+  return isObject(request.message.params) ? request.message.params : {};
 }

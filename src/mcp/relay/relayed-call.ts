@@ -13,16 +13,15 @@ import {
 } from '../../core/protocol/rpc.ts';
 import type { ServerRequest } from '../../core/protocol/server-requests.ts';
 import { namedBy, type RequestFacts, statelessRevision } from '../../core/protocol/stateless.ts';
-import { refusalText, toldToCaller } from '../failure.ts';
+import { refusalText, toldToCaller, unknownTarget } from '../failure.ts';
 import { mcpLimits } from '../limits.ts';
 import { wantedLevel, wantsLog } from '../log-levels.ts';
 import { hasRoomFor } from '../paced-writer.ts';
 import type { FinishedCall } from '../records.ts';
 import type { Reply } from '../reply.ts';
-import { type ClientRequest, viewNow } from '../request.ts';
+import { type ClientRequest, type FindTarget, viewNow } from '../request.ts';
 import { urlElicitationRequired } from '../server-requests/elicitations.ts';
 import type { Cancellable } from '../sessions.ts';
-import { type FindTarget, unknownTarget } from './address.ts';
 import type { RelayConnection, RelayExchange, RelayOptions } from './options.ts';
 
 /** The key by which `notifications/cancelled` finds a call. */

@@ -51,7 +51,7 @@ const roundMethods: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 
  */
 export function stateIn(request: ClientRequest, target: Target, states: RequestStates): StateContent | undefined {
   const { params } = request.message;
-  if (!request.stateless || !isObject(params) || params['requestState'] === undefined) return undefined;
+  if (!isObject(params) || params['requestState'] === undefined) return undefined;
   return roundMethods.has(request.method) ? states.open(params['requestState'], request, target) : undefined;
 }
 
