@@ -40,7 +40,7 @@ import { serverOAuthRoutes } from '../http/sign-in/server-oauth.ts';
 import type { Records } from '../logs/records.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { DispatchOptions } from '../mcp/dispatch.ts';
-import type { Guard } from '../mcp/guard.ts';
+import type { Guard } from '../http/frame/guard.ts';
 import type { DataDir } from '../settings/data-dir.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import type { Embeddings } from '../smart/embeddings.ts';

@@ -12,7 +12,7 @@ import type { Env } from '../env/env.ts';
 import { httpLimits } from '../http/limits.ts';
 import { createAnnouncer } from '../mcp/announcer.ts';
 import type { DispatchOptions } from '../mcp/dispatch.ts';
-import { type HttpEntryOptions, type Identified, isClosed } from '../mcp/http-entry.ts';
+import { type McpEntryOptions, type Identified, isClosed } from '../mcp/mcp-entry.ts';
 import { mcpLimits } from '../mcp/limits.ts';
 import { requestBetweenCalls, createServerRequests } from '../mcp/server-requests/server-requests.ts';
 import { createEventLogs } from '../mcp/event-log.ts';
@@ -108,7 +108,7 @@ export function openClients(options: OpenClients, closers: Closers) {
     }
   };
 
-  const identify: HttpEntryOptions['identify'] = (headers) => who().identifyNow(headers) ?? who().identify(headers);
+  const identify: McpEntryOptions['identify'] = (headers) => who().identifyNow(headers) ?? who().identify(headers);
   const sessionEnded = (sid: string): void => {
     eventLogs.endSession(sid);
     logLevels.endSession(sid);
@@ -168,8 +168,8 @@ interface Withdrawing {
   readonly sessions: Sessions;
   readonly sessionEnded: (sid: string) => void;
   readonly streams: Streams;
-  readonly endpoints: Pick<HttpEntryOptions, 'basePath' | 'taken' | 'settings'>;
-  readonly identify: HttpEntryOptions['identify'];
+  readonly endpoints: Pick<McpEntryOptions, 'basePath' | 'taken' | 'settings'>;
+  readonly identify: McpEntryOptions['identify'];
   readonly requiresCredential: (req?: Sent) => boolean;
 }
 

@@ -4,7 +4,7 @@ import type { Logger } from '../core/logger.ts';
 import type { Env } from '../env/env.ts';
 import { clientOf } from '../http/frame/client-address.ts';
 import { listen } from '../http/frame/server.ts';
-import type { HttpEntry } from '../mcp/http-entry.ts';
+import type { HttpEntry } from '../http/frame/http-entry.ts';
 import { createFastPath, type FastPath } from '../wire/fast-path.ts';
 import { wireLimits } from '../wire/limits.ts';
 import { SafeResponse } from '../wire/safe-response.ts';

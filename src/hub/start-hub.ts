@@ -15,14 +15,15 @@ import { createViews } from '../core/access/view.ts';
 import type { Env } from '../env/env.ts';
 import { readableText } from '../env/withdraw.ts';
 import { createChanges } from '../http/dashboard/changes.ts';
-import { failureText } from '../http/frame/open-routes.ts';
+import { otherPaths } from '../http/frame/open-routes.ts';
 import { createPublicUrl } from '../http/frame/public-url.ts';
 import { closeServer } from '../http/frame/server.ts';
 import { takenPaths } from '../http/frame/taken-paths.ts';
 import { metadataUrl } from '../http/open/metadata-url.ts';
 import { createCallRecords } from '../mcp/records.ts';
-import { createHttpEntry } from '../mcp/http-entry.ts';
-import { createGuard } from '../mcp/guard.ts';
+import { createMcpEntry } from '../mcp/mcp-entry.ts';
+import { createGuard } from '../http/frame/guard.ts';
+import { createHttpEntry } from '../http/frame/http-entry.ts';
 import type { Settings } from '../core/settings/types.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import { createLog, type LogBook } from '../logs/log.ts';
@@ -122,25 +123,22 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const asked = { pool, signIns, views, dispatch, changes, embeddings: smart.embeddings, metrics };
   const parts = { ...storage, ...asked, ...access, publicUrl, env, identity, bodies, outside, guard };
   const management = deferred<RequestListener>();
-  const httpEntry = createHttpEntry({
+  const mcpEntry = createMcpEntry({
     ...dispatch,
     basePath: env.basePath,
-    guard,
     outside,
-    allowedOrigins: env.allowedOrigins,
     settings: () => settings.current,
     taken: takenPaths,
-    other: (req, res) => void management.promise.then((answer) => answer(req, res)),
-    foreign: (request, why) => failureText(`${env.basePath}/api`, request, { code: 'forbidden', message: why }),
     views,
     ...clients,
     pageSize: () => settings.current.system.listPageSize,
     address: access.addressOf,
     badCredential: access.badCredential,
-    isHttps: (req) => publicUrl.isHttps(req),
     bodies,
     metadataUrl: metadataUrl({ publicUrl, basePath: env.basePath }),
   });
+  const sections = { mcp: mcpEntry, other: otherPaths(env.basePath, management.promise) };
+  const httpEntry = createHttpEntry({ ...env, ...sections, ...publicUrl, guard, log: log('gateway') });
 
   // What the last run knew is served from the first request on.
   pool.prepare(settings.current);

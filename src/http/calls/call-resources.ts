@@ -2,7 +2,7 @@ import type { Context, Hono } from 'hono';
 import type { Views } from '../../core/access/view.ts';
 import { createToolArguments } from '../../core/arguments/tool.ts';
 import type { DispatchOptions } from '../../mcp/dispatch.ts';
-import type { Guard } from '../../mcp/guard.ts';
+import type { Guard } from '../frame/guard.ts';
 import type { ApiEnv } from '../frame/caller.ts';
 import { createCalls } from './calls.ts';
 import { documentsRoutes } from './openapi-documents.ts';

@@ -4,7 +4,7 @@ import type { Scope } from '../../core/access/scope.ts';
 import { queryArguments } from '../../core/arguments/query.ts';
 import { HubError } from '../../core/errors.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
-import type { Guard } from '../../mcp/guard.ts';
+import type { Guard } from '../frame/guard.ts';
 import { jsonBodyText } from '../frame/body.ts';
 import type { ApiEnv } from '../frame/caller.ts';
 import { recordRefusedCalls } from '../frame/refused-calls.ts';

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { HubError } from '../../core/errors.ts';
-import type { Guard } from '../../mcp/guard.ts';
+import type { Guard } from '../frame/guard.ts';
 import { type ApiEnv, requires } from '../frame/caller.ts';
 import type { CalledTool } from './calls.ts';
 

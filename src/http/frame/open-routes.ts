@@ -1,6 +1,8 @@
 // Which routes of the API are special, and in what way. Nothing here needs the API itself, which is loaded later than
 // what refuses requests on their way to it.
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { ErrorCode } from '../../core/errors.ts';
+import type { Section } from './http-entry.ts';
 
 /** Paths below `/api`. */
 export type Routes = readonly (readonly [methods: readonly string[], path: RegExp])[];
@@ -72,3 +74,26 @@ export const harmless: Routes = [
   [['POST'], /^\/smart-routing\/search$/],
   [['POST'], /^\/auth\/(?:logout|reauthenticate|password-check)$/],
 ];
+
+/** Everything that is not an MCP endpoint. Requests wait until `answer` is there. */
+export function otherPaths(
+  basePath: string,
+  answer: Promise<RequestListener>,
+): Section<IncomingMessage, ServerResponse> {
+  const refusal = ({ method = 'GET', url = '/' }: IncomingMessage, message: string, code: ErrorCode = 'forbidden') =>
+    failureText(`${basePath}/api`, { method, path: url.split('?', 1)[0] ?? '' }, { code, message });
+  return {
+    async handle(req, res, headers) {
+      for (const name of Object.keys(headers)) res.setHeader(name, headers[name] ?? '');
+      (await answer)(req, res);
+    },
+    refusal: (req, why) => refusal(req, why),
+    failed(res) {
+      // An answer that broke off in the middle can only be cut.
+      if (res.headersSent) return void res.destroy();
+      const text = refusal(res.req, 'Internal error', 'misconfigured');
+      res.writeHead(500, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+      res.end(text);
+    },
+  };
+}

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { HubError } from '../../core/errors.ts';
-import { isMcpPath } from '../../mcp/http-entry.ts';
+import { isMcpPath } from '../../mcp/mcp-entry.ts';
 import { takenPaths } from '../frame/taken-paths.ts';
 import { pathOf, type ProtectedResource, wellKnown } from './metadata-url.ts';
 

@@ -3,7 +3,7 @@ import { errorTable } from '../../core/errors.ts';
 import { errorResponseText } from '../../core/protocol/rpc.ts';
 import { databaseLimits } from '../../database/limits.ts';
 import type { DatabaseHandle } from '../../database/supervise.ts';
-import { isMcpPath } from '../../mcp/http-entry.ts';
+import { isMcpPath } from '../../mcp/mcp-entry.ts';
 import { failureText } from '../frame/open-routes.ts';
 import { takenPaths } from '../frame/taken-paths.ts';
 import { unreadyHealth } from './health.ts';

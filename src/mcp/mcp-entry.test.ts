@@ -16,7 +16,7 @@ import type { Settings } from '../core/settings/types.ts';
 import { createViews } from '../core/access/view.ts';
 import { createServerRequests } from './server-requests/server-requests.ts';
 import { createAnnouncer } from './announcer.ts';
-import { createHttpEntry, type HttpEntryOptions } from './http-entry.ts';
+import { createMcpEntry, type McpEntryOptions } from './mcp-entry.ts';
 import { createSessions } from './sessions.ts';
 import { createStreams } from './stream.ts';
 
@@ -30,41 +30,35 @@ const settings = {
   system: { nameSeparator: '-', routing: { enableGlobalRoute: true } },
 } as unknown as Settings;
 
-async function httpEntry(options: Partial<HttpEntryOptions> = {}) {
+async function httpEntry(options: Partial<McpEntryOptions> = {}) {
   const streams = createStreams();
   const sessions = createSessions(createSealer(randomBytes(32), 'session'));
   const views = createViews(() => ({ settings, catalogue: emptyCatalogue }));
   const announcer = createAnnouncer(views);
   const log = logLines();
-  const server = createServer(
-    createHttpEntry({
-      basePath: '',
-      guard: { refused: () => undefined, isOwn: () => false },
-      allowedOrigins: [],
-      outside: { reaches: () => false },
-      settings: () => settings,
-      identify: () => 'none',
-      other: (_, res) => void res.writeHead(404).end(),
-      foreign: (_, why) => why,
-      sessions,
-      announcer,
-      streams,
-      eventLogs: createEventLogs(),
-      ...clientParts(views),
-      pageSize: () => 0,
-      connections: connectionsBy(undefined),
-      serverRequests: createServerRequests(createSealer(randomBytes(32), 'test')),
-      address: () => undefined,
-      taken: new Set(),
-      isHttps: () => false,
-      badCredential: () => undefined,
-      bodies: createByteBudget(() => 1_000_000),
-      metadataUrl: () => '',
-      version: '1',
-      log,
-      ...options,
-    }).enter,
-  ).listen(0, '127.0.0.1');
+  const mcp = createMcpEntry({
+    basePath: '',
+    outside: { reaches: () => false },
+    settings: () => settings,
+    identify: () => 'none',
+    sessions,
+    announcer,
+    streams,
+    eventLogs: createEventLogs(),
+    ...clientParts(views),
+    pageSize: () => 0,
+    connections: connectionsBy(undefined),
+    serverRequests: createServerRequests(createSealer(randomBytes(32), 'test')),
+    address: () => undefined,
+    taken: new Set(),
+    badCredential: () => undefined,
+    bodies: createByteBudget(() => 1_000_000),
+    metadataUrl: () => '',
+    version: '1',
+    log,
+    ...options,
+  });
+  const server = createServer((req, res) => void mcp.handle(req, res, {})).listen(0, '127.0.0.1');
   atEnd(() => {
     streams.close();
     server.closeAllConnections();

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
-import { hostName, isLoopbackUrl } from '../core/access/outside.ts';
-import { memoizeLast } from '../core/memoize-last.ts';
-import type { HttpRequest } from '../wire/http.ts';
+import { hostName, isLoopbackUrl } from '../../core/access/outside.ts';
+import { memoizeLast } from '../../core/memoize-last.ts';
+import type { HttpRequest } from '../../wire/http.ts';
 
 export interface GuardOptions {
   /** `ALLOWED_HOSTS`: names, with a port where only that one is meant. */

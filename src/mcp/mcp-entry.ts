@@ -1,8 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ByteBudget } from '../core/byte-budget.ts';
 import type { Outside } from '../core/access/outside.ts';
 import { needsCredential, userOf } from '../core/access/rules.ts';
-import { errorTable, errorText, HubError } from '../core/errors.ts';
+import { errorTable, HubError } from '../core/errors.ts';
 import { thenMaybe } from '../core/then-maybe.ts';
 import { anonymous, type Principal } from '../core/access/principal.ts';
 import { memoizeLast } from '../core/memoize-last.ts';
@@ -11,7 +10,6 @@ import { decoded, type Scope, scopeOf } from '../core/access/scope.ts';
 import type { Settings } from '../core/settings/types.ts';
 import type { HttpRequest, HttpResponse } from '../wire/http.ts';
 import { type EndpointOptions, refuseUnexpected, serveMcp } from './endpoint.ts';
-import { corsHeaders, type Guard, preflightHeaders } from './guard.ts';
 import { createLegacySse } from './legacy-sse.ts';
 import { mcpLimits } from './limits.ts';
 import { type BodyLimit, refuse, type RequestContext } from './request-context.ts';
@@ -22,12 +20,9 @@ import { type BodyLimit, refuse, type RequestContext } from './request-context.t
  */
 export type Identified = Principal | 'none' | 'bad';
 
-export interface HttpEntryOptions extends EndpointOptions {
+export interface McpEntryOptions extends EndpointOptions {
   /** `''` or `/prefix`. */
   readonly basePath: string;
-  readonly guard: Guard;
-  /** `ALLOWED_ORIGINS`: what is told to browsers of other pages. */
-  readonly allowedOrigins: readonly string[];
   /** Whether a request may come from others than this machine. */
   readonly outside: Pick<Outside, 'reaches'>;
   readonly settings: () => Settings;
@@ -40,18 +35,9 @@ export interface HttpEntryOptions extends EndpointOptions {
   readonly bodies: ByteBudget;
   /** First parts of paths that are no user's, with any rest. */
   readonly taken: ReadonlySet<string>;
-  /** Whether the client came over https. */
-  readonly isHttps: (req: HttpRequest) => boolean;
   /** Where the metadata of the endpoint is that a request without a good credential asked for (RFC 9728 §5.1). */
   readonly metadataUrl: (req: HttpRequest) => string;
-  /** Every path that is not an MCP endpoint: health, REST, dashboard. */
-  readonly other: (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
-  /** The body that tells a foreign host or page, on such a path, why it is refused. */
-  readonly foreign: (request: { method: string; path: string }, why: string) => string;
 }
-
-/** Browsers come over https for a year from then on (RFC 6797). The hub does not decide this for subdomains. */
-const hsts = 'max-age=31536000';
 
 const needsToken = 'This endpoint needs an access token.';
 
@@ -65,42 +51,26 @@ interface Route {
   readonly user?: string;
 }
 
-export interface HttpEntry {
-  /** For every request. */
-  readonly enter: (req: IncomingMessage, res: ServerResponse) => void;
-  /** For one to an MCP endpoint, which may come from elsewhere than node:http. */
-  readonly enterMcp: (req: HttpRequest, res: HttpResponse) => void;
+export interface McpEntry {
   /** Whether a URL is an MCP endpoint's. */
   readonly isMcp: (url: string) => boolean;
+  /** Answers a request to one that was let in, with these headers (CORS) beside its own. */
+  readonly handle: (req: HttpRequest, res: HttpResponse, headers: Record<string, string>) => void | Promise<void>;
+  /** The body that tells why a request is not let in, as JSON text. */
+  readonly refusal: (req: HttpRequest, why: string) => string;
+  /** Answers a request whose `handle` threw. The answer may have begun. */
+  readonly failed: (res: HttpResponse, error: unknown) => void;
 }
 
-/**
- * The entry of all HTTP requests: guards every route against foreign hosts and pages, finds out who asks for what, and
- * passes the request on (DESIGN, a call).
- */
-export function createHttpEntry(options: HttpEntryOptions): HttpEntry {
+/** The entry of all requests to MCP endpoints: finds out who asks for what, and passes the request on. */
+export function createMcpEntry(options: McpEntryOptions): McpEntry {
   const closed = (scope: Scope): HubError | undefined => closedScope(scope, options.settings());
   const legacySse = createLegacySse(`${options.basePath}/messages`, { ...options, closed });
+  const routeAt = memoizeLast((url) => routeOf(pathOf(url), options));
 
-  async function enter(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const path = pathOf(req.url);
-    const route = routeOf(path, options);
-    if (hostsOf(req) > 1) return refuseHosts(res, route !== undefined);
-    if (route) return enterMcp(req, res, route);
-    const refused = options.guard.refused(req, false);
-    if (refused !== undefined)
-      return refuseForeign(res, options.foreign({ method: req.method ?? 'GET', path }, refused));
-    const headers = corsHeaders(req, options.allowedOrigins);
-    if (isPreflight(req)) return answerPreflight(req, res, headers);
-    for (const name of Object.keys(headers)) res.setHeader(name, headers[name] ?? '');
-    return options.other(req, res);
-  }
-
-  function enterMcp(req: HttpRequest, res: HttpResponse, route: Route): void | Promise<void> {
-    const refused = options.guard.refused(req, true);
-    if (refused !== undefined) return refuseForeign(res, errorResponseText('null', rpcErrors.invalidRequest, refused));
-    const headers = corsHeaders(req, options.allowedOrigins);
-    if (isPreflight(req)) return answerPreflight(req, res, headers);
+  function handle(req: HttpRequest, res: HttpResponse, headers: Record<string, string>): void | Promise<void> {
+    const route = routeAt(req.url ?? '/');
+    if (!route) throw new Error('This is no MCP endpoint.');
     const query = queryOf(req.url);
     const { scope } = route;
     if (!scope)
@@ -150,34 +120,11 @@ export function createHttpEntry(options: HttpEntryOptions): HttpEntry {
     return route.kind === 'mcp' ? serveMcp(context, options) : legacySse.open(context);
   }
 
-  /** No error leaves this function, whether it is thrown now or later. */
-  function answered(answer: () => void | Promise<void>, req: HttpRequest, res: HttpResponse): void {
-    const failed = (error: unknown): void => {
-      if (!(error instanceof HubError)) options.log.error('request failed', { path: req.url, error: errorText(error) });
-      refuseUnexpected({ res, headers: {} }, error);
-    };
-    try {
-      if (options.isHttps(req)) res.setHeader('Strict-Transport-Security', hsts);
-      const answering = answer();
-      if (answering) answering.catch(failed);
-    } catch (error) {
-      failed(error);
-    }
-  }
-
-  const mcpRoute = memoizeLast((url) => routeOf(pathOf(url), options));
   return {
-    enter(req, res) {
-      // A request sent ahead, before the answer to the one before it (pipelining), waits for its turn: until then Node
-      // would not tell that its client left.
-      if (res.socket) answered(() => enter(req, res), req, res);
-      else res.once('socket', () => answered(() => enter(req, res), req, res));
-    },
-    enterMcp(req, res) {
-      const route = mcpRoute(req.url ?? '/');
-      if (route) answered(() => enterMcp(req, res, route), req, res);
-    },
-    isMcp: (url) => mcpRoute(url) !== undefined,
+    isMcp: (url) => routeAt(url) !== undefined,
+    handle,
+    refusal: (_, why) => errorResponseText('null', rpcErrors.invalidRequest, why),
+    failed: (res, error) => refuseUnexpected({ res, headers: {} }, error),
   };
 }
 
@@ -191,15 +138,6 @@ function queryOf(url = '/'): URLSearchParams {
   return queryAt === -1 ? noQuery : new URLSearchParams(url.slice(queryAt + 1));
 }
 
-function isPreflight({ method, headers }: HttpRequest): boolean {
-  return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
-}
-
-function answerPreflight(req: HttpRequest, res: HttpResponse, headers: Record<string, string>): void {
-  res.writeHead(204, { ...headers, ...(headers['vary'] !== undefined && preflightHeaders(req)) });
-  res.end();
-}
-
 /** True for the path of an MCP endpoint, as it is without `BASE_PATH`. */
 export function isMcpPath(path: string, taken: ReadonlySet<string>): boolean {
   const route = routeOf(path, { basePath: '', taken });
@@ -207,12 +145,12 @@ export function isMcpPath(path: string, taken: ReadonlySet<string>): boolean {
 }
 
 /** Whether the MCP endpoint of a URL refuses every request now. */
-export function isClosed(url: string, at: Pick<HttpEntryOptions, 'basePath' | 'taken' | 'settings'>): boolean {
+export function isClosed(url: string, at: Pick<McpEntryOptions, 'basePath' | 'taken' | 'settings'>): boolean {
   const scope = routeOf(pathOf(url), at)?.scope;
   return scope !== undefined && closedScope(scope, at.settings()) !== undefined;
 }
 
-function routeOf(path: string, { basePath, taken }: Pick<HttpEntryOptions, 'basePath' | 'taken'>): Route | undefined {
+function routeOf(path: string, { basePath, taken }: Pick<McpEntryOptions, 'basePath' | 'taken'>): Route | undefined {
   if (!path.startsWith(basePath)) return undefined;
   const rest = path.slice(basePath.length);
   if (rest === '/mcp' || rest.startsWith('/mcp/')) return { kind: 'mcp', scope: scopeOf(rest.slice('/mcp'.length)) };
@@ -224,7 +162,7 @@ function routeOf(path: string, { basePath, taken }: Pick<HttpEntryOptions, 'base
  * The endpoints that MCPHub has for each user: `/ann/mcp`, `/ann/mcp/dev`, `/ann/sse`. Here they are the same as
  * without the name, for that user alone: who asks is known by the credential, never by the path.
  */
-function userRoute(path: string, taken: HttpEntryOptions['taken']): Route | undefined {
+function userRoute(path: string, taken: McpEntryOptions['taken']): Route | undefined {
   const [, name = '', kind, rest = ''] = /^\/([^/]+)\/(mcp|sse)((?:\/.*)?)$/s.exec(path) ?? [];
   if ((kind !== 'mcp' && kind !== 'sse') || taken.has(name)) return undefined;
   const user = decoded(name);
@@ -235,7 +173,7 @@ function userRoute(path: string, taken: HttpEntryOptions['taken']): Route | unde
 function admitted(
   who: Identified,
   req: HttpRequest,
-  { settings, outside }: Pick<HttpEntryOptions, 'settings' | 'outside'>,
+  { settings, outside }: Pick<McpEntryOptions, 'settings' | 'outside'>,
 ): Principal | undefined {
   if (who === 'bad') return undefined;
   if (who !== 'none') return who;
@@ -243,7 +181,7 @@ function admitted(
 }
 
 /** Of one who came without a credential. Throws HubError `unauthenticated` where one is asked for by now. */
-function stillAnonymous(req: HttpRequest, options: Pick<HttpEntryOptions, 'settings' | 'outside'>): Principal {
+function stillAnonymous(req: HttpRequest, options: Pick<McpEntryOptions, 'settings' | 'outside'>): Principal {
   const principal = admitted('none', req, options);
   if (!principal) throw new HubError('unauthenticated', `${needsToken} Send "Authorization: Bearer <token>".`);
   return principal;
@@ -251,7 +189,7 @@ function stillAnonymous(req: HttpRequest, options: Pick<HttpEntryOptions, 'setti
 
 function bodyLimitOf(
   principal: Principal,
-  { settings, bodies }: Pick<HttpEntryOptions, 'settings' | 'bodies'>,
+  { settings, bodies }: Pick<McpEntryOptions, 'settings' | 'bodies'>,
 ): BodyLimit {
   const maxBytes = settings().system.routing.jsonBodyBytes ?? mcpLimits.requestBodyBytes;
   return { maxBytes, budget: bodies, isKnown: principal.kind !== 'anonymous' };
@@ -290,31 +228,4 @@ function whyNot(who: Identified, owned: boolean): { error: string; description: 
 function notTheirs(context: Pick<RequestContext, 'res' | 'headers'>): void {
   const why = new HubError('forbidden', 'This endpoint is for the user it is named after. Leave the name out.');
   refuse(context, why.status, why.rpcCode, why.message);
-}
-
-/**
- * By the raw headers, which are there anyway: Node's table of repeated ones would be kept as long as the request, half
- * a kilobyte of each open stream.
- */
-function hostsOf({ rawHeaders }: IncomingMessage): number {
-  let hosts = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) if (/^host$/i.test(rawHeaders[i] ?? '')) hosts++;
-  return hosts;
-}
-
-/**
- * A proxy, for example, that reads another one of several hosts than the hub does would let in what the hub must
- * refuse, or the other way round (RFC 9112 §3.2).
- */
-function refuseHosts(res: HttpResponse, mcp: boolean): void {
-  const message = 'The request has more than one Host header.';
-  const text = mcp
-    ? errorResponseText('null', rpcErrors.invalidRequest, message)
-    : JSON.stringify({ success: false, message });
-  refuseForeign(res, text, 400);
-}
-
-function refuseForeign(res: HttpResponse, text: string, status = 403): void {
-  res.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
-  res.end(text);
 }
