@@ -99,7 +99,7 @@ export function createActiveSettings(name: string, log: Logger, first: Accepted)
 
   function miss(): void {
     if (revision !== undefined) {
-      log.warn(`The ${name} is gone. The last settings stay in force; the next change writes it anew.`);
+      log.warn(`The ${name} is gone. The last settings stay in force; the next change writes it again.`);
     }
     revision = undefined;
     lastError = undefined;

@@ -344,7 +344,7 @@ describe('another model', () => {
   test('behind the same name is refused, until the tools are indexed anew', async () => {
     const { service, embeddings } = await working();
     service.dimensions = 32;
-    expect((await ask(embeddings)).degraded).toMatch(/32 numbers where this model's have 64.*index the tools anew/);
+    expect((await ask(embeddings)).degraded).toMatch(/32 numbers where this model's have 64.*index the tools again/);
     embeddings.reindex();
     expect(() => embeddings.reindex()).toThrow(/already running/);
     await embeddings.reindexed(10_000);

@@ -64,7 +64,7 @@ export const smartRouting: Subject = {
       answer: { data: performance },
     },
     'POST /smart-routing/reindex': {
-      summary: 'Embed all tools anew',
+      summary: 'Embed all tools again',
       description:
         'What was there answers until it is done; the log of service `search` has the progress. 409 while it runs, or while another model is indexed.',
       admin: true,

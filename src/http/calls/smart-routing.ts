@@ -49,7 +49,7 @@ export function smartRoutingRoutes({ embeddings, database, states, log }: SmartR
   routes.post('/smart-routing/reindex', adminOnly, async (c) => {
     const by = editorOf(c.var.caller);
     embeddings.reindex();
-    log.info('the tools are to be indexed anew', { by: by.username });
+    log.info('the tools are to be indexed again', { by: by.username });
     await embeddings.reindexed(httpLimits.reindexAnswerMs);
     const status = embeddings.status();
     const results = status.servers.map(({ name, tools, embedded }) => ({

@@ -60,7 +60,7 @@ export const servers: Subject = {
       answer: { data: texts },
     },
     'POST /servers/:name/toggle': { summary: 'Enable or disable a server', body: enabledInput, answer: server },
-    'POST /servers/:name/reload': { summary: 'Connect a server anew', answer: server },
+    'POST /servers/:name/reload': { summary: 'Connect a server again', answer: server },
     'POST /servers/:name/oauth/authorize': {
       summary: 'Begin to sign in to a server',
       description: 'Sets a cookie: the sign-in ends in the browser that sent this.',

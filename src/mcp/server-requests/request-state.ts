@@ -68,7 +68,7 @@ export const noRounds: Edits = { inputResponses: null, requestState: null };
 export function badState(): HubError {
   return new HubError(
     'invalid_input',
-    'params.requestState is not valid: it expired, was used, or was given for another call, endpoint or caller. Make the call anew, without it.',
+    'params.requestState is not valid: it expired, was used, or was given for another call, endpoint or caller. Make the call again, without it.',
   );
 }
 

@@ -83,7 +83,7 @@ export class HostedIndex {
   reindex(): void {
     const { service } = this;
     if (this.#coverage.reindexing) throw new HubError('conflict', 'A reindex pass is already running.');
-    this.#options.log.info('Indexing the tools anew', { model: service.model, tools: this.#coverage.tools });
+    this.#options.log.info('Indexing the tools again', { model: service.model, tools: this.#coverage.tools });
     this.#coverage.again();
     // The model may have changed behind its name, and the vectors of the last queries with it.
     this.#dimensions = service.dimensions;
@@ -158,7 +158,7 @@ export class HostedIndex {
     this.#coverage.doubt();
     this.#loop.flag();
     const sizes = `a vector of ${length} numbers where this model's have ${this.#dimensions}`;
-    const advice = 'if the model behind the name has changed, index the tools anew';
+    const advice = 'if the model behind the name has changed, index the tools again';
     throw new HubError('upstream_failed', `the embedding service gave ${sizes}; ${advice}`);
   }
 

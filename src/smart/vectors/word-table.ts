@@ -15,7 +15,7 @@ export async function readWordTable(path: string): Promise<WordTable> {
   try {
     return parse(await readFile(path));
   } catch (cause) {
-    const message = `Cannot load the word vectors of the tool search from ${path}: it is missing or damaged. Install the hub anew.`;
+    const message = `Cannot load the word vectors of the tool search from ${path}: it is missing or damaged. Install the hub again.`;
     throw new HubError('misconfigured', message, { cause });
   }
 }

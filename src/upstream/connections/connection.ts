@@ -164,7 +164,7 @@ export class Connection {
   /** Connects again with the current credential, which is another one. Requests in flight fail. */
   reconnect(): void {
     if (this.#tracker.now.kind === 'stopped') return;
-    this.#dropLink(new HubError('upstream_unavailable', `Server "${this.server.name}" is connected anew.`));
+    this.#dropLink(new HubError('upstream_unavailable', `Server "${this.server.name}" is connected again.`));
     void this.#connect();
   }
 

@@ -145,7 +145,7 @@ export function createAccount(options: AccountOptions, grants: Grants, attempts:
 }
 
 function setUpAnew(server: string): HubError {
-  return new HubError('conflict', `Server "${server}" was set up anew meanwhile. Begin again.`);
+  return new HubError('conflict', `Server "${server}" was set up again meanwhile. Begin again.`);
 }
 
 /** The error for one user who has to sign in alone: this user can sign in, and other users are not affected. */

@@ -83,7 +83,7 @@ export function createSignIns(options: SignInsOptions): SignIns {
       throw new HubError('forbidden', `${refused} Whoever began it may not sign in to the server any more.`);
     const transport = signInTransport(server, options.expand(server));
     if (setupOf(transport) !== setup || isPerUser(server) !== (holder !== undefined))
-      throw new HubError('conflict', `${refused} Server "${name}" was set up anew meanwhile. Begin again.`);
+      throw new HubError('conflict', `${refused} Server "${name}" was set up again meanwhile. Begin again.`);
     return accounts.of(server, transport, holder);
   }
 

@@ -58,7 +58,7 @@ export class EraWatch<Link extends WatchedLink> {
 
   #speaksOtherwise(link: Link): HubError {
     this.#eras.changed(link.isStateless ? 'stateless' : 'session');
-    const text = `Server "${this.#server}" speaks another revision of MCP than before; it is connected anew.`;
+    const text = `Server "${this.#server}" speaks another revision of MCP than before; it is connected again.`;
     return new HubError('upstream_unavailable', text);
   }
 }
