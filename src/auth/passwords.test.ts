@@ -1,11 +1,13 @@
 import { hash as bcryptHash } from '@node-rs/bcrypt';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { cpuMsUntil } from '../../test/kit/cpu.ts';
 import { setLimits } from '../../test/kit/limits.ts';
 import { authLimits } from './limits.ts';
 import { createPasswords, needsRehash } from './passwords.ts';
 
 const passwords = createPasswords();
+
+beforeAll(() => setLimits(authLimits, { hashMemoryKiB: 19_456, hashPasses: 2 }));
 
 describe('passwords', () => {
   test('a password fits its own hash and no other does', async () => {

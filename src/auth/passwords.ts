@@ -26,11 +26,17 @@ export interface Passwords {
   verifyNobody(username: string, password: string, known: readonly string[], started?: () => void): Promise<false>;
 }
 
-// OWASP's first choice for argon2id; also the defaults of the library, written down so that an update of it changes
-// nothing.
-const ours = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+/** `memory` in KiB. */
+type Argon2 = { name: 'argon2id'; memory: number; passes: number; lanes: number };
+type Kind = Argon2 | { name: 'bcrypt'; cost: number };
 
-type Kind = { name: 'argon2id'; memory: number; passes: number; lanes: number } | { name: 'bcrypt'; cost: number };
+/** The cost of the hashes that the hub makes. */
+const ours = (): Argon2 => ({
+  name: 'argon2id',
+  memory: authLimits.hashMemoryKiB,
+  passes: authLimits.hashPasses,
+  lanes: authLimits.hashLanes,
+});
 
 export function createPasswords(): Passwords {
   const turns = createTurns(authLimits.passwordsAtOnce, authLimits.passwordsWaiting);
@@ -43,7 +49,7 @@ export function createPasswords(): Passwords {
       if (password.length > coreLimits.passwordChars) return false;
       const kind = kindOf(passwordHash);
       // A user whose hash the hub cannot verify must not be recognisable by a quick refusal either.
-      if (kind === undefined) return (await argon2Verify(nobodysHash(ourKind), password)) && false;
+      if (kind === undefined) return (await argon2Verify(nobodysHash(ours()), password)) && false;
       // The two libraries take their arguments in opposite order.
       return kind.name === 'bcrypt' ? bcryptVerify(password, passwordHash) : argon2Verify(passwordHash, password);
     });
@@ -51,13 +57,16 @@ export function createPasswords(): Passwords {
 
   return {
     // Of a user who is logged in already.
-    hash: (password) => turns.take(true, () => argon2Hash(password, ours)),
+    hash(password) {
+      const { memory: memoryCost, passes: timeCost, lanes: parallelism } = ours();
+      return turns.take(true, () => argon2Hash(password, { memoryCost, timeCost, parallelism }));
+    },
     verify: compare,
     async verifyNobody(username, password, known, started) {
       const place = createHmac('sha256', secret).update(username).digest().readUInt32BE(0);
       const like = known[place % Math.max(1, known.length)];
       const kind = like === undefined ? undefined : kindOf(like);
-      await compare(password, nobodysHash(kind ?? ourKind), started);
+      await compare(password, nobodysHash(kind ?? ours()), started);
       return false;
     },
   };
@@ -67,10 +76,9 @@ export function createPasswords(): Passwords {
 export function needsRehash(passwordHash: string): boolean {
   const kind = kindOf(passwordHash);
   if (kind?.name !== 'argon2id') return true;
-  return kind.memory < ours.memoryCost || kind.passes < ours.timeCost || kind.lanes < ours.parallelism;
+  const { memory, passes, lanes } = ours();
+  return kind.memory < memory || kind.passes < passes || kind.lanes < lanes;
 }
-
-const ourKind: Kind = { name: 'argon2id', memory: ours.memoryCost, passes: ours.timeCost, lanes: ours.parallelism };
 
 /**
  * What a hash is made of; undefined when it is none of ours, or so expensive that verifying it would overload the hub.
