@@ -2,7 +2,7 @@ import { hash as argon2Hash } from '@node-rs/argon2';
 import { describe, expect, test } from 'vitest';
 import { maskKey } from '../core/mask.ts';
 import type { KeySettings, Settings, UserSettings } from '../core/settings/types.ts';
-import { createIdentify } from './identify.ts';
+import { createIdentify, type Headers } from './identify.ts';
 import { findKey, hashKey, makeKey } from './keys.ts';
 import { createLoginLimiter } from './limiter.ts';
 import { authLimits } from './limits.ts';
@@ -62,7 +62,14 @@ async function hub(settings: Settings, now: () => number = Date.now) {
       },
     },
   });
-  return { ...identify, tokens, state, verifications: () => verifications };
+  return {
+    ...identify,
+    identify: (headers: Headers, queryToken?: string) => identify.identify(headers, '192.0.2.7', queryToken),
+    identifyNow: (headers: Headers, address = '192.0.2.7') => identify.identifyNow(headers, address),
+    tokens,
+    state,
+    verifications: () => verifications,
+  };
 }
 
 const asAnn = { kind: 'user', username: 'ann' };
@@ -175,6 +182,25 @@ describe('access keys', () => {
     expect(await of(key(made.token, { kind: 'user', owner: 'ann' }))).toMatchObject({ kind: 'key' });
     expect(await of(key(made.token, { kind: 'user', owner: 'eve' }))).toBe('bad');
     expect(await of(key(made.token, { kind: 'user' }))).toBe('bad');
+  });
+
+  test.each([
+    [['10.0.0.0/8'], ['10.1.2.3', '::ffff:10.1.2.3'], ['11.0.0.1', '::1', '::ffff:11.0.0.1', 'fd00::1']],
+    [['::ffff:10.0.0.0/104'], ['10.1.2.3', '::ffff:a01:203'], ['11.0.0.1', '::1']],
+    [
+      ['192.0.2.7', 'fd00::/8'],
+      ['192.0.2.7', 'fd12::9'],
+      ['192.0.2.8', 'fe80::1'],
+    ],
+    [['::/0'], ['2001:db8::1'], ['192.0.2.7', '::ffff:192.0.2.7']],
+    [[], [], ['192.0.2.7']],
+  ])('a key with the addresses %j is accepted from %j and not from %j', async (allowedAddresses, from, notFrom) => {
+    const { token } = makeKey();
+    const { identifyNow } = await hub(settingsOf([], [key(token, { allowedAddresses })]));
+    const headers = { authorization: token };
+    const asked = (addresses: string[]) => addresses.map((address) => identifyNow(headers, address));
+    expect(asked(from)).toEqual(from.map(() => ({ kind: 'key', id: 'k1' })));
+    expect(new Set(asked([...notFrom, 'unknown', '']))).toEqual(new Set(['bad']));
   });
 
   test('keys of another form, brought along from an older file, are found too, even ones that look like a token', () => {

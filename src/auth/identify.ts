@@ -1,6 +1,6 @@
 import { type Principal, principalOf } from '../core/access/principal.ts';
 import type { Settings, UserSettings } from '../core/settings/types.ts';
-import { findKey } from './keys.ts';
+import { findKey, isAcceptedFrom } from './keys.ts';
 import { authLimits } from './limits.ts';
 import type { Claims, Tokens } from './tokens.ts';
 
@@ -19,12 +19,13 @@ export type Identified = Principal | 'none' | 'bad';
  */
 export interface Identify {
   /**
-   * `queryToken` is `?token=`, given only by the routes that allow it. Of several credentials the first counts:
-   * `Authorization`, the configured header, `x-auth-token`, `?token=`.
+   * `address` is where the request comes from, also behind trusted proxies. `queryToken` is `?token=`, given only by
+   * the routes that allow it. Of several credentials the first counts: `Authorization`, the configured header,
+   * `x-auth-token`, `?token=`.
    */
-  readonly identify: (headers: Headers, queryToken?: string) => Promise<Identified>;
+  readonly identify: (headers: Headers, address: string | undefined, queryToken?: string) => Promise<Identified>;
   /** The same without waiting; undefined when a token has to be verified first. For the path of every MCP request. */
-  readonly identifyNow: (headers: Headers, queryToken?: string) => Identified | undefined;
+  readonly identifyNow: (headers: Headers, address: string | undefined, queryToken?: string) => Identified | undefined;
   /**
    * When the sender of a request gave their password, in milliseconds since the epoch. To be called right after the
    * request was identified. Undefined for a credential that is no access token.
@@ -42,7 +43,7 @@ export function createIdentify(options: {
   // A valid signature stays valid; everything else about a token is checked each time.
   const verified = new Map<string, Claims>();
 
-  function decide(credential: Credential, snapshot: Settings): Identified | undefined {
+  function decide(credential: Credential, address: string | undefined, snapshot: Settings): Identified | undefined {
     if (credential.kind !== 'token') return credential.kind;
     const { token } = credential;
     const claims = verified.get(token);
@@ -51,8 +52,8 @@ export function createIdentify(options: {
     const key = findKey(snapshot, token);
     if (key) {
       // A user's key is not accepted once its owner is gone.
-      const usable = key.kind === 'system' || (key.owner !== undefined && usersOf(snapshot).has(key.owner));
-      return usable ? { kind: 'key', id: key.id } : 'bad';
+      const isOwned = key.kind === 'system' || (key.owner !== undefined && usersOf(snapshot).has(key.owner));
+      return isOwned && isAcceptedFrom(key, address) ? { kind: 'key', id: key.id } : 'bad';
     }
     return looksLikeJwt(token) ? undefined : 'bad';
   }
@@ -72,17 +73,15 @@ export function createIdentify(options: {
     return claims;
   }
 
-  function identifyNow(headers: Headers, queryToken?: string): Identified | undefined {
-    const snapshot = settings();
-    return decide(credentialOf(headers, snapshot, queryToken), snapshot);
-  }
-
   return {
-    identifyNow,
-    async identify(headers, queryToken) {
+    identifyNow(headers, address, queryToken) {
+      const snapshot = settings();
+      return decide(credentialOf(headers, snapshot, queryToken), address, snapshot);
+    },
+    async identify(headers, address, queryToken) {
       const snapshot = settings();
       const credential = credentialOf(headers, snapshot, queryToken);
-      const known = decide(credential, snapshot);
+      const known = decide(credential, address, snapshot);
       if (known !== undefined || credential.kind !== 'token') return known ?? 'bad';
       const claims = await verify(credential.token);
       return claims ? holder(claims, settings()) : 'bad';

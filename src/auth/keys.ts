@@ -1,4 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type Cidr, inRanges, parseCidr } from '../core/address.ts';
 import { isInForce } from '../core/access/rules.ts';
 import { maskKey } from '../core/mask.ts';
 import type { KeySettings, Settings } from '../core/settings/types.ts';
@@ -36,6 +37,20 @@ export function findKey(settings: Settings, token: string): KeySettings | undefi
   }
   return key;
 }
+
+/** Whether a key is accepted from an address. One that cannot be known (`unknown`) is none of those allowed. */
+export function isAcceptedFrom({ allowedAddresses }: KeySettings, address: string | undefined): boolean {
+  if (allowedAddresses === undefined) return true;
+  let ranges = rangesOf.get(allowedAddresses);
+  if (!ranges) {
+    ranges = allowedAddresses.flatMap((text) => parseCidr(text) ?? []);
+    rangesOf.set(allowedAddresses, ranges);
+  }
+  return address !== undefined && inRanges(address, ranges);
+}
+
+/** Read once per snapshot of the settings. */
+const rangesOf = new WeakMap<readonly string[], readonly Cidr[]>();
 
 /** Tokens that were right, so that not each call need be hashed. */
 const tokens = new WeakMap<readonly KeySettings[], Map<string, KeySettings>>();

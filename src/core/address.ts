@@ -11,8 +11,22 @@ export interface Cidr {
   readonly network: bigint;
 }
 
-/** Reads `10.0.0.0/8`, `fd00::/8`, or a single address. Undefined when it is none of them. */
+/**
+ * Reads `10.0.0.0/8`, `fd00::/8`, or a single address; a range of IPv4-mapped IPv6 addresses is the range of IPv4 that
+ * it means. Undefined when it is none of them.
+ */
 export function parseCidr(text: string): Cidr | undefined {
+  const range = readCidr(text);
+  if (range === undefined || range.bits === 32 || range.prefix < mappedPrefix) return range;
+  const prefix = range.prefix - mappedPrefix;
+  if (range.network >> BigInt(prefix) !== 0xffffn) return range;
+  return { bits: 32, prefix, network: BigInt.asUintN(prefix, range.network) };
+}
+
+/** The bits before the IPv4 address in an IPv4-mapped one. */
+const mappedPrefix = 96;
+
+function readCidr(text: string): Cidr | undefined {
   const [host = '', length, ...rest] = text.trim().split('/');
   const address = parseAddress(host);
   if (address === undefined || rest.length > 0) return undefined;
@@ -139,7 +153,7 @@ function groups(text: string, isEnd: boolean): number[] | undefined {
 
 function cidrs(...texts: string[]): Cidr[] {
   return texts.map((text) => {
-    const cidr = parseCidr(text);
+    const cidr = readCidr(text);
     if (cidr === undefined) throw new Error(`Not a range of addresses: ${text}`);
     return cidr;
   });

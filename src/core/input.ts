@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseCidr } from './address.ts';
 import { HubError, type Problem } from './errors.ts';
 import { jsonPath } from './json/path.ts';
 import { coreLimits } from './limits.ts';
@@ -54,6 +55,19 @@ export const timeInput = z.string({ error: timeProblem }).transform((text, conte
   context.addIssue({ code: 'custom', message: timeProblem });
   return z.NEVER;
 });
+
+export const addressProblem = 'must be an IP address or a range, such as 192.0.2.7, 10.0.0.0/8 or fd00::/8';
+
+/** IP addresses and ranges of them (CIDR). */
+export const addressesInput = z
+  .array(
+    z
+      .string()
+      .trim()
+      .refine((text) => parseCidr(text) !== undefined, addressProblem),
+  )
+  .max(coreLimits.listedNames)
+  .transform((texts) => [...new Set(texts)]);
 
 /** What is "all" or exactly the names given. */
 export const selectionInput = z.union([z.literal('all'), z.array(z.string().min(1)).max(coreLimits.listItems)], {

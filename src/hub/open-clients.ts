@@ -42,6 +42,8 @@ export interface OpenClients {
   readonly outside: Outside;
   /** Who the credential of a request belongs to. */
   readonly who: () => Identify;
+  /** The client's address, also behind trusted proxies. */
+  readonly address: McpEntryOptions['address'];
   readonly log: LoggerFor;
 }
 
@@ -58,7 +60,7 @@ export type Clients = ReturnType<typeof openClients>;
 
 /** Everything on the side of the clients that outlives a request: sessions, streams and what they are told. */
 export function openClients(options: OpenClients, closers: Closers) {
-  const { views, dataDir, settings, pool, env, outside, dedicated, who, log } = options;
+  const { views, dataDir, settings, pool, env, outside, dedicated, who, address, log } = options;
   const announcer = createAnnouncer(views);
   const streams = createStreams();
   const eventLogs = createEventLogs();
@@ -108,14 +110,14 @@ export function openClients(options: OpenClients, closers: Closers) {
     }
   };
 
-  const identify: McpEntryOptions['identify'] = (headers) => who().identifyNow(headers) ?? who().identify(headers);
+  const identify = identifyOf(who);
   const sessionEnded = (sid: string): void => {
     eventLogs.endSession(sid);
     logLevels.endSession(sid);
     dedicated.endSession(mcpSession(sid));
   };
   const endpoints = { basePath: env.basePath, taken: takenPaths, settings: () => settings.current };
-  const withdrawn = withdrawing({ sessions, sessionEnded, streams, endpoints, identify, requiresCredential });
+  const withdrawn = withdrawing({ sessions, sessionEnded, streams, endpoints, identify, address, requiresCredential });
   sweepNowAndThen(withdrawn, closers);
 
   const forRequests = {
@@ -164,17 +166,24 @@ function lifeOf(connection: Connection | undefined): unknown {
   return connection?.server.transport.type === 'stdio' ? connection.offer?.about : connection;
 }
 
+/** Without waiting where that is possible. */
+function identifyOf(who: OpenClients['who']): McpEntryOptions['identify'] {
+  return (headers, address) => who().identifyNow(headers, address) ?? who().identify(headers, address);
+}
+
 interface Withdrawing {
   readonly sessions: Sessions;
   readonly sessionEnded: (sid: string) => void;
   readonly streams: Streams;
   readonly endpoints: Pick<McpEntryOptions, 'basePath' | 'taken' | 'settings'>;
   readonly identify: McpEntryOptions['identify'];
+  readonly address: McpEntryOptions['address'];
   readonly requiresCredential: (req?: Sent) => boolean;
 }
 
 /** Ends the sessions and streams of clients that have lost access, and those of endpoints that were switched off. */
-function withdrawing({ sessions, sessionEnded, streams, endpoints, identify, requiresCredential }: Withdrawing) {
+function withdrawing(options: Withdrawing) {
+  const { sessions, sessionEnded, streams, endpoints, identify, address, requiresCredential } = options;
   const isOver = (who: Identified, req: Sent): boolean => who === 'bad' || (who === 'none' && requiresCredential(req));
   return {
     endSessions(): void {
@@ -185,7 +194,7 @@ function withdrawing({ sessions, sessionEnded, streams, endpoints, identify, req
     endStreams(): void {
       streams.endWhere((req) => {
         if (isClosed(req.url ?? '', endpoints)) return true;
-        const who = identify(req.headers);
+        const who = identify(req.headers, address(req));
         return who instanceof Promise ? who.then((late) => isOver(late, req)) : isOver(who, req);
       });
     },

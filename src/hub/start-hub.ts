@@ -15,6 +15,7 @@ import { createViews } from '../core/access/view.ts';
 import type { Env } from '../env/env.ts';
 import { readableText } from '../env/withdraw.ts';
 import { createChanges } from '../http/dashboard/changes.ts';
+import type { Arrived } from '../http/frame/client-address.ts';
 import { otherPaths } from '../http/frame/open-routes.ts';
 import { createPublicUrl } from '../http/frame/public-url.ts';
 import { closeServer } from '../http/frame/server.ts';
@@ -87,7 +88,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const settingsBaseUrl = () => settings.current.system.baseUrl;
   const outside = createOutside(env, settingsBaseUrl);
   const guard = createGuard({ ...env, settingsBaseUrl, machineName: hostname(), exposed: outside.exposed });
-  const whom = { env, outside, who: () => identity };
+  const whom = { env, outside, who: () => identity, address: (req: Arrived) => access.addressOf(req) };
   const clients = openClients({ ...whom, views, dataDir, settings, pool, dedicated, log }, closers);
   const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedText, pool, log('hub'));
   closers.add(() => saveCatalogue.close());

@@ -26,7 +26,7 @@ export interface McpEntryOptions extends EndpointOptions {
   /** Whether a request may come from others than this machine. */
   readonly outside: Pick<Outside, 'reaches'>;
   readonly settings: () => Settings;
-  readonly identify: (headers: HttpRequest['headers']) => Identified | Promise<Identified>;
+  readonly identify: (headers: HttpRequest['headers'], address: string | undefined) => Identified | Promise<Identified>;
   /** The client's address, also behind trusted proxies. */
   readonly address: (req: HttpRequest) => string | undefined;
   /** Called for each credential that is not accepted. */
@@ -76,7 +76,7 @@ export function createMcpEntry(options: McpEntryOptions): McpEntry {
     if (!scope)
       return refuse({ res, headers }, 400, rpcErrors.invalidRequest, 'The path is not valid percent-encoding.');
     const address = options.address(req);
-    return thenMaybe(options.identify(req.headers), (who) => {
+    return thenMaybe(options.identify(req.headers, address), (who) => {
       // What is begun now would not be told that its client has left.
       if (res.destroyed) return;
       if (who === 'bad') options.badCredential(address);
@@ -84,7 +84,7 @@ export function createMcpEntry(options: McpEntryOptions): McpEntry {
       const principal = admit(who, route, at);
       if (!principal) return;
       const stillAdmitted = (): boolean | Promise<boolean> =>
-        thenMaybe(options.identify(req.headers), (now) => admit(now, route, at) !== undefined);
+        thenMaybe(options.identify(req.headers, address), (now) => admit(now, route, at) !== undefined);
       const bodyLimit = () => bodyLimitOf(principal, options);
       const senderNow = principal.kind === 'anonymous' ? () => stillAnonymous(req, options) : undefined;
       // Written out: V8 lets what such an object holds outlive the young generation when it is spread and then added

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { coreLimits } from '../../src/core/limits.ts';
 import { api, type ApiAnswer, keyToken, login, userToken } from '../kit/api.ts';
 import { storedSettings } from '../kit/hub-database.ts';
-import { rpc } from '../kit/raw.ts';
+import { raw, rpc } from '../kit/raw.ts';
 import { session } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
@@ -43,6 +43,7 @@ test('a key is shown once, kept as a hash, works at once, and is masked in every
     accessType: 'all',
     allowedGroups: [],
     allowedServers: [],
+    allowedAddresses: [],
   };
   expect([made.status, made.body]).toEqual([
     201,
@@ -265,6 +266,71 @@ describe('a key that expires', () => {
       expect([status, body.errors?.map(({ path }) => path)]).toEqual([400, ['expiresAt']]);
     },
   );
+});
+
+describe('a key for some addresses', () => {
+  let proxied: TestHub;
+  let session: string;
+  beforeAll(async () => {
+    const systemConfig = { routing: { enableBearerAuth: true } };
+    proxied = await testHub({ mcpServers: {}, systemConfig, env: { TRUST_PROXY: 'loopback' } });
+    session = await login(proxied);
+  });
+  const make = (allowedAddresses: unknown) =>
+    api(proxied, 'POST', '/auth/keys', { token: session, body: { name: 'k', allowedAddresses } });
+  /** What each kind of endpoint says to the key in a request that the proxy passes on. */
+  const statuses = async (token: string, forwarded: string) => {
+    const headers = { authorization: `Bearer ${token}`, 'x-forwarded-for': forwarded };
+    const [overMcp, overRest, overSse] = await Promise.all([
+      rpc(proxied.mcp(), 'tools/list', {}, { headers }),
+      api(proxied, 'GET', '/servers', { token, headers }),
+      raw(proxied.sse(), { method: 'POST', headers }),
+    ]);
+    return [overMcp.status, overRest.status, overSse.status === 401];
+  };
+
+  test('opens nothing from elsewhere, whatever a client writes into X-Forwarded-For', async () => {
+    const { token, id, ...made } = data(await make([' 203.0.113.0/24 ', '2001:db8::/32', '203.0.113.0/24']));
+    expect(made['allowedAddresses']).toEqual(['203.0.113.0/24', '2001:db8::/32']);
+    for (const from of [
+      '203.0.113.9',
+      '2001:db8::9',
+      '::ffff:203.0.113.9',
+      '[2001:db8::9]:443',
+      '198.51.100.1, 203.0.113.9',
+    ])
+      expect(await statuses(token, from), from).toEqual([200, 200, false]);
+    for (const from of [
+      '198.51.100.1',
+      '203.0.113.9, 198.51.100.1',
+      '203.0.113.9, , 198.51.100.1',
+      'x, 198.51.100.1',
+      '',
+    ])
+      expect(await statuses(token, from), from).toEqual([401, 401, true]);
+    const change = (allowedAddresses: unknown) =>
+      api(proxied, 'PUT', `/auth/keys/${id}`, { token: session, body: { allowedAddresses } });
+    for (const anywhere of [[], null]) {
+      expect((await change(['127.0.0.1'])).body.data).toMatchObject({ allowedAddresses: ['127.0.0.1'] });
+      expect(await statuses(token, '203.0.113.9')).toEqual([401, 401, true]);
+      expect((await change(anywhere)).body.data).toMatchObject({ allowedAddresses: [] });
+      expect(await statuses(token, '198.51.100.1')).toEqual([200, 200, false]);
+    }
+  });
+
+  test.each([
+    [['10.0.0.0/33'], 'allowedAddresses[0]'],
+    [['10.0.0.1', 'example.com'], 'allowedAddresses[1]'],
+    [['10.0.0.0/8/8'], 'allowedAddresses[0]'],
+    [['010.0.0.1'], 'allowedAddresses[0]'],
+    [[''], 'allowedAddresses[0]'],
+    [[1], 'allowedAddresses[0]'],
+    ['10.0.0.0/8', 'allowedAddresses'],
+    [Array(coreLimits.listedNames + 1).fill('10.0.0.1'), 'allowedAddresses'],
+  ])('is not made with %j', async (allowedAddresses, path) => {
+    const { status, body } = await make(allowedAddresses);
+    expect([status, body.errors?.[0]?.path]).toEqual([400, path]);
+  });
 });
 
 describe('a body that is wrong is refused by path, and nothing changes:', () => {

@@ -23,6 +23,7 @@ const key = {
 test.each([
   ['a key that is switched off', [{ ...key, enabled: false }]],
   ['a key that is deleted', []],
+  ['a key that is accepted from other addresses only', [{ ...key, allowedAddresses: ['203.0.113.0/24'] }]],
 ])('%s ends its streams of all kinds, and nobody else’s', async (_, bearerKeys) => {
   const server = hostileStdio({ name: 's' });
   const settings = { mcpServers: { s: server.config }, systemConfig: { routing: { enableBearerAuth: false } } };

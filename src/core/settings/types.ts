@@ -173,6 +173,8 @@ export interface KeySettings {
   readonly allowedServers: readonly string[];
   /** Milliseconds since the epoch, from which on the key is refused; undefined = never. */
   readonly expiresAt?: number | undefined;
+  /** IP addresses and ranges that its requests may come from; undefined = any. */
+  readonly allowedAddresses?: readonly string[] | undefined;
 }
 
 export type ServerDescriptionMode = 'names' | 'full';

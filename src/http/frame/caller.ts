@@ -54,6 +54,7 @@ export interface CallerOptions {
   /** As `auth/identify.ts` has it. */
   readonly identify: (
     headers: Readonly<Record<string, string | undefined>>,
+    address: string | undefined,
     queryToken?: string,
   ) => Promise<Principal | 'none' | 'bad'>;
   readonly loggedInAt: (headers: Readonly<Record<string, string | undefined>>) => number | undefined;
@@ -74,7 +75,7 @@ export function callerOf(
 ) {
   const identified = async (c: Context): Promise<Principal> => {
     const token = rules.queryToken(c) ? c.req.query('token') : undefined;
-    const who = rules.anonymous(c) ? 'none' : await options.identify(c.req.header(), token);
+    const who = rules.anonymous(c) ? 'none' : await options.identify(c.req.header(), options.address(c), token);
     if (who === 'bad') {
       options.badCredential(options.address(c));
       throw credentialOver();

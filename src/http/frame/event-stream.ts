@@ -29,10 +29,11 @@ export function eventStream(c: Context<ApiEnv>, { open, identify, token }: Event
   response.writeHead(200, streamHeaders);
   // Proxies may hold the headers back until something follows.
   reader.write(': open\n\n');
-  const me = principalId(c.var.caller.principal);
+  const { principal, address } = c.var.caller;
+  const me = principalId(principal);
   const headers = c.req.header();
   const watch = setInterval(() => {
-    identify(headers, token).then(
+    identify(headers, address, token).then(
       (who) => (typeof who === 'object' && principalId(who) === me) || reader.close(),
       () => reader.close(),
     );

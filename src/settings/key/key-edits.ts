@@ -53,6 +53,7 @@ export function addKey(
     allowedGroups,
     allowedServers,
     ...(input.expiresAt && { expiresAt: input.expiresAt }),
+    ...(input.allowedAddresses?.length && { allowedAddresses: input.allowedAddresses }),
   };
   keys.push(key);
   return keyAnswer(key);
@@ -63,8 +64,10 @@ export function updateKey(draft: Draft, by: Editor, id: string, input: KeyUpdate
   const attempt = `Cannot change access key "${textOf(key['name']) ?? id}"`;
   checkNames(draft, by, attempt, { input, before: key });
   checkExpiry(attempt, input.expiresAt, expiryOf(key));
-  for (const [member, value] of Object.entries(input)) if (value !== undefined) key[member] = value;
-  if (input.expiresAt === null) delete key['expiresAt'];
+  for (const [member, value] of Object.entries(input)) {
+    if (value === null) delete key[member];
+    else if (value !== undefined) key[member] = value;
+  }
   return keyAnswer(key);
 }
 
@@ -161,6 +164,7 @@ function keyAnswer(key: Readonly<Entry>): AccessKey {
     allowedGroups: textsOf(key['allowedGroups']),
     allowedServers: textsOf(key['allowedServers']),
     ...(expiresAt !== undefined && { expiresAt }),
+    allowedAddresses: textsOf(key['allowedAddresses']),
   };
 }
 

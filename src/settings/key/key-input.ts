@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { namesInput, notEmpty, timeInput } from '../../core/input.ts';
+import { addressesInput, namesInput, notEmpty, timeInput } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
 
 /** The bodies of the access key endpoints (CONTRACT §2; reference: MCPHub §1.7). */
@@ -21,6 +21,7 @@ export const newKeyInput = z
     allowedGroups: namesInput.nullish(),
     allowedServers: namesInput.nullish(),
     expiresAt: timeInput.nullish(),
+    allowedAddresses: addressesInput.nullish(),
   })
   .superRefine(scopesAgree)
   .transform(inOneWord);
@@ -35,8 +36,13 @@ export const keyUpdateInput = z
     allowedServers: namesInput.optional(),
     /** `null`: it does not expire. */
     expiresAt: timeInput.nullish(),
+    /** `null` or none: from any address. */
+    allowedAddresses: addressesInput.nullish(),
   })
-  .refine(notEmpty, 'needs at least one of name, enabled, accessType, allowedGroups, allowedServers, expiresAt')
+  .refine(
+    notEmpty,
+    'needs at least one of name, enabled, accessType, allowedGroups, allowedServers, expiresAt, allowedAddresses',
+  )
   .superRefine(scopesAgree)
   .transform(inOneWord);
 

@@ -14,4 +14,5 @@ export const keyShape = z.looseObject({
   allowedGroups: texts.optional(),
   allowedServers: texts.optional(),
   expiresAt: text.optional(),
+  allowedAddresses: texts.optional(),
 });

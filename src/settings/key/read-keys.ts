@@ -1,4 +1,5 @@
-import { readTime, timeProblem } from '../../core/input.ts';
+import { parseCidr } from '../../core/address.ts';
+import { addressProblem, readTime, timeProblem } from '../../core/input.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { KeySettings } from '../../core/settings/types.ts';
 import { readElements, readPart } from '../document/read-part.ts';
@@ -85,6 +86,7 @@ function readKey(raw: unknown, path: Path, context: KeyContext, report: Report):
     allowedGroups,
     allowedServers,
     expiresAt: readExpiry(key.expiresAt, path, report),
+    allowedAddresses: readAddresses(key.allowedAddresses, path, report),
   };
 }
 
@@ -93,6 +95,16 @@ function readExpiry(text: string | undefined, path: Path, report: Report): numbe
   const at = readTime(text);
   if (at === undefined) report.problem([...path, 'expiresAt'], timeProblem);
   return at;
+}
+
+function readAddresses(
+  texts: readonly string[] | undefined,
+  path: Path,
+  report: Report,
+): readonly string[] | undefined {
+  for (const [i, text] of (texts ?? []).entries())
+    if (parseCidr(text) === undefined) report.problem([...path, 'allowedAddresses', i], addressProblem);
+  return texts?.length === 0 ? undefined : texts;
 }
 
 function warnOfUnknown(
