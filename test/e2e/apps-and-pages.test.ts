@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { modern, session } from '../kit/sessions.ts';
 import { testHub, type TestHub } from '../kit/test-hub.ts';
 
@@ -10,7 +10,7 @@ const panel =
   '{"contents":[{"uri":"ui://s/panel","mimeType":"text/html;profile=mcp-app","text":"<p>ü</p>","_meta":{"ui":{"csp":{"connectDomains":["https://x"]},"prefersBorder":true,"future":1.0}}}]}';
 let hub: TestHub;
 beforeAll(async () => {
-  const s = hostileStdio({
+  const s = await hostileHttp({
     name: 's',
     tools: [
       { name: 'show', inputSchema: { type: 'object' }, _meta: { ui: { resourceUri: 'ui://s/panel' } } },
@@ -25,7 +25,7 @@ beforeAll(async () => {
     ],
     results: { 'ui://s/panel': panel },
   });
-  const other = hostileStdio({ name: 'other', tools: ['one'] });
+  const other = await hostileHttp({ name: 'other', tools: ['one'] });
   hub = await testHub({
     mcpServers: { s: s.config, other: other.config },
     groups: [{ id: 'g', name: 'g', servers: ['other', 's'] }],

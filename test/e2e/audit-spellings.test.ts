@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { api, login } from '../kit/api.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 
 // Both spellings of what CONTRACT and MCPHub call differently, in files and in requests.
@@ -11,7 +11,7 @@ beforeAll(async () => {
   hub = await testHub({
     mcpServers: {
       alpha: {
-        ...hostileStdio({ name: 'alpha', tools: ['one', 'two'] }).config,
+        ...(await hostileHttp({ name: 'alpha', tools: ['one', 'two'] })).config,
         // As MCPHub's dashboard writes them.
         tools: {
           'alpha-one': { enabled: false },

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Activity } from '../../src/core/activity.ts';
 import { api, login } from '../kit/api.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { testHub } from '../kit/test-hub.ts';
 
 test('a call over REST is recorded with the trace it belongs to; what is no trace is not', async () => {
-  const hub = await testHub({ mcpServers: { alpha: hostileStdio({ name: 'alpha', tools: ['echo'] }).config } });
+  const hub = await testHub({ mcpServers: { alpha: (await hostileHttp({ name: 'alpha', tools: ['echo'] })).config } });
   await hub.connected(1);
   const token = await login(hub);
   const id = (digit: string) => digit.repeat(32);

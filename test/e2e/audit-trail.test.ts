@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import type { LogEntry } from '../../src/core/log-entry.ts';
 import { api, login, userToken } from '../kit/api.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { testHub } from '../kit/test-hub.ts';
 
 test('every change of a group is in the log with who made it; what was refused is not', async () => {
   const hub = await testHub({
-    mcpServers: { alpha: hostileStdio({ name: 'alpha', tools: ['echo'] }).config },
+    mcpServers: { alpha: (await hostileHttp({ name: 'alpha', tools: ['echo'] })).config },
     env: { LOG_LEVEL: 'info' },
   });
   const token = await login(hub);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { api, keyToken, login, userToken } from '../kit/api.ts';
 import { heldRequest, type HeldOptions } from '../kit/held-request.ts';
-import { type Hostile, hostileStdio } from '../kit/hostile.ts';
+import { type Hostile, hostileHttp } from '../kit/hostile.ts';
 import { modernRequest } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 
@@ -12,7 +12,11 @@ let hub: TestHub;
 let server: Hostile;
 let admin: string;
 beforeEach(async () => {
-  server = hostileStdio({ name: 's', tools: ['do'], results: { do: '{"content":[{"type":"text","text":"done"}]}' } });
+  server = await hostileHttp({
+    name: 's',
+    tools: ['do'],
+    results: { do: '{"content":[{"type":"text","text":"done"}]}' },
+  });
   hub = await testHub({ mcpServers: { s: { ...server.config, visibility: 'public' } } });
   admin = await login(hub);
   await hub.connected(1);

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { coreLimits } from '../../src/core/limits.ts';
 import { api, login } from '../kit/api.ts';
-import { type Hostile, hostileStdio } from '../kit/hostile.ts';
+import { type Hostile, hostileHttp } from '../kit/hostile.ts';
 import { raw } from '../kit/raw.ts';
 import { modernRequest, session } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
@@ -20,7 +20,7 @@ let hub: TestHub;
 let admin: string;
 beforeAll(async () => {
   const schema = { type: 'object', properties: { x: {}, list: { type: 'array' } } };
-  server = hostileStdio({
+  server = await hostileHttp({
     name: 's',
     tools: [{ name: 'do', inputSchema: schema }],
     results: { do: '{"content":[{"type":"text","text":"done"}]}' },

@@ -3,7 +3,7 @@ import { connect as tcp } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { atEnd } from '../kit/at-end.ts';
-import { hostileHttp, hostileStdio, temporaryFolder } from '../kit/hostile.ts';
+import { hostileHttp, hostileHttpProcess, hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { descendants, isAlive, openFiles } from '../kit/processes.ts';
 import { raw, rpc, stream } from '../kit/raw.ts';
 import { legacySession, session } from '../kit/sessions.ts';
@@ -25,7 +25,7 @@ async function answers(hub: Pick<TestHub, 'mcp'>): Promise<void> {
 }
 
 test('a thousand clients that come, call and vanish leave nothing open behind', async () => {
-  const web = await hostileHttp({ name: 'web' });
+  const web = await hostileHttpProcess({ name: 'web' });
   const hub = await hubProcess({ mcpServers: { good: good().config, web: web.config } });
   await hub.connected(2);
   const round = async () => {

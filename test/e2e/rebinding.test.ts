@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { hostname } from 'node:os';
 import { beforeAll, expect, test } from 'vitest';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { raw } from '../kit/raw.ts';
 import { session } from '../kit/sessions.ts';
 import { testHub } from '../kit/test-hub.ts';
@@ -10,7 +10,7 @@ import { within } from '../kit/until.ts';
 
 // A web page must not be able to talk to a hub that the visitor can reach (CONTRACT §7, `Host` and `Origin`).
 
-const server = hostileStdio({ name: 'alpha' });
+const server = await hostileHttp({ name: 'alpha' });
 let hub: TestHub;
 let port: string;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
+import { hostileHttp, hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { rpc } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
@@ -38,10 +38,10 @@ test('the catalogue of the last run is served at once, while servers still conne
 });
 
 test('a server whose definition changed while the hub was away does not show its old tools', async () => {
-  const hub = await testHub({ mcpServers: { s: hostileStdio({ name: 's', tools: ['old'] }).config } });
+  const hub = await testHub({ mcpServers: { s: (await hostileHttp({ name: 's', tools: ['old'] })).config } });
   await hub.connected(1);
   await hub.close();
-  const other = hostileStdio({ name: 's', tools: ['new'] });
+  const other = await hostileHttp({ name: 's', tools: ['new'] });
   hub.write({ mcpServers: { s: other.config } });
   const again = await testHub({ folder: hub.folder });
   await until('the new tool is listed', async () => (await tools(again)).join() === 's-new');
@@ -51,7 +51,7 @@ test('a server whose definition changed while the hub was away does not show its
 
 test('a server that is taken away while the last run is still all that is known of it leaves nothing to the next of its name', async () => {
   const gate = join(temporaryFolder(), 'gate');
-  const { config } = hostileStdio({ name: 's', tools: ['old'], gate });
+  const { config } = await hostileHttp({ name: 's', tools: ['old'], gate });
   const hub = await testHub({ mcpServers: { s: config } });
   await hub.connected(1);
   await until('it is listed', async () => (await tools(hub)).length === 1);
@@ -71,7 +71,7 @@ test('a server that is taken away while the last run is still all that is known 
 test.each(['garbage', '', '{"servers":7}', 'null'])(
   'a snapshot, secret or data file damaged to %j does not keep the hub from starting',
   async (damage) => {
-    const hub = await testHub({ mcpServers: { s: hostileStdio({ name: 's', tools: ['echo'] }).config } });
+    const hub = await testHub({ mcpServers: { s: (await hostileHttp({ name: 's', tools: ['echo'] })).config } });
     await hub.connected(1);
     await until('it is listed', async () => (await tools(hub)).length === 1);
     await hub.close();

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { SearchReport } from '../../src/mcp/search-report.ts';
 import { keyToken, login, userToken } from '../kit/api.ts';
-import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
+import { hostileHttp, temporaryFolder } from '../kit/hostile.ts';
 import { searchReady } from '../kit/search-ready.ts';
 import { type SettingsDocument, type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
@@ -13,14 +13,14 @@ import { until } from '../kit/until.ts';
 // `toolhub search`: the real program, asking a hub, or what a hub left behind.
 
 const tool = (name: string, description: string) => ({ name, description, inputSchema: { type: 'object' } });
-const mail = hostileStdio({
+const mail = await hostileHttp({
   name: 'mail',
   tools: [
     tool('send_email', 'Send an email message \u001b[2J to a recipient'),
     tool('send_fax', 'Send a fax message to a recipient'),
   ],
 });
-const vault = hostileStdio({ name: 'vault', tools: [tool('open_vault', 'Open the vault')] });
+const vault = await hostileHttp({ name: 'vault', tools: [tool('open_vault', 'Open the vault')] });
 const settings: SettingsDocument = {
   mcpServers: { mail: mail.config, vault: { ...vault.config, visibility: 'private' } },
   groups: [{ id: 'g1', name: 'faxes', servers: [{ name: 'mail', tools: ['send_fax'] }] }],

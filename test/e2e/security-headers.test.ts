@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, login } from '../kit/api.ts';
 import { wire } from '../kit/fast-path.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { raw, rpc, stream } from '../kit/raw.ts';
 import { session } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
@@ -13,7 +13,7 @@ const page = 'https://page.example';
 let hub: TestHub;
 let admin: string;
 beforeAll(async () => {
-  const server = hostileStdio({ name: 'alpha' });
+  const server = await hostileHttp({ name: 'alpha' });
   hub = await testHub({ mcpServers: { alpha: server.config }, env: { ALLOWED_ORIGINS: page } });
   admin = await login(hub);
   await hub.connected(1);

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import type { Message } from '../kit/raw.ts';
 import { raw, rpc, stream } from '../kit/raw.ts';
 import { modern, modernMeta, modernRequest } from '../kit/sessions.ts';
@@ -9,7 +9,7 @@ import { until } from '../kit/until.ts';
 
 // Revision 2026-07-28 on the same URLs: no session, everything in the request.
 
-const server = hostileStdio({
+const server = await hostileHttp({
   name: 'alpha',
   resources: [{ uri: 'note://one', name: 'one' }],
   prompts: [{ name: 'greet' }],

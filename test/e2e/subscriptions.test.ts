@@ -40,7 +40,7 @@ describe.each(['pipe', 'http'])('of a server over %s', (kind) => {
   beforeAll(async () => {
     const options = { name: 's', resources, resourceTemplates: [{ name: 'part', uriTemplate: 'test://one/{part}' }] };
     server = kind === 'pipe' ? hostileStdio(options) : await hostileHttp(options);
-    const other = hostileStdio({ name: 'o' });
+    const other = await hostileHttp({ name: 'o' });
     hub = await testHub({ mcpServers: { s: server.config, o: other.config } });
     await hub.connected(2);
   });
@@ -128,7 +128,7 @@ describe('what may not be seen any more', () => {
     ],
     ['switched off', (server) => settings(server, {}, { resources: { 'test://one': { enabled: false } } })],
   ])('is not heard of: %s', async (_, changed) => {
-    const server = hostileStdio({ name: 's', resources });
+    const server = await hostileHttp({ name: 's', resources });
     const hub = await testHub(settings(server));
     await hub.connected(1);
     const own = await session(hub.mcp('g'));
@@ -188,7 +188,7 @@ test('a server that did not answer when its session was begun anew is asked agai
 });
 
 test('a legacy SSE client hears of it too, and with its stream its subscriptions end', async () => {
-  const server = hostileStdio({ name: 's', resources });
+  const server = await hostileHttp({ name: 's', resources });
   const hub = await testHub({ mcpServers: { s: server.config } });
   await hub.connected(1);
   const own = await legacySession(hub.sse());
@@ -200,7 +200,7 @@ test('a legacy SSE client hears of it too, and with its stream its subscriptions
 });
 
 test('what is said while the client is away is told when it comes back to its stream', async () => {
-  const server = hostileStdio({ name: 's', resources });
+  const server = await hostileHttp({ name: 's', resources });
   const hub = await testHub({ mcpServers: { s: server.config } });
   await hub.connected(1);
   const [own, other] = await Promise.all([session(hub.mcp()), session(hub.mcp())]);

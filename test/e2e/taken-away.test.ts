@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { api, login, userToken } from '../kit/api.ts';
 import { askable, askingStdio } from '../kit/asking.ts';
 import { embeddingService } from '../kit/embedding-service.ts';
-import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
+import { hostileHttp, temporaryFolder } from '../kit/hostile.ts';
 import { modern, session } from '../kit/sessions.ts';
 import { type HubOptions, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
@@ -28,7 +28,7 @@ async function world(config: Record<string, unknown>, options: HubOptions = {}) 
 
 test('a call that waits for its server does not reach it', async () => {
   const gate = join(temporaryFolder(), 'gate');
-  const server = hostileStdio({ name: 's', tools: ['do'], gate });
+  const server = await hostileHttp({ name: 's', tools: ['do'], gate });
   const { hub, admin, ann, headers, show } = await world(server.config);
   writeFileSync(gate, '');
   expect((await api(hub, 'POST', '/servers/s/reload', { token: admin })).status).toBe(200);
@@ -47,7 +47,7 @@ test('a call that waits for its server does not reach it', async () => {
 
 test('a search that waits for its embedding does not find it', async () => {
   const service = await embeddingService();
-  const server = hostileStdio({ name: 's', tools: ['invoice', 'refund'] });
+  const server = await hostileHttp({ name: 's', tools: ['invoice', 'refund'] });
   const smartRouting = { openaiApiBaseUrl: service.url, openaiApiKey: 'k', embeddingModel: 'm' };
   const { hub, headers, show } = await world(server.config, { systemConfig: { smartRouting } });
   await until('its tools are embedded', () => service.texts().length >= 2);
@@ -64,7 +64,7 @@ test('a search that waits for its embedding does not find it', async () => {
 test('its news of a task are not heard any more', async () => {
   const task = '{"task":{"taskId":"t1","status":"working","ttl":60000}}';
   const capabilities = { tools: {}, tasks: { requests: { tools: { call: {} } } } };
-  const server = hostileStdio({ name: 's', capabilities, tools: ['work', 'other'], results: { work: task } });
+  const server = await hostileHttp({ name: 's', capabilities, tools: ['work', 'other'], results: { work: task } });
   const { hub, admin, headers, show } = await world(server.config);
   const own = await session(hub.mcp(), { headers });
   const open = await own.listen();

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { subjects } from '../../src/http/docs/all.ts';
 import { api, login } from '../kit/api.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 
 // CONTRACT §7: what the body of a request has at its top, and the route does not know, is refused and named.
@@ -12,7 +12,7 @@ let token: string;
 
 beforeAll(async () => {
   hub = await testHub({
-    mcpServers: { alpha: hostileStdio({ tools: ['echo'] }).config },
+    mcpServers: { alpha: (await hostileHttp({ tools: ['echo'] })).config },
     groups: [{ id: 'dev', name: 'dev', servers: ['alpha'], owner: 'admin' }],
     bearerKeys: [{ id: 'k1', name: 'laptop', token: 'k1'.repeat(20), kind: 'system', accessType: 'all' }],
   });

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Hostile, hostileStdio } from '../kit/hostile.ts';
+import { type Hostile, hostileHttp } from '../kit/hostile.ts';
 import { jsonHeaders, type Message, raw } from '../kit/raw.ts';
 import { modernMeta, session } from '../kit/sessions.ts';
 import { testHub, type TestHub } from '../kit/test-hub.ts';
@@ -12,7 +12,7 @@ let hub: TestHub;
 let server: Hostile;
 let headers: Record<string, string>;
 beforeAll(async () => {
-  server = hostileStdio({ name: 's', tools: ['echo'], resources: [{ uri: 'test://one', name: 'one' }] });
+  server = await hostileHttp({ name: 's', tools: ['echo'], resources: [{ uri: 'test://one', name: 'one' }] });
   hub = await testHub({ mcpServers: { s: server.config } });
   await hub.connected(1);
   ({ headers } = await session(hub.mcp()));

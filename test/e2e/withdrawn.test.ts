@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { raw, stream } from '../kit/raw.ts';
 import { legacySession, modernRequest, session } from '../kit/sessions.ts';
 import { testHub } from '../kit/test-hub.ts';
@@ -25,7 +25,7 @@ test.each([
   ['a key that is deleted', []],
   ['a key that is accepted from other addresses only', [{ ...key, allowedAddresses: ['203.0.113.0/24'] }]],
 ])('%s ends its streams of all kinds, and nobody else’s', async (_, bearerKeys) => {
-  const server = hostileStdio({ name: 's' });
+  const server = await hostileHttp({ name: 's' });
   const settings = { mcpServers: { s: server.config }, systemConfig: { routing: { enableBearerAuth: false } } };
   const hub = await testHub({ ...settings, bearerKeys: [key] });
   await hub.connected(1);
@@ -47,7 +47,7 @@ test.each([
 });
 
 test('anonymous streams end when a credential is asked for', async () => {
-  const server = hostileStdio({ name: 's' });
+  const server = await hostileHttp({ name: 's' });
   const settings = (enableBearerAuth: boolean) => ({
     mcpServers: { s: server.config },
     systemConfig: { routing: { enableBearerAuth } },
@@ -62,7 +62,7 @@ test('anonymous streams end when a credential is asked for', async () => {
 });
 
 test('streams of all servers end when that endpoint is switched off, those of one server do not', async () => {
-  const server = hostileStdio({ name: 's' });
+  const server = await hostileHttp({ name: 's' });
   const settings = (enableGlobalRoute: boolean) => ({
     mcpServers: { s: server.config },
     systemConfig: { routing: { enableBearerAuth: false, enableGlobalRoute } },

@@ -2,7 +2,13 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { type Hostile, type HostileOptions, hostileHttp, hostileStdio, temporaryFolder } from '../kit/hostile.ts';
+import {
+  type Hostile,
+  type HostileOptions,
+  hostileHttpProcess,
+  hostileStdio,
+  temporaryFolder,
+} from '../kit/hostile.ts';
 import { session } from '../kit/sessions.ts';
 import { hubProcess } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
@@ -15,8 +21,8 @@ const atOnce = 16;
 
 test.each<[string, (options: HostileOptions) => Hostile | Promise<Hostile>]>([
   ['over stdio', hostileStdio],
-  ['over HTTP, as JSON', (options) => hostileHttp({ ...options, answers: 'json' })],
-  ['over HTTP, as events', (options) => hostileHttp({ ...options, answers: 'sse' })],
+  ['over HTTP, as JSON', (options) => hostileHttpProcess({ ...options, answers: 'json' })],
+  ['over HTTP, as events', (options) => hostileHttpProcess({ ...options, answers: 'sse' })],
 ])(
   'what calls allocate that a server answers %s does not outlive them',
   async (_how, start) => {

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { atEnd } from './at-end.ts';
+import { hostileListener } from './fixtures/hostile-http.mjs';
 import { processes } from './processes.ts';
 import { within } from './until.ts';
 
@@ -48,7 +49,7 @@ export interface HostileOptions {
   silentOn?: string[];
   /** Methods that are answered with an error. */
   errorOn?: string[];
-  /** Ends the process: at the start, or when this method arrives. */
+  /** Ends the server: at the start (stdio), or when this method arrives. */
   exitAt?: string;
   exitCode?: number;
   lastWords?: string;
@@ -119,11 +120,11 @@ export interface JournalEntry {
 export interface Hostile {
   /** Its entry in `mcpServers`. */
   readonly config: Record<string, unknown>;
-  /** Everything it saw so far, in all its processes. */
+  /** Everything it saw so far; over stdio, in all its processes. */
   journal(): JournalEntry[];
   /** The messages it received of one method. */
   received(method: string): { id: string | number | undefined; params: Record<string, unknown>; text: string }[];
-  /** Ids of the processes it ran as, oldest first. */
+  /** Ids of the processes it ran as, oldest first; over HTTP, the process of the test. */
   pids(): number[];
   /** Steers it past the hub. */
   control(command: {
@@ -148,26 +149,44 @@ export function hostileStdio(options: HostileOptions = {}): Hostile {
       command: process.execPath,
       args: [fixture('hostile-stdio.mjs'), optionsArgument(folder, { ...options, journal, control })],
     },
-    ...readers(journal),
+    ...readers(() => readJournal(journal)),
     control: (command) => post({ socketPath: control, path: '/' }, command),
   };
 }
 
-/** A scripted server that listens, in a process of its own that ends with the test. */
+/**
+ * A scripted server that listens, in this process, until the test ends. A program of its own costs 0.2 s of CPU: where
+ * a test is not about stdio or processes, this is the server for it. `stop()` and what ends a program (`exitAt`, the
+ * tool `die`) end the listening and all connections.
+ */
 export async function hostileHttp(options: HostileOptions = {}): Promise<Hostile & { url: string; stop(): void }> {
+  const journal: JournalEntry[] = [];
+  const { url, control, stop } = await hostileListener({ ...options }, (entry) => journal.push(entry));
+  atEnd(stop);
+  return {
+    config: configOf(url, options),
+    ...readers(() => [...journal]),
+    control: async (command) => control(command),
+    url,
+    stop,
+  };
+}
+
+/**
+ * The same in a process of its own that ends with the test: where the test makes so many calls that its own process
+ * must not answer them too.
+ */
+export async function hostileHttpProcess(options: HostileOptions = {}): Promise<Hostile & { url: string }> {
   const folder = temporaryFolder();
   const journal = join(folder, 'journal');
   const child = spawn(
     process.execPath,
     [fixture('hostile-http.mjs'), optionsArgument(folder, { ...options, journal })],
-    {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    },
+    { stdio: ['pipe', 'pipe', 'inherit'] },
   );
-  const stop = () => {
+  atEnd(() => {
     child.kill('SIGKILL');
-  };
-  atEnd(stop);
+  });
   const lines = createInterface({ input: child.stdout });
   const [line] = await within(
     'the start of an HTTP fixture',
@@ -176,13 +195,15 @@ export async function hostileHttp(options: HostileOptions = {}): Promise<Hostile
   const { url } = JSON.parse(line) as { url: string };
   const { hostname, port } = new URL(url);
   return {
-    config:
-      options.transport === 'sse' ? { type: 'sse', url: `${url}/sse` } : { type: 'streamable-http', url: `${url}/mcp` },
-    ...readers(journal),
+    config: configOf(url, options),
+    ...readers(() => readJournal(journal)),
     control: (command) => post({ hostname, port, path: '/control' }, command),
     url,
-    stop,
   };
+}
+
+function configOf(url: string, { transport }: HostileOptions): Record<string, unknown> {
+  return transport === 'sse' ? { type: 'sse', url: `${url}/sse` } : { type: 'streamable-http', url: `${url}/mcp` };
 }
 
 /**
@@ -190,9 +211,7 @@ export async function hostileHttp(options: HostileOptions = {}): Promise<Hostile
  * again.
  */
 function endSurvivors(journal: string): void {
-  const seen = readers(journal)
-    .journal()
-    .flatMap(({ pid, child }) => (child === undefined ? [pid] : [pid, child]));
+  const seen = readJournal(journal).flatMap(({ pid, child }) => (child === undefined ? [pid] : [pid, child]));
   if (!seen.some(isThere)) return;
   for (const { pid, command } of processes()) {
     if (pid === process.pid || !seen.includes(pid) || !command.includes('hostile-')) continue;
@@ -213,14 +232,15 @@ function isThere(pid: number): boolean {
   }
 }
 
-function readers(file: string): Pick<Hostile, 'journal' | 'received' | 'pids'> {
-  const journal = () =>
-    existsSync(file)
-      ? readFileSync(file, 'utf8')
-          .split('\n')
-          .filter((line) => line !== '')
-          .map((line) => JSON.parse(line) as JournalEntry)
-      : [];
+function readJournal(file: string): JournalEntry[] {
+  if (!existsSync(file)) return [];
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as JournalEntry);
+}
+
+function readers(journal: () => JournalEntry[]): Pick<Hostile, 'journal' | 'received' | 'pids'> {
   return {
     journal,
     received: (method) =>

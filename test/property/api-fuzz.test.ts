@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { api, keyToken, login, userToken } from '../kit/api.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { storedSettings } from '../kit/hub-database.ts';
 import { raw } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
@@ -30,7 +30,7 @@ let credentials: (string | undefined)[];
 beforeAll(async () => {
   hub = await testHub({
     mcpServers: {
-      alpha: { ...hostileStdio({ name: 'alpha', tools: ['echo'] }).config, visibility: 'public' },
+      alpha: { ...(await hostileHttp({ name: 'alpha', tools: ['echo'] })).config, visibility: 'public' },
       // Fuzzed changes come to this one: what it would start is nothing.
       spare: { url: 'http://127.0.0.1:9/mcp', enabled: false },
     },

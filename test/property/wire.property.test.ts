@@ -373,14 +373,12 @@ test('any set of servers and tools is exposed under legal names that lead back e
   });
   await fc.assert(
     fc.asyncProperty(fleet, async (tools) => {
-      const own = await testHub({
-        mcpServers: Object.fromEntries(
-          Object.entries(tools).map(([name, list]) => [
-            name,
-            hostileStdio({ name, tools: list.map((tool) => ({ name: tool, inputSchema: {} })) }).config,
-          ]),
-        ),
-      });
+      const mcpServers: Record<string, Record<string, unknown>> = {};
+      for (const [name, list] of Object.entries(tools)) {
+        const server = await hostileHttp({ name, tools: list.map((tool) => ({ name: tool, inputSchema: {} })) });
+        mcpServers[name] = server.config;
+      }
+      const own = await testHub({ mcpServers });
       try {
         await own.connected(Object.keys(tools).length);
         const listed = (await rpc(own.mcp(), 'tools/list', {})).result?.tools ?? [];
