@@ -1,3 +1,5 @@
+import { memberText } from './json/text.ts';
+
 /** What the servers offer now, as one immutable snapshot; a change makes a new one with a greater version. */
 export interface Catalogue {
   readonly version: number;
@@ -49,6 +51,11 @@ export interface ServerAbout {
 export interface Item {
   readonly key: string;
   readonly text: string;
+}
+
+/** Whether a tool says of itself that it only reads (`annotations.readOnlyHint`). `text` is its JSON. */
+export function onlyReads(text: string): boolean {
+  return memberText(memberText(text, 'annotations') ?? '{}', 'readOnlyHint') === 'true';
 }
 
 export const itemKinds = ['tools', 'prompts', 'resources', 'templates'] as const;

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { coreLimits } from '../../src/core/limits.ts';
 import { api, type ApiAnswer, keyToken, login, userToken } from '../kit/api.ts';
 import { storedSettings } from '../kit/hub-database.ts';
+import { hostileStdio } from '../kit/hostile.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { session } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
@@ -43,6 +44,7 @@ test('a key is shown once, kept as a hash, works at once, and is masked in every
     accessType: 'all',
     allowedGroups: [],
     allowedServers: [],
+    readOnly: false,
     allowedAddresses: [],
   };
   expect([made.status, made.body]).toEqual([
@@ -330,6 +332,53 @@ describe('a key for some addresses', () => {
   ])('is not made with %j', async (allowedAddresses, path) => {
     const { status, body } = await make(allowedAddresses);
     expect([status, body.errors?.[0]?.path]).toEqual([400, path]);
+  });
+});
+
+describe('a key that only reads', () => {
+  test('reaches what a server says only reads, as it says now, and nobody else sees less', async () => {
+    const tools = (readOnlyHint: unknown) => [
+      { name: 'look', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } },
+      { name: 'turn', inputSchema: { type: 'object' }, annotations: { readOnlyHint } },
+      { name: 'write', inputSchema: { type: 'object' }, annotations: { readOnlyHint: 'true' } },
+      { name: 'plain', inputSchema: { type: 'object' } },
+    ];
+    const server = hostileStdio({ name: 's', tools: tools(true) });
+    const changed = hostileStdio({ name: 's', tools: tools(false) });
+    const settings = { mcpServers: { s: server.config }, systemConfig: { routing: { enableBearerAuth: true } } };
+    const read = `mcphub_${'7'.repeat(64)}`;
+    const write = `mcphub_${'8'.repeat(64)}`;
+    const bearerKeys = [
+      { id: 'read', name: 'read', token: read, readOnly: true },
+      { id: 'write', name: 'write', token: write },
+    ];
+    const own = await testHub({ ...settings, bearerKeys });
+    await own.connected(1);
+    const listed = async (key: string) => {
+      const headers = { authorization: `Bearer ${key}` };
+      const { result } = await rpc(own.mcp(), 'tools/list', {}, { headers });
+      return (result?.tools ?? []).map(({ name }) => name);
+    };
+    const called = async (key: string, name: string) => {
+      const headers = { authorization: `Bearer ${key}` };
+      const params = { name: 'call_tool', arguments: { toolName: `s-${name}`, arguments: {} } };
+      const answers = [
+        await rpc(own.mcp(), 'tools/call', { name: `s-${name}`, arguments: {} }, { headers }),
+        await rpc(own.mcp('$smart'), 'tools/call', params, { headers }),
+      ];
+      const rest = await api(own, 'POST', '/tools/call/s', { token: key, body: { toolName: name } });
+      return [...answers.map(({ result }) => result !== undefined && result.isError !== true), rest.status];
+    };
+    expect(await listed(read)).toEqual(['s-look', 's-turn']);
+    expect(await listed(write)).toEqual(['s-look', 's-turn', 's-write', 's-plain']);
+    expect(await called(read, 'turn')).toEqual([true, true, 200]);
+    for (const hidden of ['write', 'plain']) expect(await called(read, hidden)).toEqual([false, false, 404]);
+    expect(await called(write, 'plain')).toEqual([true, true, 200]);
+    own.write({ ...settings, mcpServers: { s: changed.config }, bearerKeys });
+    await until('the annotation has changed', async () => (await listed(read)).join() === 's-look');
+    expect(await called(read, 'turn')).toEqual([false, false, 404]);
+    expect(changed.received('tools/call')).toEqual([]);
+    expect(await called(write, 'turn')).toEqual([true, true, 200]);
   });
 });
 

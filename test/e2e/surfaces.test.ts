@@ -36,6 +36,7 @@ const principals: [label: string, who: Who, token: () => string | undefined][] =
   ['nobody', 'nobody', () => undefined],
   ['the admin', 'admin', () => admin],
 ];
+const callers: typeof principals = [...principals, ["ann's key that only reads", 'reader', () => tokens['reader']]];
 const known = principals.filter(([, who]) => who !== 'nobody');
 const tokens: Record<string, string> = {};
 
@@ -49,6 +50,7 @@ beforeAll(async () => {
     tokens[name] = await login(hub, name, password);
     tokens[`${name}Key`] = await keyToken(hub, tokens[name]);
   }
+  tokens['reader'] = await keyToken(hub, tokens['ann'] ?? '', { readOnly: true });
 });
 
 /** Names of nothing: one that is asked as a server is, one as a group is. */
@@ -191,7 +193,7 @@ const counts = () =>
   );
 
 describe.each(Object.keys(surfaces))('%s', (surface) => {
-  test.each(principals)('%s: every scope lists what may be seen and nothing else', async (_label, who, token) => {
+  test.each(callers)('%s: every scope lists what may be seen and nothing else', async (_label, who, token) => {
     const { list } = surfaces[surface]?.(token()) ?? expect.fail();
     await Promise.all(
       scopes.map(async (scope) => {
@@ -202,7 +204,7 @@ describe.each(Object.keys(surfaces))('%s', (surface) => {
     );
   });
 
-  test.each(principals)(
+  test.each(callers)(
     '%s: what is not shown is not run, nor told from what does not exist',
     async (_label, who, token) => {
       const { call } = surfaces[surface]?.(token()) ?? expect.fail();

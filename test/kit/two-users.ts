@@ -11,7 +11,7 @@ interface Entry {
 
 /**
  * A small world for tests of who sees what, and the rules of CONTRACT §2 and §7 about it, written a second time as
- * simply as possible. Every server has the tools `<name>_open`, `<name>_picked` (the one that groups pick) and
+ * simply as possible. Every server has the tools `<name>_open`, `<name>_picked` (the one that groups pick, which only reads) and
  * `<name>_off` (switched off), a prompt, a resource and a template.
  */
 export const servers: Record<string, Entry> = {
@@ -91,7 +91,8 @@ export const groups: readonly World[] = [
   },
 ];
 
-export type Who = 'ann' | 'bob' | 'admin' | 'nobody';
+/** `reader`: a key of ann's that only reads. */
+export type Who = 'ann' | 'bob' | 'admin' | 'nobody' | 'reader';
 const lists: Record<string, string[]> = { bob: ['listedzq'] };
 const memberships: Record<string, string[]> = { ann: ['crewgq'] };
 
@@ -99,6 +100,7 @@ export const toolsOf = (server: string) => [`${server}_open`, `${server}_picked`
 
 /** What of a server a user is shown to call: everything, what the groups pick, or nothing. */
 export function grant(who: Who, server: string): 'all' | 'picked' | 'none' {
+  if (who === 'reader') return grant('ann', server);
   const {
     visibility,
     owner = 'admin',
@@ -123,6 +125,8 @@ export function knows(who: Who, server: string): boolean {
 
 export function seesGroup(who: Who, { name, visibility, owner, sharedWithUsers }: World): boolean {
   if (who === 'admin' || visibility === 'public') return true;
+  if (who === 'reader')
+    return owner === 'ann' || memberships['ann']?.includes(name) === true || sharedWithUsers?.includes('ann') === true;
   return owner === who || memberships[who]?.includes(name) === true || sharedWithUsers?.includes(who) === true;
 }
 
@@ -137,7 +141,7 @@ export function shownTools(who: Who, scope: string): string[] {
     .flatMap(([server, selection]) => {
       const granted = grant(who, server);
       if (granted === 'none') return [];
-      const picked = granted === 'picked' || selection === 'picked';
+      const picked = granted === 'picked' || selection === 'picked' || who === 'reader';
       return (picked ? [`${server}_picked`] : [`${server}_open`, `${server}_picked`]).map(
         (tool) => `${server}/${tool}`,
       );
@@ -154,6 +158,7 @@ export function hiddenNames(who: Who, place: Place = 'to callers'): string[] {
     const granted = grant(who, server);
     if (who === 'admin' && place === 'to managers') return [];
     if (granted === 'none') return [server];
+    if (who === 'reader' && granted === 'all') return [`${server}_open`, `${server}_off`];
     if (who === 'admin' || servers[server]?.owner === who) return [];
     return [`${server}_off`, ...(granted === 'picked' ? [`${server}_open`, `${server}_ask`, `${server}/doc`] : [])];
   });
@@ -179,7 +184,11 @@ export function twoUsers(password: string): { settings: HubOptions; backends: Re
       hostileStdio({
         name,
         instructions: `How to use ${name}.`,
-        tools: toolsOf(name),
+        tools: toolsOf(name).map((tool) => ({
+          name: tool,
+          inputSchema: { type: 'object' },
+          ...(tool.endsWith('_picked') && { annotations: { readOnlyHint: true } }),
+        })),
         prompts: [{ name: `${name}_ask` }],
         resources: [{ uri: `x://${name}/doc`, name: `${name}/doc` }],
         resourceTemplates: [{ uriTemplate: `x://${name}/doc/{part}`, name: `${name}/doc part` }],

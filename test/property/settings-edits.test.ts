@@ -22,7 +22,7 @@ const admin: GroupEditor = {
   isAdmin: true,
   seesServer: () => true,
   seesGroup: () => true,
-  granted: () => ({ tools: 'all', prompts: 'all', resources: 'all' }),
+  granted: () => ({ tools: 'all', prompts: 'all', resources: 'all', readOnly: false }),
   knownTools: () => undefined,
   shownTool: (prefix, tool) => `${prefix}-${tool}`,
 };

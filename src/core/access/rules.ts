@@ -21,6 +21,8 @@ export interface ScopeMember {
   readonly tools: Selection;
   readonly prompts: Selection;
   readonly resources: Selection;
+  /** Of the tools only those are shown that only read. */
+  readonly readOnly: boolean;
   readonly pinnedTools: readonly string[];
 }
 
@@ -75,7 +77,7 @@ export function reaches(settings: Settings, principal: Principal, server: Server
  * Admins know of everything, since they manage it; what they are shown to call (`resolve`) is less.
  */
 export function granted(settings: Settings, principal: Principal, server: ServerSettings): Grant | undefined {
-  if (isAdmin(settings, principal)) return everything;
+  if (isAdmin(settings, principal)) return { ...everything, readOnly: false };
   const who = identity(settings, principal);
   if (who === undefined) return undefined;
   if (who.kind === 'key' && !keyOpensServer(who.key, server.name)) return undefined;
@@ -192,7 +194,8 @@ export function seesEverything(settings: Settings, principal: Principal): boolea
 
 type Identity =
   | { readonly kind: 'anonymous'; readonly only: 'public' | undefined }
-  | { readonly kind: 'user'; readonly user: UserSettings }
+  /** `readOnly`: through an access key of theirs that only reads. */
+  | { readonly kind: 'user'; readonly user: UserSettings; readonly readOnly?: boolean | undefined }
   | { readonly kind: 'key'; readonly key: KeySettings };
 
 function identity(settings: Settings, principal: Principal): Identity | undefined {
@@ -201,8 +204,8 @@ function identity(settings: Settings, principal: Principal): Identity | undefine
   if (principal.kind === 'user') return user && { kind: 'user', user };
   const key = settings.keys.find((key) => key.id === principal.id && isInForce(key));
   if (!key) return undefined;
-  // A user's key acts as its owner, with the owner's rights of this moment; the scope fields do not apply to it.
-  if (key.kind === 'user') return user && { kind: 'user', user };
+  // A user's key acts as its owner, with the owner's rights of this moment; of its own limits only `readOnly` cuts them.
+  if (key.kind === 'user') return user && { kind: 'user', user, readOnly: key.readOnly };
   return { kind: 'key', key };
 }
 
@@ -221,7 +224,9 @@ function groupMembers(settings: Settings, group: GroupSettings, who: Identity): 
     const server = settings.servers.get(entry.name);
     const grant = server?.enabled ? grantOf(settings, who, server) : undefined;
     if (!server || !grant) return [];
-    return [{ server, prefix: entry.alias ?? server.name, ...narrowed(entry, grant), pinnedTools: entry.pinnedTools }];
+    const { readOnly } = grant;
+    const shown = { ...narrowed(entry, grant), readOnly, pinnedTools: entry.pinnedTools };
+    return [{ server, prefix: entry.alias ?? server.name, ...shown }];
   });
 }
 
@@ -247,40 +252,53 @@ function seesGroup(who: Identity, group: GroupSettings): boolean {
 }
 
 /** Which items of a server a caller may see, before the switches of the server itself. */
-export interface Grant {
+export interface Grant extends Selections {
+  /** Of the tools only those that only read. */
+  readonly readOnly: boolean;
+}
+
+interface Selections {
   readonly tools: Selection;
   readonly prompts: Selection;
   readonly resources: Selection;
 }
 
-const everything: Grant = { tools: 'all', prompts: 'all', resources: 'all' };
+const everything: Selections = { tools: 'all', prompts: 'all', resources: 'all' };
 
 /** What of this server may be called; undefined when the server is out of reach. */
 function grantOf(settings: Settings, who: Identity, server: ServerSettings): Grant | undefined {
   switch (who.kind) {
     case 'key':
-      return keyGrant(settings, who.key, server);
+      return cut(keyGrant(settings, who.key, server), who.key.readOnly);
     case 'anonymous':
-      return anonymousGrant(settings, server, who.only);
+      return cut(anonymousGrant(settings, server, who.only));
     case 'user':
-      return userGrant(settings, who.user, server);
+      return cut(userGrant(settings, who.user, server), who.readOnly);
   }
 }
 
+function cut(selections: Selections | undefined, readOnly = false): Grant | undefined {
+  return selections && { ...selections, readOnly };
+}
+
 /** A server without a visibility is open to callers without a credential on this machine, unless a user added it. */
-function anonymousGrant(settings: Settings, server: ServerSettings, only: 'public' | undefined): Grant | undefined {
+function anonymousGrant(
+  settings: Settings,
+  server: ServerSettings,
+  only: 'public' | undefined,
+): Selections | undefined {
   if (isPublic(settings, server)) return everything;
   const isPlain = server.visibility === undefined && isOfAdmin(settings, server);
   return only === undefined && isPlain ? everything : undefined;
 }
 
 /** A key opens what it names. A key that opens everything does not open what users added for themselves. */
-function keyGrant(settings: Settings, { accessType }: KeySettings, server: ServerSettings): Grant | undefined {
+function keyGrant(settings: Settings, { accessType }: KeySettings, server: ServerSettings): Selections | undefined {
   const isForAll = isOfAdmin(settings, server) || isPublic(settings, server);
   return accessType !== 'all' || isForAll ? everything : undefined;
 }
 
-function userGrant(settings: Settings, user: UserSettings, server: ServerSettings): Grant | undefined {
+function userGrant(settings: Settings, user: UserSettings, server: ServerSettings): Selections | undefined {
   // A user's server is not shown to every admin's model: its texts come from the user, and the model would read them
   // with the rights of an admin.
   if (user.role === 'admin' && isOfAdmin(settings, server)) return everything;
@@ -294,18 +312,20 @@ function userGrant(settings: Settings, user: UserSettings, server: ServerSetting
   const entries = settings.groups
     .filter((group) => isMember(user, group))
     .flatMap((group) => group.servers.filter((entry) => entry.name === server.name));
-  return entries.length === 0 ? undefined : entries.reduce<Grant>(widened, { tools: [], prompts: [], resources: [] });
+  return entries.length === 0
+    ? undefined
+    : entries.reduce<Selections>(widened, { tools: [], prompts: [], resources: [] });
 }
 
-function widened(a: Grant, b: Grant): Grant {
+function widened(a: Selections, b: Selections): Selections {
   return combine(a, b, (x, y) => (x === 'all' || y === 'all' ? 'all' : [...new Set([...x, ...y])]));
 }
 
-function narrowed(a: Grant, b: Grant): Grant {
+function narrowed(a: Selections, b: Selections): Selections {
   return combine(a, b, (x, y) => (x === 'all' ? y : y === 'all' ? x : x.filter((name) => y.includes(name))));
 }
 
-function combine(a: Grant, b: Grant, both: (x: Selection, y: Selection) => Selection): Grant {
+function combine(a: Selections, b: Selections, both: (x: Selection, y: Selection) => Selection): Selections {
   return {
     tools: both(a.tools, b.tools),
     prompts: both(a.prompts, b.prompts),

@@ -1,6 +1,14 @@
 import { coreLimits } from '../limits.ts';
 import { resolve, type Resolved, type ScopeMember } from './rules.ts';
-import { type Catalogue, type Item, type ItemKind, itemKinds, type Offer, type ServerAbout } from '../catalogue.ts';
+import {
+  type Catalogue,
+  type Item,
+  type ItemKind,
+  itemKinds,
+  type Offer,
+  onlyReads,
+  type ServerAbout,
+} from '../catalogue.ts';
 import { editObject, memberText } from '../json/text.ts';
 import { type Principal, principalId } from './principal.ts';
 import { type Scope, scopeId } from './scope.ts';
@@ -92,7 +100,8 @@ function viewOf(settings: Settings, catalogue: Catalogue, resolved: Resolved, sm
   for (const member of resolved.members) {
     const offer = catalogue.offers.get(member.server.name);
     if (!offer) continue;
-    tools.add(member, shown(offer.tools, member.tools, member.server.tools));
+    const offered = member.readOnly ? offer.tools.filter(isReadOnly) : offer.tools;
+    tools.add(member, shown(offered, member.tools, member.server.tools));
     prompts.add(member, shown(offer.prompts, member.prompts, member.server.prompts));
     resources.add(member, shown(offer.resources, member.resources, member.server.resources));
     templates.add(member, shown(offer.templates, member.resources, member.server.resources));
@@ -163,6 +172,7 @@ export function createViews(now: () => { settings: Settings; catalogue: Catalogu
         one.tools,
         one.prompts,
         one.resources,
+        one.readOnly,
         one.pinnedTools,
       ]),
     ]);
@@ -323,6 +333,18 @@ function* shown(
     if (own?.enabled === false || selected?.has(item.key) === false) continue;
     yield { item, description: own?.description };
   }
+}
+
+/** Read once for each tool, and not for each key that only reads. */
+const readOnlyItems = new WeakMap<Item, boolean>();
+
+function isReadOnly(item: Item): boolean {
+  let known = readOnlyItems.get(item);
+  if (known === undefined) {
+    known = onlyReads(item.text);
+    readOnlyItems.set(item, known);
+  }
+  return known;
 }
 
 /** Edited texts by item, so that ten thousand tools are renamed once and not once per principal. */

@@ -96,6 +96,7 @@ export const accessKey = object(
     accessType: oneOf(['all', 'groups', 'servers', 'custom']),
     allowedGroups: texts,
     allowedServers: texts,
+    readOnly: saying('It reaches only tools that their server annotates `readOnlyHint: true`.', flag),
     allowedAddresses: saying('IP addresses and ranges that the key is accepted from. None: from anywhere.', texts),
   },
   { owner: text, expiresAt: saying('Without it the key does not expire.', time) },

@@ -175,6 +175,8 @@ export interface KeySettings {
   readonly expiresAt?: number | undefined;
   /** IP addresses and ranges that its requests may come from; undefined = any. */
   readonly allowedAddresses?: readonly string[] | undefined;
+  /** Reaches only tools that their server annotates `readOnlyHint: true`. */
+  readonly readOnly?: boolean | undefined;
 }
 
 export type ServerDescriptionMode = 'names' | 'full';

@@ -2,6 +2,7 @@ import { isPerUser } from '../../core/access/per-user.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import type { Scope } from '../../core/access/scope.ts';
 import type { View, ViewList, Views } from '../../core/access/view.ts';
+import { onlyReads } from '../../core/catalogue.ts';
 import { exactText } from '../../core/arguments/exact.ts';
 import type { ToolArguments } from '../../core/arguments/tool.ts';
 import { HubError, type Problem } from '../../core/errors.ts';
@@ -135,7 +136,7 @@ export function createCalls({ views, toolArguments, states, dispatch }: CallsOpt
       const schemaText = memberText(text, 'inputSchema');
       const args = given({
         inputSchema: schemaText === undefined ? undefined : JSON.parse(schemaText),
-        readOnly: memberText(memberText(text, 'annotations') ?? '{}', 'readOnlyHint') === 'true',
+        readOnly: onlyReads(text),
       });
       const prepared = toolArguments.prepare(text, args.value, { wrapSingles: args.wrapSingles ?? false });
       const problems = [...(args.problems ?? []), ...prepared.problems.map((problem) => below(args.path, problem))];

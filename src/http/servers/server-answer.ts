@@ -2,7 +2,7 @@ import { isPerUser } from '../../core/access/per-user.ts';
 import { granted } from '../../core/access/rules.ts';
 import { exposedName } from '../../core/access/tool-name.ts';
 import type { ItemCount, Server, ServerDetails, ServerSummary } from '../../core/answers/settings.ts';
-import type { Catalogue, Item, Offer } from '../../core/catalogue.ts';
+import { type Catalogue, type Item, type Offer, onlyReads } from '../../core/catalogue.ts';
 import type { HubError } from '../../core/errors.ts';
 import type { ServerState } from '../../core/hub.ts';
 import type { ItemSettings, Selection, ServerSettings } from '../../core/settings/types.ts';
@@ -168,7 +168,7 @@ function shownItems(caller: Caller, server: ServerSettings, offer: Offer | undef
   };
   const { tools, prompts, resources } = server;
   return {
-    tools: shown(offer?.tools, tools, grant?.tools),
+    tools: shown(offer?.tools, tools, grant?.tools).filter(({ text }) => grant?.readOnly !== true || onlyReads(text)),
     prompts: shown(offer?.prompts, prompts, grant?.prompts),
     resources: shown(offer?.resources, resources, grant?.resources),
     templates: shown(offer?.templates, resources, grant?.resources),

@@ -28,7 +28,7 @@ const editor = (more: Partial<GroupEditor> = {}): GroupEditor => ({
   isAdmin: true,
   seesServer: () => true,
   seesGroup: () => true,
-  granted: () => ({ tools: 'all', prompts: 'all', resources: 'all' }),
+  granted: () => ({ tools: 'all', prompts: 'all', resources: 'all', readOnly: false }),
   knownTools: () => undefined,
   shownTool: (prefix, tool) => `${prefix}-${tool}`,
   ...more,

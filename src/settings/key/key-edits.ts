@@ -53,6 +53,7 @@ export function addKey(
     allowedGroups,
     allowedServers,
     ...(input.expiresAt && { expiresAt: input.expiresAt }),
+    ...(input.readOnly && { readOnly: true }),
     ...(input.allowedAddresses?.length && { allowedAddresses: input.allowedAddresses }),
   };
   keys.push(key);
@@ -164,6 +165,7 @@ function keyAnswer(key: Readonly<Entry>): AccessKey {
     allowedGroups: textsOf(key['allowedGroups']),
     allowedServers: textsOf(key['allowedServers']),
     ...(expiresAt !== undefined && { expiresAt }),
+    readOnly: key['readOnly'] === true,
     allowedAddresses: textsOf(key['allowedAddresses']),
   };
 }

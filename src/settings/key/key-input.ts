@@ -22,6 +22,7 @@ export const newKeyInput = z
     allowedServers: namesInput.nullish(),
     expiresAt: timeInput.nullish(),
     allowedAddresses: addressesInput.nullish(),
+    readOnly: z.boolean().nullish(),
   })
   .superRefine(scopesAgree)
   .transform(inOneWord);
@@ -38,10 +39,11 @@ export const keyUpdateInput = z
     expiresAt: timeInput.nullish(),
     /** `null` or none: from any address. */
     allowedAddresses: addressesInput.nullish(),
+    readOnly: z.boolean().nullish(),
   })
   .refine(
     notEmpty,
-    'needs at least one of name, enabled, accessType, allowedGroups, allowedServers, expiresAt, allowedAddresses',
+    'needs at least one of name, enabled, accessType, allowedGroups, allowedServers, expiresAt, allowedAddresses, readOnly',
   )
   .superRefine(scopesAgree)
   .transform(inOneWord);

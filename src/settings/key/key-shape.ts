@@ -15,4 +15,5 @@ export const keyShape = z.looseObject({
   allowedServers: texts.optional(),
   expiresAt: text.optional(),
   allowedAddresses: texts.optional(),
+  readOnly: flag.optional(),
 });

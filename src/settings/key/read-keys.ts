@@ -87,6 +87,7 @@ function readKey(raw: unknown, path: Path, context: KeyContext, report: Report):
     allowedServers,
     expiresAt: readExpiry(key.expiresAt, path, report),
     allowedAddresses: readAddresses(key.allowedAddresses, path, report),
+    readOnly: key.readOnly,
   };
 }
 
