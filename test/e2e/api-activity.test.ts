@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Activity } from '../../src/core/activity.ts';
 import { api, keyToken, login, userToken } from '../kit/api.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { rpc } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
@@ -31,8 +31,8 @@ const call = (token: string | undefined, tool: string, headers: Record<string, s
 beforeAll(async () => {
   hub = await testHub({
     mcpServers: {
-      alpha: hostileStdio({ name: 'alpha', tools: ['echo', 'fail'] }).config,
-      beta: hostileStdio({ name: 'beta', tools: ['echo'] }).config,
+      alpha: (await hostileHttp({ name: 'alpha', tools: ['echo', 'fail'] })).config,
+      beta: (await hostileHttp({ name: 'beta', tools: ['echo'] })).config,
     },
     groups: [{ id: 'g1', name: 'dev', servers: ['alpha'], owner: 'admin' }],
     env: { TRUST_PROXY: 'loopback' },
@@ -260,8 +260,8 @@ describe('a call over HTTP that is refused before any server sees it leaves one 
     };
     own = await testHub({
       mcpServers: {
-        alpha: { ...hostileStdio({ name: 'alpha', tools: [typed] }).config, visibility: 'public' },
-        secret: { ...hostileStdio({ name: 'secret', tools: ['t'] }).config, visibility: 'private' },
+        alpha: { ...(await hostileHttp({ name: 'alpha', tools: [typed] })).config, visibility: 'public' },
+        secret: { ...(await hostileHttp({ name: 'secret', tools: ['t'] })).config, visibility: 'private' },
       },
     });
     await own.connected(2);

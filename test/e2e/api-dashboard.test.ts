@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, keyToken, login, userToken } from '../kit/api.ts';
 import { atEnd } from '../kit/at-end.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
@@ -21,8 +21,8 @@ beforeAll(async () => {
   const { port } = registry.address() as AddressInfo;
   hub = await testHub({
     mcpServers: {
-      alpha: { ...hostileStdio({ tools: ['echo', 'add', 'env'] }).config, visibility: 'private' },
-      beta: { ...hostileStdio({ tools: ['echo'] }).config, visibility: 'private' },
+      alpha: { ...(await hostileHttp({ tools: ['echo', 'add', 'env'] })).config, visibility: 'private' },
+      beta: { ...(await hostileHttp({ tools: ['echo'] })).config, visibility: 'private' },
     },
     groups: [
       { id: 'g1', name: 'dev', servers: [{ name: 'alpha', tools: ['echo'] }], owner: 'admin' },
@@ -116,7 +116,7 @@ describe('GET /connect', () => {
   });
 
   test('has a key where there is nothing for whoever does not say who they are, and none elsewhere', async () => {
-    const { config } = hostileStdio({ tools: ['echo'] });
+    const { config } = await hostileHttp({ tools: ['echo'] });
     const mail = { url: 'http://127.0.0.1:9/mcp', oauth: { perUser: true }, visibility: 'public' };
     const mixed = await testHub({
       mcpServers: { open: config, closed: { ...config, visibility: 'private' }, mail },
@@ -251,8 +251,8 @@ describe('GET /exposure', () => {
   test('says what anonymous can call, as far as it is open', async () => {
     const open = await testHub({
       mcpServers: {
-        shown: hostileStdio({ tools: ['echo', 'add'] }).config,
-        kept: { ...hostileStdio({ tools: ['echo'] }).config, visibility: 'private' },
+        shown: (await hostileHttp({ tools: ['echo', 'add'] })).config,
+        kept: { ...(await hostileHttp({ tools: ['echo'] })).config, visibility: 'private' },
       },
     });
     await open.connected(2);

@@ -3,7 +3,7 @@ import { Validator } from '@cfworker/json-schema';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { subjects } from '../../src/http/docs/all.ts';
 import { api, keyToken, login, userToken } from '../kit/api.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 
@@ -35,7 +35,7 @@ let user: string;
 
 beforeAll(async () => {
   hub = await testHub({
-    mcpServers: { alpha: { ...hostileStdio({ tools: ['echo'] }).config, visibility: 'public' } },
+    mcpServers: { alpha: { ...(await hostileHttp({ tools: ['echo'] })).config, visibility: 'public' } },
     groups: [
       { id: 'g1', name: 'dev', servers: [{ name: 'alpha', tools: ['echo'] }], owner: 'admin', visibility: 'public' },
       // The path of its document is that of ours.

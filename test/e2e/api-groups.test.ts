@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { storedSettings } from '../kit/hub-database.ts';
 import { api, type ApiAnswer, keyToken, login, userToken } from '../kit/api.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { rpc } from '../kit/raw.ts';
 import { session } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
@@ -25,7 +25,7 @@ let ann: string;
 let bob: string;
 let key: string;
 beforeAll(async () => {
-  const server = hostileStdio({ name: 'alpha', tools: ['one', 'two'] });
+  const server = await hostileHttp({ name: 'alpha', tools: ['one', 'two'] });
   hub = await testHub({
     mcpServers: {
       alpha: { ...server.config, visibility: 'public' },
@@ -341,7 +341,7 @@ describe('an owner selects no more of a server than the group had of it and they
   let eve: string;
   let member: string;
   beforeAll(async () => {
-    const db = hostileStdio({ name: 'db', tools: ['read', 'write', 'drop'] });
+    const db = await hostileHttp({ name: 'db', tools: ['read', 'write', 'drop'] });
     own = await testHub({
       mcpServers: { db: { ...db.config, visibility: 'private' } },
       groups: [

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { resolveRef } from '../../src/core/schema/ref.ts';
 import { api, keyToken, login, userToken } from '../kit/api.ts';
 import { exactAt } from '../kit/exact-json.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
 import { rewriteSettings, storedSettings } from '../kit/hub-database.ts';
 import { rpc } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
@@ -36,7 +36,7 @@ const rich = {
     $defs: { node: { type: 'object', properties: { next: { $ref: '#/$defs/node' }, n: { type: 'integer' } } } },
   },
 };
-const open = hostileStdio({
+const open = await hostileHttp({
   name: 'open',
   tools: [simple, rich, 'fail', 'rpc_error', 'hang', 'odd/na me', 'off'],
   toolTexts: [
@@ -50,9 +50,9 @@ const open = hostileStdio({
   ],
   results: { big: '{"content":[],"structuredContent":{"id":12345678901234567890}}' },
 });
-const closed = hostileStdio({ name: 'closed', tools: ['peek', 'poke'] });
-const theirs = hostileStdio({ name: 'theirs', tools: ['peek'] });
-const named = hostileStdio({ name: 'call', tools: ['me'] });
+const closed = await hostileHttp({ name: 'closed', tools: ['peek', 'poke'] });
+const theirs = await hostileHttp({ name: 'theirs', tools: ['peek'] });
+const named = await hostileHttp({ name: 'call', tools: ['me'] });
 const dead = hostileStdio({ exitAt: 'start' });
 
 let hub: TestHub;
@@ -473,7 +473,7 @@ describe('documents', () => {
   test.each(['', '/dotted', '/some'])('lead to tools whose names are steps of a path too (%s)', async (scope) => {
     const toolTexts = ['.', '..', '...'].map((name) => JSON.stringify({ name, inputSchema: { type: 'object' } }));
     const own = await testHub({
-      mcpServers: { dotted: hostileStdio({ name: 'dotted', tools: ['.', '..', '...'], toolTexts }).config },
+      mcpServers: { dotted: (await hostileHttp({ name: 'dotted', tools: ['.', '..', '...'], toolTexts })).config },
       groups: [{ name: 'some', servers: [{ name: 'dotted', alias: 'd' }] }],
     });
     await own.connected(1);

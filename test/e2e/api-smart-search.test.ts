@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { SearchReport } from '../../src/mcp/search-report.ts';
 import { api, keyToken, login, userToken } from '../kit/api.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { searchReady } from '../kit/search-ready.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 
@@ -14,16 +14,18 @@ let admin: string;
 beforeAll(async () => {
   hub = await testHub({
     mcpServers: {
-      mail: hostileStdio({
-        name: 'mail',
-        tools: [
-          tool('send_email', 'Send an email message to a recipient'),
-          tool('send_fax', 'Send a fax message to a recipient'),
-          tool('empty_trash', 'Forget what was thrown away'),
-        ],
-      }).config,
+      mail: (
+        await hostileHttp({
+          name: 'mail',
+          tools: [
+            tool('send_email', 'Send an email message to a recipient'),
+            tool('send_fax', 'Send a fax message to a recipient'),
+            tool('empty_trash', 'Forget what was thrown away'),
+          ],
+        })
+      ).config,
       post: {
-        ...hostileStdio({ name: 'post', tools: [tool('send_letter', 'Send a letter to a recipient')] }).config,
+        ...(await hostileHttp({ name: 'post', tools: [tool('send_letter', 'Send a letter to a recipient')] })).config,
         tools: { send_letter: { enabled: false } },
       },
     },

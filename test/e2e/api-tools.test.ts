@@ -28,7 +28,7 @@ const typed = {
     required: ['count'],
   },
 };
-const main = hostileStdio({
+const main = await hostileHttp({
   name: 'main',
   tools: [typed, 'delay', 'hang', 'fail', 'rpc_error', 'secret', 'exact', 'bare', 'hub-main', 'refuse'],
   results: {
@@ -38,9 +38,13 @@ const main = hostileStdio({
   prompts: [{ name: 'greet' }, { name: 'hidden' }],
   resources: [{ uri: 'main://open' }, { uri: 'main://closed' }],
 });
-const privately = hostileStdio({ name: 'privately', prompts: [{ name: 'greet' }], resources: [{ uri: 'priv://x' }] });
+const privately = await hostileHttp({
+  name: 'privately',
+  prompts: [{ name: 'greet' }],
+  resources: [{ uri: 'priv://x' }],
+});
 const dead = hostileStdio({ exitAt: 'start', lastWords: 'cannot start' });
-const slow = hostileStdio({ name: 'slow' });
+const slow = await hostileHttp({ name: 'slow' });
 let hub: TestHub;
 let admin: string;
 let alice: string;

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, keyToken, login } from '../kit/api.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { oauthFixture } from '../kit/oauth-server.ts';
 import { person } from '../kit/person.ts';
 import { raw, rpc } from '../kit/raw.ts';
@@ -16,8 +16,8 @@ import { within } from '../kit/until.ts';
 const base = '/my.x/hub';
 const reading = { inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } };
 const tools = ['echo', { name: 'look', ...reading }];
-const plain = hostileStdio({ name: 'plain', tools });
-const secret = hostileStdio({ name: 'secret', tools });
+const plain = await hostileHttp({ name: 'plain', tools });
+const secret = await hostileHttp({ name: 'secret', tools });
 let hub: TestHub;
 /** Scheme, host and port. */
 let root: string;

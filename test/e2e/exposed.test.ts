@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createOutside } from '../../src/core/access/outside.ts';
 import { readEnv } from '../../src/env/env.ts';
 import { api, keyToken, login } from '../kit/api.ts';
-import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
+import { hostileHttp, temporaryFolder } from '../kit/hostile.ts';
 import { raw, type RawAnswer, rpc, stream } from '../kit/raw.ts';
 import { legacySession, modern, modernRequest, session } from '../kit/sessions.ts';
 import { type SettingsDocument, type TestHub, testHub } from '../kit/test-hub.ts';
@@ -15,8 +15,8 @@ import { until } from '../kit/until.ts';
 // nobody who was not let in.
 
 const reading = { inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } };
-const plain = hostileStdio({ name: 'plain', tools: ['echo', 'poke'] });
-const shown = hostileStdio({
+const plain = await hostileHttp({ name: 'plain', tools: ['echo', 'poke'] });
+const shown = await hostileHttp({
   name: 'shown',
   tools: ['echo', { name: 'look', ...reading }, { name: 'liar', ...reading, annotations: { readOnlyHint: 'true' } }],
 });
@@ -216,7 +216,7 @@ test.each<[string, SettingsDocument['systemConfig']]>([
   ['asks for a credential everywhere', { routing: { enableBearerAuth: true, openApiAccess: 'authenticated' } }],
 ])('what anonymous callers began when the hub %s reaches no server and hears nothing', async (_, body) => {
   const gate = join(temporaryFolder(), 'gate');
-  const late = hostileStdio({ name: 'late', tools: ['echo'], gate });
+  const late = await hostileHttp({ name: 'late', tools: ['echo'], gate });
   const hub = await started({ mcpServers: { plain: plain.config, late: late.config } });
   const token = await login(hub);
   const change = (to: unknown) => api(hub, 'PUT', '/system-config', { token, body: to });

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { raw, rpc, stream } from '../kit/raw.ts';
 import { legacySession, session } from '../kit/sessions.ts';
 import { testHub } from '../kit/test-hub.ts';
@@ -8,8 +8,8 @@ import { until } from '../kit/until.ts';
 
 // The transport of 2024-11-05: a stream that stays, and posts beside it.
 
-const server = hostileStdio({ name: 'alpha' });
-const other = hostileStdio({ name: 'beta' });
+const server = await hostileHttp({ name: 'alpha' });
+const other = await hostileHttp({ name: 'beta' });
 let hub: TestHub;
 beforeAll(async () => {
   hub = await testHub({

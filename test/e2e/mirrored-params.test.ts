@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { type Hostile, hostileStdio } from '../kit/hostile.ts';
+import { type Hostile, hostileHttp } from '../kit/hostile.ts';
 import { modern, session } from '../kit/sessions.ts';
 import { testHub, type TestHub } from '../kit/test-hub.ts';
 
@@ -21,7 +21,7 @@ const tool = {
 let hub: TestHub;
 let server: Hostile;
 beforeAll(async () => {
-  server = hostileStdio({ name: 's', tools: [tool, 'echo'] });
+  server = await hostileHttp({ name: 's', tools: [tool, 'echo'] });
   hub = await testHub({
     mcpServers: { s: server.config },
     groups: [{ id: 'g', name: 'g', servers: [{ name: 's', tools: 'all', pinnedTools: ['query'] }] }],

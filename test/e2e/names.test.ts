@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { rpc } from '../kit/raw.ts';
 import { testHub } from '../kit/test-hub.ts';
 import type { HubOptions, TestHub } from '../kit/test-hub.ts';
@@ -24,12 +24,11 @@ async function map(hub: TestHub, scope = ''): Promise<Map<string, string>> {
 }
 
 async function start(servers: Record<string, string[]>, more: HubOptions = {}): Promise<TestHub> {
-  const mcpServers = Object.fromEntries(
-    Object.entries(servers).map(([name, tools]) => [
-      name,
-      hostileStdio({ name, tools: tools.map((tool) => ({ name: tool, description: tool, inputSchema: {} })) }).config,
-    ]),
-  );
+  const mcpServers: Record<string, Record<string, unknown>> = {};
+  for (const [name, own] of Object.entries(servers)) {
+    const tools = own.map((tool) => ({ name: tool, description: tool, inputSchema: {} }));
+    mcpServers[name] = (await hostileHttp({ name, tools })).config;
+  }
   const hub = await testHub({ mcpServers, ...more });
   await hub.connected(Object.keys(servers).length);
   return hub;
@@ -130,8 +129,8 @@ test('names stay the same when servers come and go, restart, or are listed in an
 
 test('what a name means does not depend on which servers are up', async () => {
   const [a, ab] = [
-    hostileStdio({ name: 'a', tools: ['b-c'] }),
-    hostileStdio({ name: 'a-b', tools: ['c'], initializeDelayMs: 600 }),
+    await hostileHttp({ name: 'a', tools: ['b-c'] }),
+    await hostileHttp({ name: 'a-b', tools: ['c'], initializeDelayMs: 600 }),
   ];
   const hub = await testHub({ mcpServers: { a: a.config, 'a-b': ab.config } });
   await until('the first server is listed', async () => (await list(hub)).length > 0);
@@ -144,7 +143,7 @@ test('what a name means does not depend on which servers are up', async () => {
 
 test('prompts are named as tools are, and resources keep their URI', async () => {
   const prompts = [{ name: 'größe' }, { name: 'p'.repeat(200) }, { name: 'plain' }];
-  const server = hostileStdio({ name: 's', prompts, resources: [{ uri: 'file:///größe/%20 x?#', name: 'r' }] });
+  const server = await hostileHttp({ name: 's', prompts, resources: [{ uri: 'file:///größe/%20 x?#', name: 'r' }] });
   const hub = await testHub({ mcpServers: { s: server.config } });
   await hub.connected(1);
   const listed = (await rpc(hub.mcp(), 'prompts/list', {})).result?.prompts ?? [];
@@ -165,7 +164,7 @@ test('resource URIs with powers over objects are URIs like any other', async () 
   const resources = ['__proto__', 'constructor', 'toString', '']
     .map((uri) => ({ uri: `x://${uri}`, name: uri }))
     .concat([{ uri: '__proto__', name: 'p' }]);
-  const hub = await testHub({ mcpServers: { s: hostileStdio({ name: 's', resources }).config } });
+  const hub = await testHub({ mcpServers: { s: (await hostileHttp({ name: 's', resources })).config } });
   await hub.connected(1);
   expect((await rpc(hub.mcp(), 'resources/read', { uri: '__proto__' })).result?.contents?.[0]?.text).toBe(
     's has __proto__',

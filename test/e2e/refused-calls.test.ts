@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Activity } from '../../src/core/activity.ts';
 import { api, login, userToken } from '../kit/api.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { rpc } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 
@@ -18,8 +18,8 @@ let ann: string;
 beforeAll(async () => {
   hub = await testHub({
     mcpServers: {
-      alpha: { ...hostileStdio({ name: 'alpha', tools: [typed] }).config, visibility: 'public' },
-      secret: { ...hostileStdio({ name: 'secret', tools: ['t'] }).config, visibility: 'private' },
+      alpha: { ...(await hostileHttp({ name: 'alpha', tools: [typed] })).config, visibility: 'public' },
+      secret: { ...(await hostileHttp({ name: 'secret', tools: ['t'] })).config, visibility: 'private' },
     },
     groups: [{ id: 'g1', name: 'dev', servers: ['alpha'] }],
   });

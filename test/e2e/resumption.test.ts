@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Hostile, hostileStdio } from '../kit/hostile.ts';
+import { type Hostile, hostileHttp } from '../kit/hostile.ts';
 import { raw, stream, type Stream } from '../kit/raw.ts';
 import { session, type Session } from '../kit/sessions.ts';
 import { testHub, type TestHub } from '../kit/test-hub.ts';
@@ -11,7 +11,7 @@ import { until } from '../kit/until.ts';
 let hub: TestHub;
 let server: Hostile;
 beforeAll(async () => {
-  server = hostileStdio({ name: 's', resources: [{ uri: 'test://one', name: 'one' }] });
+  server = await hostileHttp({ name: 's', resources: [{ uri: 'test://one', name: 'one' }] });
   hub = await testHub({ mcpServers: { s: server.config } });
   await hub.connected(1);
 });
@@ -153,7 +153,7 @@ describe('a stream for what is said unasked', () => {
   });
 
   test('that comes back after a restart of the hub is told the same', async () => {
-    const other = hostileStdio({ name: 'o', tools: ['echo'] });
+    const other = await hostileHttp({ name: 'o', tools: ['echo'] });
     const before = await testHub({ mcpServers: { o: other.config } });
     await before.connected(1);
     const own = await session(before.mcp());

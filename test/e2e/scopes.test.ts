@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { advertises, session } from '../kit/sessions.ts';
 import { testHub } from '../kit/test-hub.ts';
@@ -8,7 +8,7 @@ import type { TestHub } from '../kit/test-hub.ts';
 // What an endpoint shows, and that nothing else can be reached through it.
 
 const prompts = [{ name: 'ask' }, { name: 'tell' }];
-const alpha = hostileStdio({
+const alpha = await hostileHttp({
   name: 'alpha',
   tools: ['read', 'write', 'remove'],
   prompts,
@@ -17,7 +17,7 @@ const alpha = hostileStdio({
     { uri: 'alpha://two', name: 'two' },
   ],
 });
-const beta = hostileStdio({
+const beta = await hostileHttp({
   name: 'beta',
   tools: ['read', 'write'],
   prompts,
@@ -26,8 +26,8 @@ const beta = hostileStdio({
     { uri: 'beta://two', name: 'two' },
   ],
 });
-const gamma = hostileStdio({ name: 'gamma', tools: ['read', 'write', 'remove'] });
-const off = hostileStdio({ name: 'off', tools: ['read'] });
+const gamma = await hostileHttp({ name: 'gamma', tools: ['read', 'write', 'remove'] });
+const off = await hostileHttp({ name: 'off', tools: ['read'] });
 let hub: TestHub;
 beforeAll(async () => {
   hub = await testHub({

@@ -4,7 +4,7 @@ import { api, keyToken, login, userToken } from '../kit/api.ts';
 import { type EmbeddingFixture, embeddingService } from '../kit/embedding-service.ts';
 import { tempFolder } from '../kit/databases.ts';
 import { copyOfEmbedded } from '../kit/embedded-template.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { rpc } from '../kit/raw.ts';
 import { sharedPostgres } from '../kit/shared-postgres.ts';
 import { type HubOptions, type SettingsDocument, type TestHub, testHub } from '../kit/test-hub.ts';
@@ -14,28 +14,23 @@ import { until } from '../kit/until.ts';
 // nothing embedded twice.
 
 const tool = (name: string, description: string) => ({ name, description, inputSchema: { type: 'object' } });
-const mail = () =>
-  hostileStdio({
-    name: 'mail',
-    tools: [
-      tool('send_email', 'Send an email message to a recipient'),
-      tool('list_inbox', 'List the messages in the inbox'),
-    ],
-  });
-const shop = () =>
-  hostileStdio({
-    name: 'shop',
-    tools: [
-      tool('create_invoice', 'Create an invoice for a customer'),
-      tool('refund', 'Refund a payment to a customer'),
-    ],
-  });
+const mail = await hostileHttp({
+  name: 'mail',
+  tools: [
+    tool('send_email', 'Send an email message to a recipient'),
+    tool('list_inbox', 'List the messages in the inbox'),
+  ],
+});
+const shop = await hostileHttp({
+  name: 'shop',
+  tools: [tool('create_invoice', 'Create an invoice for a customer'), tool('refund', 'Refund a payment to a customer')],
+});
 
 const key = 'secret-key-of-the-tests';
 
 function settings(smartRouting: Record<string, unknown> = {}): SettingsDocument {
   return {
-    mcpServers: { mail: mail().config, shop: shop().config },
+    mcpServers: { mail: mail.config, shop: shop.config },
     groups: [{ id: 'g', name: 'post', servers: ['mail'] }],
     systemConfig: { smartRouting },
   };
@@ -130,7 +125,7 @@ test('what a search may not find is not compared, and changes nothing about it',
   const service = await embeddingService();
   const hub = await started(settings(byOpenai(service)));
   await whole(hub);
-  const alone = await testHub({ ...settings(byOpenai(service)), mcpServers: { mail: mail().config } });
+  const alone = await testHub({ ...settings(byOpenai(service)), mcpServers: { mail: mail.config } });
   await alone.connected(1);
   await whole(alone);
   const query = 'invoice for a customer by email';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, login } from '../kit/api.ts';
 import { clientKinds, connect } from '../kit/clients.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { rpc } from '../kit/raw.ts';
 import { searchReady } from '../kit/search-ready.ts';
 import { session } from '../kit/sessions.ts';
@@ -16,14 +16,14 @@ const tool = (name: string, description: string, properties: Record<string, unkn
   description,
   inputSchema: { type: 'object', properties, required: Object.keys(properties) },
 });
-const mail = hostileStdio({
+const mail = await hostileHttp({
   name: 'mail',
   tools: [
     tool('send_email', 'Send an email message to a recipient', { to: { type: 'string' } }),
     tool('list_inbox', 'List the messages in the inbox'),
   ],
 });
-const shop = hostileStdio({
+const shop = await hostileHttp({
   name: 'shop',
   tools: [tool('create_invoice', 'Create an invoice for a customer'), tool('refund', 'Refund a payment to a customer')],
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
-import { type Hostile, hostileStdio } from '../kit/hostile.ts';
+import { type Hostile, hostileHttp, hostileStdio } from '../kit/hostile.ts';
 import { modern, modernMeta, session } from '../kit/sessions.ts';
 import { type SettingsDocument, testHub, type TestHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
@@ -19,7 +19,7 @@ let settings: SettingsDocument;
 let first: Hostile;
 let second: Hostile;
 beforeAll(async () => {
-  first = hostileStdio({
+  first = await hostileHttp({
     name: 'first',
     capabilities,
     tools: ['work', 'other', 'bobs'],
@@ -32,7 +32,7 @@ beforeAll(async () => {
     },
   });
   // Claims a task of the same name.
-  second = hostileStdio({ name: 'second', tools: ['steal'], results: { steal: task('task-of-first') } });
+  second = await hostileHttp({ name: 'second', tools: ['steal'], results: { steal: task('task-of-first') } });
   const key = (id: string, token: string) => ({
     id,
     name: id,

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { mcpLimits } from '../../src/mcp/limits.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { jsonHeaders, raw, rpc, stream } from '../kit/raw.ts';
 import { session } from '../kit/sessions.ts';
 import { testHub } from '../kit/test-hub.ts';
@@ -8,8 +8,8 @@ import type { TestHub } from '../kit/test-hub.ts';
 
 // Streamable HTTP of the session era, header by header (CONTRACT §5 and the revisions it serves).
 
-const server = hostileStdio({ name: 'alpha' });
-const other = hostileStdio({ name: 'beta' });
+const server = await hostileHttp({ name: 'alpha' });
+const other = await hostileHttp({ name: 'beta' });
 let hub: TestHub;
 beforeAll(async () => {
   hub = await testHub({
