@@ -181,7 +181,7 @@ describe('what is shown', () => {
     const own = await testHub({
       mcpServers: {
         alpha: {
-          ...hostileStdio({ tools: ['one', 'two', 'three'] }).config,
+          ...(await hostileHttp({ tools: ['one', 'two', 'three'] })).config,
           visibility: 'private',
           tools: { three: { enabled: false } },
         },
@@ -570,7 +570,7 @@ describe('importing', () => {
 });
 
 test('whoever takes a name that has just become free reaches nothing of the server that had it', async () => {
-  const vault = hostileStdio({ name: 'vault', tools: ['open_it'] });
+  const vault = await hostileHttp({ name: 'vault', tools: ['open_it'] });
   const body = { name: 'vault', config: { ...vault.config, visibility: 'private' } };
   expect((await call('POST', '', admin, body)).status).toBe(201);
   await until('the vault is connected', async () => dataOf(await call('GET', '/vault', admin)).status === 'connected');

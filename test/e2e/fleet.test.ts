@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
+import { hostileHttp, hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { hubProcess, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
@@ -53,8 +53,8 @@ test('with fifty servers, ten hanging and ten crashing, the hub answers before a
 test('a slow server joins when it is ready, and the others do not wait for it', async () => {
   const gate = join(temporaryFolder(), 'gate');
   writeFileSync(gate, '');
-  const slow = hostileStdio({ name: 'slow', tools: ['echo'], gate });
-  const quick = hostileStdio({ name: 'quick', tools: ['echo'] });
+  const slow = await hostileHttp({ name: 'slow', tools: ['echo'], gate });
+  const quick = await hostileHttp({ name: 'quick', tools: ['echo'] });
   const hub = await testHub({ mcpServers: { slow: slow.config, quick: quick.config } });
   const names = async () => ((await rpc(hub.mcp(), 'tools/list', {})).result?.tools ?? []).map((tool) => tool.name);
   await until('the quick one is listed', async () => (await names()).includes('quick-echo'));
@@ -69,9 +69,9 @@ test('a slow server joins when it is ready, and the others do not wait for it', 
 
 test('a server that is called connected has its tools listed', async () => {
   const names = ['a', 'b', 'c', 'd', 'e'];
-  const hub = await testHub({
-    mcpServers: Object.fromEntries(names.map((name) => [name, hostileStdio({ name, tools: ['echo'] }).config])),
-  });
+  const mcpServers: Record<string, Record<string, unknown>> = {};
+  for (const name of names) mcpServers[name] = (await hostileHttp({ name, tools: ['echo'] })).config;
+  const hub = await testHub({ mcpServers });
   const late: string[] = [];
   const seen = new Set<string>();
   await until('all are connected', async () => {

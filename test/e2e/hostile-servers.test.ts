@@ -14,7 +14,7 @@ import { until, within } from '../kit/until.ts';
 
 // One bad server beside a good one: whatever it does, the hub answers, the good one works, and the end is orderly.
 
-const good = () => hostileStdio({ name: 'good', tools: ['echo', 'delay'] });
+const good = await hostileHttp({ name: 'good', tools: ['echo', 'delay'] });
 const call = (hub: TestHub, name: string, args: unknown = {}) =>
   rpc(hub.mcp(), 'tools/call', { name, arguments: args });
 const tools = async (hub: TestHub, scope = '') =>
@@ -51,7 +51,7 @@ function besideGood(servers: () => Promise<Record<string, Record<string, unknown
   let hub: TestHub | undefined;
   beforeAll(async () => {
     hub = await testHub({
-      mcpServers: { ...(await servers()), good: good().config },
+      mcpServers: { ...(await servers()), good: good.config },
       env: { CONNECT_TIMEOUT_MS: '1000' },
     });
   });
@@ -100,7 +100,7 @@ test('a command that does not exist is said to be missing', async () => {
       bad: { command: 'no-such-command-here', args: [] },
       dir: { command: '/tmp' },
       cwd: { command: process.execPath, args: ['-v'], cwd: '/no/such/folder' },
-      good: good().config,
+      good: good.config,
     },
   });
   await goodServerWorks(hub);
@@ -116,7 +116,7 @@ test('a command that does not exist is said to be missing', async () => {
 
 test('a server that dies on its first call fails that call at once, and is back for the next', async () => {
   const bad = hostileStdio({ name: 'bad', exitAt: 'tools/call' });
-  const hub = await testHub({ mcpServers: { bad: bad.config, good: good().config } });
+  const hub = await testHub({ mcpServers: { bad: bad.config, good: good.config } });
   await hub.connected(2);
   const first = await within('a call to a dying server', call(hub, 'bad-echo', { tag: 'deadly' }));
   expect(first.error?.code).toBeLessThan(0);
@@ -167,7 +167,7 @@ test('what is no JSON-RPC between the messages is skipped', async () => {
     `{"jsonrpc":"2.0","method":"${'m'.repeat(10_000)}"}`,
   ];
   const bad = hostileStdio({ name: 'bad', noise, firstWords: '\uFEFFwelcome\r\n\r\n', lineEnd: '\r\n' });
-  const hub = await testHub({ mcpServers: { bad: bad.config, good: good().config } });
+  const hub = await testHub({ mcpServers: { bad: bad.config, good: good.config } });
   await hub.connected(2);
   for (let i = 0; i < 5; i++) {
     expect((await call(hub, 'bad-delay', { tag: `n${i}` })).result?.content?.[0]?.text).toBe(`n${i}`);
@@ -188,7 +188,7 @@ test('messages that come in crumbs, or many at once, are put together', async ()
 
 test.each(['stdio', 'http'] as const)('wrong answers over %s reach nobody, right ones their caller', async (kind) => {
   const bad = kind === 'stdio' ? hostileStdio({ name: 'bad' }) : await hostileHttp({ name: 'bad' });
-  const hub = await testHub({ mcpServers: { bad: bad.config, good: good().config } });
+  const hub = await testHub({ mcpServers: { bad: bad.config, good: good.config } });
   await hub.connected(2);
   const own = await session(hub.mcp());
   const events = await own.listen();
@@ -214,7 +214,7 @@ test.each(['stdio', 'http'] as const)(
   'answers over %s to requests that were not made yet reach no later caller, and are told once',
   async (kind) => {
     const bad = kind === 'stdio' ? hostileStdio({ name: 'bad' }) : await hostileHttp({ name: 'bad' });
-    const hub = await testHub({ mcpServers: { bad: bad.config, good: good().config }, env: { LOG_LEVEL: 'info' } });
+    const hub = await testHub({ mcpServers: { bad: bad.config, good: good.config }, env: { LOG_LEVEL: 'info' } });
     await hub.connected(2);
     const [attacker, own] = await Promise.all([session(hub.mcp()), session(hub.mcp())]);
     const guessed: RawAnswer[] = [];
@@ -233,8 +233,8 @@ test.each(['stdio', 'http'] as const)(
 );
 
 test('ten thousand tools over twenty pages are listed whole and called by name', async () => {
-  const big = hostileStdio({ name: 'big', tools: 10_000, pageSize: 500 });
-  const hub = await testHub({ mcpServers: { big: big.config, good: good().config } });
+  const big = await hostileHttp({ name: 'big', tools: 10_000, pageSize: 500 });
+  const hub = await testHub({ mcpServers: { big: big.config, good: good.config } });
   await goodServerWorks(hub);
   await until('all are listed', async () => (await tools(hub, 'big')).length === 10_000);
   expect(big.received('tools/list').map((request) => request.params['cursor'] ?? 'first')).toEqual([
@@ -257,8 +257,8 @@ test.each([{ cursorLoop: true }, { endless: true }])(
   'a list that never ends (%o) is cut, and the server stays usable',
   async (options) => {
     setLimits(upstreamLimits, { listPages: 100 });
-    const bad = hostileStdio({ name: 'bad', tools: ['delay'], ...options });
-    const hub = await testHub({ mcpServers: { bad: bad.config, good: good().config } });
+    const bad = await hostileHttp({ name: 'bad', tools: ['delay'], ...options });
+    const hub = await testHub({ mcpServers: { bad: bad.config, good: good.config } });
     await goodServerWorks(hub);
     await until('the list is left', async () => (await tools(hub)).some((name) => name.startsWith('bad-')));
     expect(bad.received('tools/list').length).toBeLessThanOrEqual(upstreamLimits.listPages);
@@ -273,7 +273,7 @@ test.each([{ cursorLoop: true }, { endless: true }])(
 test.each([['tools/list'], ['prompts/list'], ['resources/list'], ['resources/templates/list']])(
   'a server that never answers %s still offers the rest, and keeps nobody waiting',
   async (method) => {
-    const bad = hostileStdio({
+    const bad = await hostileHttp({
       name: 'bad',
       tools: ['echo'],
       prompts: [{ name: 'p' }],
@@ -281,7 +281,7 @@ test.each([['tools/list'], ['prompts/list'], ['resources/list'], ['resources/tem
       silentOn: [method],
     });
     const hub = await testHub({
-      mcpServers: { bad: bad.config, good: good().config },
+      mcpServers: { bad: bad.config, good: good.config },
       env: { CONNECT_TIMEOUT_MS: '1500', REQUEST_TIMEOUT_MS: '1500' },
     });
     await goodServerWorks(hub);
@@ -292,7 +292,7 @@ test.each([['tools/list'], ['prompts/list'], ['resources/list'], ['resources/tem
 );
 
 test('one broken tool does not take the others with it', async () => {
-  const bad = hostileStdio({
+  const bad = await hostileHttp({
     name: 'bad',
     toolTexts: [
       'null',
@@ -312,7 +312,7 @@ test('one broken tool does not take the others with it', async () => {
       '{"name":"constructor","inputSchema":{"type":"object"}}',
     ],
   });
-  const hub = await testHub({ mcpServers: { bad: bad.config, good: good().config } });
+  const hub = await testHub({ mcpServers: { bad: bad.config, good: good.config } });
   await goodServerWorks(hub);
   await until('the fine tool is listed', async () => (await tools(hub)).includes('bad-fine'));
   const names = await tools(hub);
@@ -329,14 +329,14 @@ test('one broken tool does not take the others with it', async () => {
 const noLists = ['{}', '{"tools":null}', '{"tools":{}}', '{"tools":"x"}', '[]', 'null', '7'];
 
 describe('beside a good server', () => {
-  const hub = besideGood(async () =>
-    Object.fromEntries(
-      noLists.map((listText, i) => [
-        `bad${i}`,
-        hostileStdio({ name: `bad${i}`, prompts: [{ name: 'p' }], listText }).config,
-      ]),
-    ),
-  );
+  const hub = besideGood(async () => {
+    const servers: Record<string, Record<string, unknown>> = {};
+    for (const [i, listText] of noLists.entries()) {
+      const name = `bad${i}`;
+      servers[name] = (await hostileHttp({ name, prompts: [{ name: 'p' }], listText })).config;
+    }
+    return servers;
+  });
   test.each(noLists.map((text, i) => [text, `bad${i}`]))(
     'a tools/list answered with %s is a server without tools',
     async (_, name) => {
@@ -351,7 +351,7 @@ test.each(['stdio', 'http'] as const)(
   async (kind) => {
     const bytes = 20 * 1024 * 1024;
     const big = kind === 'stdio' ? hostileStdio({ name: 'big' }) : await hostileHttp({ name: 'big' });
-    const hub = await testHub({ mcpServers: { big: big.config, good: good().config } });
+    const hub = await testHub({ mcpServers: { big: big.config, good: good.config } });
     await hub.connected(2);
     const large = call(hub, 'big-big', { bytes });
     const small = await within('a small call beside a large one', call(hub, 'good-delay', { tag: 'small' }));
@@ -363,7 +363,7 @@ test.each(['stdio', 'http'] as const)(
 test('a message over the limit fails its call and nothing else', async () => {
   const big = hostileStdio({ name: 'big' });
   const hub = await testHub({
-    mcpServers: { big: { ...big.config, options: { maxBufferSize: 1024 * 1024 } }, good: good().config },
+    mcpServers: { big: { ...big.config, options: { maxBufferSize: 1024 * 1024 } }, good: good.config },
   });
   await hub.connected(2);
   const answer = await within('a call with too large an answer', call(hub, 'big-big', { bytes: 5 * 1024 * 1024 }));
@@ -418,7 +418,7 @@ test('nobody listening, an unknown host and a redirect elsewhere harm nobody', a
       refused: { type: 'streamable-http', url: `http://127.0.0.1:${port}/mcp` },
       unknown: { type: 'sse', url: 'http://no-such-host.invalid/sse' },
       redirecting: redirecting.config,
-      good: good().config,
+      good: good.config,
     },
     env: { CONNECT_TIMEOUT_MS: '1000' },
   });
@@ -433,7 +433,7 @@ test('nobody listening, an unknown host and a redirect elsewhere harm nobody', a
 
 test('an answer cut off on its way fails its call promptly', async () => {
   const bad = await hostileHttp({ name: 'bad' });
-  const hub = await testHub({ mcpServers: { bad: bad.config, good: good().config } });
+  const hub = await testHub({ mcpServers: { bad: bad.config, good: good.config } });
   await hub.connected(2);
   await bad.control({ set: { cutStreamOn: 'tools/call' } });
   const answer = await within('a call that is cut off', call(hub, 'bad-delay', { tag: 'x' }));
@@ -487,7 +487,7 @@ test('a child knows the environment it was given and none of the secrets of the 
 test('a child that does not read what it is sent fails its own calls only', async () => {
   setLimits(upstreamLimits, { upstreamBacklogBytes: 4 * 1024 * 1024 });
   const deaf = hostileStdio({ name: 'deaf' });
-  const hub = await testHub({ mcpServers: { deaf: deaf.config, good: good().config } });
+  const hub = await testHub({ mcpServers: { deaf: deaf.config, good: good.config } });
   await hub.connected(2);
   const [child = 0] = deaf.pids();
   process.kill(child, 'SIGSTOP');

@@ -146,7 +146,7 @@ test('edits of settings are told to those whose lists they change', async () => 
 test('a renamed server keeps its tools while it connects anew, and clients hear of the names once', async () => {
   const folder = temporaryFolder();
   const gate = join(folder, 'gate');
-  const own = hostileStdio({ name: 'own', tools: ['one', 'two'], gate });
+  const own = await hostileHttp({ name: 'own', tools: ['one', 'two'], gate });
   const renaming = await testHub({
     mcpServers: { before: own.config },
     groups: [{ id: 'g', name: 'group', servers: [{ name: 'before', tools: ['one'] }] }],

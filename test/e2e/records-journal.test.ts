@@ -5,7 +5,7 @@ import type { Activity } from '../../src/core/activity.ts';
 import type { Health } from '../../src/http/open/health.ts';
 import { api, login } from '../kit/api.ts';
 import { atEnd } from '../kit/at-end.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { startPostgres } from '../kit/postgres.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { type HubProcess, hubProcess } from '../kit/test-hub.ts';
@@ -13,7 +13,7 @@ import { until } from '../kit/until.ts';
 
 // What was answered is in the activity, whatever becomes of the hub and its database.
 
-const alpha = () => hostileStdio({ name: 'alpha', tools: ['echo'] }).config;
+const alpha = await hostileHttp({ name: 'alpha', tools: ['echo'] });
 const databaseWaitMs = 60_000;
 
 async function postgres() {
@@ -60,7 +60,7 @@ test('every call that was answered is in the activity after kill -9, once', asyn
   const answered: string[] = [];
   for (let round = 0; round < 3; round += 1) {
     const hub = await hubProcess({
-      mcpServers: { alpha: alpha() },
+      mcpServers: { alpha: alpha.config },
       env: { DB_URL: url },
       ...(folder !== undefined && { folder }),
     });
@@ -81,7 +81,7 @@ test('every call that was answered is in the activity after kill -9, once', asyn
   }
   const hub = await hubProcess({
     ...(folder !== undefined && { folder }),
-    mcpServers: { alpha: alpha() },
+    mcpServers: { alpha: alpha.config },
     env: { DB_URL: url },
   });
   const found = await recorded(hub);
@@ -94,7 +94,7 @@ test('every call that was answered is in the activity after kill -9, once', asyn
 test('what was answered while PostgreSQL was away is kept over a stop, and written by the next start', async () => {
   const server = await postgres();
   const env = { DB_URL: server.url };
-  const hub = await hubProcess({ mcpServers: { alpha: alpha() }, env });
+  const hub = await hubProcess({ mcpServers: { alpha: alpha.config }, env });
   await hub.connected(1);
   await server.kill();
   await until('the loss is noticed', async () => (await health(hub)).database.state === 'down', databaseWaitMs);

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
 import { isAlive } from '../kit/processes.ts';
 import { rpc } from '../kit/raw.ts';
 import { session } from '../kit/sessions.ts';
@@ -55,7 +55,7 @@ test.each(['in place', 'rename'] as const)(
 );
 
 test('groups come, change and go', async () => {
-  const server = hostileStdio({ name: 's', tools: ['one', 'two', 'three'] });
+  const server = await hostileHttp({ name: 's', tools: ['one', 'two', 'three'] });
   const mcpServers = { s: server.config };
   const hub = await testHub({ mcpServers });
   await hub.connected(1);
@@ -69,7 +69,7 @@ test('groups come, change and go', async () => {
   expect(await tools(hub, id)).toEqual(['s-three']);
   hub.write({ mcpServers, groups: [] });
   await until('the group is gone', async () => (await tools(hub, 'renamed')).length === 0);
-  expect(server.pids()).toHaveLength(1);
+  expect(server.received('initialize')).toHaveLength(1);
 });
 
 test.each([
@@ -80,7 +80,7 @@ test.each([
   ['servers that are a list', '{"mcpServers": []}'],
   ['groups that are a text', '{"groups": "all"}'],
 ])('a broken edit (%s) changes nothing, and the next good one counts', async (_, text) => {
-  const stays = hostileStdio({ name: 'stays' });
+  const stays = await hostileHttp({ name: 'stays' });
   const hub = await hubProcess({ mcpServers: { stays: stays.config } });
   await hub.connected(1);
   const before = await tools(hub);
@@ -91,27 +91,27 @@ test.each([
   await until('the operator is told', () => hub.output().slice(said).includes('settings'));
   expect(await tools(hub)).toEqual(before);
   expect(readFileSync(hub.settingsPath, 'utf8')).toBe(broken);
-  const proof = hostileStdio({ name: 'proof', tools: ['proof'] });
+  const proof = await hostileHttp({ name: 'proof', tools: ['proof'] });
   hub.write({ mcpServers: { stays: stays.config, proof: proof.config } });
   await until('the next edit counts', async () => (await tools(hub)).includes('proof-proof'));
-  expect(stays.pids()).toHaveLength(1);
+  expect(stays.received('initialize')).toHaveLength(1);
 });
 
 test('a file that is deleted under the hub stops no server', async () => {
-  const stays = hostileStdio({ name: 'stays' });
+  const stays = await hostileHttp({ name: 'stays' });
   const hub = await testHub({ mcpServers: { stays: stays.config } });
   await hub.connected(1);
   const before = await tools(hub);
   rmSync(hub.settingsPath);
-  const comes = hostileStdio({ name: 'comes', tools: ['x'] });
+  const comes = await hostileHttp({ name: 'comes', tools: ['x'] });
   expect(await tools(hub)).toEqual(before);
   hub.write({ mcpServers: { stays: stays.config, comes: comes.config } });
   await until('the file that came back counts', async () => (await tools(hub)).includes('comes-x'));
-  expect(stays.pids()).toHaveLength(1);
+  expect(stays.received('initialize')).toHaveLength(1);
 });
 
 test('what the hub itself writes to the file leaves the rest of it alone, unknown members and all', async () => {
-  const server = hostileStdio({ name: 's' });
+  const server = await hostileHttp({ name: 's' });
   const document = {
     mcpServers: { s: { ...server.config, ownersNote: { keep: [1, 2] } } },
     somethingElse: { deep: { er: true } },
