@@ -1,8 +1,8 @@
 import { afterAll, afterEach, expect } from 'vitest';
-import { closeBrowser, closePages, takeComplaints } from './kit.ts';
+import { closePages, leaveHubs, takeComplaints } from './kit.ts';
 
 // As test/kit/each-file.ts: test files share a process, and these lines run for each of them.
-afterAll(closeBrowser);
+afterAll(leaveHubs);
 afterEach(() => {
   const found = takeComplaints();
   expect(found, found.join('\n')).toEqual([]);

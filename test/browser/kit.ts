@@ -89,18 +89,32 @@ async function emptied(page: Page): Promise<boolean> {
   }
 }
 
-/** After each file of tests. */
-export async function closeBrowser(): Promise<void> {
-  const opened = browser;
-  browser = undefined;
-  free.length = 0;
-  await (await opened)?.close();
+/** After each file of tests: its hubs end, and no page is to go on asking them. The browser stays for the next file. */
+export async function leaveHubs(): Promise<void> {
+  for (const [index, place] of free.entries()) {
+    if (place.loaded === undefined) continue;
+    await unload(place.page);
+    free[index] = { context: place.context, page: place.page };
+  }
 }
 
-/** One Chromium for a file of tests. */
+/**
+ * One Chromium for all test files of a process: another one, with its first page, costs as much as three loads. It ends
+ * with the process, also when that is killed: its pipe to the process closes then.
+ */
 function open(): Promise<Browser> {
+  return (browser ??= launch());
+}
+
+async function launch(): Promise<Browser> {
   if (executablePath === undefined) throw new Error('Chromium is missing: apt-get install chromium-headless-shell');
-  return (browser ??= chromium.launch({ executablePath, args }));
+  const launched = await chromium.launch({ executablePath, args });
+  // One that crashed fails the running test, and no other.
+  launched.once('disconnected', () => {
+    browser = undefined;
+    free.length = 0;
+  });
+  return launched;
 }
 
 async function newPlace(): Promise<Place> {
