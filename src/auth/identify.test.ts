@@ -42,6 +42,7 @@ const settingsOf = (users: UserSettings[], keys: KeySettings[] = [], bearerAuthH
   system: {
     nameSeparator: '-',
     routing: { enableGlobalRoute: true, enableBearerAuth: true, openApiAccess: 'open', bearerAuthHeaderName },
+    oauthServer: { enabled: true, registration: true },
     listPageSize: 0,
     progressiveDisclosure: undefined,
     storeToolPayload: true,

@@ -1,3 +1,4 @@
+import { covers } from '../core/access/endpoint.ts';
 import { type Principal, principalOf } from '../core/access/principal.ts';
 import type { Settings, UserSettings } from '../core/settings/types.ts';
 import { findKey, isAcceptedFrom } from './keys.ts';
@@ -20,12 +21,23 @@ export type Identified = Principal | 'none' | 'bad';
 export interface Identify {
   /**
    * `address` is where the request comes from, also behind trusted proxies. `queryToken` is `?token=`, given only by
-   * the routes that allow it. Of several credentials the first counts: `Authorization`, the configured header,
-   * `x-auth-token`, `?token=`.
+   * the routes that allow it. The token of a client that a user let in is accepted only where `endpoint` is given: the
+   * path of what is asked for, without `BASE_PATH`, which has to be within what the token is for. Of several
+   * credentials the first counts: `Authorization`, the configured header, `x-auth-token`, `?token=`.
    */
-  readonly identify: (headers: Headers, address: string | undefined, queryToken?: string) => Promise<Identified>;
+  readonly identify: (
+    headers: Headers,
+    address: string | undefined,
+    queryToken?: string,
+    endpoint?: string,
+  ) => Promise<Identified>;
   /** The same without waiting; undefined when a token has to be verified first. For the path of every MCP request. */
-  readonly identifyNow: (headers: Headers, address: string | undefined, queryToken?: string) => Identified | undefined;
+  readonly identifyNow: (
+    headers: Headers,
+    address: string | undefined,
+    queryToken?: string,
+    endpoint?: string,
+  ) => Identified | undefined;
   /**
    * When the sender of a request gave their password, in milliseconds since the epoch. To be called right after the
    * request was identified. Undefined for a credential that is no access token.
@@ -43,11 +55,16 @@ export function createIdentify(options: {
   // A valid signature stays valid; everything else about a token is checked each time.
   const verified = new Map<string, Claims>();
 
-  function decide(credential: Credential, address: string | undefined, snapshot: Settings): Identified | undefined {
+  function decide(
+    credential: Credential,
+    address: string | undefined,
+    snapshot: Settings,
+    endpoint?: string,
+  ): Identified | undefined {
     if (credential.kind !== 'token') return credential.kind;
     const { token } = credential;
     const claims = verified.get(token);
-    if (claims) return holder(claims, snapshot);
+    if (claims) return holder(claims, snapshot, endpoint);
     if (token.length > authLimits.tokenChars) return 'bad';
     const key = findKey(snapshot, token);
     if (key) {
@@ -58,12 +75,17 @@ export function createIdentify(options: {
     return looksLikeJwt(token) ? undefined : 'bad';
   }
 
-  function holder(claims: Claims, snapshot: Settings): Principal | 'bad' {
+  function holder(claims: Claims, snapshot: Settings, endpoint?: string): Principal | 'bad' {
+    const { app } = claims;
+    if (app && !snapshot.system.oauthServer.enabled) return 'bad';
+    if (app && (endpoint === undefined || !covers(app.endpoint, endpoint))) return 'bad';
     const user = usersOf(snapshot).get(claims.username);
     if (!user || !tokens.valid(claims, user)) return 'bad';
     // A token older than its user belonged to an earlier one of the same name.
     const createdAt = user.createdAt === undefined ? Number.NaN : Date.parse(user.createdAt);
-    return createdAt > claims.issuedAt ? 'bad' : principalOf(user);
+    if (createdAt > claims.issuedAt) return 'bad';
+    if (!app) return principalOf(user);
+    return app.principal.since === user.createdAt ? app.principal : 'bad';
   }
 
   async function verify(token: string): Promise<Claims | undefined> {
@@ -74,21 +96,22 @@ export function createIdentify(options: {
   }
 
   return {
-    identifyNow(headers, address, queryToken) {
+    identifyNow(headers, address, queryToken, endpoint) {
       const snapshot = settings();
-      return decide(credentialOf(headers, snapshot, queryToken), address, snapshot);
+      return decide(credentialOf(headers, snapshot, queryToken), address, snapshot, endpoint);
     },
-    async identify(headers, address, queryToken) {
+    async identify(headers, address, queryToken, endpoint) {
       const snapshot = settings();
       const credential = credentialOf(headers, snapshot, queryToken);
-      const known = decide(credential, address, snapshot);
+      const known = decide(credential, address, snapshot, endpoint);
       if (known !== undefined || credential.kind !== 'token') return known ?? 'bad';
       const claims = await verify(credential.token);
-      return claims ? holder(claims, settings()) : 'bad';
+      return claims ? holder(claims, settings(), endpoint) : 'bad';
     },
     loggedInAt(headers) {
       const credential = credentialOf(headers, settings());
-      return credential.kind === 'token' ? verified.get(credential.token)?.issuedAt : undefined;
+      const claims = credential.kind === 'token' ? verified.get(credential.token) : undefined;
+      return claims?.app ? undefined : claims?.issuedAt;
     },
     async claims(headers) {
       const credential = credentialOf(headers, settings());

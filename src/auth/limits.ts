@@ -25,6 +25,35 @@ export const authLimits = {
   argon2MemoryKiB: 256 * 1024,
   argon2Passes: 10,
   argon2Lanes: 16,
+  /** The access token of a client that a user let in: it is refreshed, or its user is asked again (CONTRACT §8). */
+  appTokenMs: 60 * 60_000,
+  /**
+   * Of the authorization server (CONTRACT §8): a code, a login or a consent that a page waits for, a refresh token that
+   * is used again because an answer was lost, a client that no user let in.
+   */
+  codeMs: 60_000,
+  authorizePageMs: 15 * 60_000,
+  refreshGraceMs: 60_000,
+  unusedClientMs: 24 * 60 * 60_000,
+  /** A client that asks for no token this long is forgotten, and asks its user again. */
+  consentIdleMs: 90 * 24 * 60 * 60_000,
+  /** Clients one user lets in; past it those used longest ago go. Ended ones count: their codes stay used. */
+  consentsPerUser: 200,
+  /** The wait for a database that is away. */
+  consentWaitMs: 5_000,
+  /** Registrations from one address in an hour (CONTRACT §8), addresses remembered for that, and what one may have. */
+  registrations: 20,
+  registrationWindowMs: 60 * 60_000,
+  registrationAddresses: 10_000,
+  registrationBytes: 64 * 1024,
+  redirectUris: 10,
+  redirectUriChars: 500,
+  clientNameChars: 100,
+  /** The id of a client has its registration in it, and comes in a query: Node takes 16 kB of head. */
+  clientIdChars: 4_000,
+  /** Groups and servers that a consent names: they are in each of its tokens. */
+  reachNames: 30,
+  reachChars: 2_000,
   /** How long an access token lives, and how far the clocks of replicas may differ. */
   accessTokenMs: 24 * 60 * 60_000,
   clockToleranceMs: 60_000,

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { type CryptoKey, SignJWT, errors, jwtVerify } from 'jose';
+import { type CryptoKey, type JWTPayload, SignJWT, errors, jwtVerify } from 'jose';
+import { z } from 'zod';
+import { type AppPrincipal, appPrincipal, type Reach } from '../core/access/principal.ts';
 import { HubError } from '../core/errors.ts';
 import { authLimits } from './limits.ts';
 import { type RevocationStore, type Revocations, createRevocations } from './revocations.ts';
@@ -11,6 +13,27 @@ export interface Claims {
   /** Milliseconds since the epoch. */
   readonly issuedAt: number;
   readonly expiresAt: number;
+  /** Set for the token of a client that the user let in (CONTRACT §8). */
+  readonly app?: AppClaims | undefined;
+}
+
+export interface AppClaims {
+  readonly principal: AppPrincipal;
+  /** The consent it is from, and ends with. */
+  readonly consent: string;
+  /** The path of the MCP endpoint it is for, without `BASE_PATH`; empty for all of them. */
+  readonly endpoint: string;
+}
+
+/** What the token of a client says besides who and when. */
+export interface NewAppToken {
+  readonly consent: string;
+  readonly endpoint: string;
+  readonly reach: Reach | undefined;
+  /** For its `iss`, `aud` and `client_id` (RFC 9068), which the hub itself does not read. */
+  readonly issuer: string;
+  readonly resource: string;
+  readonly clientId: string;
 }
 
 /** `createdAt`, because no token may be older than its user. */
@@ -19,9 +42,11 @@ export interface TokenUser {
   readonly createdAt?: string | undefined;
 }
 
-/** Issues, verifies and revokes the access tokens of users: JWT, HS256, 24 hours. */
+/** Issues, verifies and revokes the access tokens of users, and of clients that they let in: JWT, HS256. */
 export interface Tokens {
   issue(user: TokenUser): Promise<string>;
+  /** The token of a client that the user let in: `authLimits.appTokenMs`. */
+  issueApp(user: TokenUser, app: NewAppToken): Promise<string>;
   /**
    * Undefined for a token that is not ours, is valid for longer than ours are, has expired or is revoked. The caller
    * checks whether the user still exists, and `valid`.
@@ -34,6 +59,8 @@ export interface Tokens {
   valid(claims: Claims, user: TokenUser): boolean;
   /** Ends one token (logout). Resolves when that is stored. */
   revoke(claims: Claims): Promise<void>;
+  /** Ends every token that a consent gave, and lets none of it be valid for a day. Resolves when that is stored. */
+  revokeConsent(username: string, consent: string): Promise<void>;
   /**
    * Ends every token of a user issued until now (deleted, password changed), also by a replica whose clock is ahead.
    * Those issued later hold. Resolves when that is stored.
@@ -67,7 +94,8 @@ export async function createTokens(options: {
   }
 
   function holds(claims: Claims): boolean {
-    return claims.expiresAt + authLimits.clockToleranceMs > now() && !revocations.revoked(claims);
+    if (claims.expiresAt + authLimits.clockToleranceMs <= now() || revocations.revoked(claims)) return false;
+    return !claims.app || !revocations.revoked({ ...claims, jti: claims.app.consent });
   }
 
   /**
@@ -79,19 +107,31 @@ export async function createTokens(options: {
     return Math.max(revocations.cutoff(username) + 1, Number.isNaN(created) ? 0 : created);
   }
 
+  function signed(user: TokenUser, typ: 'JWT' | typeof appType, payload: JWTPayload, lifeMs: number): Promise<string> {
+    const { username } = user;
+    const issuedAt = Math.max(now(), earliest(user));
+    seen(username, issuedAt);
+    const seconds = Math.floor(issuedAt / 1000);
+    return new SignJWT(payload)
+      .setProtectedHeader({ alg: 'HS256', typ })
+      .setSubject(username)
+      .setIssuedAt(seconds)
+      .setExpirationTime(seconds + lifeMs / 1000)
+      .setJti(`${issuedAt.toString(36)}.${randomBytes(16).toString('base64url')}`)
+      .sign(key);
+  }
+
   return {
-    issue(user) {
-      const { username } = user;
-      const issuedAt = Math.max(now(), earliest(user));
-      seen(username, issuedAt);
-      const seconds = Math.floor(issuedAt / 1000);
-      return new SignJWT()
-        .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
-        .setSubject(username)
-        .setIssuedAt(seconds)
-        .setExpirationTime(seconds + authLimits.accessTokenMs / 1000)
-        .setJti(`${issuedAt.toString(36)}.${randomBytes(16).toString('base64url')}`)
-        .sign(key);
+    issue: (user) => signed(user, 'JWT', {}, authLimits.accessTokenMs),
+    issueApp(user, { consent, endpoint, reach, issuer, resource, clientId }) {
+      const said = { iss: issuer, aud: resource, client_id: clientId, scope: 'mcp' };
+      const since = user.createdAt === undefined ? {} : { since: user.createdAt };
+      return signed(
+        user,
+        appType,
+        { ...said, consent, endpoint, ...since, ...(reach && { reach }) },
+        authLimits.appTokenMs,
+      );
     },
     async verify(token) {
       const claims = await claimsOf(token, key, now());
@@ -101,7 +141,10 @@ export async function createTokens(options: {
     },
     valid: (claims, user) =>
       holds(claims) && (claims.issuedAt <= now() + authLimits.clockToleranceMs || claims.issuedAt <= earliest(user)),
-    revoke: (claims) => revocations.revoke(claims),
+    // As if it lived as long as other tokens: how long an end is remembered is reckoned with that.
+    revoke: (claims) => revocations.revoke({ ...claims, expiresAt: claims.issuedAt + authLimits.accessTokenMs }),
+    revokeConsent: (username, consent) =>
+      revocations.revoke({ username, jti: consent, expiresAt: now() + authLimits.accessTokenMs }),
     revokeUser: (username) => revocations.revokeUser(username, newest.get(username) ?? 0),
     refresh: () => revocations.refresh(),
   };
@@ -120,7 +163,7 @@ async function signingKey(secret: string): Promise<CryptoKey> {
 
 async function claimsOf(token: string, key: CryptoKey, at: number): Promise<Claims | undefined> {
   try {
-    const { payload } = await jwtVerify(token, key, {
+    const { payload, protectedHeader } = await jwtVerify(token, key, {
       algorithms: ['HS256'],
       requiredClaims: ['sub', 'iat', 'exp', 'jti'],
       clockTolerance: authLimits.clockToleranceMs / 1000,
@@ -130,13 +173,33 @@ async function claimsOf(token: string, key: CryptoKey, at: number): Promise<Clai
     const issuedAt = issuedAtOf(jti, payload.iat);
     if (sub === undefined || exp === undefined || jti === undefined || issuedAt === undefined) return undefined;
     // An attacker who makes tokens with a leaked secret makes them valid for years.
-    if (exp - Math.floor(issuedAt / 1000) > authLimits.accessTokenMs / 1000) return undefined;
-    return { username: sub, jti, issuedAt, expiresAt: exp * 1000 };
+    const isApp = protectedHeader.typ === appType;
+    if (exp - Math.floor(issuedAt / 1000) > (isApp ? authLimits.appTokenMs : authLimits.accessTokenMs) / 1000)
+      return undefined;
+    const claims = { username: sub, jti, issuedAt, expiresAt: exp * 1000 };
+    if (!isApp) return claims;
+    const app = appClaims.safeParse(payload).data;
+    if (!app) return undefined;
+    const { consent, endpoint, since, reach } = app;
+    return {
+      ...claims,
+      app: { consent, endpoint, principal: appPrincipal(consent, { username: sub, createdAt: since }, reach) },
+    };
   } catch (error) {
     if (error instanceof errors.JOSEError) return undefined;
     throw error;
   }
 }
+
+/** The type of tokens for clients (RFC 9068): neither kind is accepted in place of the other. */
+const appType = 'at+jwt';
+
+const appClaims = z.object({
+  consent: z.string(),
+  endpoint: z.string(),
+  since: z.string().optional(),
+  reach: z.object({ groups: z.array(z.string()), servers: z.array(z.string()) }).optional(),
+});
 
 /**
  * `iat` counts whole seconds, too coarse to tell a token issued just before a change of password from one issued just

@@ -1,6 +1,7 @@
 import type { Hono } from 'hono';
 import type { HttpBindings } from '@hono/node-server';
 import type { Identify } from '../auth/identify.ts';
+import type { Authorization } from '../auth/oauth/open-authorization.ts';
 import { createLoginLimiter } from '../auth/limiter.ts';
 import { createLogin, type Login } from '../auth/login.ts';
 import { logFailures } from '../auth/login-log.ts';
@@ -16,6 +17,8 @@ import type { DatabaseHandle } from '../database/supervise.ts';
 import type { FullDiskRetry } from '../disk/full-disk-retry.ts';
 import type { Env } from '../env/env.ts';
 import { createApp } from '../http/app.ts';
+import { authorizationServer } from '../http/authorize/authorization-server.ts';
+import { grantRoutes } from '../http/authorize/grant-routes.ts';
 import { callResources } from '../http/calls/call-resources.ts';
 import type { Changes } from '../http/dashboard/changes.ts';
 import { dashboardRoutes } from '../http/dashboard/files.ts';
@@ -55,6 +58,7 @@ export interface AppParts {
   readonly passwords: Passwords;
   readonly tokens: Tokens;
   readonly identity: Identify;
+  readonly authorization: Authorization;
   readonly addressOf: (req: Arrived) => string;
   readonly database: DatabaseHandle;
   readonly records: Records;
@@ -86,6 +90,7 @@ export function buildApp(parts: AppParts) {
   const accountLog = sampledByAccount(parts.security);
   const login = logFailures(createLogin({ settings: () => settings.current, passwords, limiter }), parts.security);
   const signInParts = { login, accountLog, cookies: signInCookies(publicUrl) };
+  const hasAuthorizationServer = () => settings.current.system.oauthServer.enabled;
   const app = createApp({
     basePath: env.basePath,
     health: watchHealth({ ...parts, servers: () => pool.states(), version }),
@@ -94,8 +99,10 @@ export function buildApp(parts: AppParts) {
     log,
   });
   app.route('/', oauthRoutes({ ...parts, ...signInParts, security: accountLog }));
+  const open = { ...parts, ...signInParts, basePath: env.basePath, settings: () => settings.current };
+  app.route('/', authorizationServer({ ...open, security: accountLog }));
   app.route('/', publicConfigRoutes({ basePath: env.basePath, version }));
-  app.route('/', protectedResourceRoutes({ publicUrl, basePath: env.basePath }));
+  app.route('/', protectedResourceRoutes({ publicUrl, basePath: env.basePath, hasAuthorizationServer }));
   app.route('/', metricsRoutes({ metrics: parts.metrics, ...callerOptions(parts) }));
   return app;
 }
@@ -122,6 +129,7 @@ function buildApi(parts: AppParts & SignInParts) {
     membersOf: membersOfBodies(subjects),
     resources: [
       ...peopleResources({ settings, login, passwords, tokens, claims: identity.claims, log: security, accountLog }),
+      grantRoutes({ consents: parts.authorization.consents, tokens, log: accountLog }),
       ...recordResources({ records, settings, identify: identity.identify, log: security }),
       ...settingsResources({ settings, pool, states, signIns, smart: env.smart, dataDir: dataDir.path, log, security }),
       serverOAuthRoutes({ settings, signIns, cookies, restart: (name) => pool.restart(name), log }),

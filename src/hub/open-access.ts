@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { createIdentify } from '../auth/identify.ts';
 import { openTokens } from '../auth/open-tokens.ts';
+import { openAuthorization } from '../auth/oauth/open-authorization.ts';
 import { logRefusedCredentials } from '../auth/event-sampler.ts';
 import type { Closers } from '../core/closers.ts';
 import type { Env } from '../env/env.ts';
@@ -10,15 +11,23 @@ import type { Storage } from './open-storage.ts';
 /** Who may come in, and from where they come. */
 export async function openAccess(env: Env, storage: Storage, closers: Closers) {
   const { settings, dataDir, database, log, security } = storage;
-  const tokens = await openTokens({
-    secret: env.jwtSecret ?? dataDir.secret('jwt', 32).toString('hex'),
-    path: join(dataDir.path, 'revocations.json'),
-    shared: env.database.kind === 'postgres' ? database : undefined,
-    log: log('hub'),
-  });
-  closers.add(() => tokens.close());
+  const secret = env.jwtSecret ?? dataDir.secret('jwt', 32).toString('hex');
+  const shared = env.database.kind === 'postgres' ? database : undefined;
+  const path = (name: string) => join(dataDir.path, name);
+  const opened = await openTokens({ secret, path: path('revocations.json'), shared, log: log('hub') });
+  closers.add(() => opened.close());
+  const authorization = await openAuthorization({ secret, path: path('consents.json'), shared, log: log('hub') });
+  const tokens = {
+    ...opened,
+    /** What clients were let in with ends as well. */
+    async revokeUser(username: string): Promise<void> {
+      await opened.revokeUser(username);
+      await authorization.consents.endUser(username);
+    },
+  };
   return {
     tokens,
+    authorization,
     identity: createIdentify({ settings: () => settings.current, tokens }),
     addressOf: clientAddress(env.trustProxy, log('hub')),
     badCredential: logRefusedCredentials(security),

@@ -12,7 +12,7 @@ import type { Env } from '../env/env.ts';
 import { httpLimits } from '../http/limits.ts';
 import { createAnnouncer } from '../mcp/announcer.ts';
 import type { DispatchOptions } from '../mcp/dispatch.ts';
-import { type McpEntryOptions, type Identified, isClosed } from '../mcp/mcp-entry.ts';
+import { endpointOf, type McpEntryOptions, type Identified, isClosed } from '../mcp/mcp-entry.ts';
 import { mcpLimits } from '../mcp/limits.ts';
 import { requestBetweenCalls, createServerRequests } from '../mcp/server-requests/server-requests.ts';
 import { createEventLogs } from '../mcp/event-log.ts';
@@ -168,7 +168,8 @@ function lifeOf(connection: Connection | undefined): unknown {
 
 /** Without waiting where that is possible. */
 function identifyOf(who: OpenClients['who']): McpEntryOptions['identify'] {
-  return (headers, address) => who().identifyNow(headers, address) ?? who().identify(headers, address);
+  return (headers, address, endpoint) =>
+    who().identifyNow(headers, address, undefined, endpoint) ?? who().identify(headers, address, undefined, endpoint);
 }
 
 interface Withdrawing {
@@ -194,7 +195,7 @@ function withdrawing(options: Withdrawing) {
     endStreams(): void {
       streams.endWhere((req) => {
         if (isClosed(req.url ?? '', endpoints)) return true;
-        const who = identify(req.headers, address(req));
+        const who = identify(req.headers, address(req), endpointOf(req.url ?? '', endpoints));
         return who instanceof Promise ? who.then((late) => isOver(late, req)) : isOver(who, req);
       });
     },

@@ -4,6 +4,7 @@ import { needsCredential, userOf } from '../core/access/rules.ts';
 import { errorTable, HubError } from '../core/errors.ts';
 import { thenMaybe } from '../core/then-maybe.ts';
 import { anonymous, type Principal } from '../core/access/principal.ts';
+import { anyEndpoint } from '../core/access/endpoint.ts';
 import { memoizeLast } from '../core/memoize-last.ts';
 import { errorResponseText, rpcErrors } from '../core/protocol/rpc.ts';
 import { decoded, type Scope, scopeOf } from '../core/access/scope.ts';
@@ -26,7 +27,12 @@ export interface McpEntryOptions extends EndpointOptions {
   /** Whether a request may come from others than this machine. */
   readonly outside: Pick<Outside, 'reaches'>;
   readonly settings: () => Settings;
-  readonly identify: (headers: HttpRequest['headers'], address: string | undefined) => Identified | Promise<Identified>;
+  /** `endpoint` as `endpointOf` gives it. */
+  readonly identify: (
+    headers: HttpRequest['headers'],
+    address: string | undefined,
+    endpoint: string,
+  ) => Identified | Promise<Identified>;
   /** The client's address, also behind trusted proxies. */
   readonly address: (req: HttpRequest) => string | undefined;
   /** Called for each credential that is not accepted. */
@@ -47,6 +53,7 @@ interface Route {
   readonly kind: 'mcp' | 'sse' | 'messages';
   /** Undefined for a path that cannot be decoded. */
   readonly scope: Scope | undefined;
+  readonly endpoint: string;
   /** Whose endpoint it is (`/ann/mcp`); undefined for an endpoint of all users. */
   readonly user?: string;
 }
@@ -76,7 +83,8 @@ export function createMcpEntry(options: McpEntryOptions): McpEntry {
     if (!scope)
       return refuse({ res, headers }, 400, rpcErrors.invalidRequest, 'The path is not valid percent-encoding.');
     const address = options.address(req);
-    return thenMaybe(options.identify(req.headers, address), (who) => {
+    const { endpoint } = route;
+    return thenMaybe(options.identify(req.headers, address, endpoint), (who) => {
       // What is begun now would not be told that its client has left.
       if (res.destroyed) return;
       if (who === 'bad') options.badCredential(address);
@@ -84,7 +92,7 @@ export function createMcpEntry(options: McpEntryOptions): McpEntry {
       const principal = admit(who, route, at);
       if (!principal) return;
       const stillAdmitted = (): boolean | Promise<boolean> =>
-        thenMaybe(options.identify(req.headers, address), (now) => admit(now, route, at) !== undefined);
+        thenMaybe(options.identify(req.headers, address, endpoint), (now) => admit(now, route, at) !== undefined);
       const bodyLimit = () => bodyLimitOf(principal, options);
       const senderNow = principal.kind === 'anonymous' ? () => stillAnonymous(req, options) : undefined;
       // Written out: V8 lets what such an object holds outlive the young generation when it is spread and then added
@@ -150,12 +158,33 @@ export function isClosed(url: string, at: Pick<McpEntryOptions, 'basePath' | 'ta
   return scope !== undefined && closedScope(scope, at.settings()) !== undefined;
 }
 
+/** What the token of a client has to be for, at the MCP endpoint of a URL: its path without `BASE_PATH`. */
+export function endpointOf(url: string, { basePath }: Pick<McpEntryOptions, 'basePath'>): string {
+  return endpointPath(pathOf(url).slice(basePath.length));
+}
+
+/** In one spelling, which a token names. */
+export function endpointPath(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === '/') end--;
+  const bare = end === path.length ? path : path.slice(0, end);
+  return /^(?:\/[\w$.~-]+)*$/.test(bare) ? bare : canonical(bare);
+}
+
+function canonical(path: string): string {
+  const parts = path.split('/').filter((part) => part !== '');
+  return `/${parts.map((part) => encodeURIComponent(decoded(part) ?? part)).join('/')}`.replaceAll('%24', '$');
+}
+
 function routeOf(path: string, { basePath, taken }: Pick<McpEntryOptions, 'basePath' | 'taken'>): Route | undefined {
   if (!path.startsWith(basePath)) return undefined;
   const rest = path.slice(basePath.length);
-  if (rest === '/mcp' || rest.startsWith('/mcp/')) return { kind: 'mcp', scope: scopeOf(rest.slice('/mcp'.length)) };
-  if (rest === '/sse' || rest.startsWith('/sse/')) return { kind: 'sse', scope: scopeOf(rest.slice('/sse'.length)) };
-  return rest === '/messages' ? { kind: 'messages', scope: { kind: 'all' } } : userRoute(rest, taken);
+  const route = (kind: 'mcp' | 'sse'): Route => ({ kind, scope: scopeOf(rest.slice(4)), endpoint: endpointPath(rest) });
+  if (rest === '/mcp' || rest.startsWith('/mcp/')) return route('mcp');
+  if (rest === '/sse' || rest.startsWith('/sse/')) return route('sse');
+  // Messages of the legacy transport belong to a stream, at whose endpoint the token was looked at.
+  if (rest === '/messages') return { kind: 'messages', scope: { kind: 'all' }, endpoint: anyEndpoint };
+  return userRoute(rest, taken);
 }
 
 /**
@@ -166,7 +195,7 @@ function userRoute(path: string, taken: McpEntryOptions['taken']): Route | undef
   const [, name = '', kind, rest = ''] = /^\/([^/]+)\/(mcp|sse)((?:\/.*)?)$/s.exec(path) ?? [];
   if ((kind !== 'mcp' && kind !== 'sse') || taken.has(name)) return undefined;
   const user = decoded(name);
-  return user === undefined ? undefined : { kind, scope: scopeOf(rest), user };
+  return user === undefined ? undefined : { kind, scope: scopeOf(rest), endpoint: endpointPath(path), user };
 }
 
 /** Who may come in (CONTRACT §2): a bad credential never, none only where anonymous access is allowed. */

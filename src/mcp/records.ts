@@ -1,6 +1,6 @@
 import { authLimits } from '../auth/limits.ts';
 import { userOf } from '../core/access/rules.ts';
-import { type ActivitySink, type NewActivity, searchServer, unknownServer } from '../core/activity.ts';
+import { type Activity, type ActivitySink, type NewActivity, searchServer, unknownServer } from '../core/activity.ts';
 import type { LargeText } from '../core/json/large-text.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import { scopeId } from '../core/access/scope.ts';
@@ -217,7 +217,7 @@ function refusedActivityOf(call: RefusedCall, settings: Settings): NewActivity {
 }
 
 interface Who {
-  readonly principal: Principal['kind'];
+  readonly principal: Activity['principal'];
   readonly username?: string;
   readonly keyId?: string;
   readonly keyName?: string;
@@ -247,9 +247,10 @@ function lookUp(principal: Principal, settings: Settings): Who {
   const user = userOf(settings, principal);
   const username = user?.username ?? nameOfGone(principal, settings);
   return {
-    principal: principal.kind,
+    principal: principal.kind === 'app' ? 'user' : principal.kind,
     ...(username !== undefined && { username }),
     ...(key && { keyId: key.id, keyName: key.name }),
+    ...(principal.kind === 'app' && { keyName: 'OAuth' }),
   };
 }
 

@@ -31,6 +31,8 @@ test.each(['', '/dev', '/%24smart/dev', '/a%20group'])(
       expect(document).toEqual({
         resource: endpoint,
         resource_name: 'Tool Hub',
+        authorization_servers: [hub.url],
+        scopes_supported: ['mcp'],
         bearer_methods_supported: ['header'],
       });
     }

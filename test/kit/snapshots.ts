@@ -90,6 +90,7 @@ export const settings = ({ servers = [], groups = [], users = [], keys = [] }: P
   system: {
     nameSeparator: '-',
     routing: { enableGlobalRoute: true, enableBearerAuth: undefined, openApiAccess: 'open' },
+    oauthServer: { enabled: true, registration: true },
     listPageSize: 0,
     progressiveDisclosure: undefined,
     storeToolPayload: false,

@@ -12,7 +12,26 @@ export type Principal =
    * data of the first is still kept.
    */
   | { readonly kind: 'user'; readonly username: string; readonly since?: string | undefined }
-  | { readonly kind: 'key'; readonly id: string };
+  | { readonly kind: 'key'; readonly id: string }
+  | AppPrincipal;
+
+/** A client that a user let in (OAuth): it acts as that user, within what the consent allows, and manages nothing. */
+export interface AppPrincipal {
+  readonly kind: 'app';
+  /** What `principalId` gives, made once: each call asks for it. */
+  readonly id: string;
+  readonly username: string;
+  /** As in a user's principal. */
+  readonly since: string | undefined;
+  /** Undefined: everything its user reaches. */
+  readonly reach: Reach | undefined;
+}
+
+/** What a consent is cut down to: groups by id, and servers by name. */
+export interface Reach {
+  readonly groups: readonly string[];
+  readonly servers: readonly string[];
+}
 
 export const anonymous: Principal = { kind: 'anonymous' };
 
@@ -24,6 +43,17 @@ export function principalOf({ username, createdAt }: Pick<UserSettings, 'usernam
   return { kind: 'user', username, since: createdAt };
 }
 
+/** The principal of a client that a user let in by this consent. */
+export function appPrincipal(
+  consent: string,
+  { username, createdAt }: Pick<UserSettings, 'username' | 'createdAt'>,
+  reach: Reach | undefined,
+): AppPrincipal {
+  const within = reach === undefined ? [] : [reach.groups, reach.servers];
+  const id = `a:${JSON.stringify([consent, username, createdAt ?? '', ...within])}`;
+  return { kind: 'app', id, username, since: createdAt, reach };
+}
+
 /** One string per principal: what sessions are bound to and views are cached by. */
 export function principalId(principal: Principal): string {
   switch (principal.kind) {
@@ -33,6 +63,8 @@ export function principalId(principal: Principal): string {
       return `u:${principal.since ?? ''}\n${principal.username}`;
     case 'key':
       return `k:${principal.id}`;
+    case 'app':
+      return principal.id;
   }
 }
 
@@ -42,5 +74,19 @@ export function principalFromId(id: string): Principal | undefined {
   if (id === '-public') return anonymousOutside;
   const [, since = '', username] = /^u:(.*)\n(.*)$/s.exec(id) ?? [];
   if (username !== undefined) return { kind: 'user', username, since: since === '' ? undefined : since };
+  if (id.startsWith('a:')) return appFromId(id);
   return id.startsWith('k:') ? { kind: 'key', id: id.slice(2) } : undefined;
+}
+
+/** Only what `appPrincipal` made gets here: such texts come back sealed. */
+function appFromId(id: string): AppPrincipal {
+  const [, username, since, groups, servers] = JSON.parse(id.slice(2)) as [
+    string,
+    string,
+    string,
+    string[]?,
+    string[]?,
+  ];
+  const reach = groups && servers && { groups, servers };
+  return { kind: 'app', id, username, since: since === '' ? undefined : since, reach };
 }

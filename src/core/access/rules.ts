@@ -1,4 +1,4 @@
-import type { Principal } from './principal.ts';
+import type { Principal, Reach } from './principal.ts';
 import type { Scope } from './scope.ts';
 import type {
   GroupSettings,
@@ -158,7 +158,7 @@ export function needsCredential({ system }: Pick<Settings, 'system'>, outside: b
 
 /** The user or key behind a principal, live; undefined when it is gone or disabled. */
 export function userOf(settings: Settings, principal: Principal): UserSettings | undefined {
-  if (principal.kind === 'user')
+  if (principal.kind === 'user' || principal.kind === 'app')
     return settings.users.find(
       ({ username, createdAt }) => username === principal.username && createdAt === principal.since,
     );
@@ -180,7 +180,7 @@ export function isGone(settings: Settings, principal: Principal): boolean {
   return identity(settings, principal) === undefined;
 }
 
-/** True for admins; an access key never is one. */
+/** True for admins; an access key never is one, nor is a client that an admin let in. */
 export function isAdmin(settings: Settings, principal: Principal): boolean {
   return principal.kind === 'user' && userOf(settings, principal)?.role === 'admin';
 }
@@ -189,19 +189,25 @@ export function isAdmin(settings: Settings, principal: Principal): boolean {
 export function seesEverything(settings: Settings, principal: Principal): boolean {
   const who = identity(settings, principal);
   if (who?.kind === 'key') return who.key.accessType === 'all';
-  return who?.kind === 'user' && who.user.role === 'admin';
+  return who?.kind === 'user' && who.user.role === 'admin' && principal.kind !== 'app';
 }
 
 type Identity =
   | { readonly kind: 'anonymous'; readonly only: 'public' | undefined }
-  /** `readOnly`: through an access key of theirs that only reads. */
-  | { readonly kind: 'user'; readonly user: UserSettings; readonly readOnly?: boolean | undefined }
+  /** `readOnly`: through an access key of theirs that only reads. `reach`: of what the user reaches, this alone. */
+  | {
+      readonly kind: 'user';
+      readonly user: UserSettings;
+      readonly readOnly?: boolean | undefined;
+      readonly reach?: Reach | undefined;
+    }
   | { readonly kind: 'key'; readonly key: KeySettings };
 
 function identity(settings: Settings, principal: Principal): Identity | undefined {
   if (principal.kind === 'anonymous') return { kind: 'anonymous', only: principal.only };
   const user = userOf(settings, principal);
   if (principal.kind === 'user') return user && { kind: 'user', user };
+  if (principal.kind === 'app') return user && { kind: 'user', user, reach: principal.reach };
   const key = settings.keys.find((key) => key.id === principal.id && isInForce(key));
   if (!key) return undefined;
   // A user's key acts as its owner, with the owner's rights of this moment; of its own limits only `readOnly` cuts them.
@@ -243,6 +249,7 @@ function groupFor(settings: Settings, name: string, who: Identity): GroupSetting
 
 function seesGroup(who: Identity, group: GroupSettings): boolean {
   if (who.kind === 'key') return true;
+  if (who.kind === 'user' && who.reach && !touches(who.reach, group)) return false;
   // A group without a visibility in the file is open to every caller that reaches its servers, as in MCPHub.
   if (group.visibility === undefined || group.visibility === 'public') return true;
   if (who.kind === 'anonymous') return false;
@@ -264,6 +271,7 @@ interface Selections {
 }
 
 const everything: Selections = { tools: 'all', prompts: 'all', resources: 'all' };
+const none: Selections = { tools: [], prompts: [], resources: [] };
 
 /** What of this server may be called; undefined when the server is out of reach. */
 function grantOf(settings: Settings, who: Identity, server: ServerSettings): Grant | undefined {
@@ -273,12 +281,32 @@ function grantOf(settings: Settings, who: Identity, server: ServerSettings): Gra
     case 'anonymous':
       return cut(anonymousGrant(settings, server, who.only));
     case 'user':
-      return cut(userGrant(settings, who.user, server), who.readOnly);
+      return cut(within(settings, who, server, userGrant(settings, who.user, server)), who.readOnly);
   }
 }
 
 function cut(selections: Selections | undefined, readOnly = false): Grant | undefined {
   return selections && { ...selections, readOnly };
+}
+
+/** What a user may see cut down to the reach of a consent: a server that it names, or what its groups select. */
+function within(
+  settings: Settings,
+  who: Extract<Identity, { kind: 'user' }>,
+  server: ServerSettings,
+  seen: Selections | undefined,
+): Selections | undefined {
+  const { reach } = who;
+  if (!reach || !seen || reach.servers.includes(server.name)) return seen;
+  const entries = settings.groups
+    .filter((group) => reach.groups.includes(group.id) && seesGroup(who, group))
+    .flatMap((group) => group.servers.filter((entry) => entry.name === server.name));
+  return entries.length === 0 ? undefined : narrowed(seen, entries.reduce<Selections>(widened, none));
+}
+
+/** Whether a group has anything that a consent reaches. */
+function touches({ groups, servers }: Reach, group: GroupSettings): boolean {
+  return groups.includes(group.id) || group.servers.some(({ name }) => servers.includes(name));
 }
 
 /** A server without a visibility is open to callers without a credential on this machine, unless a user added it. */
@@ -312,9 +340,7 @@ function userGrant(settings: Settings, user: UserSettings, server: ServerSetting
   const entries = settings.groups
     .filter((group) => isMember(user, group))
     .flatMap((group) => group.servers.filter((entry) => entry.name === server.name));
-  return entries.length === 0
-    ? undefined
-    : entries.reduce<Selections>(widened, { tools: [], prompts: [], resources: [] });
+  return entries.length === 0 ? undefined : entries.reduce<Selections>(widened, none);
 }
 
 function widened(a: Selections, b: Selections): Selections {

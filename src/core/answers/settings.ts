@@ -103,6 +103,20 @@ export const accessKey = object(
 );
 export type AccessKey = Shape<typeof accessKey>;
 
+/** A client that a user let in by OAuth. */
+export const oauthGrant = object({
+  id: text,
+  username: text,
+  clientName: saying('As the client calls itself.', text),
+  clientHost: saying('Where it gets its codes.', text),
+  resource: saying('The MCP endpoint it is for.', text),
+  scope: text,
+  reach: saying('`all`, or names of groups and servers.', texts),
+  createdAt: time,
+  lastUsedAt: saying('When it last got a token.', time),
+});
+export type OAuthGrant = Shape<typeof oauthGrant>;
+
 // Servers
 
 /** What an answer has of each tool, prompt and resource, beside what its server says of it. */

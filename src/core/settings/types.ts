@@ -203,6 +203,8 @@ export interface SystemSettings {
     /** A header that carries the credential besides `Authorization`, in lower case. */
     readonly bearerAuthHeaderName?: string | undefined;
   };
+  /** The hub as authorization server (`oauthServer`); `registration`: clients may register themselves. */
+  readonly oauthServer: { readonly enabled: boolean; readonly registration: boolean };
   /** Items per page of the lists clients get; 0 = everything in one page. */
   readonly listPageSize: number;
   /** Private ranges that servers may be in whose owner is no admin (`network.allowedCidrs`). */

@@ -1,4 +1,5 @@
 import { anyObject, text } from '../../core/answers/schema.ts';
+import { grants } from '../authorize/grant-docs.ts';
 import { calls } from '../calls/call-docs.ts';
 import { smartRouting } from '../calls/smart-routing-docs.ts';
 import { dashboard } from '../dashboard/dashboard-docs.ts';
@@ -27,6 +28,7 @@ export const subjects: readonly Subject[] = [
   calls,
   users,
   keys,
+  grants,
   logs,
   activity,
   settings,

@@ -7,10 +7,14 @@ import { pathOf, type ProtectedResource, wellKnown } from './metadata-url.ts';
 
 /**
  * Protected resource metadata (RFC 9728 §3) of every MCP endpoint, at the root whatever `BASE_PATH` is, open to all. It
- * says the same whether a group or server of that name exists. No authorization server is named while the hub has none
- * of its own.
+ * says the same whether a group or server of that name exists. The authorization server is the hub itself, where that is
+ * switched on.
  */
-export function protectedResourceRoutes({ publicUrl, basePath }: ProtectedResource): Hono<{ Bindings: HttpBindings }> {
+export function protectedResourceRoutes({
+  publicUrl,
+  basePath,
+  hasAuthorizationServer,
+}: ProtectedResource & { readonly hasAuthorizationServer: () => boolean }): Hono<{ Bindings: HttpBindings }> {
   const routes = new Hono<{ Bindings: HttpBindings }>();
 
   /** The path as clients know it; undefined when it is no MCP endpoint. */
@@ -32,6 +36,10 @@ export function protectedResourceRoutes({ publicUrl, basePath }: ProtectedResour
     return c.json({
       resource: `${publicUrl.origin(c.env.incoming)}${path}`,
       resource_name: 'Tool Hub',
+      ...(hasAuthorizationServer() && {
+        authorization_servers: [publicUrl.origin(c.env.incoming)],
+        scopes_supported: ['mcp'],
+      }),
       bearer_methods_supported: ['header'],
     });
   });

@@ -6,7 +6,7 @@ import type { Logger } from '../../core/logger.ts';
 import { fail } from '../frame/reply.ts';
 import { httpLimits } from '../limits.ts';
 import type { SignInCookies } from './cookie.ts';
-import { oauthPage } from './oauth-page.ts';
+import { oauthPage } from '../frame/oauth-page.ts';
 
 export interface OAuthCallbackOptions {
   /**

@@ -13,7 +13,7 @@ import { type Caller, callerNow } from '../frame/caller.ts';
 import type { Arrived } from '../frame/client-address.ts';
 import { httpLimits } from '../limits.ts';
 import type { SignInCookies } from './cookie.ts';
-import { oauthPage } from './oauth-page.ts';
+import { oauthPage } from '../frame/oauth-page.ts';
 import { serverToSignInTo, type SignInBeginning } from './server-oauth.ts';
 
 export interface SignInPageOptions {

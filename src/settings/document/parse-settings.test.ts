@@ -52,6 +52,7 @@ test('an empty document gives the defaults', () => {
         openApiAccess: 'open',
         bearerAuthHeaderName: undefined,
       },
+      oauthServer: { enabled: true, registration: true },
       listPageSize: 0,
       progressiveDisclosure: undefined,
       storeToolPayload: false,

@@ -24,7 +24,6 @@ test('what MCPHub did and this hub does not do is named where it was in use', ()
 test('a switch that would open the hub is not followed and is named, as are the others of systemConfig', () => {
   const systemConfig = {
     routing: { skipAuth: true, enableGroupNameRoute: false },
-    oauthServer: { enabled: true },
     discovery: { enabled: true },
     mcpRouter: { apiKey: 'k' },
     install: { npmRegistry: 'https://npm.example', pythonIndexUrl: 'https://pypi.example' },
@@ -32,7 +31,6 @@ test('a switch that would open the hub is not followed and is named, as are the 
   expect(warnedOf({ systemConfig })).toEqual([
     'systemConfig.routing.skipAuth',
     'systemConfig.routing.enableGroupNameRoute',
-    'systemConfig.oauthServer',
     'systemConfig.discovery',
     'systemConfig.mcpRouter',
     'systemConfig.install.npmRegistry',
@@ -42,7 +40,6 @@ test('a switch that would open the hub is not followed and is named, as are the 
   expect(first?.message).toContain('everyone who reaches the hub would be an admin');
   const off = {
     routing: { skipAuth: false, enableGroupNameRoute: true },
-    oauthServer: { enabled: false },
     discovery: {},
     mcpRouter: { apiKey: '' },
     install: { npmRegistry: '', pythonIndexUrl: '' },

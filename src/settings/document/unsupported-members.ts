@@ -38,7 +38,6 @@ function warnOfMissingSystemFeatures(system: Record<string, unknown>, report: Re
   if (routing['enableGroupNameRoute'] === false)
     warn(['routing', 'enableGroupNameRoute'], 'is not supported; groups are reached by name and by id');
   for (const [member, text] of [
-    ['oauthServer', 'is not supported; clients bring an access key'],
     ['discovery', 'is not supported; the servers of this hub are published nowhere'],
   ] as const)
     if (memberOf(system, member)['enabled'] === true) warn([member], text);

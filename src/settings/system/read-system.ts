@@ -12,7 +12,7 @@ import { systemShape } from './system-shape.ts';
 export function readSystem(value: unknown, report: Report): { system: SystemSettings; legacyKey: string | undefined } {
   const part = readPart(systemShape, value ?? {}, ['systemConfig'], report);
   const { nameSeparator = '-', listPageSize = 0, smartRouting = {}, routing = {} } = part?.data ?? {};
-  const { activityLog = {}, network = {}, install = {}, auth = {} } = part?.data ?? {};
+  const { activityLog = {}, network = {}, install = {}, auth = {}, oauthServer = {} } = part?.data ?? {};
   const { enableGlobalRoute = true, enableBearerAuth, openApiAccess = 'open' } = routing;
   checkSeparator(nameSeparator, ['systemConfig', 'nameSeparator'], report);
   const headerName = readHeaderName(
@@ -27,6 +27,7 @@ export function readSystem(value: unknown, report: Report): { system: SystemSett
     system: {
       nameSeparator,
       routing: { enableGlobalRoute, enableBearerAuth, openApiAccess, bearerAuthHeaderName: headerName, jsonBodyBytes },
+      oauthServer: readOAuthServer(oauthServer),
       listPageSize,
       progressiveDisclosure: smartRouting.progressiveDisclosure,
       serverDescriptionMode: smartRouting.serverDescriptionMode,
@@ -39,6 +40,13 @@ export function readSystem(value: unknown, report: Report): { system: SystemSett
     },
     legacyKey: legacyKeyIn(routing),
   };
+}
+
+function readOAuthServer(given: {
+  enabled?: boolean | undefined;
+  dynamicRegistration?: { enabled?: boolean | undefined } | undefined;
+}): SystemSettings['oauthServer'] {
+  return { enabled: given.enabled ?? true, registration: given.dynamicRegistration?.enabled ?? true };
 }
 
 function readPolicy(given: { readonly [K in keyof PasswordPolicy]?: PasswordPolicy[K] | undefined }): PasswordPolicy {

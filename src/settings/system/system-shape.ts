@@ -17,6 +17,12 @@ export const systemShape = z.looseObject({
       openApiAccess: z.enum(['open', 'authenticated', 'off']).optional(),
     })
     .optional(),
+  oauthServer: z
+    .looseObject({
+      enabled: flag.optional(),
+      dynamicRegistration: z.looseObject({ enabled: flag.optional() }).optional(),
+    })
+    .optional(),
   network: z.looseObject({ allowedCidrs: texts.optional() }).optional(),
   activityLog: z.looseObject({ storeToolPayload: flag.optional(), storeSearchQueries: flag.optional() }).optional(),
   install: z.looseObject({ baseUrl: text.optional() }).optional(),

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import { html, raw } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { pageHeaders } from '../frame/page-headers.ts';
-import { pageStyle } from '../frame/page-style.ts';
+import { pageHeaders } from './page-headers.ts';
+import { pageStyle } from './page-style.ts';
 
 /** A small page of a sign-in. */
 export interface OAuthPage {
@@ -17,7 +17,11 @@ const formStyle = `
 form { max-width: 20rem; }
 label { display: block; margin-top: .8rem; }
 input, button { display: block; width: 100%; margin-top: .25rem; padding: .6rem; font: inherit; color: var(--ink); background: var(--card); border: 1px solid var(--line); border-radius: .4rem; }
+fieldset { margin: 1rem 0 0; border: 1px solid var(--line); border-radius: .4rem; }
+.choice { margin-top: .4rem; }
+.choice input { display: inline; width: auto; margin: 0 .4rem 0 0; }
 button { margin-top: 1.2rem; color: var(--paper); background: var(--link); border-color: var(--link); font-weight: 600; cursor: pointer; }
+button[value=deny] { color: var(--ink); background: var(--card); border-color: var(--line); }
 input:focus-visible, button:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 `;
 const style = pageStyle + formStyle;

@@ -1,0 +1,111 @@
+import { readFile } from 'node:fs/promises';
+import { errorText } from '../../core/errors.ts';
+import type { Logger } from '../../core/logger.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
+import { diskError, errnoOf } from '../../disk/disk-error.ts';
+import { writeFileAtomic } from '../../disk/write-file-atomic.ts';
+import { authLimits } from '../limits.ts';
+import { type Consent, type Consents, isStale, rotated } from './consents.ts';
+
+const formatVersion = 1;
+
+/** Consents of a hub without replicas, in a file of its data folder. No secret is in it. */
+export async function openFileConsents(path: string, log: Logger, now: () => number = Date.now): Promise<Consents> {
+  const consents = new Map((await load(path, log)).map((consent) => [consent.id, consent]));
+  let queued: Promise<void> | undefined;
+  let last: Promise<void> = Promise.resolve();
+
+  /** One write at a time; what changes while one runs is in the next one. */
+  function save(): Promise<void> {
+    const write = async (): Promise<void> => {
+      queued = undefined;
+      await writeFileAtomic(path, JSON.stringify({ version: formatVersion, consents: [...consents.values()] }));
+    };
+    queued ??= last = last.then(write, write);
+    return queued.catch((error: unknown) => {
+      throw diskError(error, 'Cannot write down which clients users let in', path);
+    });
+  }
+
+  function prune(username: string): void {
+    const at = now();
+    for (const [id, consent] of consents) if (isStale(consent, at)) consents.delete(id);
+    const own = [...consents.values()].filter((consent) => consent.username === username);
+    const oldest = own.toSorted((a, b) => b.usedAt - a.usedAt).slice(authLimits.consentsPerUser);
+    for (const { id } of oldest) consents.delete(id);
+  }
+
+  const live = (id: string): Consent | undefined => {
+    const consent = consents.get(id);
+    return consent && consent.endedAt === undefined && !isStale(consent, now()) ? consent : undefined;
+  };
+
+  function endNow(consent: Consent): Consent {
+    const ended = { ...consent, endedAt: now() };
+    consents.set(consent.id, ended);
+    return ended;
+  }
+
+  return {
+    async add(consent) {
+      if (consents.has(consent.id)) return false;
+      consents.set(consent.id, consent);
+      prune(consent.username);
+      try {
+        await save();
+      } catch (error) {
+        consents.delete(consent.id);
+        throw error;
+      }
+      return true;
+    },
+    async rotate(id, generation) {
+      const consent = live(id);
+      if (!consent) return { kind: 'unknown' };
+      const rotation = rotated(consent, generation, now());
+      if (rotation.kind === 'good' && rotation.consent !== consent) {
+        consents.set(id, rotation.consent);
+        // What a restart forgets of it does no harm: the token that was given has the higher number.
+        await save().catch((error: unknown) => log.warn('refresh token not written down', { error: errorText(error) }));
+      }
+      return rotation;
+    },
+    async all() {
+      const found = [...consents.keys()].flatMap((id) => live(id) ?? []);
+      return found.toSorted((a, b) => b.createdAt - a.createdAt);
+    },
+    async end(id) {
+      const consent = live(id);
+      if (!consent) return undefined;
+      const ended = endNow(consent);
+      await save();
+      return ended;
+    },
+    async endUser(username) {
+      const own = [...consents.keys()].flatMap((id) => live(id) ?? []).filter((one) => one.username === username);
+      if (own.length === 0) return;
+      for (const consent of own) endNow(consent);
+      await save();
+    },
+    async knows(client) {
+      return [...consents.values()].some((consent) => consent.client === client);
+    },
+  };
+}
+
+async function load(path: string, log: Logger): Promise<readonly Consent[]> {
+  try {
+    const saved: unknown = JSON.parse(await readFile(path, 'utf8'));
+    // Only the hub writes it, as a whole.
+    if (isObject(saved) && saved['version'] === formatVersion && Array.isArray(saved['consents']))
+      return saved['consents'] as Consent[];
+    throw new Error('unknown format');
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT')
+      log.warn('Cannot read which clients users let in; they have to let them in again', {
+        path,
+        error: errorText(error),
+      });
+    return [];
+  }
+}

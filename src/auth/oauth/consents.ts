@@ -1,0 +1,68 @@
+import type { Reach } from '../../core/access/principal.ts';
+import { authLimits } from '../limits.ts';
+
+/** What a user let a client do: the grant of OAuth. Times in milliseconds since the epoch. */
+export interface Consent {
+  /** The id of the code that it was given by: a code works once because there is one consent of its id. */
+  readonly id: string;
+  readonly username: string;
+  /** When the account was made, as the settings say it. */
+  readonly since?: string | undefined;
+  /** `hashOf` the client's id. */
+  readonly client: string;
+  readonly clientName: string;
+  /** Where the client gets its codes: a host, or what an app is called on its machine. */
+  readonly clientHost: string;
+  /** The MCP endpoint it is for: its path without `BASE_PATH`, empty for all; and its address as the client gave it. */
+  readonly endpoint: string;
+  readonly resource: string;
+  /** Undefined: everything the user reaches. */
+  readonly reach?: Reach | undefined;
+  /** When the user gave their password for it. */
+  readonly loginAt: number;
+  readonly createdAt: number;
+  /** The last time that the client got tokens. */
+  readonly usedAt: number;
+  /** The number of the refresh token that is good now, and when the one before it was used. */
+  readonly generation: number;
+  readonly rotatedAt: number;
+  readonly endedAt?: number | undefined;
+}
+
+/** What became of a refresh token that was used: `replayed` ends its consent. */
+export type Rotation = { readonly kind: 'good'; readonly consent: Consent } | { readonly kind: 'replayed' | 'unknown' };
+
+/**
+ * The consents of all users, for all hubs that share a database. Throws HubError `not_ready` or `misconfigured` when
+ * they cannot be read or written.
+ */
+export interface Consents {
+  /** False when there is, or was, one of this id. Pushes out the oldest ones of a user with too many. */
+  add(consent: Consent): Promise<boolean>;
+  /** Uses the refresh token of this number. One of two hubs that use it at once finds it used. */
+  rotate(id: string, generation: number): Promise<Rotation>;
+  /** Those that have not ended, newest first. */
+  all(): Promise<readonly Consent[]>;
+  /** The consent, ended; undefined when there is none that has not ended. */
+  end(id: string): Promise<Consent | undefined>;
+  endUser(username: string): Promise<void>;
+  /** Whether a user ever let this client in. */
+  knows(client: string): Promise<boolean>;
+}
+
+/**
+ * The consent after its refresh token of this number was used. The one before the last is good for
+ * `authLimits.refreshGraceMs` more, since an answer can be lost, and gives what that answer had. One of a later number
+ * was given by a hub that could not write it down.
+ */
+export function rotated(consent: Consent, generation: number, now: number): Rotation {
+  if (generation >= consent.generation)
+    return { kind: 'good', consent: { ...consent, generation: generation + 1, rotatedAt: now, usedAt: now } };
+  const isLost = generation === consent.generation - 1 && now - consent.rotatedAt <= authLimits.refreshGraceMs;
+  return isLost ? { kind: 'good', consent } : { kind: 'replayed' };
+}
+
+/** What a user has no more of than `authLimits.consentsPerUser`; and whether a consent is too old to be kept. */
+export function isStale({ usedAt }: Pick<Consent, 'usedAt'>, now: number): boolean {
+  return now - usedAt > authLimits.consentIdleMs;
+}

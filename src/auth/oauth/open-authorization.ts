@@ -1,0 +1,78 @@
+import type { Logger } from '../../core/logger.ts';
+import type { DatabaseHandle } from '../../database/supervise.ts';
+import { authLimits } from '../limits.ts';
+import type { Claims } from '../tokens.ts';
+import { type Clients, createClients, type Registration } from './clients.ts';
+import { openFileConsents } from './consents-in-file.ts';
+import { consentsInTable } from './consents-in-table.ts';
+import type { Consent, Consents } from './consents.ts';
+import { createTickets, type Tickets } from './tickets.ts';
+
+/** What a client asked for, and everything that was checked of it. */
+export interface Asked {
+  readonly clientId: string;
+  readonly redirectUri: string;
+  /** Whether the client named it: then it has to name it again for its tokens. */
+  readonly namedRedirect: boolean;
+  /** PKCE S256 (RFC 7636). */
+  readonly challenge: string;
+  readonly state: string | undefined;
+  readonly endpoint: string;
+  readonly resource: string;
+}
+
+/** A user who gave their password on the page of the authorization server, and what the client of it asked for. */
+export interface LoggedInFor {
+  readonly asked: Asked;
+  readonly login: Claims;
+}
+
+/** What is in a code: the consent that it becomes, and what has to fit. */
+export interface Code {
+  readonly consent: Omit<Consent, 'createdAt' | 'usedAt' | 'generation' | 'rotatedAt'>;
+  readonly redirectUri: string;
+  readonly namedRedirect: boolean;
+  readonly challenge: string;
+  readonly login: Claims;
+}
+
+/** What is in a refresh token. */
+export type Refresh = readonly [consent: string, generation: number, client: string, endpoint: string];
+
+/** The hub as authorization server: who asks, what users let them do, and the texts that carry it from step to step. */
+export interface Authorization {
+  readonly clients: Clients;
+  readonly consents: Consents;
+  readonly requests: Tickets<Asked>;
+  readonly logins: Tickets<LoggedInFor>;
+  readonly codes: Tickets<Code>;
+  readonly refreshes: Tickets<Refresh>;
+}
+
+export interface OpenAuthorization {
+  /** The same for all hubs that share a database (`JWT_SECRET`). */
+  readonly secret: string;
+  /** The file of consents in `DATA_DIR`. */
+  readonly path: string;
+  /** The database of hubs that share one; undefined for a hub alone. */
+  readonly shared: DatabaseHandle | undefined;
+  readonly log: Logger;
+  readonly now?: () => number;
+}
+
+export async function openAuthorization(options: OpenAuthorization): Promise<Authorization> {
+  const { path, shared, log, now = Date.now } = options;
+  const consents = shared ? consentsInTable(shared) : await openFileConsents(path, log, now);
+  const secret = Buffer.from(options.secret);
+  const toleranceMs = shared ? authLimits.clockToleranceMs : 0;
+  const tickets = <T>(purpose: string, lifeMs?: number): Tickets<T> =>
+    createTickets<T>({ secret, purpose: `oauth ${purpose}`, lifeMs, toleranceMs, now });
+  return {
+    clients: createClients({ tickets: tickets<Registration>('client'), consents, now }),
+    consents,
+    requests: tickets('request', authLimits.authorizePageMs),
+    logins: tickets('login', authLimits.authorizePageMs),
+    codes: tickets('code', authLimits.codeMs),
+    refreshes: tickets('refresh'),
+  };
+}

@@ -1,0 +1,95 @@
+import type { Context } from 'hono';
+import { html } from 'hono/html';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { hostOf, type OAuthClient } from '../../auth/oauth/clients.ts';
+import type { Asked } from '../../auth/oauth/open-authorization.ts';
+import { oauthPage } from '../frame/oauth-page.ts';
+
+type Content = ReturnType<typeof html>;
+
+/** A page that was opened by a client keeps what the client needs of it: the window that opened it. */
+function page(c: Context, status: number, title: string, content: Content, hasForm: boolean) {
+  const answer = oauthPage(c, { status: status as ContentfulStatusCode, title, content, hasForm });
+  c.header('Cross-Origin-Opener-Policy', 'unsafe-none');
+  return answer;
+}
+
+export function messagePage(c: Context, status: number, text: string) {
+  return page(c, status, 'Not connected', html`<p>${text}</p>`, false);
+}
+
+function problemText(problem: string | undefined): Content | '' {
+  return problem === undefined ? '' : html`<p class="unhealthy" role="alert">${problem}</p>`;
+}
+
+/** `request`: what the form carries of what the client asked for. */
+export function loginPage(
+  c: Context,
+  { status, request, client, problem }: { status: number; request: string; client: OAuthClient; problem?: string },
+) {
+  const content = html`<p><strong>${client.name}</strong> wants to use this Tool Hub. Log in to say what it may do.</p>
+    ${problemText(problem)}
+    <form method="post" action="authorize">
+      <input type="hidden" name="request" value="${request}" />
+      <label>Username <input name="username" autocomplete="username" required /></label>
+      <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>
+      <button>Continue</button>
+    </form>`;
+  return page(c, status, 'Log in to Tool Hub', content, true);
+}
+
+export interface Choice {
+  readonly value: string;
+  readonly text: string;
+}
+
+export interface ConsentPage {
+  readonly status: number;
+  /** What the form carries of who logged in, and what the client asked for. */
+  readonly login: string;
+  readonly client: OAuthClient;
+  readonly asked: Asked;
+  readonly username: string;
+  readonly groups: readonly Choice[];
+  readonly servers: readonly Choice[];
+  readonly problem?: string;
+}
+
+export function consentPage(
+  c: Context,
+  { status, login, client, asked, username, groups, servers, problem }: ConsentPage,
+) {
+  const proof = client.isProven
+    ? html`It has proved who it is: ${client.id} vouches for it.`
+    : html`It has not proved who it is: any app can call itself that.`;
+  const choices = (title: string, from: readonly Choice[]): Content | '' =>
+    from.length === 0
+      ? ''
+      : html`<fieldset>
+          <legend>${title}</legend>
+          ${from.map(
+            ({ value, text }) =>
+              html`<label class="choice"><input type="checkbox" name="reach" value="${value}" /> ${text}</label>`,
+          )}
+        </fieldset>`;
+  const content = html`<p>
+      <strong>${client.name}</strong> wants to use the tools of this hub as <strong>${username}</strong>.
+    </p>
+    <p>It gets its answer at <strong>${hostOf(asked.redirectUri)}</strong>. ${proof}</p>
+    <p>It asks for <code>${asked.resource}</code>. It may list and call what is there, and change no settings.</p>
+    ${problemText(problem)}
+    <form method="post" action="authorize">
+      <input type="hidden" name="login" value="${login}" />
+      <fieldset>
+        <legend>What it may reach</legend>
+        <label class="choice"
+          ><input type="checkbox" name="reach" value="all" checked /> Everything you may use there, unless you choose
+          below</label
+        >
+      </fieldset>
+      ${choices('Only these groups', groups)} ${choices('Only these servers', servers)}
+      <button name="decision" value="allow">Allow</button>
+      <button name="decision" value="deny">Deny</button>
+    </form>`;
+  return page(c, status, `Let ${client.name} in?`, content, true);
+}

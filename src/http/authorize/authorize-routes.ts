@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import type { HttpBindings } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import type { Login } from '../../auth/login.ts';
+import { hostOf } from '../../auth/oauth/clients.ts';
+import type { Asked, Authorization, LoggedInFor } from '../../auth/oauth/open-authorization.ts';
+import { hashOf } from '../../auth/oauth/tickets.ts';
+import type { Tokens } from '../../auth/tokens.ts';
+import { principalOf } from '../../core/access/principal.ts';
+import type { ByteBudget } from '../../core/byte-budget.ts';
+import { errorText, HubError } from '../../core/errors.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { Settings, UserSettings } from '../../core/settings/types.ts';
+import { bodyText, limitBody } from '../frame/body.ts';
+import type { Arrived } from '../frame/client-address.ts';
+import { httpLimits } from '../limits.ts';
+import { askedIn, type Destination, destinationOf, type Place } from './asked.ts';
+import { type ConsentPage, consentPage, loginPage, messagePage } from './authorize-pages.ts';
+import { choicesOf, reachIn } from './reach.ts';
+import { OAuthRefusal } from './refusal.ts';
+
+export interface AuthorizeOptions extends Place {
+  readonly settings: () => Settings;
+  readonly authorization: Authorization;
+  readonly login: Login;
+  readonly tokens: Pick<Tokens, 'issue' | 'verify' | 'valid'>;
+  readonly addressOf: (req: Arrived) => string;
+  /** The memory for bodies. */
+  readonly bodies: ByteBudget;
+  readonly log: Logger;
+  /** For entries about security. */
+  readonly security: Logger;
+}
+
+/**
+ * `/oauth/authorize` (RFC 6749 §4.1): a page to log in, then a page to say what the client may do. Each page carries
+ * what it needs of the one before, sealed, so any number of tabs go side by side, and a restart in between is no loss.
+ */
+export function authorizeRoutes(options: AuthorizeOptions): Hono {
+  const { settings, authorization, login, tokens, addressOf, bodies, log, security } = options;
+  const { clients, requests, logins, codes } = authorization;
+  const routes = new Hono();
+
+  routes.get('/oauth/authorize', async (c) => {
+    const query = new URL(c.req.url).searchParams;
+    const to = await destinationOf(query, clients);
+    try {
+      const asked = askedIn(query, to, arrived(c), options);
+      return loginPage(c, { status: 200, request: requests.make(asked), client: to.client });
+    } catch (error) {
+      if (!(error instanceof OAuthRefusal)) throw error;
+      return back(c, options, to, { error: error.error, error_description: error.message });
+    }
+  });
+
+  routes.post('/oauth/authorize', async (c) => {
+    // A page of another site must not let a client in.
+    const site = c.req.header('sec-fetch-site');
+    if (site !== undefined && site !== 'same-origin')
+      return messagePage(c, 403, 'This form was sent by another page. Begin again in the app.');
+    const form = await formOf(c, bodies);
+    const loggedIn = form.get('login');
+    return loggedIn === null ? logIn(c, form) : decide(c, form, logins.read(loggedIn), loggedIn);
+  });
+
+  async function logIn(c: Context, form: URLSearchParams) {
+    const request = form.get('request') ?? '';
+    const asked = requests.read(request);
+    if (!asked) throw tooLate();
+    const { client } = await destinationAgain(asked, clients);
+    const [username, password] = [form.get('username') ?? '', form.get('password') ?? ''];
+    const address = addressOf(arrived(c));
+    let user: UserSettings;
+    try {
+      ({ user } = await login({ username, password, address }));
+    } catch (error) {
+      if (!(error instanceof HubError)) throw error;
+      if (error.retryAfterMs !== undefined) c.header('Retry-After', String(Math.ceil(error.retryAfterMs / 1000)));
+      // Once more with all that the client asked for: the page may have been open for long.
+      return loginPage(c, { status: error.status, request: requests.make(asked), client, problem: error.message });
+    }
+    security.info('login', { user: user.username, address });
+    const claims = await tokens.verify(await tokens.issue(user));
+    if (!claims) throw tooLate();
+    const ticket = logins.make({ asked, login: claims });
+    return consentPage(c, { status: 200, login: ticket, client, asked, ...shown(user, asked) });
+  }
+
+  function shown(user: UserSettings, { endpoint }: Asked): Pick<ConsentPage, 'username' | 'groups' | 'servers'> {
+    return { username: user.username, ...choicesOf(settings(), principalOf(user), endpoint) };
+  }
+
+  async function decide(c: Context, form: URLSearchParams, ticket: LoggedInFor | undefined, text: string) {
+    const user = ticket && settings().users.find(({ username }) => username === ticket.login.username);
+    if (!ticket || !user || !tokens.valid(ticket.login, user)) throw tooLate();
+    const { asked, login } = ticket;
+    const { client } = await destinationAgain(asked, clients);
+    const decision = form.get('decision');
+    if (decision === 'deny') return back(c, options, asked, { error: 'access_denied' });
+    if (decision !== 'allow') throw new HubError('invalid_input', 'Say whether the app may come in: allow or deny.');
+    const again = { login: text, client, asked, ...shown(user, asked) };
+    let reach: ReturnType<typeof reachIn>;
+    try {
+      reach = reachIn(form.getAll('reach'), settings(), principalOf(user));
+    } catch (error) {
+      if (!(error instanceof HubError)) throw error;
+      return consentPage(c, { ...again, status: error.status, problem: error.message });
+    }
+    const { redirectUri, namedRedirect, challenge, endpoint, resource } = asked;
+    const consent = {
+      id: randomUUID(),
+      username: user.username,
+      since: user.createdAt,
+      client: hashOf(client.id),
+      clientName: client.name,
+      clientHost: hostOf(redirectUri),
+      endpoint,
+      resource,
+      reach,
+      loginAt: login.issuedAt,
+    };
+    security.info('client let in', { user: user.username, client: client.name, host: consent.clientHost });
+    return back(c, options, asked, { code: codes.make({ consent, redirectUri, namedRedirect, challenge, login }) });
+  }
+
+  routes.onError((error, c) => {
+    if (error instanceof HubError) return messagePage(c, error.status, error.message);
+    log.error('authorization failed', { error: errorText(error) });
+    return messagePage(c, 500, 'Something went wrong in the hub. Its log says more.');
+  });
+
+  return routes;
+}
+
+function arrived(c: Context): Arrived {
+  return (c.env as HttpBindings).incoming;
+}
+
+/** Sends the browser back to the client: to an address that it registered, and never to another one. */
+function back(
+  c: Context,
+  { publicUrl }: Pick<AuthorizeOptions, 'publicUrl'>,
+  to: Pick<Destination, 'redirectUri' | 'state'>,
+  answer: Record<string, string>,
+) {
+  const state: Record<string, string> = to.state === undefined ? {} : { state: to.state };
+  const query = new URLSearchParams({ ...answer, ...state, iss: publicUrl.origin(arrived(c)) });
+  c.header('Cache-Control', 'no-store');
+  c.header('Referrer-Policy', 'no-referrer');
+  return c.redirect(`${to.redirectUri}${to.redirectUri.includes('?') ? '&' : '?'}${query.toString()}`, 302);
+}
+
+async function formOf(c: Context, budget: ByteBudget): Promise<URLSearchParams> {
+  limitBody(c.req.raw, { most: httpLimits.smallBodyBytes, budget, isKnown: false });
+  return new URLSearchParams(await bodyText(c.req.raw));
+}
+
+/** The client that asked, if it is still one that may have an answer there. */
+async function destinationAgain({ clientId, redirectUri }: Asked, clients: Authorization['clients']) {
+  const query = new URLSearchParams({ client_id: clientId, redirect_uri: redirectUri });
+  return destinationOf(query, clients);
+}
+
+function tooLate(): HubError {
+  return new HubError(
+    'invalid_input',
+    'This page was open for too long, or your account has changed. Begin again in the app.',
+  );
+}

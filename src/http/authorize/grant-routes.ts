@@ -1,0 +1,60 @@
+import { Hono } from 'hono';
+import type { Consent, Consents } from '../../auth/oauth/consents.ts';
+import type { Tokens } from '../../auth/tokens.ts';
+import type { OAuthGrant } from '../../core/answers/settings.ts';
+import { HubError } from '../../core/errors.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { Settings } from '../../core/settings/types.ts';
+import type { Editor } from '../../settings/document/document.ts';
+import { type ApiEnv, editorOf } from '../frame/caller.ts';
+import { ok } from '../frame/reply.ts';
+import { endConsent } from './token-routes.ts';
+
+export interface GrantOptions {
+  readonly consents: Pick<Consents, 'all' | 'end'>;
+  readonly tokens: Pick<Tokens, 'revokeConsent'>;
+  readonly log: Logger;
+}
+
+/** `/auth/grants` (CONTRACT §8): the clients that users let in. Users see their own, admins all; no key sees any. */
+export function grantRoutes({ consents, tokens, log }: GrantOptions): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
+  const seenBy = async ({ username, isAdmin }: Editor): Promise<readonly Consent[]> =>
+    (await consents.all()).filter((consent) => isAdmin || consent.username === username);
+
+  routes.get('/auth/grants', async (c) => {
+    const seen = await seenBy(editorOf(c.var.caller));
+    return ok(
+      c,
+      seen.map((consent) => answerOf(consent, c.var.caller.settings)),
+    );
+  });
+
+  routes.delete('/auth/grants/:id', async (c) => {
+    const by = editorOf(c.var.caller);
+    const id = c.req.param('id');
+    const consent = (await seenBy(by)).find((consent) => consent.id === id);
+    if (!consent || !(await endConsent(id, { consents, tokens })))
+      throw new HubError('not_found', 'There is no such grant.');
+    log.info('client shut out', { user: consent.username, client: consent.clientName, by: by.username });
+    return ok(c, undefined, { message: 'The app has no access any more.' });
+  });
+
+  return routes;
+}
+
+function answerOf(consent: Consent, { groups }: Settings): OAuthGrant {
+  const { id, username, clientName, clientHost, resource, reach, createdAt, usedAt } = consent;
+  const groupName = (id: string): string => groups.find((group) => group.id === id)?.name ?? id;
+  return {
+    id,
+    username,
+    clientName,
+    clientHost,
+    resource,
+    scope: 'mcp',
+    reach: reach ? [...reach.groups.map(groupName), ...reach.servers] : ['all'],
+    createdAt: new Date(createdAt).toISOString(),
+    lastUsedAt: new Date(usedAt).toISOString(),
+  };
+}

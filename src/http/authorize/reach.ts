@@ -1,0 +1,65 @@
+import type { Principal, Reach } from '../../core/access/principal.ts';
+import { reaches, reachesGroup, resolve } from '../../core/access/rules.ts';
+import { type Scope, scopeOf } from '../../core/access/scope.ts';
+import { HubError } from '../../core/errors.ts';
+import type { Settings } from '../../core/settings/types.ts';
+import { authLimits } from '../../auth/limits.ts';
+import type { Choice } from './authorize-pages.ts';
+
+/** In front of the name of a server that a group has too. */
+const serverMark = '$server/';
+
+/** What a user can cut a consent down to at an endpoint: groups where all servers are, and the servers there. */
+export function choicesOf(
+  settings: Settings,
+  principal: Principal,
+  endpoint: string,
+): { groups: Choice[]; servers: Choice[] } {
+  const scope = scopeOfEndpoint(endpoint);
+  const { kind, members } = resolve(
+    settings,
+    principal,
+    scope.kind === 'smart' && !scope.group ? { kind: 'all' } : scope,
+  );
+  const seen = settings.groups.filter((group) => reachesGroup(settings, principal, group));
+  const groups = kind === 'all' ? seen.map(({ name }) => ({ value: name, text: name })) : [];
+  const names = kind === 'server' ? [] : members.map(({ server }) => server.name);
+  const isGroup = (name: string): boolean => seen.some((group) => group.name === name || group.id === name);
+  return {
+    groups,
+    servers: names.map((name) => ({ value: isGroup(name) ? `${serverMark}${name}` : name, text: name })),
+  };
+}
+
+/**
+ * What the fields `reach` of a consent say: `all` (undefined here), or the names of groups and servers, which count
+ * where both are there. Throws HubError `invalid_input` for none, for a name that this user does not reach, and for too
+ * many.
+ */
+export function reachIn(fields: readonly string[], settings: Settings, principal: Principal): Reach | undefined {
+  const names = [...new Set(fields)].filter((name) => name !== 'all');
+  if (names.length === 0) {
+    if (fields.includes('all')) return undefined;
+    throw new HubError('invalid_input', 'Choose what it may reach.');
+  }
+  if (names.length > authLimits.reachNames || names.join('').length > authLimits.reachChars)
+    throw new HubError('invalid_input', `These are too many: choose groups, ${authLimits.reachNames} names at most.`);
+  const groups: string[] = [];
+  const servers: string[] = [];
+  for (const name of names) {
+    const group = settings.groups.find(
+      (group) => (group.name === name || group.id === name) && reachesGroup(settings, principal, group),
+    );
+    const server = settings.servers.get(name.startsWith(serverMark) ? name.slice(serverMark.length) : name);
+    if (group) groups.push(group.id);
+    else if (server && reaches(settings, principal, server)) servers.push(server.name);
+    else throw new HubError('invalid_input', `There is no group or server "${name.slice(0, 100)}" for you.`);
+  }
+  return { groups, servers };
+}
+
+/** The scope of an endpoint, also of a user's own (`/ann/mcp`). */
+function scopeOfEndpoint(endpoint: string): Scope {
+  const [, rest = ''] = /^(?:\/[^/]+)??\/(?:mcp|sse)((?:\/.*)?)$/s.exec(endpoint) ?? [];
+  return scopeOf(rest) ?? { kind: 'all' };
+}

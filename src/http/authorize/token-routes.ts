@@ -1,0 +1,175 @@
+import type { HttpBindings } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import type { Authorization, Refresh } from '../../auth/oauth/open-authorization.ts';
+import { type Consent, type Consents } from '../../auth/oauth/consents.ts';
+import { hashOf } from '../../auth/oauth/tickets.ts';
+import { authLimits } from '../../auth/limits.ts';
+import type { Tokens } from '../../auth/tokens.ts';
+import type { ByteBudget } from '../../core/byte-budget.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { Settings, UserSettings } from '../../core/settings/types.ts';
+import { bodyText, limitBody } from '../frame/body.ts';
+import { httpLimits } from '../limits.ts';
+import { type Place, resourceIn } from './asked.ts';
+import { answerOAuthErrors, OAuthRefusal, single } from './refusal.ts';
+
+export interface TokenOptions extends Place {
+  readonly settings: () => Settings;
+  readonly authorization: Authorization;
+  readonly tokens: Pick<Tokens, 'issueApp' | 'verify' | 'valid' | 'revokeConsent'>;
+  /** The memory for bodies. */
+  readonly bodies: ByteBudget;
+  readonly log: Logger;
+  /** For entries about security. */
+  readonly security: Logger;
+}
+
+/** Ends a consent and all its tokens, on every hub. Gives it; undefined when it had ended. */
+export async function endConsent(
+  id: string,
+  { consents, tokens }: { consents: Pick<Consents, 'end'>; tokens: Pick<Tokens, 'revokeConsent'> },
+): Promise<Consent | undefined> {
+  const ended = await consents.end(id);
+  if (ended) await tokens.revokeConsent(ended.username, id);
+  return ended;
+}
+
+/** `/oauth/token` (RFC 6749 §3.2) and `/oauth/revoke` (RFC 7009). */
+export function tokenRoutes(options: TokenOptions): Hono {
+  const { authorization, tokens, log, security } = options;
+  const { consents, codes, refreshes } = authorization;
+  const routes = new Hono();
+
+  async function answer(c: Context, user: UserSettings, consent: Consent, clientId: string) {
+    const { id, generation, client, endpoint, resource, reach } = consent;
+    const issuer = options.publicUrl.origin((c.env as HttpBindings).incoming);
+    const app = { consent: id, endpoint, reach, issuer, resource, clientId };
+    c.header('Cache-Control', 'no-store');
+    c.header('Pragma', 'no-cache');
+    return c.json({
+      access_token: await tokens.issueApp(user, app),
+      token_type: 'Bearer',
+      expires_in: authLimits.appTokenMs / 1000,
+      refresh_token: refreshes.make([id, generation, client, endpoint]),
+      scope: 'mcp',
+    });
+  }
+
+  async function redeem(c: Context, form: URLSearchParams, clientId: string) {
+    const code = codes.read(single(form, 'code'));
+    const refused = new OAuthRefusal('invalid_grant', 'The code is not valid, or no longer.');
+    if (!code || code.consent.client !== hashOf(clientId)) throw refused;
+    const redirectUri = single(form, 'redirect_uri');
+    if (redirectUri === undefined ? code.namedRedirect : redirectUri !== code.redirectUri)
+      throw new OAuthRefusal('invalid_grant', 'The redirect_uri is not the one that the code was asked for with.');
+    const verifier = single(form, 'code_verifier') ?? '';
+    if (!/^[\w.~-]{43,128}$/.test(verifier) || hashOf(verifier) !== code.challenge)
+      throw new OAuthRefusal('invalid_grant', 'The code_verifier does not fit the code.');
+    mustFit(form, code.consent.endpoint, c, options);
+    const user = userOf(code.consent, options);
+    if (!user || !tokens.valid(code.login, user)) throw refused;
+    const at = Date.now();
+    const consent = { ...code.consent, createdAt: at, usedAt: at, generation: 1, rotatedAt: at };
+    // Tokens that it gave go on working: with the verifier, only the client itself can have sent it again.
+    if (!(await consents.add(consent))) throw refused;
+    return answer(c, user, consent, clientId);
+  }
+
+  async function renew(c: Context, form: URLSearchParams, clientId: string) {
+    const refresh = refreshes.read(single(form, 'refresh_token'));
+    const refused = new OAuthRefusal('invalid_grant', 'The refresh token is not valid, or no longer.');
+    if (!refresh) throw refused;
+    const [id, generation, client, endpoint] = refresh;
+    if (client !== hashOf(clientId)) throw refused;
+    mustFit(form, endpoint, c, options);
+    const rotation = await consents.rotate(id, generation);
+    if (rotation.kind === 'replayed') {
+      const ended = await endConsent(id, { consents, tokens });
+      security.warn('refresh token used again; the client has to be let in again', {
+        user: ended?.username,
+        client: ended?.clientName,
+      });
+    }
+    if (rotation.kind !== 'good') throw refused;
+    const user = userOf(rotation.consent, options);
+    if (user) return answer(c, user, rotation.consent, clientId);
+    await endConsent(id, { consents, tokens });
+    throw refused;
+  }
+
+  routes.post('/oauth/token', async (c) => {
+    const form = await formOf(c, options);
+    const clientId = clientIdOf(form, c.req.header('authorization'));
+    const grantType = single(form, 'grant_type');
+    if (grantType === 'authorization_code') return redeem(c, form, clientId);
+    if (grantType === 'refresh_token') return renew(c, form, clientId);
+    if (grantType === undefined) throw new OAuthRefusal('invalid_request', 'The parameter grant_type is missing.');
+    throw new OAuthRefusal('unsupported_grant_type', 'The grant_type is authorization_code or refresh_token.');
+  });
+
+  routes.on(['GET', 'PUT', 'DELETE', 'PATCH'], ['/oauth/token', '/oauth/revoke'], (c) => {
+    c.header('Allow', 'POST');
+    return c.json({ error: 'invalid_request', error_description: 'Send it with POST.' }, 405);
+  });
+
+  routes.route('/', revokeRoute(options));
+  routes.onError(answerOAuthErrors(log));
+  return routes;
+}
+
+function revokeRoute(options: TokenOptions): Hono {
+  const { authorization, tokens } = options;
+  const { consents, refreshes } = authorization;
+  const routes = new Hono();
+
+  /** Who has a token may end it, and what it is from. The answer is the same for a token that is none. */
+  routes.post('/oauth/revoke', async (c) => {
+    const form = await formOf(c, options);
+    const token = single(form, 'token');
+    if (token === undefined) throw new OAuthRefusal('invalid_request', 'The parameter token is missing.');
+    const refresh: Refresh | undefined = refreshes.read(token);
+    const consent = refresh?.[0] ?? (await tokens.verify(token))?.app?.consent;
+    if (consent !== undefined) await endConsent(consent, { consents, tokens });
+    return c.body(null, 200);
+  });
+
+  routes.onError(answerOAuthErrors(options.log));
+  return routes;
+}
+
+async function formOf(c: Context, { bodies }: TokenOptions): Promise<URLSearchParams> {
+  limitBody(c.req.raw, { most: httpLimits.smallBodyBytes, budget: bodies, isKnown: false });
+  const text = await bodyText(c.req.raw);
+  if (!/^application\/x-www-form-urlencoded\b/i.test(c.req.header('content-type') ?? ''))
+    throw new OAuthRefusal('invalid_request', 'The Content-Type has to be application/x-www-form-urlencoded.');
+  return new URLSearchParams(text);
+}
+
+/** The user of a consent, if what they let in still holds. */
+function userOf(
+  { id, username, since, loginAt }: Pick<Consent, 'id' | 'username' | 'since' | 'loginAt'>,
+  { settings, tokens }: TokenOptions,
+): UserSettings | undefined {
+  const user = settings().users.find((user) => user.username === username && user.createdAt === since);
+  const claims = { username, jti: id, issuedAt: loginAt, expiresAt: Number.POSITIVE_INFINITY };
+  return user && tokens.valid(claims, user) ? user : undefined;
+}
+
+/** A client may name what it has a token for; it gets no token for anything else. */
+function mustFit(form: URLSearchParams, endpoint: string, c: Context, options: TokenOptions): void {
+  if (!form.has('resource')) return;
+  if (resourceIn(form, (c.env as HttpBindings).incoming, options).endpoint !== endpoint)
+    throw new OAuthRefusal('invalid_target', 'The resource is not the one that the user let this client use.');
+}
+
+/** Clients have no secret; some name themselves in a header all the same (RFC 6749 §2.3.1). */
+function clientIdOf(form: URLSearchParams, authorization: string | undefined): string {
+  const named = single(form, 'client_id');
+  const [, basic] = /^Basic ([\w+/=]+)$/i.exec(authorization ?? '') ?? [];
+  const text = basic === undefined ? undefined : Buffer.from(basic, 'base64').toString();
+  const inHeader = text === undefined ? undefined : new URLSearchParams(`id=${text.split(':', 1)[0] ?? ''}`).get('id');
+  const id = named ?? inHeader ?? undefined;
+  if (id === undefined || id.length > authLimits.clientIdChars)
+    throw new OAuthRefusal('invalid_client', 'The client has to name itself: client_id.');
+  return id;
+}

@@ -1,0 +1,514 @@
+import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { api, keyToken, login, userToken } from '../kit/api.ts';
+import { authorize, fieldsOf, handClient, submit, verifier } from '../kit/authorizing.ts';
+import { sharedPostgres } from '../kit/databases.ts';
+import { hostileStdio } from '../kit/hostile.ts';
+import { raw, rpc } from '../kit/raw.ts';
+import { type TestHub, testHub } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
+
+// The hub as authorization server (CONTRACT §8): from a client without any key to the tools.
+
+const alpha = hostileStdio({ name: 'alpha', tools: ['read', 'write'] });
+const beta = hostileStdio({ name: 'beta', tools: ['read'] });
+const settings = {
+  mcpServers: { alpha: alpha.config, beta: beta.config },
+  groups: [{ id: 'g-dev', name: 'dev', servers: [{ name: 'alpha', tools: ['read'] }] }],
+  systemConfig: { routing: { enableBearerAuth: true } },
+};
+
+let hub: TestHub;
+let admin: string;
+beforeAll(async () => {
+  hub = await testHub(settings);
+  admin = await login(hub);
+  await userToken(hub, admin, 'ann', { servers: ['alpha', 'beta'] });
+  await hub.connected(2);
+});
+
+const statuses = (answers: readonly { status: number }[]) =>
+  answers.map(({ status }) => status).toSorted((a, b) => a - b);
+
+/** What an endpoint lists for a token; the status where it refuses. */
+async function tools(token: string, scope = '', at = hub) {
+  const answer = await rpc(at.mcp(scope), 'tools/list', {}, { headers: { authorization: `Bearer ${token}` } });
+  return answer.status === 200 ? answer.message.result?.tools?.map(({ name }) => name).toSorted() : answer.status;
+}
+
+/** A client with tokens, let in by a person. */
+async function letIn(as: Parameters<typeof authorize>[1] = {}, more: Record<string, string | null> = {}, at = hub) {
+  const client = await handClient(new URL(at.url).origin);
+  const { status, body } = await client.redeem(await authorize(client.address(more), as));
+  expect(status, JSON.stringify(body)).toBe(200);
+  return { client, access: body.access_token, refresh: body.refresh_token };
+}
+
+describe('the official clients get from nothing to the tools', () => {
+  /** What both libraries want of the program they are in. */
+  function provider() {
+    const kept: Record<string, unknown> = {};
+    return {
+      sent: () => kept['url'] as URL,
+      redirectUrl: 'http://127.0.0.1:7777/callback',
+      clientMetadata: { client_name: 'An official client', redirect_uris: ['http://127.0.0.1:7777/callback'] },
+      clientInformation: () => kept['client'] as never,
+      saveClientInformation: (client: unknown) => void (kept['client'] = client),
+      tokens: () => kept['tokens'] as never,
+      saveTokens: (tokens: unknown) => void (kept['tokens'] = tokens),
+      redirectToAuthorization: (url: URL) => void (kept['url'] = url),
+      saveCodeVerifier: (verifier: string) => void (kept['verifier'] = verifier),
+      codeVerifier: () => kept['verifier'] as string,
+    };
+  }
+
+  test.each(['', 'dev'])('1.x at /mcp/%s', async (scope) => {
+    const authProvider = provider();
+    const who = { name: 'test', version: '1' };
+    const first = new HttpV1(new URL(hub.mcp(scope)), { authProvider });
+    await expect(new ClientV1(who).connect(first as never)).rejects.toThrow('Unauthorized');
+    const back = await authorize(authProvider.sent().href);
+    await first.finishAuth(back.searchParams.get('code') ?? '');
+    const client = new ClientV1(who);
+    await client.connect(new HttpV1(new URL(hub.mcp(scope)), { authProvider }));
+    expect((await client.listTools()).tools.length).toBe(scope === '' ? 3 : 1);
+    await client.close();
+  });
+
+  test.each(['', 'dev'])('2.x at /mcp/%s', async (scope) => {
+    const authProvider = provider();
+    const who = { name: 'test', version: '1' };
+    const first = new HttpV2(new URL(hub.mcp(scope)), { authProvider });
+    await expect(new ClientV2(who).connect(first)).rejects.toThrow();
+    const back = await authorize(authProvider.sent().href);
+    await first.finishAuth(back.searchParams);
+    const client = new ClientV2(who);
+    await client.connect(new HttpV2(new URL(hub.mcp(scope)), { authProvider }));
+    expect((await client.listTools()).tools.length).toBe(scope === '' ? 3 : 1);
+    await client.close();
+  });
+});
+
+describe('a token', () => {
+  test('reaches what its user reaches, cut down to the consent, on every endpoint, live', async () => {
+    const all = await letIn({ username: 'ann' });
+    expect(await tools(all.access)).toEqual(['alpha-read', 'alpha-write', 'beta-read']);
+    const beta = await letIn({ username: 'ann', reach: ['beta'] });
+    expect(await tools(beta.access)).toEqual(['beta-read']);
+    expect(await tools(beta.access, 'beta')).toEqual(['read']);
+    expect(await tools(beta.access, 'alpha')).toEqual([]);
+    expect(await tools(beta.access, 'dev')).toEqual([]);
+    const dev = await letIn({ username: 'ann', reach: ['dev'] });
+    expect(await tools(dev.access)).toEqual(['alpha-read']);
+    expect(await tools(dev.access, 'dev')).toEqual(['alpha-read']);
+    const call = await rpc(
+      hub.mcp(),
+      'tools/call',
+      { name: 'alpha-write', arguments: {} },
+      { headers: { authorization: `Bearer ${dev.access}` } },
+    );
+    expect(call.message.error?.message).toMatch(/alpha-write/);
+    await api(hub, 'PUT', '/users/ann', { token: admin, body: { servers: ['beta'] } });
+    expect(await tools(all.access)).toEqual(['beta-read']);
+    expect(await tools(dev.access)).toEqual([]);
+    await api(hub, 'PUT', '/users/ann', { token: admin, body: { servers: ['alpha', 'beta'] } });
+  });
+
+  test.each(['', '/'])(
+    'for one endpoint is refused elsewhere, with a slash at its end or without: "%s"',
+    async (slash) => {
+      const resource = `${hub.mcp('dev')}${slash}`;
+      const { access, client, refresh } = await letIn({}, { resource });
+      expect(await tools(access, 'dev')).toEqual(['alpha-read']);
+      expect(await tools(access, 'dev/')).toEqual(['alpha-read']);
+      for (const scope of ['', 'alpha', 'dev2', '$smart/dev']) expect(await tools(access, scope), scope).toBe(401);
+      const named = await client.refresh(refresh, { resource: hub.mcp('dev') });
+      expect(named.status).toBe(200);
+      expect((await client.refresh(named.body.refresh_token, { resource: hub.mcp() })).body.error).toBe(
+        'invalid_target',
+      );
+    },
+  );
+
+  test('opens nothing of the management API, and no key or login token is one', async () => {
+    const { access } = await letIn();
+    for (const path of ['/servers', '/users', '/auth/user', '/auth/grants', '/logs', '/auth/keys', '/settings'])
+      expect((await api(hub, 'GET', path, { token: access })).status, path).toBe(401);
+    expect((await api(hub, 'POST', '/auth/logout', { token: access })).status).toBe(401);
+    expect(
+      (await raw(`${hub.url}/metrics`, { method: 'GET', headers: { authorization: `Bearer ${access}` } })).status,
+    ).toBe(401);
+    expect(await tools(admin)).toEqual(['alpha-read', 'alpha-write', 'beta-read']);
+  });
+
+  test('ends with its grant, which its user and admins see, and others do not', async () => {
+    const { access, refresh, client } = await letIn({ username: 'ann', reach: ['dev', 'beta'] });
+    const own = await login(hub, 'ann', 'password of ann');
+    const bob = await userToken(hub, admin, 'bob');
+    const list = async (token: string) =>
+      (await api(hub, 'GET', '/auth/grants', { token })).body.data as { id: string; username: string }[];
+    const [grant] = await list(own);
+    expect(grant).toMatchObject({
+      username: 'ann',
+      clientName: 'An app',
+      clientHost: 'app.example',
+      resource: hub.mcp(),
+      reach: ['dev', 'beta'],
+    });
+    expect(await list(bob)).toEqual([]);
+    expect((await list(admin)).map(({ id }) => id)).toContain(grant?.id);
+    const path = `/auth/grants/${grant?.id}`;
+    expect((await api(hub, 'DELETE', path, { token: bob })).status).toBe(404);
+    expect((await api(hub, 'GET', '/auth/grants', { token: await keyToken(hub, own) })).status).toBe(403);
+    expect(await tools(access)).toEqual(['alpha-read', 'beta-read']);
+    expect((await api(hub, 'DELETE', path, { token: own })).status).toBe(200);
+    expect(await tools(access)).toBe(401);
+    expect((await client.refresh(refresh)).body.error).toBe('invalid_grant');
+    expect((await api(hub, 'DELETE', path, { token: own })).status).toBe(404);
+  });
+
+  test.each(['refresh', 'access'] as const)('ends when its client revokes the %s token', async (which) => {
+    const tokens = await letIn();
+    const revoked = await submit(`${hub.url}/oauth/revoke`, { token: tokens[which], client_id: tokens.client.id });
+    expect(revoked.status).toBe(200);
+    expect(await tools(tokens.access)).toBe(401);
+    expect((await tokens.client.refresh(tokens.refresh)).body.error).toBe('invalid_grant');
+    expect((await submit(`${hub.url}/oauth/revoke`, { token: 'no token' })).status).toBe(200);
+  });
+
+  test('ends when the password of its user changes, and when the account is made anew', async () => {
+    await userToken(hub, admin, 'cat', { servers: ['alpha'] });
+    const before = await letIn({ username: 'cat' });
+    await api(hub, 'PUT', '/users/cat', { token: admin, body: { password: 'another password' } });
+    expect(await tools(before.access)).toBe(401);
+    expect((await before.client.refresh(before.refresh)).body.error).toBe('invalid_grant');
+    const after = await letIn({ username: 'cat', password: 'another password' });
+    expect(await tools(after.access)).toEqual(['alpha-read', 'alpha-write']);
+    await api(hub, 'DELETE', '/users/cat', { token: admin });
+    await userToken(hub, admin, 'cat', { servers: ['alpha'] });
+    expect(await tools(after.access)).toBe(401);
+    expect((await after.client.refresh(after.refresh)).body.error).toBe('invalid_grant');
+  });
+});
+
+test('a code works once, also when it is redeemed twice at the same time', async () => {
+  const client = await handClient(hub.url);
+  const back = await authorize(client.address());
+  expect(Object.fromEntries(back.searchParams)).toMatchObject({ state: 'some state', iss: hub.url });
+  const wrong = await client.redeem(back, { code_verifier: 'x'.repeat(43) });
+  expect([wrong.status, wrong.body.error]).toEqual([400, 'invalid_grant']);
+  const answers = await Promise.all([client.redeem(back), client.redeem(back), client.redeem(back)]);
+  expect(statuses(answers)).toEqual([200, 400, 400]);
+  const good = answers.find(({ status }) => status === 200);
+  expect(await tools(good?.body.access_token ?? '')).toHaveLength(3);
+});
+
+test('a refresh token that is used again gives the same once more, and later ends the grant', async () => {
+  const { client, refresh, access } = await letIn();
+  const first = await client.refresh(refresh);
+  const again = await client.refresh(refresh);
+  expect([first.status, again.status]).toEqual([200, 200]);
+  expect(await tools(first.body.access_token)).toHaveLength(3);
+  // Whichever of the two answers arrived, its refresh token is good.
+  const second = await client.refresh(first.body.refresh_token);
+  expect((await client.refresh(again.body.refresh_token)).status).toBe(200);
+  expect((await client.refresh(refresh)).body.error).toBe('invalid_grant');
+  expect((await client.refresh(second.body.refresh_token)).body.error).toBe('invalid_grant');
+  for (const token of [access, second.body.access_token]) expect(await tools(token)).toBe(401);
+});
+
+test('registrations, pages, codes and grants outlive a restart', async () => {
+  const before = await testHub({ ...settings, mcpServers: {} });
+  const client = await handClient(before.url);
+  const opened = await (await fetch(client.address())).text();
+  const granted = await letIn({}, {}, before);
+  const back = await authorize(client.address());
+  await before.close();
+  const port = new URL(before.url).port;
+  const after = await testHub({ folder: before.folder, env: { PORT: port } });
+  expect(await tools(granted.access, '', after)).toEqual([]);
+  expect((await granted.client.refresh(granted.refresh)).status).toBe(200);
+  expect((await client.redeem(back)).status).toBe(200);
+  const login = await submit(client.address(), { ...fieldsOf(opened), username: 'admin', password: 'correct horse' });
+  expect(await login.text()).toContain('name="decision"');
+});
+
+test('works below BASE_PATH, and leaves the base of the paths of OAuth alone', async () => {
+  const below = await testHub({ ...settings, mcpServers: {}, env: { BASE_PATH: '/hub' } });
+  const { origin } = new URL(below.url);
+  const { access } = await letIn({}, { resource: below.mcp('dev') }, below);
+  expect(await tools(access, 'dev', below)).toEqual([]);
+  expect(await tools(access, '', below)).toBe(401);
+  for (const path of ['', '/hub/mcp', '/hub/mcp/dev']) {
+    for (const kind of ['oauth-authorization-server', 'openid-configuration']) {
+      const { text } = await raw(`${origin}/.well-known/${kind}${path}`, { method: 'GET' });
+      expect(JSON.parse(text), path).toMatchObject({ issuer: origin, token_endpoint: `${origin}/oauth/token` });
+    }
+  }
+});
+
+describe('a request that is not right', () => {
+  test.each<[string, Record<string, string | null>, string]>([
+    ['without PKCE', { code_challenge: null }, 'invalid_request'],
+    ['with plain PKCE', { code_challenge_method: 'plain' }, 'invalid_request'],
+    ['with no method', { code_challenge_method: null }, 'invalid_request'],
+    ['with no hash', { code_challenge: 'short' }, 'invalid_request'],
+    ['for a token', { response_type: 'token' }, 'unsupported_response_type'],
+    ['for nothing', { response_type: null }, 'unsupported_response_type'],
+    ['for another hub', { resource: 'https://other.example/mcp' }, 'invalid_target'],
+    ['for no endpoint', { resource: '/api' }, 'invalid_target'],
+    ['with a fragment', { resource: 'http://127.0.0.1/mcp#x' }, 'invalid_target'],
+    ['as a fragment', { response_mode: 'fragment' }, 'invalid_request'],
+    ['without a page', { prompt: 'none' }, 'login_required'],
+    ['as an object', { request: 'eyJ' }, 'request_not_supported'],
+  ])('%s is told to the client', async (_, more, error) => {
+    const client = await handClient(hub.url);
+    const answer = await fetch(client.address(more), { redirect: 'manual' });
+    const back = new URL(answer.headers.get('location') ?? '');
+    expect(back.href.startsWith(`${client.redirectUri}?`)).toBe(true);
+    expect(Object.fromEntries(back.searchParams)).toMatchObject({ error, state: 'some state', iss: hub.url });
+  });
+
+  test.each<[string, Record<string, string | null>]>([
+    ['an address of another host', { redirect_uri: 'https://evil.example/callback' }],
+    ['a longer path', { redirect_uri: 'https://app.example/callback/more' }],
+    ['a query', { redirect_uri: 'https://app.example/callback?x=1' }],
+    ['another port', { redirect_uri: 'https://app.example:8443/callback' }],
+    ['a script', { redirect_uri: 'javascript:alert(1)' }],
+    ['no address', { redirect_uri: 'callback' }],
+    ['an unknown client', { client_id: 'nonsense' }],
+    ['no client', { client_id: null }],
+  ])('with %s sends nothing anywhere', async (_, more) => {
+    const client = await handClient(hub.url);
+    for (const wrong of [more, { ...more, response_type: 'token' }]) {
+      const answer = await fetch(client.address(wrong), { redirect: 'manual' });
+      expect([answer.status, answer.headers.get('location')]).toEqual([400, null]);
+      expect(answer.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    }
+    const twice = `${client.address()}&${new URLSearchParams({ redirect_uri: 'https://evil.example/' }).toString()}`;
+    expect((await fetch(twice, { redirect: 'manual' })).status).toBe(400);
+  });
+
+  test('may come back to any port of a loopback address that is registered', async () => {
+    const client = await handClient(hub.url, 'http://127.0.0.1/callback');
+    const back = await authorize(client.address({ redirect_uri: 'http://127.0.0.1:4567/callback' }));
+    expect(back.href).toMatch(/^http:\/\/127\.0\.0\.1:4567\/callback\?code=/);
+    expect((await client.redeem(back)).body.error).toBe('invalid_grant');
+    expect((await client.redeem(back, { redirect_uri: 'http://127.0.0.1:4567/callback' })).status).toBe(200);
+    for (const redirect_uri of [
+      'http://127.0.0.1:4567/other',
+      'http://localhost:1/callback',
+      'https://127.0.0.1/callback',
+    ])
+      expect((await fetch(client.address({ redirect_uri }), { redirect: 'manual' })).status).toBe(400);
+  });
+
+  test.each<[string, Record<string, string | null>, string]>([
+    ['a code of another client', { client_id: 'other' }, 'invalid_grant'],
+    ['no client', { client_id: null }, 'invalid_client'],
+    ['another redirect_uri', { redirect_uri: 'https://evil.example/' }, 'invalid_grant'],
+    ['no redirect_uri', { redirect_uri: null }, 'invalid_grant'],
+    ['no verifier', { code_verifier: null }, 'invalid_grant'],
+    ['another resource', { resource: 'https://other.example/mcp' }, 'invalid_target'],
+    ['no grant type', { grant_type: null }, 'invalid_request'],
+    ['a password', { grant_type: 'password' }, 'unsupported_grant_type'],
+    ['no code', { code: null }, 'invalid_grant'],
+    ['nonsense for a code', { code: 'nonsense' }, 'invalid_grant'],
+  ])('at the token endpoint, with %s, has the error of the RFC', async (_, more, error) => {
+    const client = await handClient(hub.url);
+    const { status, body } = await client.redeem(await authorize(client.address()), more);
+    expect([status, body.error]).toEqual([error === 'invalid_client' ? 401 : 400, error]);
+  });
+
+  test('no token is taken for another kind of it', async () => {
+    const { client, access, refresh } = await letIn();
+    for (const text of [access, client.id, admin, ''])
+      expect((await client.refresh(text)).body.error, text).toBe('invalid_grant');
+    expect((await client.redeem(new URL(`https://x/?code=${encodeURIComponent(refresh)}`))).body.error).toBe(
+      'invalid_grant',
+    );
+    for (const text of [refresh, client.id]) expect(await tools(text)).toBe(401);
+  });
+});
+
+describe('the pages', () => {
+  test('lead nowhere without the password, and say so on the page', async () => {
+    const client = await handClient(hub.url);
+    const fields = fieldsOf(await (await fetch(client.address())).text());
+    const wrong = await submit(client.address(), { ...fields, username: 'ann', password: 'wrong' });
+    expect(wrong.status).toBe(401);
+    const again = fieldsOf(await wrong.text());
+    const right = await submit(client.address(), { ...again, username: 'ann', password: 'password of ann' });
+    const text = await right.text();
+    expect(text).toContain('An app');
+    expect(text).toContain('app.example');
+    expect(text).toContain('It has not proved who it is');
+    expect(text).toContain('value="beta"');
+    for (const login of ['', 'nonsense', fields['request'] ?? '', client.id])
+      expect((await submit(client.address(), { login, decision: 'allow', reach: 'all' })).status, login).toBe(400);
+  });
+
+  test('tell the client of a refusal, and take no choice that is none', async () => {
+    const client = await handClient(hub.url);
+    expect((await authorize(client.address(), { decision: 'deny' })).searchParams.get('error')).toBe('access_denied');
+    for (const reach of [[], ['nothing of that name']])
+      await expect(authorize(client.address(), { username: 'ann', reach })).rejects.toThrow('No way back: 400');
+  });
+
+  test('of two tabs do not disturb each other', async () => {
+    const [one, two] = [await handClient(hub.url), await handClient(hub.url, 'https://two.example/cb')];
+    const [first, second] = await Promise.all([one.address(), two.address()].map((url) => authorize(url)));
+    expect([first?.host, second?.host]).toEqual(['app.example', 'two.example']);
+  });
+
+  test('take no form of another page', async () => {
+    const client = await handClient(hub.url);
+    const fields = {
+      ...fieldsOf(await (await fetch(client.address())).text()),
+      username: 'admin',
+      password: 'correct horse',
+    };
+    for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }])
+      expect((await submit(client.address(), fields, headers)).status).toBe(403);
+  });
+
+  test('show what a client calls itself as text', async () => {
+    const client = await handClient(hub.url, undefined, '<script>alert(1)</script>\n\u202eevil');
+    const page = await (await fetch(client.address())).text();
+    expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt; evil');
+    expect(page).not.toContain('<script>alert');
+  });
+});
+
+describe('a registration', () => {
+  const register = (at: TestHub, body: unknown) => raw(`${at.url}/oauth/register`, { method: 'POST', body });
+
+  test.each<[string, unknown, string]>([
+    ['without addresses', { redirect_uris: [] }, 'invalid_redirect_uri'],
+    ['that has none', {}, 'invalid_redirect_uri'],
+    [
+      'with eleven',
+      { redirect_uris: Array.from({ length: 11 }, (_, i) => `https://x.example/${i}`) },
+      'invalid_redirect_uri',
+    ],
+    ...[
+      'javascript:alert(1)',
+      'data:text/html,x',
+      'http://app.example/cb',
+      'https://app.example/#x',
+      'https://user:pass@app.example/',
+      'not an address',
+      'file:///etc/passwd',
+      'https://app.example/\n',
+    ].map((uri): [string, unknown, string] => [`with ${uri}`, { redirect_uris: [uri] }, 'invalid_redirect_uri']),
+    [
+      'of another kind',
+      { redirect_uris: ['https://x.example/'], grant_types: ['password'] },
+      'invalid_client_metadata',
+    ],
+    ['that is a list', [], 'invalid_client_metadata'],
+    ['that is no JSON', '{', 'invalid_client_metadata'],
+  ])('%s is refused', async (_, body, error) => {
+    const at = await testHub({ mcpServers: {} });
+    const answer = await register(at, body);
+    expect([answer.status, (JSON.parse(answer.text) as { error: string }).error]).toEqual([400, error]);
+  });
+
+  test('has a bound for each address, and one for its size', async () => {
+    const at = await testHub({ mcpServers: {} });
+    const good = { redirect_uris: ['https://app.example/cb', 'cursor://anysphere.cursor-mcp/oauth/callback'] };
+    expect((await register(at, { ...good, padding: 'x'.repeat(70_000) })).status).toBe(413);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => register(at, good)));
+    expect(statuses(answers)).toEqual([...Array<number>(19).fill(201), 429]);
+    const refused = answers.find(({ status }) => status === 429);
+    expect(Number(refused?.headers['retry-after'])).toBeGreaterThan(0);
+  });
+
+  test('is refused where the settings say so, and all of it is gone where it is switched off', async () => {
+    const closed = await testHub({ systemConfig: { oauthServer: { dynamicRegistration: { enabled: false } } } });
+    expect((await register(closed, { redirect_uris: ['https://app.example/cb'] })).status).toBe(403);
+    const document = await raw(`${closed.url}/.well-known/oauth-authorization-server`, { method: 'GET' });
+    expect(document.text).not.toContain('registration_endpoint');
+    const off = await testHub({ systemConfig: { oauthServer: { enabled: false } } });
+    for (const path of [
+      '/.well-known/oauth-authorization-server',
+      '/.well-known/openid-configuration/mcp',
+      '/oauth/authorize',
+    ])
+      expect((await raw(`${off.url}${path}`, { method: 'GET' })).status, path).toBe(404);
+    expect((await register(off, { redirect_uris: ['https://app.example/cb'] })).status).toBe(404);
+    const resource = await raw(`${off.url}/.well-known/oauth-protected-resource/mcp`, { method: 'GET' });
+    expect(resource.text).not.toContain('authorization_servers');
+  });
+});
+
+describe('hubs that share a PostgreSQL', () => {
+  async function pair(): Promise<[TestHub, TestHub]> {
+    const env = {
+      DB_URL: await (await sharedPostgres()).createDatabase(),
+      JWT_SECRET: 'a secret of both of these hubs, long enough',
+    };
+    return [await testHub({ ...settings, mcpServers: {}, env }), await testHub({ mcpServers: {}, env })];
+  }
+
+  /** The same client, speaking to another hub. */
+  const elsewhere = (url: string, at: TestHub) => url.replace(/^https?:\/\/[^/]+/, new URL(at.url).origin);
+
+  test('know each other’s clients, pages, codes and grants; a code that both redeem at once works at one', async () => {
+    const [one, two] = await pair();
+    const client = await handClient(one.url);
+    const address = elsewhere(client.address({ resource: two.mcp() }), two);
+    const back = await authorize(address);
+    const form = {
+      grant_type: 'authorization_code',
+      client_id: client.id,
+      code: back.searchParams.get('code') ?? '',
+      redirect_uri: client.redirectUri,
+      code_verifier: verifier,
+    };
+    const redeemed = await Promise.all([one, two, one, two].map((at) => submit(`${at.url}/oauth/token`, form)));
+    expect(statuses(redeemed)).toEqual([200, 400, 400, 400]);
+    const good = redeemed.find(({ status }) => status === 200);
+    const { access_token, refresh_token } = JSON.parse((await good?.text()) ?? '{}') as {
+      access_token: string;
+      refresh_token: string;
+    };
+    for (const at of [one, two]) expect(await tools(access_token, '', at)).toEqual([]);
+    const renewed = await Promise.all(
+      [one, two].map((at) =>
+        submit(`${at.url}/oauth/token`, { grant_type: 'refresh_token', client_id: client.id, refresh_token }),
+      ),
+    );
+    expect(renewed.map(({ status }) => status)).toEqual([200, 200]);
+    const token = await login(one);
+    const [grant] = (await api(one, 'GET', '/auth/grants', { token })).body.data as { id: string }[];
+    expect((await api(one, 'DELETE', `/auth/grants/${grant?.id}`, { token })).status).toBe(200);
+    expect(await tools(access_token, '', one)).toBe(401);
+    await until('the other hub has heard of it', async () => (await tools(access_token, '', two)) === 401);
+    const late = await submit(`${two.url}/oauth/token`, {
+      grant_type: 'refresh_token',
+      client_id: client.id,
+      refresh_token,
+    });
+    expect(late.status).toBe(400);
+  });
+
+  test('end what a user let in with a new password, and end a grant whose refresh token comes back late', async () => {
+    const [one, two] = await pair();
+    const token = await login(one);
+    await userToken(one, token, 'ann');
+    const client = await handClient(one.url);
+    const { body } = await client.redeem(await authorize(client.address(), { username: 'ann' }));
+    const second = await client.refresh(body.refresh_token);
+    await client.refresh(second.body.refresh_token);
+    expect((await client.refresh(body.refresh_token)).body.error).toBe('invalid_grant');
+    await until('the other hub has heard of it', async () => (await tools(body.access_token, '', two)) === 401);
+    const again = await client.redeem(await authorize(client.address(), { username: 'ann' }));
+    expect(again.status).toBe(200);
+    await api(one, 'PUT', '/users/ann', { token, body: { password: 'another password' } });
+    expect((await client.refresh(again.body.refresh_token)).body.error).toBe('invalid_grant');
+    expect((await api(one, 'GET', '/auth/grants', { token })).body.data).toEqual([]);
+  });
+});
