@@ -24,18 +24,22 @@ export function hashKey(token: string): string {
   return hash('sha256', token, 'hex');
 }
 
-/** The key with this token that is enabled and has not expired; undefined when there is none. */
+/**
+ * The key with this token that is enabled and has not expired; undefined when there is none. The token before its last
+ * rotation counts until its time is over.
+ */
 export function findKey(settings: Settings, token: string): KeySettings | undefined {
   let found = tokens.get(settings.keys);
-  const known = found?.get(token);
-  if (known) return isInForce(known) ? known : undefined;
-  const key = keyWith(settings, token);
-  // At most as many as there are keys.
-  if (key) {
+  let entry = found?.get(token);
+  if (!entry) {
+    entry = entryWith(settings, token);
+    if (!entry) return undefined;
+    // At most as many as there are keys, twice.
     found ??= new Map();
-    tokens.set(settings.keys, found.set(token, key));
+    tokens.set(settings.keys, found.set(token, entry));
   }
-  return key;
+  const { key, until } = entry;
+  return isInForce(key) && (until === undefined || Date.now() < until) ? key : undefined;
 }
 
 /** Whether a key is accepted from an address. One that cannot be known (`unknown`) is none of those allowed. */
@@ -52,27 +56,39 @@ export function isAcceptedFrom({ allowedAddresses }: KeySettings, address: strin
 /** Read once per snapshot of the settings. */
 const rangesOf = new WeakMap<readonly string[], readonly Cidr[]>();
 
-/** Tokens that were right, so that not each call need be hashed. */
-const tokens = new WeakMap<readonly KeySettings[], Map<string, KeySettings>>();
-
-function keyWith(settings: Settings, token: string): KeySettings | undefined {
-  const tokenHash = hashKey(token);
-  const key = indexOf(settings.keys).get(tokenHash);
-  // Looking up by hash tells an attacker at most about hashes; the comparison that decides takes the same time for all
-  // of them.
-  if (!key || !isInForce(key) || !timingSafeEqual(Buffer.from(key.tokenHash.toLowerCase()), Buffer.from(tokenHash))) {
-    return undefined;
-  }
-  return key;
+/** A token of a key, and until when it is accepted if another has taken its place. */
+interface Entry {
+  readonly key: KeySettings;
+  readonly tokenHash: string;
+  readonly until: number | undefined;
 }
 
-const indexes = new WeakMap<readonly KeySettings[], ReadonlyMap<string, KeySettings>>();
+/** Tokens that were right, so that not each call need be hashed. */
+const tokens = new WeakMap<readonly KeySettings[], Map<string, Entry>>();
+
+function entryWith(settings: Settings, token: string): Entry | undefined {
+  const tokenHash = hashKey(token);
+  const entry = indexOf(settings.keys).get(tokenHash);
+  // Looking up by hash tells an attacker at most about hashes; the comparison that decides takes the same time for all
+  // of them.
+  return entry && timingSafeEqual(Buffer.from(entry.tokenHash), Buffer.from(tokenHash)) ? entry : undefined;
+}
+
+const indexes = new WeakMap<readonly KeySettings[], ReadonlyMap<string, Entry>>();
 
 /** Settings are immutable snapshots, so the index of one is made once and goes away with it. */
-function indexOf(keys: readonly KeySettings[]): ReadonlyMap<string, KeySettings> {
+function indexOf(keys: readonly KeySettings[]): ReadonlyMap<string, Entry> {
   let index = indexes.get(keys);
   if (!index) {
-    index = new Map(keys.map((key) => [key.tokenHash.toLowerCase(), key]));
+    const entry = (key: KeySettings, hash: string, until?: number): [string, Entry] => {
+      const tokenHash = hash.toLowerCase();
+      return [tokenHash, { key, tokenHash, until }];
+    };
+    // A token that is some key's now is that key's, whichever had it before.
+    index = new Map([
+      ...keys.flatMap((key) => (key.previous ? [entry(key, key.previous.tokenHash, key.previous.until)] : [])),
+      ...keys.map((key) => entry(key, key.tokenHash)),
+    ]);
     indexes.set(keys, index);
   }
   return index;

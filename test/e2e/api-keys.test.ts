@@ -382,6 +382,44 @@ describe('a key that only reads', () => {
   });
 });
 
+describe('a key that is rotated', () => {
+  test('gets a token that is shown once; the one before ends at once, or with its overlap, with its streams', async () => {
+    const made = data(await create(ann, { name: 'k' }));
+    const rotate = (body?: unknown, token = ann) =>
+      api(hub, 'POST', `/auth/keys/${made.id}/rotate`, { token, ...(body !== undefined && { body }) });
+    const answer = await rotate();
+    const second = data(answer);
+    expect([answer.status, second.id]).toEqual([200, made.id]);
+    expect(second.token).toMatch(/^mcphub_[0-9a-f]{64}$/);
+    expect(second).not.toHaveProperty('previousUntil');
+    expect([await mcp(made.token), await mcp(second.token)]).toEqual([401, 200]);
+
+    const client = await session(hub.mcp(), { headers: { authorization: `Bearer ${second.token}` } });
+    const stream = await client.listen();
+    const third = data(await rotate({ overlapSeconds: 2 }));
+    const ends = Date.parse(String(third['previousUntil']));
+    expect(await mcp(third.token)).toBe(200);
+    await until('the stream has ended', () => stream.ended());
+    expect(Date.now()).toBeGreaterThanOrEqual(ends);
+    expect([await mcp(second.token), await mcp(third.token)]).toEqual([401, 200]);
+
+    const fourth = data(await rotate({ overlapSeconds: 3_600 }));
+    expect(await Promise.all([made, second, third, fourth].map(({ token }) => mcp(token)))).toEqual([
+      401, 401, 200, 200,
+    ]);
+    expect(await storedSettings(hub)).not.toContain(third.token);
+    expect(JSON.stringify(await list(ann))).not.toMatch(/hash/i);
+    const fifth = data(await rotate({ overlapSeconds: 0 }));
+    expect(await Promise.all([third, fourth, fifth].map(({ token }) => mcp(token)))).toEqual([401, 401, 200]);
+
+    expect((await rotate({}, bob)).status).toBe(404);
+    expect((await rotate({}, fifth.token)).status).toBe(403);
+    for (const overlapSeconds of [-1, 0.5, '60', 30 * 86_400 + 1])
+      expect((await rotate({ overlapSeconds })).body.errors?.[0]?.path).toBe('overlapSeconds');
+    expect(await mcp(fifth.token)).toBe(200);
+  });
+});
+
 describe('a body that is wrong is refused by path, and nothing changes:', () => {
   test.each([
     ['no body', '', undefined],

@@ -11,8 +11,8 @@ interface Entry {
 
 /**
  * A small world for tests of who sees what, and the rules of CONTRACT §2 and §7 about it, written a second time as
- * simply as possible. Every server has the tools `<name>_open`, `<name>_picked` (the one that groups pick, which only reads) and
- * `<name>_off` (switched off), a prompt, a resource and a template.
+ * simply as possible. Every server has the tools `<name>_open`, `<name>_picked` (the one that groups pick, which only
+ * reads) and `<name>_off` (switched off), a prompt, a resource and a template.
  */
 export const servers: Record<string, Entry> = {
   commonszq: { visibility: 'public' },

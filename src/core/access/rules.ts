@@ -210,7 +210,8 @@ function identity(settings: Settings, principal: Principal): Identity | undefine
   if (principal.kind === 'app') return user && { kind: 'user', user, reach: principal.reach };
   const key = settings.keys.find((key) => key.id === principal.id && isInForce(key));
   if (!key) return undefined;
-  // A user's key acts as its owner, with the owner's rights of this moment; of its own limits only `readOnly` cuts them.
+  // A user's key acts as its owner, with the owner's rights of this moment; of its own limits only `readOnly` cuts
+  // them.
   if (key.kind === 'user') return user && { kind: 'user', user, readOnly: key.readOnly };
   return { kind: 'key', key };
 }

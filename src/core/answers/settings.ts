@@ -90,7 +90,7 @@ export const accessKey = object(
   {
     id: text,
     name: text,
-    token: saying('Masked, except in the answer that creates it.', text),
+    token: saying('Masked, except in the answer that creates or rotates it.', text),
     enabled: flag,
     kind: oneOf(['system', 'user']),
     accessType: oneOf(['all', 'groups', 'servers', 'custom']),
@@ -99,7 +99,11 @@ export const accessKey = object(
     readOnly: saying('It reaches only tools that their server annotates `readOnlyHint: true`.', flag),
     allowedAddresses: saying('IP addresses and ranges that the key is accepted from. None: from anywhere.', texts),
   },
-  { owner: text, expiresAt: saying('Without it the key does not expire.', time) },
+  {
+    owner: text,
+    expiresAt: saying('Without it the key does not expire.', time),
+    previousUntil: saying('The token before the last rotation is accepted until then.', time),
+  },
 );
 export type AccessKey = Shape<typeof accessKey>;
 

@@ -175,6 +175,8 @@ export interface KeySettings {
   readonly expiresAt?: number | undefined;
   /** IP addresses and ranges that its requests may come from; undefined = any. */
   readonly allowedAddresses?: readonly string[] | undefined;
+  /** The token before the last rotation (SHA-256, hex), accepted until then (milliseconds since the epoch). */
+  readonly previous?: { readonly tokenHash: string; readonly until: number } | undefined;
   /** Reaches only tools that their server annotates `readOnlyHint: true`. */
   readonly readOnly?: boolean | undefined;
 }

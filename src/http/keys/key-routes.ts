@@ -3,8 +3,8 @@ import { makeKey } from '../../auth/keys.ts';
 import { parseInput } from '../../core/input.ts';
 import type { LogFields, Logger } from '../../core/logger.ts';
 import type { Editor } from '../../settings/document/document.ts';
-import { addKey, deleteKey, keyAnswers, updateKey } from '../../settings/key/key-edits.ts';
-import { keyUpdateInput, newKeyInput } from '../../settings/key/key-input.ts';
+import { addKey, deleteKey, keyAnswers, rotateKey, updateKey } from '../../settings/key/key-edits.ts';
+import { keyRotationInput, keyUpdateInput, newKeyInput } from '../../settings/key/key-input.ts';
 import { keyIdOf } from '../../settings/key/read-keys.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody } from '../frame/body.ts';
@@ -48,6 +48,17 @@ export function keysRoutes({ settings, log, accountLog }: KeysOptions): Hono<Api
     const key = await changeAs(settings, c.var.caller, (draft, by) => updateKey(draft, by, c.req.param('id'), input));
     told(by, 'access key changed', { key: key.id, enabled: key.enabled });
     return ok(c, key, { message: 'Access key updated successfully.' });
+  });
+
+  routes.post('/auth/keys/:id/rotate', async (c) => {
+    const by = editorOf(c.var.caller);
+    const id = c.req.param('id');
+    const input = parseInput(keyRotationInput, await jsonBody(c.req.raw, {}), 'Cannot rotate the access key');
+    const made = makeKey();
+    const overlapMs = (input.overlapSeconds ?? 0) * 1_000;
+    const key = await changeAs(settings, c.var.caller, (draft, by) => rotateKey(draft, by, id, { ...made, overlapMs }));
+    told(by, 'access key rotated', { key: id, previousUntil: key.previousUntil });
+    return ok(c, { ...key, token: made.token }, { message: 'Access key rotated. The token is only shown once.' });
   });
 
   routes.delete('/auth/keys/:id', async (c) => {

@@ -64,11 +64,30 @@ export function updateKey(draft: Draft, by: Editor, id: string, input: KeyUpdate
   const key = findKey(draft, by, id);
   const attempt = `Cannot change access key "${textOf(key['name']) ?? id}"`;
   checkNames(draft, by, attempt, { input, before: key });
-  checkExpiry(attempt, input.expiresAt, expiryOf(key));
+  checkExpiry(attempt, input.expiresAt, timeOf(key['expiresAt']));
   for (const [member, value] of Object.entries(input)) {
     if (value === null) delete key[member];
     else if (value !== undefined) key[member] = value;
   }
+  return keyAnswer(key);
+}
+
+/** Gives a key another token; the one before is accepted for `overlapMs` more, and one before that not at all. */
+export function rotateKey(
+  draft: Draft,
+  by: KeyReader,
+  id: string,
+  made: { tokenHash: string; masked: string; overlapMs: number },
+): AccessKey {
+  const key = findKey(draft, by, id);
+  delete key['previousTokenHash'];
+  delete key['previousUntil'];
+  if (made.overlapMs > 0) {
+    key['previousTokenHash'] = key['tokenHash'];
+    key['previousUntil'] = new Date(Date.now() + made.overlapMs).toISOString();
+  }
+  key['tokenHash'] = made.tokenHash;
+  key['maskedToken'] = made.masked;
   return keyAnswer(key);
 }
 
@@ -128,8 +147,8 @@ function checkExpiry(attempt: string, expiresAt: string | null | undefined, befo
 }
 
 /** As answers show it. */
-function expiryOf(key: Readonly<Entry>): string | undefined {
-  const at = readTime(textOf(key['expiresAt']) ?? '');
+function timeOf(value: unknown): string | undefined {
+  const at = readTime(textOf(value) ?? '');
   return at === undefined ? undefined : new Date(at).toISOString();
 }
 
@@ -152,7 +171,9 @@ function kindOf(key: Readonly<Entry>): 'system' | 'user' {
 /** A key as answers show it: `token` masked, never in full, never its hash. */
 function keyAnswer(key: Readonly<Entry>): AccessKey {
   const owner = textOf(key['owner']);
-  const expiresAt = expiryOf(key);
+  const expiresAt = timeOf(key['expiresAt']);
+  const previousUntil = timeOf(key['previousUntil']);
+  const now = new Date().toISOString();
   const listsAny = Array.isArray(key['allowedGroups']) || Array.isArray(key['allowedServers']);
   return {
     id: textOf(key['id']) ?? '',
@@ -166,6 +187,7 @@ function keyAnswer(key: Readonly<Entry>): AccessKey {
     allowedServers: textsOf(key['allowedServers']),
     ...(expiresAt !== undefined && { expiresAt }),
     readOnly: key['readOnly'] === true,
+    ...(previousUntil !== undefined && previousUntil > now && { previousUntil }),
     allowedAddresses: textsOf(key['allowedAddresses']),
   };
 }

@@ -6,6 +6,9 @@ import { coreLimits } from '../../core/limits.ts';
 
 const nameInput = z.string().trim().min(1, 'must not be empty').max(coreLimits.keyNameChars);
 
+/** 30 days: a token that has to work longer needs no rotation. */
+const maxOverlapSeconds = 30 * 24 * 60 * 60;
+
 const accessTypeInput = z.enum(['all', 'groups', 'servers', 'custom'], {
   error: 'must be "all", "groups", "servers" or "custom"',
 });
@@ -47,6 +50,12 @@ export const keyUpdateInput = z
   )
   .superRefine(scopesAgree)
   .transform(inOneWord);
+
+/** The body of a rotation. */
+export const keyRotationInput = z.object({
+  /** How long the token before is still accepted, in seconds. */
+  overlapSeconds: z.int().min(0).max(maxOverlapSeconds).nullish(),
+});
 
 export type NewKey = z.infer<typeof newKeyInput>;
 export type KeyUpdate = z.infer<typeof keyUpdateInput>;

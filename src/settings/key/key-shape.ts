@@ -16,4 +16,6 @@ export const keyShape = z.looseObject({
   expiresAt: text.optional(),
   allowedAddresses: texts.optional(),
   readOnly: flag.optional(),
+  previousTokenHash: text.optional(),
+  previousUntil: text.optional(),
 });

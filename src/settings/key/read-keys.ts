@@ -85,17 +85,23 @@ function readKey(raw: unknown, path: Path, context: KeyContext, report: Report):
       key.accessType ?? (key.allowedGroups === undefined && key.allowedServers === undefined ? 'all' : 'custom'),
     allowedGroups,
     allowedServers,
-    expiresAt: readExpiry(key.expiresAt, path, report),
+    expiresAt: readTimeAt(key.expiresAt, [...path, 'expiresAt'], report),
     allowedAddresses: readAddresses(key.allowedAddresses, path, report),
     readOnly: key.readOnly,
+    previous: readPrevious(key.previousTokenHash, readTimeAt(key.previousUntil, [...path, 'previousUntil'], report)),
   };
 }
 
-function readExpiry(text: string | undefined, path: Path, report: Report): number | undefined {
+function readTimeAt(text: string | undefined, path: Path, report: Report): number | undefined {
   if (text === undefined) return undefined;
   const at = readTime(text);
-  if (at === undefined) report.problem([...path, 'expiresAt'], timeProblem);
+  if (at === undefined) report.problem(path, timeProblem);
   return at;
+}
+
+/** Without its end, or with a hash that is none, the token before is not accepted. */
+function readPrevious(tokenHash: string | undefined, until: number | undefined): KeySettings['previous'] {
+  return tokenHash === undefined || until === undefined ? undefined : { tokenHash: tokenHash.toLowerCase(), until };
 }
 
 function readAddresses(
