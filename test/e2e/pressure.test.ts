@@ -13,7 +13,7 @@ import { until, within } from '../kit/until.ts';
 
 // Floods, leaks and slow readers: what does not kill at once must not kill slowly either.
 
-const good = () => hostileStdio({ name: 'good', tools: ['echo', 'delay'] });
+const good = await hostileHttp({ name: 'good', tools: ['echo', 'delay'] });
 const names = async (hub: Pick<TestHub, 'mcp'>, scope = '') =>
   ((await rpc(hub.mcp(scope), 'tools/list', {})).result?.tools ?? []).map((tool) => tool.name);
 const memoryMb = (pid: number) =>
@@ -26,7 +26,8 @@ async function answers(hub: Pick<TestHub, 'mcp'>): Promise<void> {
 
 test('a thousand clients that come, call and vanish leave nothing open behind', async () => {
   const web = await hostileHttpProcess({ name: 'web' });
-  const hub = await hubProcess({ mcpServers: { good: good().config, web: web.config } });
+  const pipe = hostileStdio({ name: 'good' });
+  const hub = await hubProcess({ mcpServers: { good: pipe.config, web: web.config } });
   await hub.connected(2);
   const round = async () => {
     await Promise.all(
@@ -53,7 +54,7 @@ test('a thousand clients that come, call and vanish leave nothing open behind', 
 });
 
 test('five thousand sessions that are begun and forgotten cost the hub next to nothing', async () => {
-  const hub = await hubProcess({ mcpServers: { good: good().config } });
+  const hub = await hubProcess({ mcpServers: { good: good.config } });
   await hub.connected(1);
   const begin = {
     jsonrpc: '2.0',
@@ -71,7 +72,7 @@ test('five thousand sessions that are begun and forgotten cost the hub next to n
 });
 
 test('a reader that does not read holds up nobody and costs a bounded amount of memory', async () => {
-  const hub = await hubProcess({ mcpServers: { good: good().config, big: hostileStdio({ name: 'big' }).config } });
+  const hub = await hubProcess({ mcpServers: { good: good.config, big: hostileStdio({ name: 'big' }).config } });
   await hub.connected(2);
   const { port } = new URL(hub.url);
   const body = JSON.stringify({
@@ -132,7 +133,7 @@ test('a server that says ten thousand times a second that its tools changed is l
   const storm = hostileStdio({ name: 'storm', tools: ['echo', 'delay'], stormsPerSecond: 10_000 });
   // Lists are read from the moment it is connected, however long that takes.
   const began = performance.now();
-  const hub = await testHub({ mcpServers: { storm: storm.config, good: good().config } });
+  const hub = await testHub({ mcpServers: { storm: storm.config, good: good.config } });
   await hub.connected(2);
   const own = await session(hub.mcp());
   const events = await own.listen();
@@ -148,7 +149,7 @@ test('a server that says ten thousand times a second that its tools changed is l
 
 test('a hundred megabytes of last words and errors do not drown the hub', async () => {
   const loud = hostileStdio({ name: 'loud', tools: ['echo'], stderrBytes: 100 * 1024 * 1024 });
-  const hub = await hubProcess({ mcpServers: { loud: loud.config, good: good().config } });
+  const hub = await hubProcess({ mcpServers: { loud: loud.config, good: good.config } });
   await until('the good server works', async () => (await names(hub)).includes('good-delay'));
   await answers(hub);
   await until('the loud one is listed', async () => (await names(hub)).includes('loud-echo'));
@@ -158,7 +159,7 @@ test('a hundred megabytes of last words and errors do not drown the hub', async 
 
 test('giant names, descriptions, schemas and instructions are carried or refused, not choked on', async () => {
   const huge = 'x'.repeat(2 * 1024 * 1024);
-  const giant = hostileStdio({
+  const giant = await hostileHttp({
     name: 'giant',
     instructions: huge,
     tools: [
@@ -174,7 +175,7 @@ test('giant names, descriptions, schemas and instructions are carried or refused
       'delay',
     ],
   });
-  const hub = await testHub({ mcpServers: { giant: giant.config, good: good().config } });
+  const hub = await testHub({ mcpServers: { giant: giant.config, good: good.config } });
   await until('the good server works', async () => (await names(hub)).includes('good-delay'));
   await answers(hub);
   await until('the giant is listed', async () => (await names(hub)).includes('giant-delay'));
@@ -227,7 +228,7 @@ test('a server that ended is noticed even when something it left behind holds it
 
 test('a server removed in the middle of a call fails the call and says why', async () => {
   const gone = hostileStdio({ name: 'gone' });
-  const mcpServers = { gone: gone.config, good: good().config };
+  const mcpServers = { gone: gone.config, good: good.config };
   const hub = await testHub({ mcpServers });
   await hub.connected(2);
   const own = await session(hub.mcp());
@@ -241,19 +242,22 @@ test('a server removed in the middle of a call fails the call and says why', asy
 });
 
 test('a tool switched off in the middle of a session is refused from then on', async () => {
-  const server = good();
+  const server = await hostileHttp({ name: 'good' });
   const hub = await testHub({ mcpServers: { good: server.config } });
   await hub.connected(1);
   const own = await session(hub.mcp());
   expect((await own.call('good-echo')).result).toBeDefined();
   hub.write({ mcpServers: { good: { ...server.config, tools: { echo: { enabled: false } } } } });
   await until('it is refused', async () => (await own.call('good-echo')).error?.code === -32602);
-  expect(server.pids()).toHaveLength(1);
+  expect(server.received('initialize')).toHaveLength(1);
 });
 
 test('settings behind a link that is swapped, as Kubernetes does it, are followed', async () => {
   const folder = temporaryFolder();
-  const [first, second] = [hostileStdio({ name: 'a', tools: ['one'] }), hostileStdio({ name: 'b', tools: ['two'] })];
+  const [first, second] = [
+    await hostileHttp({ name: 'a', tools: ['one'] }),
+    await hostileHttp({ name: 'b', tools: ['two'] }),
+  ];
   const version = (name: string, document: object) => {
     const path = join(folder, name);
     writeFileSync(path, JSON.stringify(document));
@@ -276,14 +280,14 @@ test('settings behind a link that is swapped, as Kubernetes does it, are followe
 
 test('settings with a byte order mark and Windows line ends are read', async () => {
   const folder = temporaryFolder();
-  const text = JSON.stringify({ mcpServers: { good: good().config } }, null, 2).replaceAll('\n', '\r\n');
+  const text = JSON.stringify({ mcpServers: { good: good.config } }, null, 2).replaceAll('\n', '\r\n');
   writeFileSync(join(folder, 'mcp_settings.json'), `\uFEFF${text}`);
   const hub = await testHub({ folder });
   await until('the server is listed', async () => (await names(hub)).includes('good-delay'));
 });
 
 test('a compressed body, two session ids and odd framing are refused or answered, never a hub error', async () => {
-  const hub: HubProcess = await hubProcess({ mcpServers: { good: good().config } });
+  const hub: HubProcess = await hubProcess({ mcpServers: { good: good.config } });
   await hub.connected(1);
   const own = await session(hub.mcp());
   const zipped = await rpc(hub.mcp(), 'ping', {}, { headers: { 'content-encoding': 'gzip' } });
@@ -340,7 +344,7 @@ test('a compressed body, two session ids and odd framing are refused or answered
 });
 
 test('two hundred listening streams are told of a change, and the callers do not wait for it', async () => {
-  const server = hostileStdio({ name: 'good' });
+  const server = await hostileHttp({ name: 'good' });
   const hub = await testHub({ mcpServers: { good: server.config } });
   await hub.connected(1);
   const listeners = await Promise.all(

@@ -8,7 +8,7 @@ import { api, login, passwordOf, userToken } from '../kit/api.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { databaseWaitMs } from '../kit/databases.ts';
 import { copyOfEmbedded } from '../kit/embedded-template.ts';
-import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
+import { hostileHttp, temporaryFolder } from '../kit/hostile.ts';
 import { setLimits } from '../kit/limits.ts';
 import { startPostgres } from '../kit/postgres.ts';
 import { raw, rpc } from '../kit/raw.ts';
@@ -67,7 +67,7 @@ describe('PostgreSQL killed under calls', () => {
   test('calls go on, what was recorded comes in afterwards, and nothing that was shown is lost', async () => {
     const server = await postgres();
     const hub = await testHub({
-      mcpServers: { alpha: hostileStdio({ name: 'alpha', tools: ['echo'] }).config },
+      mcpServers: { alpha: (await hostileHttp({ name: 'alpha', tools: ['echo'] })).config },
       env: { DB_URL: server.url, LOG_LEVEL: 'info' },
     });
     await hub.connected(1);
@@ -122,7 +122,7 @@ describe('PostgreSQL killed under calls', () => {
 describe('the embedded database in a hub that is killed', () => {
   test('serves calls before it is open, and has everything that was shown when the hub is started again', async () => {
     const options = {
-      mcpServers: { alpha: hostileStdio({ name: 'alpha', tools: ['echo'] }).config },
+      mcpServers: { alpha: (await hostileHttp({ name: 'alpha', tools: ['echo'] })).config },
       folder: temporaryFolder(),
       env: { DB_URL: '' },
     };
