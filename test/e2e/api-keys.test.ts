@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { coreLimits } from '../../src/core/limits.ts';
 import { api, type ApiAnswer, keyToken, login, userToken } from '../kit/api.ts';
-import { storedSettings } from '../kit/hub-database.ts';
+import { rewriteSettings, storedSettings } from '../kit/hub-database.ts';
 import { hostileStdio } from '../kit/hostile.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { session } from '../kit/sessions.ts';
@@ -374,7 +374,7 @@ describe('a key that only reads', () => {
     expect(await called(read, 'turn')).toEqual([true, true, 200]);
     for (const hidden of ['write', 'plain']) expect(await called(read, hidden)).toEqual([false, false, 404]);
     expect(await called(write, 'plain')).toEqual([true, true, 200]);
-    own.write({ ...settings, mcpServers: { s: changed.config }, bearerKeys });
+    await rewriteSettings(own, { ...settings, mcpServers: { s: changed.config }, bearerKeys });
     await until('the annotation has changed', async () => (await listed(read)).join() === 's-look');
     expect(await called(read, 'turn')).toEqual([false, false, 404]);
     expect(changed.received('tools/call')).toEqual([]);

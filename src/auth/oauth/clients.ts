@@ -63,7 +63,9 @@ export function redirectProblem(text: string): string | undefined {
   return refusedSchemes.has(url.protocol) ? 'has a scheme that is not allowed' : undefined;
 }
 
-/** Whether an address is one of those registered: the same text, but for the port of a loopback address (RFC 8252 §7.3). */
+/**
+ * Whether an address is one of those registered: the same text, but for the port of a loopback address (RFC 8252 §7.3).
+ */
 export function isRegistered(redirectUri: string, registered: readonly string[]): boolean {
   if (registered.includes(redirectUri)) return true;
   if (redirectProblem(redirectUri) !== undefined) return false;
