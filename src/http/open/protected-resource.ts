@@ -7,8 +7,8 @@ import { pathOf, type ProtectedResource, wellKnown } from './metadata-url.ts';
 
 /**
  * Protected resource metadata (RFC 9728 §3) of every MCP endpoint, at the root whatever `BASE_PATH` is, open to all. It
- * says the same whether a group or server of that name exists. The authorization server is the hub itself, where that is
- * switched on.
+ * says the same whether a group or server of that name exists. The authorization server is the hub itself, where that
+ * is switched on.
  */
 export function protectedResourceRoutes({
   publicUrl,
