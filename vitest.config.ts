@@ -46,8 +46,8 @@ export default defineConfig({
     globalSetup: fast ? [] : ['test/kit/build.ts'],
     // The projects have the same modules: transformed once, not by each.
     experimental: { fsModuleCache: true },
-    // Two cores; most suites wait for processes about a third of their time. With four, a sixth of the cores was idle.
-    maxWorkers: 5,
+    // Two cores; most suites wait for processes about a third of their time. Five took as long.
+    maxWorkers: 4,
     sequence: { sequencer: groupedByProject },
     projects: [
       project('hub', ['test/**/*.test.ts'], database, {
