@@ -49,9 +49,9 @@ test.each<[string, (options: HostileOptions) => Hostile | Promise<Hostile>]>([
     };
     // Code that is new to V8 grows old too.
     await calls(2_000);
-    // Some 70 bytes where the machine is idle, up to 470 where it is not and calls take longer; an object too many is
-    // well over a thousand. Rounds, and their median: in one of them the hub does what it does once, such as reading
-    // the words of the search, in another V8 collects what is old.
+    // Some 100 bytes, also on a busy machine; an object too many is well over a thousand. Rounds, and their median: in
+    // one of them the hub does what it does once, such as reading the words of the search, in another V8 collects what
+    // is old.
     const perCall: number[] = [];
     for (let round = 0; round < 3; round++) {
       const before = await oldBytes();
