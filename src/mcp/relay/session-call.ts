@@ -39,7 +39,7 @@ export class SessionCall extends RelayedCall {
     const { session } = this.request;
     const { server } = this.target;
     const fail = (why: string): void => this.fail(new HubError('upstream_failed', why));
-    if (!session) return fail(`Server "${server}" asks the client something, and nobody can be asked here.`);
+    if (!session) return fail(`Server "${server}" asks the client something, and this client cannot be asked.`);
     if (++this.#rounds > mcpLimits.askRounds) return fail(`Server "${server}" asks too often.`);
     this.#round = beginRound(result, {
       server,
