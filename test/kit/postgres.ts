@@ -48,8 +48,12 @@ export async function startPostgres(): Promise<TestPostgres> {
       '127.0.0.1',
       ...settings.flatMap((one) => ['-c', one]),
     ]);
-    server.stderr?.resume();
-    await until('PostgreSQL answers', () => ask(port, 'select 1').then(() => true), 60_000);
+    let said = '';
+    server.stderr?.on('data', (chunk) => (said = `${said}${String(chunk)}`.slice(-2_000)));
+    const answers = until('PostgreSQL answers', () => ask(port, 'select 1').then(() => true), 60_000);
+    await answers.catch((error: unknown) => {
+      throw new Error(`PostgreSQL said: ${said}`, { cause: error });
+    });
   }
 
   async function end(signal: NodeJS.Signals): Promise<void> {
