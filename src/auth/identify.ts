@@ -1,9 +1,9 @@
-import { covers } from '../core/access/endpoint.ts';
+import { covers, managementApi } from '../core/access/endpoint.ts';
 import { type Principal, principalOf } from '../core/access/principal.ts';
 import type { Settings, UserSettings } from '../core/settings/types.ts';
 import { findKey, isAcceptedFrom } from './keys.ts';
 import { authLimits } from './limits.ts';
-import type { Claims, Tokens } from './tokens.ts';
+import type { AppClaims, Claims, Tokens } from './tokens.ts';
 
 /** Headers as `node:http` gives them, names in lower case. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -22,8 +22,9 @@ export interface Identify {
   /**
    * `address` is where the request comes from, also behind trusted proxies. `queryToken` is `?token=`, given only by
    * the routes that allow it. The token of a client that a user let in is accepted only where `endpoint` is given: the
-   * path of what is asked for, without `BASE_PATH`, which has to be within what the token is for. Of several
-   * credentials the first counts: `Authorization`, the configured header, `x-auth-token`, `?token=`.
+   * path of what is asked for, without `BASE_PATH`, which has to be within what the token is for. At `managementApi`
+   * the client is its user, if the consent said so. Of several credentials the first counts: `Authorization`, the
+   * configured header, `x-auth-token`, `?token=`.
    */
   readonly identify: (
     headers: Headers,
@@ -78,14 +79,15 @@ export function createIdentify(options: {
   function holder(claims: Claims, snapshot: Settings, endpoint?: string): Principal | 'bad' {
     const { app } = claims;
     if (app && !snapshot.system.oauthServer.enabled) return 'bad';
-    if (app && (endpoint === undefined || !covers(app.endpoint, endpoint))) return 'bad';
+    if (app && !isFor(app, endpoint)) return 'bad';
     const user = usersOf(snapshot).get(claims.username);
     if (!user || !tokens.valid(claims, user)) return 'bad';
     // A token older than its user belonged to an earlier one of the same name.
     const createdAt = user.createdAt === undefined ? Number.NaN : Date.parse(user.createdAt);
     if (createdAt > claims.issuedAt) return 'bad';
     if (!app) return principalOf(user);
-    return app.principal.since === user.createdAt ? app.principal : 'bad';
+    if (app.principal.since !== user.createdAt) return 'bad';
+    return endpoint === managementApi ? principalOf(user, app.consent) : app.principal;
   }
 
   async function verify(token: string): Promise<Claims | undefined> {
@@ -120,6 +122,11 @@ export function createIdentify(options: {
       return claims && holder(claims, settings()) !== 'bad' ? claims : undefined;
     },
   };
+}
+
+function isFor({ endpoint, mayManage }: AppClaims, asked: string | undefined): boolean {
+  if (asked === managementApi) return mayManage;
+  return asked !== undefined && covers(endpoint, asked);
 }
 
 type Credential = { readonly kind: 'none' | 'bad' } | { readonly kind: 'token'; readonly token: string };

@@ -23,13 +23,19 @@ export interface AppClaims {
   readonly consent: string;
   /** The path of the MCP endpoint it is for, without `BASE_PATH`; empty for all of them. */
   readonly endpoint: string;
+  /** Whether it has the scope `api`: under `/api` it is its user. */
+  readonly mayManage: boolean;
 }
+
+/** What a token is good for (CONTRACT §8): MCP endpoints and tool execution, and with `api` the management API. */
+export type OAuthScope = 'mcp' | 'mcp api';
 
 /** What the token of a client says besides who and when. */
 export interface NewAppToken {
   readonly consent: string;
   readonly endpoint: string;
   readonly reach: Reach | undefined;
+  readonly scope: OAuthScope;
   /** For its `iss`, `aud` and `client_id` (RFC 9068), which the hub itself does not read. */
   readonly issuer: string;
   readonly resource: string;
@@ -123,8 +129,8 @@ export async function createTokens(options: {
 
   return {
     issue: (user) => signed(user, 'JWT', {}, authLimits.accessTokenMs),
-    issueApp(user, { consent, endpoint, reach, issuer, resource, clientId }) {
-      const said = { iss: issuer, aud: resource, client_id: clientId, scope: 'mcp' };
+    issueApp(user, { consent, endpoint, reach, scope, issuer, resource, clientId }) {
+      const said = { iss: issuer, aud: resource, client_id: clientId, scope };
       const since = user.createdAt === undefined ? {} : { since: user.createdAt };
       return signed(
         user,
@@ -180,10 +186,15 @@ async function claimsOf(token: string, key: CryptoKey, at: number): Promise<Clai
     if (!isApp) return claims;
     const app = appClaims.safeParse(payload).data;
     if (!app) return undefined;
-    const { consent, endpoint, since, reach } = app;
+    const { consent, endpoint, since, scope, reach } = app;
     return {
       ...claims,
-      app: { consent, endpoint, principal: appPrincipal(consent, { username: sub, createdAt: since }, reach) },
+      app: {
+        consent,
+        endpoint,
+        mayManage: scope === 'mcp api',
+        principal: appPrincipal(consent, { username: sub, createdAt: since }, reach),
+      },
     };
   } catch (error) {
     if (error instanceof errors.JOSEError) return undefined;
@@ -198,6 +209,7 @@ const appClaims = z.object({
   consent: z.string(),
   endpoint: z.string(),
   since: z.string().optional(),
+  scope: z.string(),
   reach: z.object({ groups: z.array(z.string()), servers: z.array(z.string()) }).optional(),
 });
 

@@ -6,7 +6,7 @@ import { api, keyToken, login, userToken } from '../kit/api.ts';
 import { authorize, fieldsOf, handClient, submit, verifier } from '../kit/authorizing.ts';
 import { sharedPostgres } from '../kit/databases.ts';
 import { hostileStdio } from '../kit/hostile.ts';
-import { raw, rpc } from '../kit/raw.ts';
+import { raw, rpc, stream } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
@@ -131,6 +131,97 @@ describe('a token', () => {
       );
     },
   );
+
+  test('runs tools over plain HTTP too, those that it reaches, if it is for all endpoints', async () => {
+    const { access: token } = await letIn({ username: 'ann', reach: ['dev'] });
+    const run = async (token: string, tool: string) => [
+      (await api(hub, 'POST', '/tools/call/alpha', { token, body: { toolName: tool } })).status,
+      (await api(hub, 'POST', `/tools/alpha/${tool}`, { token, body: {} })).status,
+      (await api(hub, 'POST', `/dev/tools/alpha/${tool}`, { token, body: {} })).status,
+    ];
+    expect(await run(token, 'read')).toEqual([200, 200, 200]);
+    expect(await run(token, 'write')).toEqual([404, 404, 404]);
+    const document = await api(hub, 'GET', '/openapi.json', { token });
+    expect([document.text.includes('alpha/read'), document.text.includes('beta')]).toEqual([true, false]);
+    const whole = await letIn({}, { resource: null });
+    expect(await run(whole.access, 'read')).toEqual([200, 200, 200]);
+    const dev = await letIn({}, { resource: hub.mcp('dev') });
+    expect(await run(dev.access, 'read')).toEqual([401, 401, 401]);
+  });
+
+  describe('with the scope api', () => {
+    const asking = { scope: 'mcp api openid' };
+    const managing = { username: 'ann', scope: ['api'] };
+
+    test('is its user below /api, where the user said so, and no longer than that', async () => {
+      const { access, refresh, client } = await letIn(managing, asking);
+      const names = async (path: string) =>
+        ((await api(hub, 'GET', path, { token: access })).body.data as { name: string }[]).map(({ name }) => name);
+      expect(await names('/servers')).toEqual(['alpha', 'beta']);
+      const made = await api(hub, 'POST', '/groups', { token: access, body: { name: 'made-by-app' } });
+      expect(made.status, made.text).toBe(201);
+      expect((await api(hub, 'GET', '/groups/made-by-app', { token: access })).body.data).toMatchObject({
+        owner: 'ann',
+      });
+      expect((await api(hub, 'GET', '/users', { token: access })).status).toBe(403);
+      expect(await tools(access)).toEqual(['alpha-read', 'alpha-write', 'beta-read']);
+      const events = await stream(`${hub.url}/api/logs/stream`, { headers: { authorization: `Bearer ${access}` } });
+      const less = await client.refresh(refresh, { scope: 'mcp' });
+      expect(less.body['scope']).toBe('mcp');
+      expect((await api(hub, 'GET', '/servers', { token: less.body.access_token })).status).toBe(401);
+      const more = await client.refresh(less.body.refresh_token);
+      expect(more.body['scope']).toBe('mcp api');
+      const [grant] = (await api(hub, 'GET', '/auth/grants', { token: access })).body.data as {
+        id: string;
+        scope: string;
+      }[];
+      expect(grant?.scope).toBe('mcp api');
+      await api(hub, 'DELETE', `/auth/grants/${grant?.id}`, { token: admin });
+      for (const token of [access, more.body.access_token])
+        expect((await api(hub, 'GET', '/servers', { token })).status).toBe(401);
+      await until('the stream is ended', () => events.ended());
+    });
+
+    test.each<[string, Parameters<typeof authorize>[1], Record<string, string | null>]>([
+      ['not ticked', {}, asking],
+      ['not asked for', managing, { scope: 'mcp' }],
+      ['for one endpoint', managing, { ...asking, resource: 'dev' }],
+    ])('%s, it has none of it', async (_, as, more) => {
+      const resource = more['resource'] === undefined ? {} : { resource: hub.mcp('dev') };
+      const { access, client, refresh } = await letIn(as, { ...more, ...resource });
+      expect((await api(hub, 'GET', '/servers', { token: access })).status).toBe(401);
+      const again = await client.refresh(refresh, { scope: 'mcp api' });
+      expect(again.body['scope']).toBe('mcp');
+      expect((await api(hub, 'GET', '/servers', { token: again.body.access_token })).status).toBe(401);
+    });
+
+    test('gives nothing that outlives it, and nothing that asks for the password', async () => {
+      const { access: token } = await letIn({ scope: ['api'] }, asking);
+      expect((await api(hub, 'GET', '/users', { token })).status).toBe(200);
+      const refused: [method: string, path: string, body?: unknown][] = [
+        ['POST', '/auth/keys', { name: 'mine', accessType: 'all' }],
+        ['POST', '/auth/change-password', { currentPassword: 'correct horse', newPassword: 'a longer password' }],
+        ['POST', '/auth/reauthenticate', { password: 'correct horse' }],
+        ['POST', '/auth/logout'],
+        ['DELETE', '/auth/grants/x'],
+        ['POST', '/users', { username: 'eve', password: 'password of eve' }],
+        ['PUT', '/users/ann', { password: 'another password' }],
+        ['DELETE', '/users/ann'],
+        ['POST', '/mcp-settings/import', { mcpServers: {} }],
+        ['POST', '/mcp-settings/import/', { mcpServers: {} }],
+        ['POST', '/%61uth/keys', { name: 'mine', accessType: 'all' }],
+        ['GET', '/mcp-settings/export?secrets=include'],
+      ];
+      for (const [method, path, body] of refused)
+        expect((await api(hub, method, path, { token, body })).status, path).toBeOneOf([403, 404]);
+      expect((await api(hub, 'GET', '/auth/keys', { token: admin })).text).not.toContain('mine');
+    });
+
+    test('cannot be cut down to some groups or servers', async () => {
+      const client = await handClient(hub.url);
+      await expect(authorize(client.address(asking), { ...managing, reach: ['dev'] })).rejects.toThrow('400');
+    });
+  });
 
   test('opens nothing of the management API, and no key or login token is one', async () => {
     const { access } = await letIn();

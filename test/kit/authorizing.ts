@@ -28,16 +28,19 @@ export interface Consenting {
   readonly password?: string;
   readonly decision?: 'allow' | 'deny';
   readonly reach?: readonly string[];
+  /** The boxes beside `reach` that are ticked. */
+  readonly scope?: readonly string[];
 }
 
 /** A person who opens the address that a client gave them, logs in and decides; where the browser is then sent to. */
 export async function authorize(url: string, as: Consenting = {}): Promise<URL> {
-  const { username = 'admin', decision = 'allow', reach = ['all'] } = as;
+  const { username = 'admin', decision = 'allow', reach = ['all'], scope = [] } = as;
   const password = as.password ?? (username === 'admin' ? 'correct horse' : passwordOf(username));
   const opened = await fetch(url, { redirect: 'manual' });
   const login = await submit(url, { ...fieldsOf(await opened.text()), username, password });
   const fields = new URLSearchParams({ ...fieldsOf(await login.text()), decision });
   for (const name of reach) fields.append('reach', name);
+  for (const name of scope) fields.append('scope', name);
   const decided = await submit(url, fields);
   const location = decided.headers.get('location');
   if (location === null) throw new Error(`No way back: ${decided.status} ${await decided.text()}`);

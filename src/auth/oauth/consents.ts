@@ -1,5 +1,6 @@
 import type { Reach } from '../../core/access/principal.ts';
 import { authLimits } from '../limits.ts';
+import type { OAuthScope } from '../tokens.ts';
 
 /** What a user let a client do: the grant of OAuth. Times in milliseconds since the epoch. */
 export interface Consent {
@@ -18,6 +19,8 @@ export interface Consent {
   readonly resource: string;
   /** Undefined: everything the user reaches. */
   readonly reach?: Reach | undefined;
+  /** Undefined: `mcp`. */
+  readonly scope?: OAuthScope | undefined;
   /** When the user gave their password for it. */
   readonly loginAt: number;
   readonly createdAt: number;

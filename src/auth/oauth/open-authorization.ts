@@ -19,6 +19,8 @@ export interface Asked {
   readonly state: string | undefined;
   readonly endpoint: string;
   readonly resource: string;
+  /** Whether it asked for the scope `api`, and for an endpoint that this goes with. */
+  readonly wantsApi: boolean;
 }
 
 /** A user who gave their password on the page of the authorization server, and what the client of it asked for. */

@@ -9,9 +9,14 @@ export type Principal =
   | { readonly kind: 'anonymous'; readonly only?: 'public' }
   /**
    * `since`: when the account was made, as the settings say it. Another account of that name is another user, even if
-   * data of the first is still kept.
+   * data of the first is still kept. `app`: the consent of the client that acts for the user below `/api`.
    */
-  | { readonly kind: 'user'; readonly username: string; readonly since?: string | undefined }
+  | {
+      readonly kind: 'user';
+      readonly username: string;
+      readonly since?: string | undefined;
+      readonly app?: string | undefined;
+    }
   | { readonly kind: 'key'; readonly id: string }
   | AppPrincipal;
 
@@ -38,9 +43,12 @@ export const anonymous: Principal = { kind: 'anonymous' };
 /** Without a credential, over plain HTTP, from beyond this machine. */
 export const anonymousOutside: Principal = { kind: 'anonymous', only: 'public' };
 
-/** The principal that a user is. */
-export function principalOf({ username, createdAt }: Pick<UserSettings, 'username' | 'createdAt'>): Principal {
-  return { kind: 'user', username, since: createdAt };
+/** The principal that a user is; or a client that acts for the user below `/api`, by its consent. */
+export function principalOf(
+  { username, createdAt }: Pick<UserSettings, 'username' | 'createdAt'>,
+  app?: string,
+): Principal {
+  return { kind: 'user', username, since: createdAt, ...(app !== undefined && { app }) };
 }
 
 /** The principal of a client that a user let in by this consent. */

@@ -114,7 +114,7 @@ export const oauthGrant = object({
   clientName: saying('As the client calls itself.', text),
   clientHost: saying('Where it gets its codes.', text),
   resource: saying('The MCP endpoint it is for.', text),
-  scope: text,
+  scope: saying('`mcp`, or `mcp api` if it may manage the hub as its user.', text),
   reach: saying('`all`, or names of groups and servers.', texts),
   createdAt: time,
   lastUsedAt: saying('When it last got a token.', time),

@@ -1,6 +1,7 @@
 import { isRegistered, type Clients, type OAuthClient } from '../../auth/oauth/clients.ts';
 import type { Asked } from '../../auth/oauth/open-authorization.ts';
 import { authLimits } from '../../auth/limits.ts';
+import { covers, toolExecution } from '../../core/access/endpoint.ts';
 import { HubError } from '../../core/errors.ts';
 import type { Arrived } from '../frame/client-address.ts';
 import { mcpEndpointIn } from '../frame/mcp-endpoint.ts';
@@ -63,7 +64,14 @@ export function askedIn(query: URLSearchParams, { client, ...to }: Destination, 
     throw new OAuthRefusal('invalid_request', 'PKCE is needed: code_challenge with code_challenge_method S256.');
   if (!/^[\w-]{43}$/.test(challenge)) throw new OAuthRefusal('invalid_request', 'The code_challenge is no S256 hash.');
   if (single(query, 'prompt') === 'none') throw new OAuthRefusal('login_required', 'The user has to log in.');
-  return { ...to, clientId: client.id, challenge, ...resourceIn(query, req, place) };
+  const target = resourceIn(query, req, place);
+  const wantsApi = asksForApi(single(query, 'scope')) && covers(target.endpoint, toolExecution);
+  return { ...to, clientId: client.id, challenge, ...target, wantsApi };
+}
+
+/** Whether a client asks for the scope `api`. Scopes that the hub does not have are passed over (RFC 6749 §3.3). */
+export function asksForApi(scope: string | undefined): boolean {
+  return scope?.split(' ').includes('api') ?? false;
 }
 
 /**

@@ -50,6 +50,7 @@ export interface ConsentPage {
   readonly client: OAuthClient;
   readonly asked: Asked;
   readonly username: string;
+  readonly isAdmin: boolean;
   readonly groups: readonly Choice[];
   readonly servers: readonly Choice[];
   readonly problem?: string;
@@ -57,7 +58,7 @@ export interface ConsentPage {
 
 export function consentPage(
   c: Context,
-  { status, login, client, asked, username, groups, servers, problem }: ConsentPage,
+  { status, login, client, asked, username, isAdmin, groups, servers, problem }: ConsentPage,
 ) {
   const proof = client.isProven
     ? html`It has proved who it is: ${client.id} vouches for it.`
@@ -72,11 +73,24 @@ export function consentPage(
               html`<label class="choice"><input type="checkbox" name="reach" value="${value}" /> ${text}</label>`,
           )}
         </fieldset>`;
+  const manage = asked.wantsApi
+    ? html`<fieldset>
+        <legend>More that it asks for</legend>
+        <label class="choice"
+          ><input type="checkbox" name="scope" value="api" /> Manage this hub as you can: servers, groups, settings,
+          logs, but no accounts, passwords, keys and apps.
+          ${isAdmin ? html`<strong>You are an admin: it could run any program where the hub runs.</strong>` : ''}</label
+        >
+      </fieldset>`
+    : '';
   const content = html`<p>
       <strong>${client.name}</strong> wants to use the tools of this hub as <strong>${username}</strong>.
     </p>
     <p>It gets its answer at <strong>${hostOf(asked.redirectUri)}</strong>. ${proof}</p>
-    <p>It asks for <code>${asked.resource}</code>. It may list and call what is there, and change no settings.</p>
+    <p>
+      It asks for <code>${asked.resource}</code>. It may list and call what is
+      there${asked.wantsApi ? '' : ', and change no settings'}.
+    </p>
     ${problemText(problem)}
     <form method="post" action="authorize">
       <input type="hidden" name="login" value="${login}" />
@@ -87,7 +101,7 @@ export function consentPage(
           below</label
         >
       </fieldset>
-      ${choices('Only these groups', groups)} ${choices('Only these servers', servers)}
+      ${choices('Only these groups', groups)} ${choices('Only these servers', servers)} ${manage}
       <button name="decision" value="allow">Allow</button>
       <button name="decision" value="deny">Deny</button>
     </form>`;

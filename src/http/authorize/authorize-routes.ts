@@ -6,7 +6,6 @@ import { hostOf } from '../../auth/oauth/clients.ts';
 import type { Asked, Authorization, LoggedInFor } from '../../auth/oauth/open-authorization.ts';
 import { hashOf } from '../../auth/oauth/tickets.ts';
 import type { Tokens } from '../../auth/tokens.ts';
-import { principalOf } from '../../core/access/principal.ts';
 import type { ByteBudget } from '../../core/byte-budget.ts';
 import { errorText, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
@@ -15,8 +14,8 @@ import { bodyText, limitBody } from '../frame/body.ts';
 import type { Arrived } from '../frame/client-address.ts';
 import { httpLimits } from '../limits.ts';
 import { askedIn, type Destination, destinationOf, type Place } from './asked.ts';
-import { type ConsentPage, consentPage, loginPage, messagePage } from './authorize-pages.ts';
-import { choicesOf, reachIn } from './reach.ts';
+import { consentPage, loginPage, messagePage } from './authorize-pages.ts';
+import { choicesOf, chosenIn } from './reach.ts';
 import { OAuthRefusal } from './refusal.ts';
 
 export interface AuthorizeOptions extends Place {
@@ -83,11 +82,13 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
     const claims = await tokens.verify(await tokens.issue(user));
     if (!claims) throw tooLate();
     const ticket = logins.make({ asked, login: claims });
-    return consentPage(c, { status: 200, login: ticket, client, asked, ...shown(user, asked) });
-  }
-
-  function shown(user: UserSettings, { endpoint }: Asked): Pick<ConsentPage, 'username' | 'groups' | 'servers'> {
-    return { username: user.username, ...choicesOf(settings(), principalOf(user), endpoint) };
+    return consentPage(c, {
+      status: 200,
+      login: ticket,
+      client,
+      asked,
+      ...choicesOf(settings(), user, asked.endpoint),
+    });
   }
 
   async function decide(c: Context, form: URLSearchParams, ticket: LoggedInFor | undefined, text: string) {
@@ -98,10 +99,10 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
     const decision = form.get('decision');
     if (decision === 'deny') return back(c, options, asked, { error: 'access_denied' });
     if (decision !== 'allow') throw new HubError('invalid_input', 'Say whether the app may come in: allow or deny.');
-    const again = { login: text, client, asked, ...shown(user, asked) };
-    let reach: ReturnType<typeof reachIn>;
+    const again = { login: text, client, asked, ...choicesOf(settings(), user, asked.endpoint) };
+    let chosen: ReturnType<typeof chosenIn>;
     try {
-      reach = reachIn(form.getAll('reach'), settings(), principalOf(user));
+      chosen = chosenIn(form, asked, settings(), user);
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
       return consentPage(c, { ...again, status: error.status, problem: error.message });
@@ -116,10 +117,11 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
       clientHost: hostOf(redirectUri),
       endpoint,
       resource,
-      reach,
+      ...chosen,
       loginAt: login.issuedAt,
     };
-    security.info('client let in', { user: user.username, client: client.name, host: consent.clientHost });
+    const { clientName, clientHost, scope } = consent;
+    security.info('client let in', { user: user.username, client: clientName, host: clientHost, scope });
     return back(c, options, asked, { code: codes.make({ consent, redirectUri, namedRedirect, challenge, login }) });
   }
 

@@ -44,7 +44,7 @@ export function grantRoutes({ consents, tokens, log }: GrantOptions): Hono<ApiEn
 }
 
 function answerOf(consent: Consent, { groups }: Settings): OAuthGrant {
-  const { id, username, clientName, clientHost, resource, reach, createdAt, usedAt } = consent;
+  const { id, username, clientName, clientHost, resource, reach, scope = 'mcp', createdAt, usedAt } = consent;
   const groupName = (id: string): string => groups.find((group) => group.id === id)?.name ?? id;
   return {
     id,
@@ -52,7 +52,7 @@ function answerOf(consent: Consent, { groups }: Settings): OAuthGrant {
     clientName,
     clientHost,
     resource,
-    scope: 'mcp',
+    scope,
     reach: reach ? [...reach.groups.map(groupName), ...reach.servers] : ['all'],
     createdAt: new Date(createdAt).toISOString(),
     lastUsedAt: new Date(usedAt).toISOString(),

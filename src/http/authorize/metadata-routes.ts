@@ -27,7 +27,7 @@ export function metadataRoutes({ settings, ...place }: Place & { readonly settin
       token_endpoint: `${issuer}/oauth/token`,
       ...(settings().system.oauthServer.registration && { registration_endpoint: `${issuer}/oauth/register` }),
       revocation_endpoint: `${issuer}/oauth/revoke`,
-      scopes_supported: ['mcp'],
+      scopes_supported: ['mcp', 'api'],
       response_types_supported: ['code'],
       response_modes_supported: ['query'],
       grant_types_supported: ['authorization_code', 'refresh_token'],

@@ -1,20 +1,26 @@
-import type { Principal, Reach } from '../../core/access/principal.ts';
+import { type Principal, principalOf, type Reach } from '../../core/access/principal.ts';
 import { reaches, reachesGroup, resolve } from '../../core/access/rules.ts';
 import { type Scope, scopeOf } from '../../core/access/scope.ts';
 import { HubError } from '../../core/errors.ts';
-import type { Settings } from '../../core/settings/types.ts';
+import type { Settings, UserSettings } from '../../core/settings/types.ts';
+import type { Consent } from '../../auth/oauth/consents.ts';
+import type { Asked } from '../../auth/oauth/open-authorization.ts';
 import { authLimits } from '../../auth/limits.ts';
-import type { Choice } from './authorize-pages.ts';
+import type { Choice, ConsentPage } from './authorize-pages.ts';
 
 /** In front of the name of a server that a group has too. */
 const serverMark = '$server/';
 
-/** What a user can cut a consent down to at an endpoint: groups where all servers are, and the servers there. */
+/**
+ * Who decides, and what they can cut a consent down to at an endpoint: groups where all servers are, and the servers
+ * there.
+ */
 export function choicesOf(
   settings: Settings,
-  principal: Principal,
+  user: UserSettings,
   endpoint: string,
-): { groups: Choice[]; servers: Choice[] } {
+): Pick<ConsentPage, 'username' | 'isAdmin' | 'groups' | 'servers'> {
+  const principal = principalOf(user);
   const scope = scopeOfEndpoint(endpoint);
   const { kind, members } = resolve(
     settings,
@@ -26,9 +32,25 @@ export function choicesOf(
   const names = kind === 'server' ? [] : members.map(({ server }) => server.name);
   const isGroup = (name: string): boolean => seen.some((group) => group.name === name || group.id === name);
   return {
+    username: user.username,
+    isAdmin: user.role === 'admin',
     groups,
     servers: names.map((name) => ({ value: isGroup(name) ? `${serverMark}${name}` : name, text: name })),
   };
+}
+
+/** What a user chose in the form of a consent. Throws HubError `invalid_input`. */
+export function chosenIn(
+  form: URLSearchParams,
+  { wantsApi }: Pick<Asked, 'wantsApi'>,
+  settings: Settings,
+  user: UserSettings,
+): Pick<Consent, 'reach' | 'scope'> {
+  const reach = reachIn(form.getAll('reach'), settings, principalOf(user));
+  if (!wantsApi || !form.getAll('scope').includes('api')) return { reach };
+  // A client that manages could widen its reach.
+  if (reach) throw new HubError('invalid_input', 'To let it manage the hub, choose everything above.');
+  return { scope: 'mcp api' };
 }
 
 /**
@@ -36,7 +58,7 @@ export function choicesOf(
  * where both are there. Throws HubError `invalid_input` for none, for a name that this user does not reach, and for too
  * many.
  */
-export function reachIn(fields: readonly string[], settings: Settings, principal: Principal): Reach | undefined {
+function reachIn(fields: readonly string[], settings: Settings, principal: Principal): Reach | undefined {
   const names = [...new Set(fields)].filter((name) => name !== 'all');
   if (names.length === 0) {
     if (fields.includes('all')) return undefined;

@@ -10,7 +10,7 @@ import type { Logger } from '../../core/logger.ts';
 import type { Settings, UserSettings } from '../../core/settings/types.ts';
 import { bodyText, limitBody } from '../frame/body.ts';
 import { httpLimits } from '../limits.ts';
-import { type Place, resourceIn } from './asked.ts';
+import { asksForApi, type Place, resourceIn } from './asked.ts';
 import { answerOAuthErrors, OAuthRefusal, single } from './refusal.ts';
 
 export interface TokenOptions extends Place {
@@ -40,10 +40,13 @@ export function tokenRoutes(options: TokenOptions): Hono {
   const { consents, codes, refreshes } = authorization;
   const routes = new Hono();
 
-  async function answer(c: Context, user: UserSettings, consent: Consent, clientId: string) {
+  async function answer(c: Context, form: URLSearchParams, user: UserSettings, consent: Consent, clientId: string) {
     const { id, generation, client, endpoint, resource, reach } = consent;
     const issuer = options.publicUrl.origin((c.env as HttpBindings).incoming);
-    const app = { consent: id, endpoint, reach, issuer, resource, clientId };
+    // A client may take less than it may have (RFC 6749 §6).
+    const taken = single(form, 'scope');
+    const scope = consent.scope && (taken === undefined || asksForApi(taken)) ? consent.scope : 'mcp';
+    const app = { consent: id, endpoint, reach, scope, issuer, resource, clientId };
     c.header('Cache-Control', 'no-store');
     c.header('Pragma', 'no-cache');
     return c.json({
@@ -51,7 +54,7 @@ export function tokenRoutes(options: TokenOptions): Hono {
       token_type: 'Bearer',
       expires_in: authLimits.appTokenMs / 1000,
       refresh_token: refreshes.make([id, generation, client, endpoint]),
-      scope: 'mcp',
+      scope,
     });
   }
 
@@ -72,7 +75,7 @@ export function tokenRoutes(options: TokenOptions): Hono {
     const consent = { ...code.consent, createdAt: at, usedAt: at, generation: 1, rotatedAt: at };
     // Tokens that it gave go on working: with the verifier, only the client itself can have sent it again.
     if (!(await consents.add(consent))) throw refused;
-    return answer(c, user, consent, clientId);
+    return answer(c, form, user, consent, clientId);
   }
 
   async function renew(c: Context, form: URLSearchParams, clientId: string) {
@@ -92,7 +95,7 @@ export function tokenRoutes(options: TokenOptions): Hono {
     }
     if (rotation.kind !== 'good') throw refused;
     const user = userOf(rotation.consent, options);
-    if (user) return answer(c, user, rotation.consent, clientId);
+    if (user) return answer(c, form, user, rotation.consent, clientId);
     await endConsent(id, { consents, tokens });
     throw refused;
   }

@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import type { ByteBudget } from '../../core/byte-budget.ts';
+import { managementApi, toolExecution } from '../../core/access/endpoint.ts';
 import { HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { packedBody } from '../../wire/http.ts';
@@ -8,7 +9,17 @@ import { httpLimits } from '../limits.ts';
 import { limitBody, limitMembers, type MembersOf } from './body.ts';
 import { type ApiEnv, callerOf, type CallerOptions } from './caller.ts';
 import { largeBodies } from './large-bodies.ts';
-import { harmless, login, logStream, matches, openApi, openRoutes, type Routes } from './open-routes.ts';
+import {
+  harmless,
+  inPerson,
+  login,
+  logStream,
+  matches,
+  openApi,
+  openRoutes,
+  type Routes,
+  toolCalls,
+} from './open-routes.ts';
 import { answerErrors, failBare } from './reply.ts';
 
 export interface ApiOptions extends CallerOptions {
@@ -43,13 +54,17 @@ export function createApi(options: ApiOptions): Hono<ApiEnv> {
       // A client that logs in often still sends the token that has ended.
       anonymous: (c) => is(c, [login]),
       queryToken: (c) => is(c, [logStream]),
+      endpoint: (c) => (is(c, toolCalls) ? toolExecution : managementApi),
     }),
   );
   api.use(async (c, next) => {
+    const { principal } = c.var.caller;
+    if (principal.kind === 'user' && principal.app !== undefined && is(c, inPerson))
+      throw new HubError('forbidden', 'No app does this for its user. Log in to the hub yourself.');
     if (options.readonly && !is(c, harmless)) throw new HubError('forbidden', 'This hub is read-only (READONLY).');
     const packed = packedBody(c.req.header('content-encoding'));
     if (packed !== undefined) throw new HubError('wrong_type', packed);
-    const { settings, principal } = c.var.caller;
+    const { settings } = c.var.caller;
     const most = is(c, largeBodies)
       ? (settings.system.routing.jsonBodyBytes ?? httpLimits.apiBodyBytes)
       : httpLimits.smallBodyBytes;

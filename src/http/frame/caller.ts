@@ -56,6 +56,7 @@ export interface CallerOptions {
     headers: Readonly<Record<string, string | undefined>>,
     address: string | undefined,
     queryToken?: string,
+    endpoint?: string,
   ) => Promise<Principal | 'none' | 'bad'>;
   readonly loggedInAt: (headers: Readonly<Record<string, string | undefined>>) => number | undefined;
   readonly address: (c: Context) => string;
@@ -67,15 +68,21 @@ export interface CallerOptions {
 
 /**
  * Finds out who calls; a route that is not open needs a caller. `open` says whether a request may be made without a
- * credential, `anonymous` whether its credential is not even looked at, `queryToken` whether `?token=` counts.
+ * credential, `anonymous` whether its credential is not even looked at, `queryToken` whether `?token=` counts,
+ * `endpoint` what the token of a client has to be for; without it none will do.
  */
 export function callerOf(
   options: CallerOptions,
-  rules: Record<'open' | 'anonymous' | 'queryToken', (c: Context) => boolean>,
+  rules: Record<'open' | 'anonymous' | 'queryToken', (c: Context) => boolean> & {
+    readonly endpoint?: (c: Context) => string;
+  },
 ) {
   const identified = async (c: Context): Promise<Principal> => {
     const token = rules.queryToken(c) ? c.req.query('token') : undefined;
-    const who = rules.anonymous(c) ? 'none' : await options.identify(c.req.header(), options.address(c), token);
+    const endpoint = rules.endpoint?.(c);
+    const who = rules.anonymous(c)
+      ? 'none'
+      : await options.identify(c.req.header(), options.address(c), token, endpoint);
     if (who === 'bad') {
       options.badCredential(options.address(c));
       throw credentialOver();

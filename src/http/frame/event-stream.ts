@@ -1,6 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
+import { managementApi } from '../../core/access/endpoint.ts';
 import { principalId } from '../../core/access/principal.ts';
 import type { createReader, Reader } from '../../logs/stream-reader.ts';
 import { httpLimits } from '../limits.ts';
@@ -33,7 +34,7 @@ export function eventStream(c: Context<ApiEnv>, { open, identify, token }: Event
   const me = principalId(principal);
   const headers = c.req.header();
   const watch = setInterval(() => {
-    identify(headers, address, token).then(
+    identify(headers, address, token, managementApi).then(
       (who) => (typeof who === 'object' && principalId(who) === me) || reader.close(),
       () => reader.close(),
     );

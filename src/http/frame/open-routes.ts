@@ -51,6 +51,17 @@ export function isOpen(asked: Asked): boolean {
   return matches(openRoutes, asked);
 }
 
+/** What the token of a client is good for that has the scope `mcp` alone. */
+export const toolCalls: Routes = [...openApi, [['POST'], /^\/tools\/call\/[^/]+$/]];
+
+const changing = ['POST', 'PUT', 'PATCH', 'DELETE'];
+
+/**
+ * What no client does for its user, whatever its token is good for: what gives, changes or ends accounts, passwords,
+ * keys, logins and consents. It would outlive the consent.
+ */
+export const inPerson: Routes = [[changing, /^\/(?:auth|users|credentials|mcp-settings\/import)(?:\/|$)/]];
+
 /**
  * The body of a failure that comes before the API sees the request, in the form of the route it was for. `path` is the
  * whole path.

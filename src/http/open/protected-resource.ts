@@ -38,6 +38,7 @@ export function protectedResourceRoutes({
       resource_name: 'Tool Hub',
       ...(hasAuthorizationServer() && {
         authorization_servers: [publicUrl.origin(c.env.incoming)],
+        // Clients ask for all that is named here.
         scopes_supported: ['mcp'],
       }),
       bearer_methods_supported: ['header'],
