@@ -6,7 +6,7 @@ import type { Settings, UserSettings } from '../../core/settings/types.ts';
 import type { Consent } from '../../auth/oauth/consents.ts';
 import type { Asked } from '../../auth/oauth/open-authorization.ts';
 import { authLimits } from '../../auth/limits.ts';
-import type { Choice, ConsentPage } from './authorize-pages.ts';
+import type { ConsentPage } from './authorize-pages.ts';
 
 /** In front of the name of a server that a group has too. */
 const serverMark = '$server/';
