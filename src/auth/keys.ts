@@ -42,6 +42,11 @@ export function findKey(settings: Settings, token: string): KeySettings | undefi
   return isInForce(key) && (until === undefined || Date.now() < until) ? key : undefined;
 }
 
+/** Whether a text is the token of any key, also of one that is not accepted. */
+export function isTokenOfKey(settings: Settings, token: string): boolean {
+  return entryWith(settings, token) !== undefined;
+}
+
 /** Whether a key is accepted from an address. One that cannot be known (`unknown`) is none of those allowed. */
 export function isAcceptedFrom({ allowedAddresses }: KeySettings, address: string | undefined): boolean {
   if (allowedAddresses === undefined) return true;

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type CryptoKey, type JWTPayload, SignJWT, errors, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { type AppPrincipal, appPrincipal, type Reach } from '../core/access/principal.ts';
@@ -63,6 +63,8 @@ export interface Tokens {
    * token that was issued in the future is none: it would outlive the end of all tokens of its user.
    */
   valid(claims: Claims, user: TokenUser): boolean;
+  /** True for every token that was signed here, also one that has ended. */
+  isSigned(token: string): boolean;
   /** Ends one token (logout). Resolves when that is stored. */
   revoke(claims: Claims): Promise<void>;
   /** Ends every token that a consent gave, and lets none of it be valid for a day. Resolves when that is stored. */
@@ -147,6 +149,7 @@ export async function createTokens(options: {
     },
     valid: (claims, user) =>
       holds(claims) && (claims.issuedAt <= now() + authLimits.clockToleranceMs || claims.issuedAt <= earliest(user)),
+    isSigned: (token) => isSignedWith(options.secret, token),
     // As if it lived as long as other tokens: how long an end is remembered is reckoned with that.
     revoke: (claims) => revocations.revoke({ ...claims, expiresAt: claims.issuedAt + authLimits.accessTokenMs }),
     revokeConsent: (username, consent) =>
@@ -165,6 +168,15 @@ async function signingKey(secret: string): Promise<CryptoKey> {
     );
   }
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
+}
+
+function isSignedWith(secret: string, token: string): boolean {
+  const dot = token.lastIndexOf('.');
+  const signature = Buffer.from(token.slice(dot + 1), 'base64url');
+  const own = createHmac('sha256', secret)
+    .update(token.slice(0, Math.max(dot, 0)))
+    .digest();
+  return signature.length === own.length && timingSafeEqual(signature, own);
 }
 
 async function claimsOf(token: string, key: CryptoKey, at: number): Promise<Claims | undefined> {

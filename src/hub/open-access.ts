@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { createIdentify } from '../auth/identify.ts';
+import { withoutOwnCredentials } from '../auth/own-credentials.ts';
 import { openTokens } from '../auth/open-tokens.ts';
 import { openAuthorization } from '../auth/oauth/open-authorization.ts';
 import { logRefusedCredentials } from '../auth/event-sampler.ts';
@@ -28,6 +29,11 @@ export async function openAccess(env: Env, storage: Storage, closers: Closers) {
   return {
     tokens,
     authorization,
+    withoutCredentials: withoutOwnCredentials({
+      settings: () => settings.current,
+      tokens,
+      isTicket: (text) => [authorization.refreshes, authorization.codes].some((tickets) => tickets.isOurs(text)),
+    }),
     identity: createIdentify({ settings: () => settings.current, tokens }),
     addressOf: clientAddress(env.trustProxy, log('hub')),
     badCredential: logRefusedCredentials(security),

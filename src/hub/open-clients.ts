@@ -72,8 +72,8 @@ export function openClients(options: OpenClients, closers: Closers) {
   const shared = (server: string): Connection | undefined => pool.connection(server);
   const subscriptions = createSubscriptions({
     views,
-    connection(server, { principal, session }) {
-      const on = dedicated.connection(server, { principal, session });
+    connection(server, { principal, session, clientHeaders }) {
+      const on = dedicated.connection(server, { principal, session, clientHeaders });
       return on && { on, owner: dedicated.ownerOf(on) };
     },
     log: log('gateway'),

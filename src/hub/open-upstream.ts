@@ -22,6 +22,9 @@ import { createDedicatedConnections } from '../upstream/connections/dedicated-co
 import { loadChannel, openChannel } from '../upstream/channels/open-channel.ts';
 import { endOrphans, ownerMark } from '../upstream/channels/stdio/orphans.ts';
 import { createPool } from '../upstream/connections/pool.ts';
+import type { OpenedFor } from '../upstream/connections/owner.ts';
+import type { WithoutCredentials } from '../upstream/connections/passed-headers.ts';
+import { cleanLog, hiding } from '../upstream/connections/hidden-values.ts';
 import { openReaper } from '../upstream/channels/stdio/reaper.ts';
 import { version } from '../version.ts';
 import type { Clients } from './open-clients.ts';
@@ -44,6 +47,7 @@ interface UpstreamNeeds {
   readonly signInsChanged: () => void;
   /** Gets the notifications and requests of servers that belong to no call. */
   readonly clients: () => Pick<Clients, 'said' | 'asked' | 'abilitiesOf' | 'ownConnection'>;
+  readonly withoutCredentials: WithoutCredentials;
   /** Where browsers reach the hub, without `BASE_PATH`. */
   readonly address: () => string;
 }
@@ -106,9 +110,11 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
   };
   const connecting = {
     load: loadChannel,
-    open: (server: ServerSettings, events: ChannelEvents, user?: string) =>
+    open: (server: ServerSettings, events: ChannelEvents, { user, headers }: OpenedFor = {}) =>
       openChannel(server, events, {
         ...opener,
+        passed: headers,
+        log: headers ? (of) => cleanLog(serverLog(of), hiding(Object.values(headers))) : serverLog,
         credential: (wanted, transport) => signIns.credential(wanted, transport, user),
       }),
     version,
@@ -133,6 +139,7 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     settings,
     shared: (server) => pool.connection(server),
     refusal: signIns.refusal,
+    withoutCredentials: needs.withoutCredentials,
     unasked: (...said) => needs.clients().said(...said),
     asked: (...asked) => needs.clients().asked(...asked),
     abilitiesOf: (connectionOwner) => needs.clients().abilitiesOf(connectionOwner),

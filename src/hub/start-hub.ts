@@ -79,6 +79,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
       loop.flag();
     },
     clients: () => clients,
+    withoutCredentials: (...header) => access.withoutCredentials(...header),
     address: () => env.installBaseUrl ?? settings.current.system.baseUrl ?? listening,
   });
   hideSecrets = () => book.setSecrets([...secretsOf(settings.current, env, files), ...grants.secrets()]);

@@ -49,7 +49,13 @@ test.each([
     version: '1',
     log: logLines(),
   };
-  const asked = { principal: anonymous, scope: { kind: 'all' }, view, address: undefined } as const;
+  const asked = {
+    principal: anonymous,
+    scope: { kind: 'all' },
+    view,
+    clientHeaders: undefined,
+    address: undefined,
+  } as const;
   const answered = invoke({ method: 'tools/call', params: JSON.stringify(params), ...asked }, options).then(
     () => events.push('answered'),
     () => events.push('answered'),

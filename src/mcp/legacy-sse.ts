@@ -102,10 +102,10 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
     if (why) return refuse(context, why.status, why.rpcCode, why.message);
     context.res.writeHead(202, { ...context.headers, 'content-type': 'text/plain', 'content-length': 8 });
     context.res.end('Accepted');
-    receive(connection, read);
+    receive({ ...connection, clientHeaders: context.clientHeaders }, read);
   }
 
-  function receive(connection: Connection, received: ClientMessage): void {
+  function receive(connection: Connection & Pick<RequestContext, 'clientHeaders'>, received: ClientMessage): void {
     const { message, text, id = 'null' } = received;
     const { principal, scope, session, stream } = connection;
     if (message.method === 'notifications/cancelled') return cancelInFlight(session, message);

@@ -92,7 +92,7 @@ interface Subscribed {
  * rest.
  */
 function subscribeAll(
-  { principal, scope }: RequestContext,
+  { principal, scope, clientHeaders }: RequestContext,
   asked: unknown,
   subscriptions: Subscriptions,
   tell: (text: string) => void,
@@ -102,7 +102,7 @@ function subscribeAll(
   const refused = new Set<string>();
   const releases: (() => void)[] = [];
   let ended = false;
-  const subscriber = { principal, scope, session: '', tell };
+  const subscriber = { principal, scope, session: '', clientHeaders, tell };
   const adding = [...uris].map(async (uri) => {
     try {
       const release = await subscriptions.add(subscriber, uri);

@@ -97,7 +97,19 @@ export function createMcpEntry(options: McpEntryOptions): McpEntry {
       const senderNow = principal.kind === 'anonymous' ? () => stillAnonymous(req, options) : undefined;
       // Written out: V8 lets what such an object holds outlive the young generation when it is spread and then added
       // to.
-      return serve(route, { req, res, headers, scope, principal, address, query, bodyLimit, stillAdmitted, senderNow });
+      return serve(route, {
+        req,
+        res,
+        headers,
+        clientHeaders: req.headers,
+        scope,
+        principal,
+        address,
+        query,
+        bodyLimit,
+        stillAdmitted,
+        senderNow,
+      });
     });
   }
 

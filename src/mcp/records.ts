@@ -1,4 +1,5 @@
 import { authLimits } from '../auth/limits.ts';
+import { getsCallersValues } from '../core/access/per-user.ts';
 import { userOf } from '../core/access/rules.ts';
 import { type Activity, type ActivitySink, type NewActivity, searchServer, unknownServer } from '../core/activity.ts';
 import type { LargeText } from '../core/json/large-text.ts';
@@ -130,6 +131,9 @@ function activityOf(call: FinishedCall, settings: Settings, searches: SearchUsag
   const { request, target, ms, outcome, error, answer } = call;
   if (request.method !== 'tools/call') return undefined;
   const { principal, username, keyId, keyName, scope, group, sourceIp, traceId } = whoAndWhere(request, settings);
+  const server = settings.servers.get(target.server);
+  const isPrivate = server !== undefined && getsCallersValues(server);
+  const storesPayload = settings.system.storeToolPayload && !isPrivate;
   // Written out: an object that is spread and then added to takes several microseconds.
   const record: NewActivity = {
     server: target.server,
@@ -137,7 +141,7 @@ function activityOf(call: FinishedCall, settings: Settings, searches: SearchUsag
     durationMs: Math.round(ms),
     status: outcome === 'ok' ? 'success' : outcome === 'tool_error' ? 'error' : outcome,
     resultBytes: bytesOf(answer),
-    errorMessage: error,
+    errorMessage: isPrivate && outcome === 'error' && answer !== undefined ? notKept : error,
     principal,
     username,
     keyId,
@@ -147,13 +151,16 @@ function activityOf(call: FinishedCall, settings: Settings, searches: SearchUsag
     sourceIp,
     traceId,
   };
-  if (!request.view.smart && !settings.system.storeToolPayload) return record;
+  if (!request.view.smart && !storesPayload) return record;
   return {
     ...record,
     ...(request.view.smart && linkOf(searches.find(request, target), settings)),
-    ...(settings.system.storeToolPayload && payloads(request.params, answer)),
+    ...(storesPayload && payloads(request.params, answer)),
   };
 }
+
+/** A server's own error may repeat what it was sent. */
+const notKept = 'The server answered with an error, which is not kept.';
 
 function bytesOf(answer: FinishedCall['answer']): number {
   if (answer === undefined) return 0;

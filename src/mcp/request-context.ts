@@ -12,6 +12,8 @@ export interface RequestContext {
   readonly scope: Scope;
   /** Where the request came from, as far as it is known. */
   readonly address: string | undefined;
+  /** See `ClientRequest`. */
+  readonly clientHeaders: HttpRequest['headers'];
   /** CORS and the like: sent with every answer. */
   readonly headers: Record<string, string>;
   readonly query: URLSearchParams;

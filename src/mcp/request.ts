@@ -6,6 +6,7 @@ import { type ClientCapabilities, capabilitiesOf, noCapabilities } from '../core
 import { metaKeys } from '../core/protocol/stateless.ts';
 import type { Scope } from '../core/access/scope.ts';
 import type { Target, View, Views } from '../core/access/view.ts';
+import type { ClientHeaders } from '../upstream/connections/passed-headers.ts';
 import type { Reply } from './reply.ts';
 import type { LiveSession } from './sessions.ts';
 
@@ -44,6 +45,8 @@ export interface ClientRequest {
   readonly principal: Principal;
   readonly scope: Scope;
   readonly view: View;
+  /** Its HTTP headers, names in lower case: some servers get some of them (CONTRACT §8). */
+  readonly clientHeaders: ClientHeaders | undefined;
   /** Where the request came from, as far as it is known. */
   readonly address: string | undefined;
   /** Items per page of a list; 0 = all. */
@@ -61,7 +64,7 @@ export interface ClientRequest {
 }
 
 /** Who sent a message and where to; a `RequestContext` says it. */
-export type Sender = Pick<ClientRequest, 'principal' | 'scope' | 'address' | 'senderNow'>;
+export type Sender = Pick<ClientRequest, 'principal' | 'scope' | 'clientHeaders' | 'address' | 'senderNow'>;
 
 /** How a request is to be answered. */
 export type Answering = Pick<ClientRequest, 'stateless' | 'session' | 'sessionId' | 'view' | 'pageSize' | 'reply'>;
@@ -69,7 +72,7 @@ export type Answering = Pick<ClientRequest, 'stateless' | 'session' | 'sessionId
 /** The request that a message is. */
 export function clientRequest(
   { message, id = 'null', params }: Omit<ClientMessage, 'text'>,
-  { principal, scope, address, senderNow }: Sender,
+  { principal, scope, clientHeaders, address, senderNow }: Sender,
   { stateless, session, sessionId, view, pageSize, reply }: Answering,
 ): ClientRequest {
   // Written out: V8 lets what such an object holds outlive the young generation when it is spread and then added to.
@@ -82,6 +85,7 @@ export function clientRequest(
     principal,
     scope,
     view,
+    clientHeaders,
     address,
     pageSize,
     session,

@@ -14,7 +14,7 @@ import type { Subscriptions } from './subscriptions.ts';
  */
 export async function subscribe(request: ClientRequest, subscriptions: Subscriptions): Promise<void> {
   const uri = uriOf(request);
-  const { session, principal, scope } = request;
+  const { session, principal, scope, clientHeaders } = request;
   if (!session) throw new HubError('invalid_input', 'Subscriptions need a session: initialize first.');
   const name = holdName(uri);
   if (session.holds.has(name)) return;
@@ -29,6 +29,7 @@ export async function subscribe(request: ClientRequest, subscriptions: Subscript
       principal,
       scope,
       session: stateOwner(request),
+      clientHeaders,
       tell: (text: string) => void session.send(forSession(text)),
     };
     const release = await subscriptions.add(subscriber, uri);

@@ -3,6 +3,8 @@ import type { Logger } from '../core/logger.ts';
 import { type Principal, principalId } from '../core/access/principal.ts';
 import type { Scope } from '../core/access/scope.ts';
 import type { Views } from '../core/access/view.ts';
+import type { ConnectionOwner } from '../upstream/connections/owner.ts';
+import type { ClientHeaders } from '../upstream/connections/passed-headers.ts';
 import { mcpLimits } from './limits.ts';
 
 /** The part of a connection to a server that watching needs; `upstream/connections/connection.ts` is one. */
@@ -17,15 +19,17 @@ export interface Subscriber {
   readonly scope: Scope;
   /** The session whose own connections count, as `stateOwner` names it; `''` outside of sessions. */
   readonly session: string;
+  /** Those of the request that subscribed, see `ClientRequest`. */
+  readonly clientHeaders?: ClientHeaders | undefined;
   /** A `notifications/resources/updated`, exactly as the server sent it. */
   tell(text: string): void;
 }
 
 /**
- * Whose connection it is that something came on: a session's own, a user's, or `undefined` for the one that is there
- * for all.
+ * Whose connection it is that something came on: a session's own, a user's, that of callers with the same headers
+ * (`passed`), or `undefined` for the one that is there for all.
  */
-export type Owner = Pick<Subscriber, 'principal' | 'session'> | undefined;
+export type Owner = ConnectionOwner | undefined;
 
 export interface SubscriptionOptions {
   readonly views: Views;
@@ -163,7 +167,7 @@ export function createSubscriptions({ views, connection, log }: SubscriptionOpti
 }
 
 function keyOf(server: string, owner: Owner): string {
-  return owner ? JSON.stringify([server, principalId(owner.principal), owner.session]) : server;
+  return owner ? JSON.stringify([server, principalId(owner.principal), owner.session, owner.passed]) : server;
 }
 
 /** What was updated may be a part of what was subscribed to (2025-11-25, `ResourceUpdatedNotification`). */

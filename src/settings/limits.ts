@@ -42,6 +42,8 @@ export const settingsLimits = {
 
   // servers
 
+  /** Headers of clients that one server gets: each is looked at with every call. */
+  passthroughHeaders: 32,
   /** Time between pings of an idle remote server whose entry does not say it. */
   keepAliveMs: 60_000,
 } as const;

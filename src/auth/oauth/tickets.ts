@@ -9,6 +9,8 @@ export interface Tickets<T> {
   make(content: T): string;
   /** Undefined for what was not made here for this purpose, and for what is older than its life. */
   read(text: string | undefined): T | undefined;
+  /** True for every text that was made here for this purpose, however old. */
+  isOurs(text: string): boolean;
 }
 
 export interface TicketOptions {
@@ -25,6 +27,7 @@ export function createTickets<T>({ secret, purpose, lifeMs, toleranceMs, now }: 
   const sealer = createSealer(secret, purpose);
   return {
     make: (content) => sealer.seal(JSON.stringify([now(), content])),
+    isOurs: (text) => sealer.open(text) !== undefined,
     read(text) {
       const opened = text === undefined ? undefined : sealer.open(text);
       if (opened === undefined) return undefined;

@@ -75,6 +75,7 @@ export type UsableTransport =
       readonly openapi: Readonly<Record<string, unknown>>;
       readonly headers: Readonly<Record<string, string>>;
       readonly env: Readonly<Record<string, string>>;
+      readonly passthroughHeaders?: readonly string[] | undefined;
     };
 
 /** `auto`: a URL without a type. Streamable HTTP is tried first, then legacy SSE. */
@@ -83,6 +84,10 @@ export interface RemoteTransport {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string>>;
+  /**
+   * The headers of the client's request that the server gets, by name in lower case; undefined = none (CONTRACT §8).
+   */
+  readonly passthroughHeaders?: readonly string[] | undefined;
   readonly oauth?: OAuthSettings | undefined;
 }
 

@@ -104,8 +104,9 @@ export function createCalls({ views, toolArguments, states, dispatch }: CallsOpt
       return caller.principal;
     };
     context.reached?.();
+    const clientHeaders = Object.fromEntries(request.headers);
     const answer = await invoke(
-      { method, params, principal, address, scope, view, sessionId, signal, progressed, senderNow },
+      { method, params, principal, clientHeaders, address, scope, view, sessionId, signal, progressed, senderNow },
       dispatch,
     );
     if (answer.kind === 'result') return memberText(answer.text, 'result') ?? '{}';

@@ -6,7 +6,7 @@ import type { LargeAnswer } from '../../core/protocol/large-answer.ts';
 import type { RpcMessage } from '../../core/protocol/rpc.ts';
 import type { RequestFacts } from '../../core/protocol/stateless.ts';
 import type { AskableCall } from '../../upstream/connections/connection.ts';
-import type { ConnectionOwner } from '../../upstream/connections/owner.ts';
+import type { ConnectionAsker, ConnectionOwner } from '../../upstream/connections/owner.ts';
 import type { ServerRequests } from '../server-requests/server-requests.ts';
 import type { LogLevels, LoggingConnection } from '../log-levels.ts';
 import type { CallRecords } from '../records.ts';
@@ -33,7 +33,7 @@ export interface ServerConnection extends RelayConnection, LoggingConnection {
 
 /** The connections to all servers; `upstream/connections/dedicated-connections.ts` says what these do and throw. */
 export interface RelayConnections {
-  connection(server: string, owner: ConnectionOwner): ServerConnection | undefined;
+  connection(server: string, asker: ConnectionAsker): ServerConnection | undefined;
   forAsking(connection: ServerConnection, owner: ConnectionOwner, call: AskableCall): RelayConnection;
   ownerOf(connection: ServerConnection): ConnectionOwner | undefined;
 }

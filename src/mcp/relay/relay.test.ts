@@ -35,6 +35,7 @@ test.each(['answered', 'failed', 'cancelled'])(
         scope: { kind: 'all' },
         view,
         address: undefined,
+        clientHeaders: undefined,
         signal: leaving.signal,
       },
       {

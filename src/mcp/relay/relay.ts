@@ -56,7 +56,7 @@ function connectionFor(
   { connections, logLevels }: RelayOptions,
 ): RelayConnection | undefined {
   const owner = { principal: request.principal, session: stateOwner(request) };
-  const connection = connections.connection(server, owner);
+  const connection = connections.connection(server, { ...owner, clientHeaders: request.clientHeaders });
   if (!connection) return undefined;
   const level = wantedLevel(request);
   // What sessions want is known already where they all share a connection, and where they have their own.

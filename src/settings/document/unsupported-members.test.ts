@@ -49,16 +49,13 @@ test('a switch that would open the hub is not followed and is named, as are the 
 
 test('what it did for a server is named at the server', () => {
   const mcpServers = {
-    a: { url: 'https://x', proxy: { enabled: true }, passthroughHeaders: ['X-Tenant'] },
-    b: { openapi: { url: 'https://x', passthroughHeaders: ['X-Tenant'] } },
+    a: { url: 'https://x', proxy: { enabled: true } },
     d: { openapi: { url: 'https://x', cookieSession: true } },
     e: { command: 'x', startOnDemand: true },
     c: { command: 'x', credentialTemplate: [{ target: 'env', name: 'TOKEN' }] },
   };
   expect(warnedOf({ mcpServers })).toEqual([
     'mcpServers.a.proxy',
-    'mcpServers.a.passthroughHeaders',
-    'mcpServers.b.openapi.passthroughHeaders',
     'mcpServers.d.openapi.cookieSession',
     'mcpServers.e.startOnDemand',
     'mcpServers.c.credentialTemplate',
@@ -67,7 +64,7 @@ test('what it did for a server is named at the server', () => {
 
 test('what is empty or switched off is passed over', () => {
   const document = {
-    mcpServers: { a: { url: 'https://x', proxy: { enabled: false }, passthroughHeaders: [], credentialTemplate: [] } },
+    mcpServers: { a: { url: 'https://x', proxy: { enabled: false }, credentialTemplate: [] } },
     prompts: [{ name: 'greet', template: 'Hello', enabled: false }],
     resources: [],
     systemConfig: { auth: { betterAuth: { enabled: false } }, toolResultCompression: { enabled: false } },

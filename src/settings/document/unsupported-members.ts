@@ -56,10 +56,6 @@ function warnOfMissingSystemFeatures(system: Record<string, unknown>, report: Re
 export function warnOfMissingServerFeatures(config: Record<string, unknown>, path: Path, report: Report): void {
   if (memberOf(config, 'proxy')['enabled'] === true)
     report.warn([...path, 'proxy'], 'is not supported; the server is reached directly');
-  const headers = 'is not supported; the server gets none of the headers that clients send';
-  if (isFilled(config['passthroughHeaders'])) report.warn([...path, 'passthroughHeaders'], headers);
-  if (isFilled(memberOf(config, 'openapi')['passthroughHeaders']))
-    report.warn([...path, 'openapi', 'passthroughHeaders'], headers);
   if (config['startOnDemand'] === true)
     report.warn([...path, 'startOnDemand'], 'is not supported; the server starts with the hub and goes on running');
   if (memberOf(config, 'openapi')['cookieSession'] === true)

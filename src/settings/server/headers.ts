@@ -6,6 +6,16 @@ export function headerNameProblem(name: string): string | undefined {
   return token.test(name) ? undefined : 'is no name a header can have (letters, digits and "-", no spaces, no ":")';
 }
 
+/** Headers about one connection or one message, which say nothing of who sends them, and those that proxies add. */
+const notPassed =
+  /^(host|origin|connection|keep-alive|transfer-encoding|upgrade|te|trailer|expect|date|forwarded|via|x-real-ip|last-event-id|x-csrf-token|set-cookie|(accept|content|mcp|proxy|x-forwarded|access-control|sec|if)(-.*)?|:.*)$/;
+
+/** Why a header of clients cannot be passed on to a server, by its name in lower case; undefined when it can. */
+export function passedNameProblem(name: string): string | undefined {
+  if (!notPassed.test(name)) return headerNameProblem(name);
+  return 'is a header of one connection or of the protocol, which the hub sets itself; it cannot be passed on';
+}
+
 /** What is wrong with a header's value (RFC 9110 §5.5), or undefined. Never repeats the value. */
 export function headerValueProblem(value: string): string | undefined {
   if (/[\r\n]/.test(value)) return 'has a line break inside; only one line can be sent';

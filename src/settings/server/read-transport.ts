@@ -4,7 +4,8 @@ import type { OAuthSettings, TransportSettings } from '../../core/settings/types
 import type { Part } from '../document/read-part.ts';
 import type { Path, Report } from '../document/report.ts';
 import { found } from '../document/report.ts';
-import { headerNameProblem } from './headers.ts';
+import { settingsLimits } from '../limits.ts';
+import { headerNameProblem, passedNameProblem } from './headers.ts';
 import type { serverShape } from './server-shape.ts';
 
 type Config = z.output<typeof serverShape>;
@@ -83,6 +84,7 @@ function readStdio(
   for (const key of ['headers', 'oauth'] as const) {
     if (config[key] !== undefined) report.warn([...path, key], 'has no effect on a program that is started; use "env"');
   }
+  if ((config.passthroughHeaders ?? []).length > 0) report.warn([...path, 'passthroughHeaders'], noHeadersOfPrograms);
   if (config.cwd?.trim() === '') report.warn([...path, 'cwd'], 'is empty and ignored');
   const cwd = config.cwd?.trim() === '' ? undefined : config.cwd;
   return { type: 'stdio', command, args: config.args ?? [], env: readEnv(config, value, path, report), cwd };
@@ -112,7 +114,30 @@ function readRemote(
     report.warn([...path, 'env'], 'has no effect on a remote server; what it needs goes into "headers"');
   }
   if (url === undefined || fault !== undefined) return undefined;
-  return { type, url: url.trim(), headers, env, ...readOAuth(config.oauth) };
+  const passed = readPassedHeaders([[config.passthroughHeaders, [...path, 'passthroughHeaders']]], report);
+  return { type, url: url.trim(), headers, env, ...passed, ...readOAuth(config.oauth) };
+}
+
+/** Programs have no headers. */
+export const noHeadersOfPrograms = 'has no effect on a program that is started: it gets no headers';
+
+/** `passthroughHeaders`, wherever they stand: each name once, in lower case. */
+function readPassedHeaders(
+  lists: readonly (readonly [readonly string[] | undefined, Path])[],
+  report: Report,
+): { passthroughHeaders?: readonly string[] } {
+  const names = new Set<string>();
+  for (const [list = [], path] of lists) {
+    for (const [index, written] of list.entries()) {
+      const name = written.trim().toLowerCase();
+      const fault = passedNameProblem(name);
+      if (fault === undefined) names.add(name);
+      else report.problem([...path, index], fault);
+    }
+    if (names.size > settingsLimits.passthroughHeaders)
+      report.problem(path, `has ${names.size} headers; ${settingsLimits.passthroughHeaders} at most`);
+  }
+  return names.size === 0 ? {} : { passthroughHeaders: [...names] };
 }
 
 function readOAuth(oauth: Config['oauth']): { oauth?: OAuthSettings } {
@@ -177,6 +202,13 @@ function readOpenApi(
     openapi: document,
     headers: readHeaders(part.data, value, path, report),
     env: readEnv(part.data, value, path, report),
+    ...readPassedHeaders(
+      [
+        [part.data.passthroughHeaders, [...path, 'passthroughHeaders']],
+        [openapi.passthroughHeaders, [...path, 'openapi', 'passthroughHeaders']],
+      ],
+      report,
+    ),
   };
 }
 

@@ -17,6 +17,7 @@ import {
   textsOf,
 } from '../document/document.ts';
 import type { NewServer, ServerUpdate } from './server-input.ts';
+import { noHeadersOfPrograms } from './read-transport.ts';
 import { hidesSecrets, maskServer, unmaskServer } from './server-secrets.ts';
 
 /**
@@ -35,6 +36,7 @@ export function addServer(draft: Draft, by: Editor, { name, config }: NewServer,
   checkFree(draft, name, attempt);
   const entry = withoutNulls(unmaskServer(config, {}, attempt));
   const owner = textOf(entry['owner']) ?? by.username;
+  checkMembers(entry, attempt);
   checkRights(draft, by, attempt, { before: { owner: by.username }, after: { ...entry, owner } });
   checkOwner(draft, by, owner, attempt);
   // What users bring for themselves is theirs until they share it; anonymous callers would see it otherwise.
@@ -52,6 +54,7 @@ export function updateServer(draft: Draft, by: Editor, name: string, { config, n
   if (startsProcess(before)) checkAdmin(by, attempt);
   if (config) {
     const after = merged(before, unmaskServer(config, before, attempt));
+    checkMembers(after, attempt);
     checkRights(draft, by, attempt, { before, after });
     if (after['owner'] !== before['owner']) checkOwner(draft, by, ownerOf(draft, after), attempt);
     const moved = leadsElsewhere(before, after);
@@ -251,9 +254,21 @@ function privateHost(draft: Draft, address: string): string | undefined {
   return /(^|\.)localhost\.?$/.test(host) && allowed.length === 0 ? host : undefined;
 }
 
-function passedHeaders(config: Entry): unknown[] {
+/** Which headers of other users' requests a server gets and, if any, where they go. */
+function passedHeaders(config: Entry): unknown {
   const api = isObject(config['openapi']) ? config['openapi'] : {};
-  return [config['passthroughHeaders'] ?? [], api['passthroughHeaders'] ?? []];
+  const names = [...listed(config['passthroughHeaders']), ...listed(api['passthroughHeaders'])];
+  return names.length === 0 ? [] : [names, config['url'], config['serverUrl'], config['httpUrl'], placesOf(config)];
+}
+
+function listed(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** What a file may have without effect, and a request may not: it asks for what cannot be. */
+function checkMembers(config: Entry, attempt: string): void {
+  if (startsProcess(config) && listed(config['passthroughHeaders']).length > 0)
+    throw invalid(attempt, [{ path: 'config.passthroughHeaders', message: noHeadersOfPrograms }]);
 }
 
 /** Every text that asks for a file of the hub's machine, but for what is only data: an API document, a description. */

@@ -14,6 +14,8 @@ export interface ChannelOpener {
   readonly addresses: (server: ServerSettings) => AddressPolicy;
   /** What a remote server that people sign in to is authorized with; absent: only what its settings say. */
   readonly credential?: (server: ServerSettings, transport: RemoteTransport) => Credential;
+  /** The headers of the client that the server gets, which win over those of the settings. Never expanded. */
+  readonly passed?: Readonly<Record<string, string>> | undefined;
   /** What children get of the hub's environment. */
   readonly inheritedEnv: Readonly<Record<string, string>>;
   readonly owner: string;
@@ -64,11 +66,18 @@ export function openChannel(server: ServerSettings, events: ChannelEvents, optio
     case 'sse':
     case 'auto': {
       const credential = options.credential?.(server, transport);
-      return loaded().openHttpChannel({ ...transport, ...remote, credential }, events);
+      const headers = { ...transport.headers, ...options.passed };
+      return loaded().openHttpChannel({ ...transport, ...remote, headers, credential }, events);
     }
     case 'openapi':
       return loaded().openOpenapiChannel(
-        { ...remote, ...remote.addresses, config: transport, timeoutMs: server.timeoutMs ?? requestTimeoutMs },
+        {
+          ...remote,
+          ...remote.addresses,
+          config: transport,
+          passed: options.passed,
+          timeoutMs: server.timeoutMs ?? requestTimeoutMs,
+        },
         events,
       );
   }

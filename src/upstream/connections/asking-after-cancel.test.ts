@@ -98,6 +98,7 @@ function setUp() {
     startsAtOnce: 8,
     log: () => log,
     settings: () => settings,
+    withoutCredentials: (_, value) => value,
     shared: () => shared,
     abilitiesOf: () => 'f',
     asked: ({ session }, ask) => hear(session, ask),

@@ -73,6 +73,7 @@ function setUp(
     startsAtOnce: 8,
     settings: () => state.settings,
     shared: () => state.shared,
+    withoutCredentials: (_, value) => value,
     bounds: { total: 10, perPrincipal: 5, idleMs: 60_000, sweepMs: 5, ...bounds },
   });
   atEnd(async () => {

@@ -8,18 +8,28 @@ import type { ServerSettings, UserSettings } from '../../core/settings/types.ts'
 import type { Channel, ChannelEvents } from '../channels/channel.ts';
 import { upstreamLimits } from '../limits.ts';
 import { type AskableCall, Connection } from './connection.ts';
+import { cleanLog, hiding } from './hidden-values.ts';
 import type { Unasked } from './link/options.ts';
 import type { Home } from './link/server-requests.ts';
 import type { ConnectionOptions } from './options.ts';
-import { type ConnectionOwner, connectionOwnerOf, isOver, type OwnershipOptions, type SignedInOwner } from './owner.ts';
+import {
+  type ConnectionAsker,
+  type ConnectionOwner,
+  connectionOwnerOf,
+  isOver,
+  type OpenedFor,
+  type OpenedOwner,
+  ownerKey,
+  type OwnershipOptions,
+} from './owner.ts';
 import { createStartSemaphore, type StartSemaphore } from './start-semaphore.ts';
 
 export interface DedicatedConnectionsOptions
   extends
     OwnershipOptions,
     Pick<ConnectionOptions, 'load' | 'version' | 'connectTimeoutMs' | 'requestTimeoutMs' | 'clean' | 'eras'> {
-  /** As a connection has it; with `user`, as who this user is over there. */
-  readonly open: (server: ServerSettings, events: ChannelEvents, user: string | undefined) => Channel;
+  /** As a connection has it, with what is this owner's. */
+  readonly open: (server: ServerSettings, events: ChannelEvents, opened: OpenedFor) => Channel;
   readonly startsAtOnce: number;
   readonly log: (server: ServerSettings) => Logger;
   /**
@@ -44,8 +54,9 @@ export interface DedicatedConnectionsOptions
 /**
  * Connections of their own, for sessions that use a server with `perSessionClient` (CONTRACT §4, Tool call): same
  * server, principal and session, same connection; and for users of a server that they sign in to alone
- * (`oauth.perUser`): same server and user, same connection, whatever the session. They are made at the first call and
- * end when they are not used for a while, with the session, or when the server's settings change.
+ * (`oauth.perUser`): same server and user, same connection, whatever the session; and for callers of whose headers the
+ * server gets some (`passthroughHeaders`): same principal and values, same connection. They are made at the first call
+ * and end when they are not used for a while, with the session, or when the server's settings change.
  */
 export interface DedicatedConnections {
   /**
@@ -54,7 +65,7 @@ export interface DedicatedConnections {
    * signs in to alone it throws `oauth_required` for a user who has to sign in, and `unauthenticated` or `forbidden`
    * for a caller that is not a user.
    */
-  connection(server: string, owner: ConnectionOwner): Connection | undefined;
+  connection(server: string, asker: ConnectionAsker): Connection | undefined;
   /**
    * The connection for one call in which the server may ask its client something, given the one that calls of this
    * connection owner go through. It is another one, for this connection owner alone, while a server request there could
@@ -110,14 +121,15 @@ export function createDedicatedConnections(options: DedicatedConnectionsOptions)
   function open(
     key: string,
     base: Connection,
-    { user, ...owner }: SignedInOwner,
+    { opened, ...owner }: OpenedOwner,
     isTemporary = false,
   ): DedicatedConnection {
     const oldest = isTemporary ? undefined : pushedOut(dedicated, owner.principal, bounds);
     if (oldest) end(...oldest);
-    const connection = connectionOf(options, base, { user, ...owner }, slots);
+    const connection = connectionOf(options, base, { opened, ...owner }, slots);
     owners.set(connection, owner);
     connection.start();
+    const { user } = opened;
     const entry = { connection, shared: base, owner, user, isTemporary, lastUsedAt: Date.now() };
     dedicated.set(key, entry);
     timer ??= setInterval(sweep, bounds.sweepMs).unref();
@@ -158,7 +170,7 @@ export function createDedicatedConnections(options: DedicatedConnectionsOptions)
       if (!base || closed) return base;
       const owner = connectionOwnerOf(settings().servers.get(server), asked, options);
       if (!owner) return base;
-      const key = JSON.stringify([server, principalId(owner.principal), owner.session, owner.user]);
+      const key = ownerKey(server, owner);
       let entry = dedicated.get(key);
       if (entry && entry.shared !== base) {
         end(key, entry);
@@ -198,14 +210,24 @@ export function createDedicatedConnections(options: DedicatedConnectionsOptions)
 function connectionOf(
   options: DedicatedConnectionsOptions,
   base: Connection,
-  { user, ...owner }: SignedInOwner,
+  { opened, ...owner }: OpenedOwner,
   slots: StartSemaphore,
 ): Connection {
   const { server } = base;
-  const openAs: ConnectionOptions['open'] = (wanted, events) => options.open(wanted, events, user);
-  const log = quieter(options.log(server));
+  const openAs: ConnectionOptions['open'] = (wanted, events) => options.open(wanted, events, opened);
+  const clean = hiding(Object.values(opened.headers ?? {}), options.clean);
+  const log = quieter(cleanLog(options.log(server), clean));
   const changed = (): void => options.changed?.(owner, connection);
-  const own = { ...options, open: openAs, server, slots, log, ...ofConnectionOwner(options, base, owner), changed };
+  const own = {
+    ...options,
+    open: openAs,
+    server,
+    slots,
+    log,
+    clean,
+    ...ofConnectionOwner(options, base, owner),
+    changed,
+  };
   const connection: Connection = new Connection(own);
   return connection;
 }
@@ -214,7 +236,7 @@ interface Apart {
   readonly dedicated: ReadonlyMap<string, DedicatedConnection>;
   readonly options: DedicatedConnectionsOptions;
   readonly bounds: { readonly total: number };
-  readonly open: (key: string, base: Connection, owner: SignedInOwner, isTemporary: boolean) => DedicatedConnection;
+  readonly open: (key: string, base: Connection, owner: OpenedOwner, isTemporary: boolean) => DedicatedConnection;
   readonly end: (key: string, entry: DedicatedConnection) => void;
   readonly isClosed: () => boolean;
 }
@@ -230,7 +252,7 @@ function askingApart({ dedicated, options, bounds, open, end, isClosed }: Apart)
     }
     const said = 'a call was given up unanswered; another client that may be asked gets a connection of its own';
     options.log(base.server).info(said);
-    return open(key, base, { ...owner, user: undefined }, true);
+    return open(key, base, { ...owner, opened: {} }, true);
   }
 
   /** One of the connection owner's connections in which a server request is certainly for this call. */

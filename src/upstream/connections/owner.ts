@@ -1,9 +1,10 @@
 import { isGone, userOf } from '../../core/access/rules.ts';
 import { HubError } from '../../core/errors.ts';
 import { isPerUser } from '../../core/access/per-user.ts';
-import { type Principal, principalOf } from '../../core/access/principal.ts';
+import { type Principal, principalId, principalOf } from '../../core/access/principal.ts';
 import type { ServerSettings, Settings } from '../../core/settings/types.ts';
 import type { Connection } from './connection.ts';
+import { type ClientHeaders, type PassedHeaders, passedHeaders, type WithoutCredentials } from './passed-headers.ts';
 
 /**
  * For whom a server keeps state: no other client may see that state, not even the same principal in another session.
@@ -14,6 +15,14 @@ export interface ConnectionOwner {
    * Names the session among those of the principal. `''`: all that belongs to no session, possibly of several clients.
    */
   readonly session: string;
+  /** Names the headers of the client that the server gets, where it gets any: `PassedHeaders.hash`. */
+  readonly passed?: string | undefined;
+}
+
+/** For whom a connection is asked for. */
+export interface ConnectionAsker extends Pick<ConnectionOwner, 'principal' | 'session'> {
+  /** Those of the request; undefined: none that a server could get. */
+  readonly clientHeaders?: ClientHeaders | undefined;
 }
 
 /** What decides whose a connection is. */
@@ -23,30 +32,52 @@ export interface OwnershipOptions {
   readonly shared: (server: string) => Connection | undefined;
   /** Why a user cannot use a server yet that users sign in to alone. */
   readonly refusal?: (server: ServerSettings, user: string) => HubError | undefined;
+  readonly withoutCredentials: WithoutCredentials;
 }
 
-/** For whom a connection is made; `user` is who it is signed in as, where users sign in alone. */
-export type SignedInOwner = ConnectionOwner & { readonly user: string | undefined };
+/** What a dedicated connection is opened with besides the settings of its server. */
+export interface OpenedFor {
+  /** Who it is signed in as, where users sign in alone. */
+  readonly user?: string | undefined;
+  /** The headers of the client that the server gets. */
+  readonly headers?: PassedHeaders['headers'] | undefined;
+}
+
+/** For whom a connection is made, and with what. */
+export type OpenedOwner = ConnectionOwner & { readonly opened: OpenedFor };
 
 /**
- * The owner of a connection to this server; undefined where all clients share one connection. Throws HubError
+ * The owner of a connection to this server; undefined where all clients share one connection. Callers whose headers go
+ * to the server never share one with callers of other values. Throws HubError
  * `oauth_required` for a user who has to sign in first, and `unauthenticated` or `forbidden` for a caller that is not a
  * user, where only users may use the server.
  */
 export function connectionOwnerOf(
   server: ServerSettings | undefined,
-  asked: ConnectionOwner,
-  { settings, refusal: refusalOf }: Pick<OwnershipOptions, 'settings' | 'refusal'>,
-): SignedInOwner | undefined {
-  if (!server || !isPerUser(server)) return server?.perSessionClient ? { ...asked, user: undefined } : undefined;
-  const account = userOf(settings(), asked.principal);
-  if (!account) throw nobodySignedIn(server.name, asked.principal);
+  { principal, session, clientHeaders }: ConnectionAsker,
+  { settings, refusal: refusalOf, withoutCredentials }: Omit<OwnershipOptions, 'shared'>,
+): OpenedOwner | undefined {
+  if (!server) return undefined;
+  const names = 'passthroughHeaders' in server.transport ? server.transport.passthroughHeaders : undefined;
+  const passed = names && clientHeaders && passedHeaders(names, clientHeaders, withoutCredentials);
+  const own = { session: server.perSessionClient ? session : '', passed: passed?.hash };
+  if (!isPerUser(server)) {
+    if (!server.perSessionClient && !passed) return undefined;
+    return { principal, ...own, opened: { headers: passed?.headers } };
+  }
+  const account = userOf(settings(), principal);
+  if (!account) throw nobodySignedIn(server.name, principal);
   const user = account.username;
   const refusal = refusalOf?.(server, user);
   if (refusal) throw refusal;
-  if (server.perSessionClient) return { ...asked, user };
   // A user's access key is that user there.
-  return { principal: principalOf(account), session: '', user };
+  const holder = server.perSessionClient ? principal : principalOf(account);
+  return { principal: holder, ...own, opened: { user, headers: passed?.headers } };
+}
+
+/** One text for each connection owner of a server, and what their connection is opened with. */
+export function ownerKey(server: string, { principal, session, passed, opened }: OpenedOwner): string {
+  return JSON.stringify([server, principalId(principal), session, opened.user, passed]);
 }
 
 /** Whether a dedicated connection to a server is of no more use with the current settings. */
@@ -67,7 +98,7 @@ export function isOver(
   if (!server || now.shared(name) !== entry.shared || isPerUser(server) !== (user !== undefined)) return true;
   // A new user with the name of a deleted user must not get that user's sessions.
   if (isGone(now.settings, owner.principal)) return true;
-  if (user === undefined) return server.perSessionClient === isTemporary;
+  if (user === undefined) return owner.passed === undefined && server.perSessionClient === isTemporary;
   // After a sign-out also existing connections end. A connection with calls under way is kept until they are answered:
   // their own errors say more.
   return now.refusal?.(server, user) !== undefined && entry.connection.inFlight === 0;

@@ -8,7 +8,7 @@ import { upstreamLimits } from '../../limits.ts';
 import type { AddressPolicy } from '../safe-address.ts';
 import { loadApi } from './api.ts';
 import { readConfig, type Security } from './config.ts';
-import { type CredentialSource, openCredentials } from './credentials.ts';
+import { type CredentialSource, type OfClient, openCredentials } from './credentials.ts';
 import { type Deadline, openDeadline, unlessAborted } from './deadline.ts';
 import { openHttp } from './http.ts';
 import { answerTo } from './serve.ts';
@@ -18,6 +18,8 @@ export interface OpenapiOptions extends AddressPolicy {
   readonly name: string;
   /** Placeholders already filled in. */
   readonly config: Extract<TransportSettings, { type: 'openapi' }>;
+  /** The headers of the client that the API gets, names in lower case; they do not go where the document is. */
+  readonly passed?: Readonly<Record<string, string>> | undefined;
   readonly userAgent: string;
   readonly log: Logger;
   readonly maxMessageBytes: number;
@@ -35,15 +37,17 @@ export function openOpenapiChannel(options: OpenapiOptions, events: ChannelEvent
   const { name, log, maxMessageBytes, timeoutMs, config: transport } = options;
   const config = readConfig(name, transport.openapi);
   const http = openHttp(options, options.userAgent);
-  const sourceOf = (security: Security): CredentialSource =>
+  const sourceOf = (security: Security, client?: OfClient): CredentialSource =>
     openCredentials(
       security,
       transport.headers,
       security.type === 'oauth2' ? openTokens(security, http, timeoutMs) : undefined,
+      client,
     );
-  const credentials = sourceOf(config.security);
+  const { passthroughHeaders: names } = transport;
+  const credentials = sourceOf(config.security, names && { names, headers: options.passed ?? {} });
   const documentCredentials =
-    config.documentSecurity === config.security ? credentials : sourceOf(config.documentSecurity);
+    config.documentSecurity === config.security && !names ? credentials : sourceOf(config.documentSecurity);
   const toolArguments = createToolArguments();
   /** Requests without an answer. */
   const inFlight = new Map<number, Deadline>();

@@ -16,6 +16,12 @@ export interface CredentialSource {
   hide(text: string): string;
 }
 
+/** What of the headers of clients goes to the API: all that may, and those that do here. */
+export interface OfClient {
+  readonly names: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /**
  * Headers and security of a server. Throws HubError `misconfigured` for a header that cannot be sent. `tokens`: for
  * oauth2.
@@ -24,6 +30,7 @@ export function openCredentials(
   security: Security,
   headers: Readonly<Record<string, string>>,
   tokens: Tokens | undefined,
+  client: OfClient = { names: [], headers: {} },
 ): CredentialSource {
   const fixed = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), checkedHeader(name, value)]),
@@ -32,16 +39,21 @@ export function openCredentials(
   /** The last few tokens: answers under way may still echo an old one. */
   let recent: readonly string[] = [];
   const added = addedBy(security);
-  const whole: Credentials = { ...added, headers: { ...fixed, ...added.headers } };
+  const whole: Credentials = { ...added, headers: { ...fixed, ...added.headers, ...client.headers } };
 
   function withToken(token: string): Credentials {
     if (!recent.includes(token)) recent = [token, ...recent].slice(0, 10);
-    return { ...whole, headers: { ...whole.headers, authorization: `Bearer ${token}` } };
+    const authorization = client.headers['authorization'] ?? `Bearer ${token}`;
+    return { ...whole, headers: { ...whole.headers, authorization } };
   }
 
   return {
     supplied: {
-      headers: new Set([...Object.keys(whole.headers), ...(tokens === undefined ? [] : ['authorization'])]),
+      headers: new Set([
+        ...Object.keys(whole.headers),
+        ...client.names,
+        ...(tokens === undefined ? [] : ['authorization']),
+      ]),
       query: new Set(whole.query.map(([name]) => name)),
       cookies: new Set(whole.cookies.map((pair) => decodeURIComponent(pair.split('=')[0] ?? ''))),
     },
