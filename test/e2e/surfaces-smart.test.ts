@@ -22,27 +22,26 @@ import {
 // score or error.
 
 const password = 'one password for all';
-const modes = { standard: {}, progressive: { SMART_ROUTING_PROGRESSIVE_DISCLOSURE: 'true' } } as const;
-type Mode = keyof typeof modes;
+/** The standard one last: the tests behind need it. */
+const modes = ['progressive', 'standard'] as const;
 
 interface World {
   readonly hub: TestHub;
   readonly backends: Record<string, Hostile>;
   readonly tokens: Record<string, string>;
 }
-const worlds: Partial<Record<Mode, World>> = {};
+let whole: World;
 
 /** A hub with everything, or with only the servers named. Every group pins all that it has. */
-async function world(env: Record<string, string>, only: (server: string) => boolean = () => true): Promise<World> {
-  const { settings, backends } = twoUsers(await hash(password));
-  const mcpServers = Object.fromEntries(Object.entries(settings.mcpServers ?? {}).filter(([name]) => only(name)));
+async function world(only?: (server: string) => boolean): Promise<World> {
+  const { settings, backends } = await twoUsers(await hash(password), only);
   const pinned = (settings.groups ?? []).map((group) => ({
     ...group,
     servers: (group['servers'] as { name: string }[]).map((one) => ({ ...one, pinnedTools: toolsOf(one.name) })),
   }));
   const systemConfig = { smartRouting: { serverDescriptionMode: 'full' } };
-  const hub = await testHub({ ...settings, mcpServers, groups: pinned, systemConfig, env });
-  await hub.connected(Object.keys(mcpServers).length);
+  const hub = await testHub({ ...settings, groups: pinned, systemConfig });
+  await hub.connected(Object.keys(backends).length);
   const tokens: Record<string, string> = { admin: await login(hub, 'admin', password) };
   for (const name of ['ann', 'bob']) {
     const token = await login(hub, name, password);
@@ -53,7 +52,7 @@ async function world(env: Record<string, string>, only: (server: string) => bool
 }
 
 beforeAll(async () => {
-  for (const mode of Object.keys(modes) as Mode[]) worlds[mode] = await world(modes[mode]);
+  whole = await world();
 });
 
 const principals: [label: string, who: Who][] = [
@@ -114,12 +113,14 @@ const bare = (names: readonly string[] | undefined) => (names ?? []).map((name) 
 const call = (surface: Surface, scope: string, name: string, args: unknown) =>
   surface(scope, 'tools/call', { name, arguments: args });
 
-describe.each(Object.keys(modes) as Mode[])('%s', (mode) => {
+describe.each(modes)('%s', (mode) => {
+  beforeAll(async () => {
+    const body = { smartRouting: { progressiveDisclosure: mode === 'progressive' } };
+    const { status, text } = await api(whole.hub, 'PUT', '/system-config', { token: whole.tokens['admin'], body });
+    expect(status, text).toBe(200);
+  });
   const own = mode === 'standard' ? ['search_tools', 'call_tool'] : ['search_tools', 'describe_tool', 'call_tool'];
-  const of = (surface: string, label: string) => {
-    const { hub, tokens } = worlds[mode] ?? expect.fail();
-    return surfaces[surface]?.(hub, tokens[label]) ?? expect.fail();
-  };
+  const of = (surface: string, label: string) => surfaces[surface]?.(whole.hub, whole.tokens[label]) ?? expect.fail();
 
   describe.each(Object.keys(surfaces))('%s', (name) => {
     test.each(principals)(
@@ -154,8 +155,7 @@ describe.each(Object.keys(modes) as Mode[])('%s', (mode) => {
       '%s: what is not found is not run or described, nor told from what does not exist',
       async (label, who) => {
         const surface = of(name, label);
-        const { backends } = worlds[mode] ?? expect.fail();
-        const counts = () => Object.values(backends).map((one) => one.received('tools/call').length);
+        const counts = () => Object.values(whole.backends).map((one) => one.received('tools/call').length);
         const expected = counts();
         const verbs = mode === 'progressive' ? ['describe_tool', 'call_tool'] : ['call_tool'];
         for (const scope of calledScopes) {
@@ -183,12 +183,11 @@ describe.each(Object.keys(modes) as Mode[])('%s', (mode) => {
 test.each([['ann'], ['bob'], ['nobody']] as const)(
   '%s: every score, count and order is that of a hub which has nothing else',
   async (who) => {
-    const all = worlds.standard ?? expect.fail();
-    const less = await world({}, (server) => grant(who, server) !== 'none');
+    const less = await world((server) => grant(who, server) !== 'none');
     const hidden = Object.keys(servers).filter((server) => grant(who, server) === 'none');
     expect(hidden.length).toBeGreaterThan(1);
     const queries = [...Object.keys(servers), 'open', 'How to use the vault?', 'vaultzq_open bobszq_picked annszq off'];
-    const [here, there] = [all, less].map(({ hub, tokens }) => surfaces['no session']?.(hub, tokens[who]));
+    const [here, there] = [whole, less].map(({ hub, tokens }) => surfaces['no session']?.(hub, tokens[who]));
     for (const scope of ['', ...groups.map(({ name }) => name)]) {
       for (const query of queries) {
         const ask = (surface: Surface | undefined) =>
@@ -202,7 +201,7 @@ test.each([['ann'], ['bob'], ['nobody']] as const)(
 test.each([['ann'], ['bob']] as const)(
   '%s: the records of the searches are their own, and name nothing hidden',
   async (who) => {
-    const { hub, tokens } = worlds.standard ?? expect.fail();
+    const { hub, tokens } = whole;
     await call(surfaces['bare requests']?.(hub, tokens[who]) ?? expect.fail(), '', 'search_tools', { query: 'open' });
     const get = (path: string) => api(hub, 'GET', `/activities${path}`, { token: tokens[who] });
     const records = (await get('?kind=search&limit=100')).body.data as Record<string, unknown>[];

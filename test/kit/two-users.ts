@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type Hostile, hostileStdio } from './hostile.ts';
+import { type Hostile, hostileHttp, hostileStdio } from './hostile.ts';
 import type { HubOptions } from './test-hub.ts';
 
 interface Entry {
@@ -176,12 +176,23 @@ export function seesNone(text: string, who: Who, where: string, place?: Place): 
     expect(text.includes(name), `${where} tells of ${name}: ${text.slice(0, 300)}`).toBe(false);
 }
 
-/** The hub's settings for this world, and the servers with what they saw. Users: ann, bob. */
-export function twoUsers(password: string): { settings: HubOptions; backends: Record<string, Hostile> } {
-  const backends = Object.fromEntries(
-    Object.keys(servers).map((name) => [
+/** Addresses of this machine are not for the servers of users who are no admins: those are programs. */
+const isProgram = (server: string) => (servers[server]?.owner ?? 'admin') !== 'admin';
+
+/**
+ * The hub's settings for this world, and the servers with what they saw. Users: ann, bob.
+ *
+ * @param only which of the servers there are; all, if not given
+ */
+export async function twoUsers(
+  password: string,
+  only: (server: string) => boolean = () => true,
+): Promise<{ settings: HubOptions; backends: Record<string, Hostile> }> {
+  const made = Object.keys(servers)
+    .filter(only)
+    .map(async (name): Promise<[string, Hostile]> => [
       name,
-      hostileStdio({
+      await (isProgram(name) ? hostileStdio : hostileHttp)({
         name,
         instructions: `How to use ${name}.`,
         tools: toolsOf(name).map((tool) => ({
@@ -193,12 +204,12 @@ export function twoUsers(password: string): { settings: HubOptions; backends: Re
         resources: [{ uri: `x://${name}/doc`, name: `${name}/doc` }],
         resourceTemplates: [{ uriTemplate: `x://${name}/doc/{part}`, name: `${name}/doc part` }],
       }),
-    ]),
-  );
+    ]);
+  const backends = Object.fromEntries(await Promise.all(made));
   const mcpServers = Object.fromEntries(
-    Object.entries(servers).map(([name, more]) => [
+    Object.entries(backends).map(([name, { config }]) => [
       name,
-      { ...backends[name]?.config, ...more, tools: { [`${name}_off`]: { enabled: false } } },
+      { ...config, ...servers[name], tools: { [`${name}_off`]: { enabled: false } } },
     ]),
   );
   const picked = (name: string) => ({ name, tools: [`${name}_picked`], prompts: [], resources: [] });
