@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { type HubProcess, hubProcess } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
@@ -30,24 +30,26 @@ async function run(script: string, hub: HubProcess) {
   return { stdout, answers: stderr.trim().split('\n') };
 }
 
-async function freshHub(): Promise<HubProcess> {
-  const hub = await hubProcess({ firstStart: true });
-  await hub.connected(3);
-  return hub;
-}
+let hub: HubProcess;
+/** The settings of a first start. */
+let first: string;
 
-test.each(['README.md', 'docs/api.md'])('every example of %s is answered with success', async (path) => {
-  const script = examplesIn(path);
-  const { stdout, answers } = await run(script, await freshHub());
-  const asked = script.match(/^api (?!\()|\bcurl -s \$HUB/gm) ?? [];
-  expect(asked.length).toBeGreaterThan(8);
-  expect(answers.filter((answer) => !/^20[01] /.test(answer))).toEqual([]);
-  expect(answers).toHaveLength(asked.length);
-  expect(stdout).not.toContain('"success":false');
+beforeAll(async () => {
+  hub = await hubProcess({ firstStart: true });
+  await hub.connected(3);
+  first = readFileSync(hub.settingsPath, 'utf8');
+});
+
+/** What the document before had a reader make is gone. */
+beforeEach(async () => {
+  hub.write(first);
+  await until('only the servers of a first start are there', async () => {
+    const { total, connected } = (await hub.health()).servers;
+    return total === 3 && connected === 3;
+  });
 });
 
 test('the commands in the text of README.md work', async () => {
-  const hub = await freshHub();
   const commands = [...read('README.md').matchAll(/`((?:toolhub|curl) [^`]+)`/g)].map(([, command = '']) => command);
   const listing = commands.find((command) => command.startsWith('curl -s http://127.0.0.1:3000/mcp '));
   const { stdout } = await run(listing ?? 'no such example', hub);
@@ -64,4 +66,14 @@ test('the commands in the text of README.md work', async () => {
   expect(found.printed).toMatch(/\b(?:filesystem|memory|everything)-\w+/);
   expect(found.printed).toMatch(/words \d\.\d\d/);
   expect(found.said).toContain('explains to admins only (--token)');
+});
+
+test.each(['README.md', 'docs/api.md'])('every example of %s is answered with success', async (path) => {
+  const script = examplesIn(path);
+  const { stdout, answers } = await run(script, hub);
+  const asked = script.match(/^api (?!\()|\bcurl -s \$HUB/gm) ?? [];
+  expect(asked.length).toBeGreaterThan(8);
+  expect(answers.filter((answer) => !/^20[01] /.test(answer))).toEqual([]);
+  expect(answers).toHaveLength(asked.length);
+  expect(stdout).not.toContain('"success":false');
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { verify } from '@node-rs/argon2';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { hubLimits } from '../../src/hub/limits.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
@@ -233,21 +233,25 @@ test('many starts and kills one after the other never need a hand', async () => 
   await until('one child is left', () => server.pids().filter(isAlive).length === 1);
 });
 
-test('a first start without settings has three servers to try', async () => {
-  const hub = await hubProcess({ firstStart: true });
-  await hub.connected(3);
-  const servers = new Set((await tools(hub)).map((name) => name.slice(0, name.indexOf('-'))));
-  expect([...servers].sort()).toEqual(['everything', 'filesystem', 'memory']);
-});
+describe('a first start without settings', () => {
+  let hub: HubProcess;
+  beforeAll(async () => {
+    hub = await hubProcess({ firstStart: true });
+    await hub.connected(3);
+  });
 
-test('the log of a first start has no warning, and nothing in it failed', async () => {
-  const hub = await hubProcess({ firstStart: true });
-  await hub.connected(3);
-  // The sample server asks for the folders of its client once it is connected, and says what became of it.
-  await until('the file server has asked for folders', () => /roots?\b/i.test(hub.output()));
-  const lines = hub.output().trim().split('\n');
-  const entries = lines.map((line) => JSON.parse(line) as { level: string; message: string });
-  expect(entries.filter(({ level, message }) => level !== 'info' || /fail|error|-32/i.test(message))).toEqual([]);
+  test('has three servers to try', async () => {
+    const servers = new Set((await tools(hub)).map((name) => name.slice(0, name.indexOf('-'))));
+    expect([...servers].sort()).toEqual(['everything', 'filesystem', 'memory']);
+  });
+
+  test('has a log without a warning, and nothing in it failed', async () => {
+    // The sample server asks for the folders of its client once it is connected, and says what became of it.
+    await until('the file server has asked for folders', () => /roots?\b/i.test(hub.output()));
+    const lines = hub.output().trim().split('\n');
+    const entries = lines.map((line) => JSON.parse(line) as { level: string; message: string });
+    expect(entries.filter(({ level, message }) => level !== 'info' || /fail|error|-32/i.test(message))).toEqual([]);
+  });
 });
 
 test('the first password of a hub whose log is JSON is in one file, works, and can be read nowhere else', async () => {

@@ -6,6 +6,7 @@ import { logLimits } from '../../src/logs/limits.ts';
 import { api, keyToken, login, userToken } from '../kit/api.ts';
 import { copyOfEmbedded } from '../kit/embedded-template.ts';
 import { temporaryFolder } from '../kit/hostile.ts';
+import { setLimits } from '../kit/limits.ts';
 import { raw } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
@@ -55,6 +56,7 @@ async function fillLog(hub: TestHub, count: number): Promise<void> {
 const texts = (entries: readonly LogEntry[]) => entries.map(({ message }) => message.replace(/ .*/, ''));
 
 test.each(['off', 'embedded'] as const)('logins and changes stay in the log, in order (%s)', async (kind) => {
+  setLimits(logLimits, { logRing: 200, securityRing: 200 });
   const hub = await start(kind, 0);
   const admin = await login(hub);
   for (const username of ['eve', 'mallory', 'admin'])
