@@ -3,6 +3,7 @@ import { type Principal, principalOf } from '../core/access/principal.ts';
 import type { Settings, UserSettings } from '../core/settings/types.ts';
 import { findKey, isAcceptedFrom } from './keys.ts';
 import { authLimits } from './limits.ts';
+import type { TrustedTokens } from './oidc/trusted-tokens.ts';
 import type { AppClaims, Claims, Tokens } from './tokens.ts';
 
 /** Headers as `node:http` gives them, names in lower case. */
@@ -23,8 +24,8 @@ export interface Identify {
    * `address` is where the request comes from, also behind trusted proxies. `queryToken` is `?token=`, given only by
    * the routes that allow it. The token of a client that a user let in is accepted only where `endpoint` is given: the
    * path of what is asked for, without `BASE_PATH`, which has to be within what the token is for. At `managementApi`
-   * the client is its user, if the consent said so. Of several credentials the first counts: `Authorization`, the
-   * configured header, `x-auth-token`, `?token=`.
+   * the client is its user, if the consent said so. The token of a trusted issuer is accepted at all but that. Of
+   * several credentials the first counts: `Authorization`, the configured header, `x-auth-token`, `?token=`.
    */
   readonly identify: (
     headers: Headers,
@@ -51,8 +52,9 @@ export interface Identify {
 export function createIdentify(options: {
   settings: () => Settings;
   tokens: Pick<Tokens, 'verify' | 'valid'>;
+  trusted?: TrustedTokens;
 }): Identify {
-  const { settings, tokens } = options;
+  const { settings, tokens, trusted } = options;
   // A valid signature stays valid; everything else about a token is checked each time.
   const verified = new Map<string, Claims>();
 
@@ -66,6 +68,8 @@ export function createIdentify(options: {
     const { token } = credential;
     const claims = verified.get(token);
     if (claims) return holder(claims, snapshot, endpoint);
+    const issued = takesIssued(endpoint) ? trusted?.known(token, snapshot) : undefined;
+    if (issued !== undefined) return issued;
     if (token.length > authLimits.tokenChars) return 'bad';
     const key = findKey(snapshot, token);
     if (key) {
@@ -108,7 +112,8 @@ export function createIdentify(options: {
       const known = decide(credential, address, snapshot, endpoint);
       if (known !== undefined || credential.kind !== 'token') return known ?? 'bad';
       const claims = await verify(credential.token);
-      return claims ? holder(claims, settings(), endpoint) : 'bad';
+      if (claims) return holder(claims, settings(), endpoint);
+      return takesIssued(endpoint) && trusted ? trusted.verify(credential.token, settings()) : 'bad';
     },
     loggedInAt(headers) {
       const credential = credentialOf(headers, settings());
@@ -127,6 +132,10 @@ export function createIdentify(options: {
 function isFor({ endpoint, mayManage }: AppClaims, asked: string | undefined): boolean {
   if (asked === managementApi) return mayManage;
   return asked !== undefined && covers(endpoint, asked);
+}
+
+function takesIssued(endpoint: string | undefined): boolean {
+  return endpoint !== undefined && endpoint !== managementApi;
 }
 
 type Credential = { readonly kind: 'none' | 'bad' } | { readonly kind: 'token'; readonly token: string };

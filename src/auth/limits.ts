@@ -69,6 +69,25 @@ export const authLimits = {
    * 4 000.
    */
   tokenChars: 8_192,
+  /** A request to a provider or a trusted issuer, and what it may answer: keys and metadata have a few kB. */
+  providerRequestMs: 5_000,
+  providerAnswerBytes: 256 * 1024,
+  /**
+   * Keys of an issuer are asked for again after this, at a key id that is not known no more often than that, and are
+   * used this long while the issuer is away: it may be restarted, and must not take the tools with it.
+   */
+  issuerKeysFreshMs: 10 * 60_000,
+  issuerKeysPauseMs: 30_000,
+  issuerKeysKeptMs: 24 * 60 * 60_000,
+  /** Issuers whose keys are in memory: those of the settings, and some of settings before. */
+  issuers: 60,
+  /** Verified tokens of trusted issuers that are kept, with their claims: 4 kB each, 16 kB at most. */
+  issuedTokens: 3_000,
+  /** The signature of a trusted issuer's token is checked again after this, since its key may have been withdrawn. */
+  issuedTokenRecheckMs: 10 * 60_000,
+  /** Values of a groups claim that are looked at (Entra sends 200 at most), and characters of a subject (OpenID). */
+  groupValues: 500,
+  subjectChars: 255,
   /** Failed logins per window, from one address, and to one account from one address. */
   loginWindowMs: 15 * 60_000,
   loginFailuresPerAddress: 20,

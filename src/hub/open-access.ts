@@ -4,6 +4,8 @@ import { withoutOwnCredentials } from '../auth/own-credentials.ts';
 import { openTokens } from '../auth/open-tokens.ts';
 import { openAuthorization } from '../auth/oauth/open-authorization.ts';
 import { logRefusedCredentials } from '../auth/event-sampler.ts';
+import { createIssuerKeys } from '../auth/oidc/issuer-keys.ts';
+import { createTrustedTokens } from '../auth/oidc/trusted-tokens.ts';
 import type { Closers } from '../core/closers.ts';
 import type { Env } from '../env/env.ts';
 import { clientAddress } from '../http/frame/client-address.ts';
@@ -26,15 +28,19 @@ export async function openAccess(env: Env, storage: Storage, closers: Closers) {
       await authorization.consents.endUser(username);
     },
   };
+  const keys = createIssuerKeys({ log: log('hub') });
+  const trusted = createTrustedTokens({ keys, log: log('hub') });
   return {
     tokens,
     authorization,
     withoutCredentials: withoutOwnCredentials({
       settings: () => settings.current,
       tokens,
-      isTicket: (text) => [authorization.refreshes, authorization.codes].some((tickets) => tickets.isOurs(text)),
+      isTicket: (text) =>
+        [authorization.refreshes, authorization.codes].some((tickets) => tickets.isOurs(text)) ||
+        trusted.isForHub(text, settings.current),
     }),
-    identity: createIdentify({ settings: () => settings.current, tokens }),
+    identity: createIdentify({ settings: () => settings.current, tokens, trusted }),
     addressOf: clientAddress(env.trustProxy, log('hub')),
     badCredential: logRefusedCredentials(security),
   };

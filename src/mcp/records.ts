@@ -254,10 +254,12 @@ function lookUp(principal: Principal, settings: Settings): Who {
   const user = userOf(settings, principal);
   const username = user?.username ?? nameOfGone(principal, settings);
   return {
-    principal: principal.kind === 'app' ? 'user' : principal.kind,
+    principal: principal.kind === 'app' || principal.kind === 'issued' ? 'user' : principal.kind,
     ...(username !== undefined && { username }),
     ...(key && { keyId: key.id, keyName: key.name }),
     ...(principal.kind === 'app' && { keyName: 'OAuth' }),
+    // In no `username`: a user of that name is another person.
+    ...(principal.kind === 'issued' && { keyName: `${principal.name} (${principal.issuer})` }),
   };
 }
 

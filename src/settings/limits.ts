@@ -40,6 +40,11 @@ export const settingsLimits = {
    */
   settingsDatabaseMs: 3_000,
 
+  // people
+
+  /** Trusted issuers: a company has one or two, and each costs memory for its keys. */
+  issuers: 20,
+
   // servers
 
   /** Headers of clients that one server gets: each is looked at with every call. */

@@ -18,7 +18,8 @@ export type Principal =
       readonly app?: string | undefined;
     }
   | { readonly kind: 'key'; readonly id: string }
-  | AppPrincipal;
+  | AppPrincipal
+  | IssuedPrincipal;
 
 /** A client that a user let in (OAuth): it acts as that user, within what the consent allows, and manages nothing. */
 export interface AppPrincipal {
@@ -30,6 +31,22 @@ export interface AppPrincipal {
   readonly since: string | undefined;
   /** Undefined: everything its user reaches. */
   readonly reach: Reach | undefined;
+}
+
+/**
+ * The holder of a trusted issuer's token who has no account here: reaches what the groups in the token are mapped to,
+ * and nothing else (CONTRACT §8).
+ */
+export interface IssuedPrincipal {
+  readonly kind: 'issued';
+  /** What `principalId` gives. */
+  readonly id: string;
+  readonly issuer: string;
+  readonly subject: string;
+  /** What records call it. */
+  readonly name: string;
+  /** Values of the groups claim, those that the settings map. */
+  readonly values: readonly string[];
 }
 
 /** What a consent is cut down to: groups by id, and servers by name. */
@@ -62,6 +79,16 @@ export function appPrincipal(
   return { kind: 'app', id, username, since: createdAt, reach };
 }
 
+/** The principal of a token of a trusted issuer. */
+export function issuedPrincipal(
+  issuer: string,
+  subject: string,
+  name: string,
+  values: readonly string[],
+): IssuedPrincipal {
+  return { kind: 'issued', id: `i:${JSON.stringify([issuer, subject, name, values])}`, issuer, subject, name, values };
+}
+
 /** One string per principal: what sessions are bound to and views are cached by. */
 export function principalId(principal: Principal): string {
   switch (principal.kind) {
@@ -72,6 +99,7 @@ export function principalId(principal: Principal): string {
     case 'key':
       return `k:${principal.id}`;
     case 'app':
+    case 'issued':
       return principal.id;
   }
 }
@@ -83,6 +111,10 @@ export function principalFromId(id: string): Principal | undefined {
   const [, since = '', username] = /^u:(.*)\n(.*)$/s.exec(id) ?? [];
   if (username !== undefined) return { kind: 'user', username, since: since === '' ? undefined : since };
   if (id.startsWith('a:')) return appFromId(id);
+  if (id.startsWith('i:'))
+    return issuedPrincipal(
+      ...(JSON.parse(id.slice(2)) as [issuer: string, subject: string, name: string, values: string[]]),
+    );
   return id.startsWith('k:') ? { kind: 'key', id: id.slice(2) } : undefined;
 }
 

@@ -201,10 +201,16 @@ type Identity =
       readonly readOnly?: boolean | undefined;
       readonly reach?: Reach | undefined;
     }
-  | { readonly kind: 'key'; readonly key: KeySettings };
+  | { readonly kind: 'key'; readonly key: KeySettings }
+  /** `groups`: names and ids that the token of a trusted issuer is mapped to. */
+  | { readonly kind: 'issued'; readonly groups: readonly string[] };
 
 function identity(settings: Settings, principal: Principal): Identity | undefined {
   if (principal.kind === 'anonymous') return { kind: 'anonymous', only: principal.only };
+  if (principal.kind === 'issued') {
+    const issuer = settings.system.trustedIssuers?.find(({ issuer }) => issuer === principal.issuer);
+    return issuer && { kind: 'issued', groups: principal.values.flatMap((value) => issuer.groups.get(value) ?? []) };
+  }
   const user = userOf(settings, principal);
   if (principal.kind === 'user') return user && { kind: 'user', user };
   if (principal.kind === 'app') return user && { kind: 'user', user, reach: principal.reach };
@@ -250,6 +256,7 @@ function groupFor(settings: Settings, name: string, who: Identity): GroupSetting
 
 function seesGroup(who: Identity, group: GroupSettings): boolean {
   if (who.kind === 'key') return true;
+  if (who.kind === 'issued') return isMember(who, group);
   if (who.kind === 'user' && who.reach && !touches(who.reach, group)) return false;
   // A group without a visibility in the file is open to every caller that reaches its servers, as in MCPHub.
   if (group.visibility === undefined || group.visibility === 'public') return true;
@@ -281,6 +288,8 @@ function grantOf(settings: Settings, who: Identity, server: ServerSettings): Gra
       return cut(keyGrant(settings, who.key, server), who.key.readOnly);
     case 'anonymous':
       return cut(anonymousGrant(settings, server, who.only));
+    case 'issued':
+      return cut(memberGrant(settings, who, server));
     case 'user':
       return cut(within(settings, who, server, userGrant(settings, who.user, server)), who.readOnly);
   }
@@ -336,10 +345,16 @@ function userGrant(settings: Settings, user: UserSettings, server: ServerSetting
   // A user's server that says public, but that no admin made public, counts as shared.
   const isShared = server.visibility === 'group' || server.visibility === 'public';
   if (isShared && server.sharedWithUsers.includes(user.username)) return everything;
-  // A user whose access comes from groups only gets what the groups select, on every endpoint. Otherwise the selection
-  // would have no effect.
+  return memberGrant(settings, user, server);
+}
+
+/**
+ * Access that comes from groups only is what the groups select, on every endpoint. Otherwise the selection would have
+ * no effect.
+ */
+function memberGrant(settings: Settings, member: Member, server: ServerSettings): Selections | undefined {
   const entries = settings.groups
-    .filter((group) => isMember(user, group))
+    .filter((group) => isMember(member, group))
     .flatMap((group) => group.servers.filter((entry) => entry.name === server.name));
   return entries.length === 0 ? undefined : entries.reduce<Selections>(widened, none);
 }
@@ -360,8 +375,10 @@ function combine(a: Selections, b: Selections, both: (x: Selection, y: Selection
   };
 }
 
-function isMember(user: UserSettings, group: GroupSettings): boolean {
-  return user.groups.includes(group.id) || user.groups.includes(group.name);
+type Member = Pick<UserSettings, 'groups'>;
+
+function isMember({ groups }: Member, group: GroupSettings): boolean {
+  return groups.includes(group.id) || groups.includes(group.name);
 }
 
 function keyOpensGroup(key: KeySettings, group: GroupSettings): boolean {

@@ -156,6 +156,8 @@ export interface UserSettings {
   /** Group ids (names are accepted too). */
   readonly groups: readonly string[];
   readonly createdAt: string | undefined;
+  /** Who the user is at providers and trusted issuers (CONTRACT §8). */
+  readonly identities?: readonly IssuedIdentity[] | undefined;
   /** The random one that the hub made for its first admin. */
   readonly passwordIsInitial?: boolean | undefined;
   /**
@@ -163,6 +165,12 @@ export interface UserSettings {
    * hubs look at them.
    */
   readonly passwordIsWeak?: boolean | undefined;
+}
+
+/** A person as an issuer of tokens knows them; a subject means something only together with its issuer. */
+export interface IssuedIdentity {
+  readonly issuer: string;
+  readonly subject: string;
 }
 
 /** An access key (CONTRACT §2). `token` is how MCPHub files keep it, `tokenHash` (SHA-256, hex) is how we do. */
@@ -193,6 +201,21 @@ export interface PasswordPolicy {
   readonly minLength: number;
   /** Refuses what is tried first: common passwords, the user's name, rows of keys. */
   readonly refuseCommon: boolean;
+}
+
+/** An issuer whose JWTs are credentials at MCP endpoints (`systemConfig.auth.trustedIssuers`, CONTRACT §8). */
+export interface TrustedIssuer {
+  /** Exactly as tokens have it. */
+  readonly issuer: string;
+  /** A token has to be for one of these. */
+  readonly audiences: readonly string[];
+  /** Where its keys are; undefined: where its metadata say. */
+  readonly jwksUri: string | undefined;
+  /** The claim by which records call the holder of a token; undefined: its subject. */
+  readonly usernameClaim: string | undefined;
+  readonly groupsClaim: string;
+  /** Value of that claim → names or ids of groups. */
+  readonly groups: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface SystemSettings {
@@ -230,6 +253,7 @@ export interface SystemSettings {
   readonly baseUrl?: string | undefined;
   /** Undefined = `coreLimits.passwordMinChars`, and common ones are accepted. */
   readonly passwordPolicy?: PasswordPolicy | undefined;
+  readonly trustedIssuers?: readonly TrustedIssuer[] | undefined;
   /** Whether arguments and results of calls are kept in the activity log. */
   readonly storeToolPayload: boolean;
 }

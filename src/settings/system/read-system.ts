@@ -1,9 +1,9 @@
 import { parseCidr } from '../../core/address.ts';
-import { coreLimits } from '../../core/limits.ts';
-import type { PasswordPolicy, SystemSettings } from '../../core/settings/types.ts';
+import type { SystemSettings } from '../../core/settings/types.ts';
 import { readPart } from '../document/read-part.ts';
 import type { Path, Report } from '../document/report.ts';
 import { headerNameProblem } from '../server/headers.ts';
+import { readAuth } from './auth-shape.ts';
 import { readBodyLimit } from './body-limit.ts';
 import { embeddingSettings } from './smart-routing-shape.ts';
 import { systemShape } from './system-shape.ts';
@@ -34,7 +34,7 @@ export function readSystem(value: unknown, report: Report): { system: SystemSett
       embedding: part?.data.smartRouting && embeddingSettings(smartRouting),
       storeSearchQueries: activityLog.storeSearchQueries,
       allowedCidrs: network.allowedCidrs,
-      passwordPolicy: auth.passwordPolicy && readPolicy(auth.passwordPolicy),
+      ...readAuth(auth, report),
       storeToolPayload: activityLog.storeToolPayload ?? false,
       ...readBaseUrl(install.baseUrl, ['systemConfig', 'install', 'baseUrl'], report),
     },
@@ -47,11 +47,6 @@ function readOAuthServer(given: {
   dynamicRegistration?: { enabled?: boolean | undefined } | undefined;
 }): SystemSettings['oauthServer'] {
   return { enabled: given.enabled ?? true, registration: given.dynamicRegistration?.enabled ?? true };
-}
-
-function readPolicy(given: { readonly [K in keyof PasswordPolicy]?: PasswordPolicy[K] | undefined }): PasswordPolicy {
-  const { minLength = coreLimits.passwordMinChars, refuseCommon = false } = given;
-  return { minLength, refuseCommon };
 }
 
 /** The one key of old files, where it counts. */

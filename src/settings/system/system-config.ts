@@ -48,7 +48,7 @@ export const systemConfigInput = z
  */
 const known: Readonly<Record<string, readonly string[]>> = {
   activityLog: ['storeToolPayload', 'storeSearchQueries'],
-  auth: ['betterAuth', 'forwardAuth', 'passwordPolicy'],
+  auth: ['betterAuth', 'forwardAuth', 'passwordPolicy', 'trustedIssuers'],
   discovery: ['enabled'],
   install: ['pythonIndexUrl', 'npmRegistry', 'baseUrl'],
   mcpRouter: ['apiKey', 'referer', 'title', 'baseUrl'],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { coreLimits } from '../../core/limits.ts';
 import { flag, range, text, texts } from '../document/shape.ts';
+import { authShape } from './auth-shape.ts';
 import { smartRoutingShape } from './smart-routing-shape.ts';
 
 /** `systemConfig`. What the hub does not use is passed over: a stray value there must not stop it. */
@@ -26,16 +27,6 @@ export const systemShape = z.looseObject({
   network: z.looseObject({ allowedCidrs: texts.optional() }).optional(),
   activityLog: z.looseObject({ storeToolPayload: flag.optional(), storeSearchQueries: flag.optional() }).optional(),
   install: z.looseObject({ baseUrl: text.optional() }).optional(),
-  auth: z
-    .looseObject({
-      // Strict: what is mistyped here would leave passwords as they must not be.
-      passwordPolicy: z
-        .strictObject({
-          minLength: range(coreLimits.passwordMinChars, coreLimits.passwordMinCharsMost, 'characters').optional(),
-          refuseCommon: flag.optional(),
-        })
-        .optional(),
-    })
-    .optional(),
+  auth: authShape.optional(),
   smartRouting: smartRoutingShape.optional(),
 });

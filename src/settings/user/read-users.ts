@@ -9,6 +9,7 @@ import { userShape } from './user-shape.ts';
 export function readUsers(value: unknown, report: Report): UserSettings[] {
   const users: UserSettings[] = [];
   const names = new Map<string, Path>();
+  const identities = new Map<string, Path>();
   for (const [i, raw] of readElements(value, ['users'], report).entries()) {
     const path: Path = ['users', i];
     const part = readPart(userShape, raw, path, report);
@@ -27,6 +28,10 @@ export function readUsers(value: unknown, report: Report): UserSettings[] {
     if (isReservedUser(username)) report.warn([...path, 'username'], 'is a name that new users may not have');
     unique(names, username, [...path, 'username'], 'usernames must differ', report);
     checkHash(user.password, [...path, 'password'], report);
+    for (const [j, { issuer, subject }] of (user.identities ?? []).entries()) {
+      const rule = 'an account at an issuer is one user';
+      unique(identities, `${issuer}\n${subject}`, [...path, 'identities', j], rule, report);
+    }
     users.push({
       username,
       passwordHash: user.password ?? '',
@@ -35,6 +40,7 @@ export function readUsers(value: unknown, report: Report): UserSettings[] {
       servers: user.servers ?? [],
       groups: user.groups ?? [],
       createdAt: user.createdAt,
+      identities: user.identities,
       passwordIsInitial: user.passwordIsInitial,
       passwordIsWeak: user.passwordIsWeak,
     });

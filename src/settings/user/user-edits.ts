@@ -163,10 +163,12 @@ function switchedOffNote(servers: readonly string[]): string[] {
   ];
 }
 
-/** Who the admins are, and by which password: what differs between two of these is a change to an admin's account. */
+/** Who the admins are, and by which password or provider: what differs between two of these is a change to an admin's account. */
 export function adminAccounts(draft: Draft): string {
   const admins = listOf(draft, 'users').filter((user) => roleOf(user) === 'admin');
-  const accounts = admins.map((user) => JSON.stringify([usernameOf(user), user['password'], user['email']]));
+  const accounts = admins.map((user) =>
+    JSON.stringify([usernameOf(user), user['password'], user['email'], user['identities']]),
+  );
   return accounts.sort().join();
 }
 

@@ -11,6 +11,7 @@ export const userShape = z.looseObject({
   servers: texts.optional(),
   groups: texts.optional(),
   createdAt: text.optional(),
+  identities: z.array(z.strictObject({ issuer: text, subject: text.min(1) })).optional(),
   passwordIsInitial: flag.optional(),
   passwordIsWeak: flag.optional(),
 });

@@ -1,0 +1,145 @@
+import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
+import { appPrincipal, issuedPrincipal, type Principal } from '../../core/access/principal.ts';
+import { errorText } from '../../core/errors.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { IssuedIdentity, Settings, TrustedIssuer, UserSettings } from '../../core/settings/types.ts';
+import { authLimits } from '../limits.ts';
+import { claimTexts } from './claims.ts';
+import type { IssuerKeys } from './issuer-keys.ts';
+
+/** Tokens of the issuers that the settings trust (`systemConfig.auth.trustedIssuers`, CONTRACT §8). */
+export interface TrustedTokens {
+  /** Whose token it is, of one that was verified before; undefined for any other. For the path of every MCP request. */
+  readonly known: (token: string, settings: Settings) => Principal | 'bad' | undefined;
+  /** The same of any text. Never rejects. */
+  readonly verify: (token: string, settings: Settings) => Promise<Principal | 'bad'>;
+  /** True for a text that says it is for the hub, of an issuer that is trusted: no server may get it. */
+  readonly isForHub: (token: string, settings: Settings) => boolean;
+}
+
+/** What is kept of a token whose signature was verified. */
+interface Verified extends IssuedIdentity {
+  readonly audiences: readonly string[];
+  readonly jwksUri: string | undefined;
+  readonly payload: JWTPayload;
+  /** Milliseconds since the epoch, with the tolerance for clocks. */
+  readonly until: number;
+  readonly checkedAt: number;
+  /** The answer for one snapshot of the settings. */
+  last?: { readonly settings: Settings; readonly principal: Principal | 'bad' };
+}
+
+/** All with a pair of keys: what an issuer publishes could sign the others. */
+const algorithms = ['RS', 'PS', 'ES'].flatMap((kind) => ['256', '384', '512'].map((size) => kind + size));
+algorithms.push('EdDSA', 'Ed25519');
+
+/** Other kinds (logout tokens, proofs) have a type of their own, and are no credential. */
+const types = /^(application\/)?(jwt|at\+jwt)$/i;
+
+export function createTrustedTokens(options: { keys: IssuerKeys; log: Logger; now?: () => number }): TrustedTokens {
+  const { keys, log, now = Date.now } = options;
+  const verified = new Map<string, Verified>();
+
+  function known(token: string, settings: Settings): Principal | 'bad' | undefined {
+    const found = verified.get(token);
+    if (!found || now() - found.checkedAt >= authLimits.issuedTokenRecheckMs) return undefined;
+    if (now() >= found.until) return 'bad';
+    if (found.last?.settings === settings) return found.last.principal;
+    const issuer = issuerNamed(settings, found.issuer);
+    if (issuer?.jwksUri !== found.jwksUri) return undefined;
+    const principal = issuer ? holder(found, issuer, settings) : 'bad';
+    found.last = { settings, principal };
+    return principal;
+  }
+
+  async function verify(token: string, settings: Settings): Promise<Principal | 'bad'> {
+    const issuer = issuerNamed(settings, unverified(token).iss);
+    if (!issuer) return 'bad';
+    try {
+      const { payload, protectedHeader } = await jwtVerify(token, keys(issuer), {
+        algorithms,
+        issuer: issuer.issuer,
+        audience: [...issuer.audiences],
+        requiredClaims: ['sub', 'exp'],
+        clockTolerance: authLimits.clockToleranceMs / 1000,
+        currentDate: new Date(now()),
+      });
+      const { sub = '', exp = 0, aud = [] } = payload;
+      if (protectedHeader.typ !== undefined && !types.test(protectedHeader.typ)) return 'bad';
+      // Bound to a key of its sender (RFC 7800), whose proof is not asked for.
+      if (payload['cnf'] !== undefined) return 'bad';
+      if (sub === '' || sub.length > authLimits.subjectChars) return 'bad';
+      remember(token, {
+        issuer: issuer.issuer,
+        subject: sub,
+        audiences: [aud].flat(),
+        jwksUri: issuer.jwksUri,
+        payload,
+        until: exp * 1000 + authLimits.clockToleranceMs,
+        checkedAt: now(),
+      });
+      return known(token, settings) ?? 'bad';
+    } catch (error) {
+      // Anything but that is a key that cannot be used.
+      if (!(error instanceof errors.JOSEError))
+        log.warn('A token of a trusted issuer cannot be verified', { issuer: issuer.issuer, error: errorText(error) });
+      return 'bad';
+    }
+  }
+
+  function remember(token: string, entry: Verified): void {
+    verified.delete(token);
+    verified.set(token, entry);
+    const oldest = verified.keys().next();
+    if (verified.size > authLimits.issuedTokens && oldest.done !== true) verified.delete(oldest.value);
+  }
+
+  function isForHub(token: string, settings: Settings): boolean {
+    const { iss, aud = [] } = unverified(token);
+    const issuer = issuerNamed(settings, iss);
+    return [aud].flat().some((audience) => issuer?.audiences.includes(audience));
+  }
+
+  return { known, verify, isForHub };
+}
+
+/** The account with this identity, or else what the groups in the token are mapped to. */
+function holder({ subject, audiences, payload }: Verified, from: TrustedIssuer, settings: Settings): Principal | 'bad' {
+  const { issuer } = from;
+  if (!audiences.some((audience) => from.audiences.includes(audience))) return 'bad';
+  const user = userWithIdentity(settings.users, { issuer, subject });
+  // As a client that its user let in: it lists and calls, and manages nothing.
+  if (user) return appPrincipal(`issuer ${issuer}`, user, undefined);
+  const values = claimTexts(payload, from.groupsClaim).filter((value) => from.groups.has(value));
+  const [name = subject] = from.usernameClaim === undefined ? [] : claimTexts(payload, from.usernameClaim);
+  return issuedPrincipal(issuer, subject, name.slice(0, authLimits.subjectChars), values);
+}
+
+function issuerNamed({ system }: Settings, name: string | undefined): TrustedIssuer | undefined {
+  return system.trustedIssuers?.find(({ issuer }) => issuer === name);
+}
+
+/** What a text that may be a token says. */
+function unverified(text: string): JWTPayload {
+  try {
+    return decodeJwt(text);
+  } catch {
+    return {};
+  }
+}
+
+const indexes = new WeakMap<readonly UserSettings[], ReadonlyMap<string, UserSettings>>();
+
+/** The user that this is at an issuer. */
+export function userWithIdentity(users: readonly UserSettings[], identity: IssuedIdentity): UserSettings | undefined {
+  let index = indexes.get(users);
+  if (!index) {
+    index = new Map(users.flatMap((user) => (user.identities ?? []).map((own) => [idOf(own), user])));
+    indexes.set(users, index);
+  }
+  return index.get(idOf(identity));
+}
+
+function idOf({ issuer, subject }: IssuedIdentity): string {
+  return `${issuer}\n${subject}`;
+}

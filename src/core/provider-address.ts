@@ -1,0 +1,14 @@
+/**
+ * True for an address that a provider or a trusted issuer may have: `https`, without a login, query or fragment; `http`
+ * on this machine alone, since keys that come without encryption can be replaced on the way.
+ */
+export function isProviderAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, username, password, search, hash } = new URL(text);
+  if (username !== '' || password !== '' || search !== '' || hash !== '') return false;
+  return protocol === 'https:' || (protocol === 'http:' && isThisMachine(hostname));
+}
+
+function isThisMachine(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
