@@ -1,11 +1,10 @@
 import { readFileSync, rmSync } from 'node:fs';
-import { expect, test } from 'vitest';
-import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Hostile, hostileHttp, hostileStdio } from '../kit/hostile.ts';
 import { isAlive } from '../kit/processes.ts';
 import { rpc } from '../kit/raw.ts';
 import { session } from '../kit/sessions.ts';
-import { hubProcess, testHub } from '../kit/test-hub.ts';
-import type { TestHub } from '../kit/test-hub.ts';
+import { type HubProcess, hubProcess, type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
 // The settings file edited by hand while the hub runs.
@@ -72,29 +71,39 @@ test('groups come, change and go', async () => {
   expect(server.received('initialize')).toHaveLength(1);
 });
 
-test.each([
-  ['no JSON', '{"mcpServers": {'],
-  ['nothing', ''],
-  ['half of it', undefined],
-  ['a list', '[]'],
-  ['servers that are a list', '{"mcpServers": []}'],
-  ['groups that are a text', '{"groups": "all"}'],
-])('a broken edit (%s) changes nothing, and the next good one counts', async (_, text) => {
-  const stays = await hostileHttp({ name: 'stays' });
-  const hub = await hubProcess({ mcpServers: { stays: stays.config } });
-  await hub.connected(1);
-  const before = await tools(hub);
-  const good = readFileSync(hub.settingsPath, 'utf8');
-  const broken = text ?? good.slice(0, good.length / 2);
-  const said = hub.output().length;
-  hub.write(broken, 'in place');
-  await until('the operator is told', () => hub.output().slice(said).includes('settings'));
-  expect(await tools(hub)).toEqual(before);
-  expect(readFileSync(hub.settingsPath, 'utf8')).toBe(broken);
-  const proof = await hostileHttp({ name: 'proof', tools: ['proof'] });
-  hub.write({ mcpServers: { stays: stays.config, proof: proof.config } });
-  await until('the next edit counts', async () => (await tools(hub)).includes('proof-proof'));
-  expect(stays.received('initialize')).toHaveLength(1);
+describe('a broken edit', () => {
+  let stays: Hostile;
+  let hub: HubProcess;
+  let good: string;
+  beforeAll(async () => {
+    stays = await hostileHttp({ name: 'stays' });
+    hub = await hubProcess({ mcpServers: { stays: stays.config } });
+    await hub.connected(1);
+    good = readFileSync(hub.settingsPath, 'utf8');
+  });
+
+  test.each([
+    ['no JSON', '{"mcpServers": {'],
+    ['nothing', ''],
+    ['half of it', undefined],
+    ['a list', '[]'],
+    ['servers that are a list', '{"mcpServers": []}'],
+    ['groups that are a text', '{"groups": "all"}'],
+  ])('(%s) changes nothing, and the next good one counts', async (_, text) => {
+    const before = await tools(hub);
+    const broken = text ?? good.slice(0, good.length / 2);
+    const said = hub.output().length;
+    hub.write(broken, 'in place');
+    await until('the operator is told', () => hub.output().slice(said).includes('settings'));
+    expect(await tools(hub)).toEqual(before);
+    expect(readFileSync(hub.settingsPath, 'utf8')).toBe(broken);
+    const proof = await hostileHttp({ name: 'proof', tools: ['proof'] });
+    hub.write({ mcpServers: { stays: stays.config, proof: proof.config } });
+    await until('the next edit counts', async () => (await tools(hub)).includes('proof-proof'));
+    expect(stays.received('initialize')).toHaveLength(1);
+    hub.write(good);
+    await until('it is as at the start', async () => (await tools(hub)).join() === before.join());
+  });
 });
 
 test('a file that is deleted under the hub stops no server', async () => {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { clientKinds, connect } from '../kit/clients.ts';
 import { httpFixture, stdioFixture } from '../kit/conformance-fixture.ts';
 import { type EraEntry, eraHttp, type EraServer, eraStdio } from '../kit/era-server.ts';
@@ -234,62 +234,65 @@ test('a server without sessions gets nothing of before: no ping, no session, no 
   expect(journal.some(({ headers }) => headers?.['mcp-session-id'] !== undefined)).toBe(false);
 });
 
-test.each(clientKinds)('official servers of 2026-07-28 work for a %s client, over stdio and HTTP', async (kind) => {
-  const url = await httpFixture('new');
-  const hub = await testHub({
-    mcpServers: { stdio: stdioFixture('new'), http: { type: 'streamable-http', url } },
+describe('official servers of 2026-07-28', () => {
+  let hub: TestHub;
+  beforeAll(async () => {
+    const url = await httpFixture('new');
+    hub = await testHub({ mcpServers: { stdio: stdioFixture('new'), http: { type: 'streamable-http', url } } });
+    await hub.connected(2);
   });
-  await hub.connected(2);
-  for (const name of ['stdio', 'http']) {
-    const client = await connect(kind, hub.url, name);
-    expect((await client.listTools()).tools.map((tool) => tool.name)).toContain('test_simple_text');
-    const steps: number[] = [];
-    const burst = await client.callTool(
-      'test_progress_burst',
-      {},
-      { onprogress: ({ progress }) => void steps.push(progress) },
-    );
-    expect(burst.content[0]?.text).toBe('Done in a burst.');
-    // The libraries' SSE clients lose what arrives together with the answer, whoever sends it.
-    if (!kind.endsWith('sse')) expect(steps).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
-    expect((await client.callTool('test_structured_content', { city: 'Oslo' })).structuredContent).toEqual({
-      city: 'Oslo',
-      degrees: 21.5,
-    });
-    expect((await client.callTool('test_header_parameter', { region: 'süd', shard: 3 })).content[0]?.text).toBe(
-      '{"region":"süd","shard":3}',
-    );
-    expect((await client.readResource('test://static-text')).contents[0]?.text).toContain('static text');
-    expect((await client.readResource('test://template/7/data')).contents[0]?.text).toContain('Data for ID: 7');
-    expect((await client.getPrompt('test_simple_prompt')).messages).toHaveLength(1);
-    expect(await client.complete('test_prompt_with_arguments', 'arg1', 'par')).toEqual(['paris', 'park', 'party']);
-    const changes = client.toolChanges();
-    await client.callTool('test_trigger_tool_change');
-    if (kind !== 'v2 stateless') await until('the change is heard', () => client.toolChanges() > changes);
-    await until('the tool is there', async () =>
-      (await client.listTools()).tools.some((tool) => tool.name === 'test_passing_tool'),
-    );
-    await client.close();
-  }
-});
 
-test('a client that cancels stops the call at official servers of 2026-07-28', async () => {
-  const url = await httpFixture('new');
-  const hub = await testHub({
-    mcpServers: { stdio: stdioFixture('new'), http: { type: 'streamable-http', url } },
-  });
-  await hub.connected(2);
-  for (const name of ['stdio', 'http'])
-    for (const kind of ['v1 http', 'v2 stateless'] as const) {
+  test.each(clientKinds)('work for a %s client, over stdio and HTTP', async (kind) => {
+    for (const name of ['stdio', 'http']) {
       const client = await connect(kind, hub.url, name);
-      const counts = async () =>
-        JSON.parse((await client.callTool('test_cancellations')).content[0]?.text ?? '{}') as Record<string, number>;
-      const before = (await counts())['cancelled'] ?? 0;
-      const leaving = new AbortController();
-      const call = client.callTool('test_wait_for_cancellation', {}, { signal: leaving.signal }).catch(() => 'left');
-      await until('it runs', async () => (await counts())['running'] === 1);
-      leaving.abort();
-      expect(await call).toBe('left');
-      await until('it was cancelled', async () => ((await counts())['cancelled'] ?? 0) > before);
+      expect((await client.listTools()).tools.map((tool) => tool.name)).toContain('test_simple_text');
+      const steps: number[] = [];
+      const burst = await client.callTool(
+        'test_progress_burst',
+        {},
+        { onprogress: ({ progress }) => void steps.push(progress) },
+      );
+      expect(burst.content[0]?.text).toBe('Done in a burst.');
+      // The libraries' SSE clients lose what arrives together with the answer, whoever sends it.
+      if (!kind.endsWith('sse')) expect(steps).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
+      expect((await client.callTool('test_structured_content', { city: 'Oslo' })).structuredContent).toEqual({
+        city: 'Oslo',
+        degrees: 21.5,
+      });
+      expect((await client.callTool('test_header_parameter', { region: 'süd', shard: 3 })).content[0]?.text).toBe(
+        '{"region":"süd","shard":3}',
+      );
+      expect((await client.readResource('test://static-text')).contents[0]?.text).toContain('static text');
+      expect((await client.readResource('test://template/7/data')).contents[0]?.text).toContain('Data for ID: 7');
+      expect((await client.getPrompt('test_simple_prompt')).messages).toHaveLength(1);
+      expect(await client.complete('test_prompt_with_arguments', 'arg1', 'par')).toEqual(['paris', 'park', 'party']);
+      const changes = client.toolChanges();
+      await client.callTool('test_trigger_tool_change');
+      if (kind !== 'v2 stateless') await until('the change is heard', () => client.toolChanges() > changes);
+      await until('the tool is there', async () =>
+        (await client.listTools()).tools.some((tool) => tool.name === 'test_passing_tool'),
+      );
+      await client.callTool('test_trigger_tool_change');
+      await until('the tool is gone again', async () =>
+        (await client.listTools()).tools.every((tool) => tool.name !== 'test_passing_tool'),
+      );
+      await client.close();
     }
+  });
+
+  test('stop the call of a client that cancels', async () => {
+    for (const name of ['stdio', 'http'])
+      for (const kind of ['v1 http', 'v2 stateless'] as const) {
+        const client = await connect(kind, hub.url, name);
+        const counts = async () =>
+          JSON.parse((await client.callTool('test_cancellations')).content[0]?.text ?? '{}') as Record<string, number>;
+        const before = (await counts())['cancelled'] ?? 0;
+        const leaving = new AbortController();
+        const call = client.callTool('test_wait_for_cancellation', {}, { signal: leaving.signal }).catch(() => 'left');
+        await until('it runs', async () => (await counts())['running'] === 1);
+        leaving.abort();
+        expect(await call).toBe('left');
+        await until('it was cancelled', async () => ((await counts())['cancelled'] ?? 0) > before);
+      }
+  });
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { api, keyToken, login, userToken } from '../kit/api.ts';
 import { hostileHttp } from '../kit/hostile.ts';
-import { storedSettings } from '../kit/hub-database.ts';
+import { storedSettings, testDatabase } from '../kit/hub-database.ts';
 import { raw } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { within } from '../kit/until.ts';
@@ -374,10 +374,24 @@ function judge(method: string, sent: Sent, { status, type, text }: Answer): void
   }
 }
 
+/**
+ * On an embedded database, where the settings are in their file, only the routes that ask it, and those whose records
+ * come into it, can answer otherwise than beside PostgreSQL.
+ */
+const isTried = ({ path }: Route) =>
+  testDatabase !== 'embedded' ||
+  /^\/(?:activities|logs|tools|mcp|resources|smart-routing|auth\/log)|\/tools\//.test(path);
+
 test('every route answers whatever it is sent in its own shape, and never with 500', { timeout: 600_000 }, async () => {
   let asked = 0;
   const statuses = new Set<number>();
-  for (const route of routes) {
+  // Once for certain: among so many others the one that is too large may not come up.
+  const large: Sent = { path: '/servers', who: 0, type: 'application/json', headers: {}, body: oddBytes.at(-1) };
+  const refused = await send('POST', large);
+  statuses.add(refused.status);
+  judge('POST', large, refused);
+  const tried = routes.filter(isTried);
+  for (const route of tried) {
     await fc.assert(
       fc.asyncProperty(requests(route), async (sent) => {
         // It would end the tokens of the test.
@@ -392,7 +406,7 @@ test('every route answers whatever it is sent in its own shape, and never with 5
     );
   }
   expect(routes.length).toBeGreaterThan(60);
-  expect(asked).toBeGreaterThan(routes.length * 5);
+  expect(asked).toBeGreaterThan(tried.length * 5);
   // It came past the door: good answers and all kinds of bad ones.
   expect([...statuses]).toEqual(expect.arrayContaining([200, 400, 401, 403, 404, 413, 415]));
   expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
