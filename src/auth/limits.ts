@@ -49,6 +49,19 @@ export const authLimits = {
   redirectUris: 10,
   redirectUriChars: 500,
   clientNameChars: 100,
+  /**
+   * Client id metadata documents: the time and size of one, how many are fetched at once and kept, and how long one
+   * counts, whatever its headers say, and where they say nothing. Fetches that one address causes in an hour.
+   */
+  clientDocumentMs: 5_000,
+  clientDocumentBytes: 64 * 1024,
+  clientDocumentsAtOnce: 8,
+  clientDocuments: 500,
+  clientDocumentLeastMs: 60_000,
+  clientDocumentFreshMs: 5 * 60_000,
+  clientDocumentMostMs: 24 * 60 * 60_000,
+  clientDocumentIdChars: 500,
+  clientDocumentFetches: 60,
   /** The id of a client has its registration in it, and comes in a query: Node takes 16 kB of head. */
   clientIdChars: 4_000,
   /** Groups and servers that a consent names: they are in each of its tokens. */

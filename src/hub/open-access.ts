@@ -3,12 +3,15 @@ import { createIdentify } from '../auth/identify.ts';
 import { withoutOwnCredentials } from '../auth/own-credentials.ts';
 import { openTokens } from '../auth/open-tokens.ts';
 import { openAuthorization } from '../auth/oauth/open-authorization.ts';
+import { authLimits } from '../auth/limits.ts';
 import { logRefusedCredentials } from '../auth/event-sampler.ts';
 import { createIssuerKeys } from '../auth/oidc/issuer-keys.ts';
 import { createTrustedTokens } from '../auth/oidc/trusted-tokens.ts';
 import type { Closers } from '../core/closers.ts';
 import type { Env } from '../env/env.ts';
 import { clientAddress } from '../http/frame/client-address.ts';
+import { withFetch } from '../upstream/sign-in/authorization-server.ts';
+import { version } from '../version.ts';
 import type { Storage } from './open-storage.ts';
 
 /** Who may come in, and from where they come. */
@@ -19,7 +22,17 @@ export async function openAccess(env: Env, storage: Storage, closers: Closers) {
   const path = (name: string) => join(dataDir.path, name);
   const opened = await openTokens({ secret, path: path('revocations.json'), shared, log: log('hub') });
   closers.add(() => opened.close());
-  const authorization = await openAuthorization({ secret, path: path('consents.json'), shared, log: log('hub') });
+  const fetchDocument = (url: URL) => {
+    // Any caller can make the hub ask there.
+    const policy = { allowPrivateAddresses: false, allowedCidrs: settings.current.system.allowedCidrs ?? [] };
+    const { clientDocumentMs: requestMs, clientDocumentBytes: answerBytes } = authLimits;
+    const headers = { accept: 'application/json' };
+    return withFetch({ policy, userAgent: `toolhub/${version}`, requestMs, answerBytes }, (fetch) =>
+      fetch(url, { headers }),
+    );
+  };
+  const kept = { secret, path: path('consents.json'), shared };
+  const authorization = await openAuthorization({ ...kept, fetchDocument, log: log('hub') });
   const tokens = {
     ...opened,
     /** What clients were let in with ends as well. */

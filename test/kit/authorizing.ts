@@ -85,6 +85,11 @@ export async function handClient(
     body: { client_name: name, redirect_uris: [redirectUri] },
   });
   const { client_id: id } = JSON.parse(registered.text) as { client_id: string };
+  return clientWithId(origin, id, redirectUri);
+}
+
+/** A client that has its id already. */
+export function clientWithId(origin: string, id: string, redirectUri = 'https://app.example/callback'): HandClient {
   const challenge = createHash('sha256').update(verifier).digest('base64url');
 
   async function token(fields: Record<string, string | null>): Promise<TokenAnswer> {

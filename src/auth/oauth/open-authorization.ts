@@ -2,6 +2,7 @@ import type { Logger } from '../../core/logger.ts';
 import type { DatabaseHandle } from '../../database/supervise.ts';
 import { authLimits } from '../limits.ts';
 import type { Claims } from '../tokens.ts';
+import { type ClientDocumentsOptions, createClientDocuments } from './client-documents.ts';
 import { type Clients, createClients, type Registration } from './clients.ts';
 import { openFileConsents } from './consents-in-file.ts';
 import { consentsInTable } from './consents-in-table.ts';
@@ -58,19 +59,26 @@ export interface OpenAuthorization {
   readonly path: string;
   /** The database of hubs that share one; undefined for a hub alone. */
   readonly shared: DatabaseHandle | undefined;
+  /** See `ClientDocuments`. */
+  readonly fetchDocument: ClientDocumentsOptions['fetch'];
   readonly log: Logger;
   readonly now?: () => number;
 }
 
 export async function openAuthorization(options: OpenAuthorization): Promise<Authorization> {
-  const { path, shared, log, now = Date.now } = options;
+  const { path, shared, fetchDocument, log, now = Date.now } = options;
   const consents = shared ? consentsInTable(shared) : await openFileConsents(path, log, now);
   const secret = Buffer.from(options.secret);
   const toleranceMs = shared ? authLimits.clockToleranceMs : 0;
   const tickets = <T>(purpose: string, lifeMs?: number): Tickets<T> =>
     createTickets<T>({ secret, purpose: `oauth ${purpose}`, lifeMs, toleranceMs, now });
   return {
-    clients: createClients({ tickets: tickets<Registration>('client'), consents, now }),
+    clients: createClients({
+      tickets: tickets<Registration>('client'),
+      consents,
+      documents: createClientDocuments({ fetch: fetchDocument, log, now }),
+      now,
+    }),
     consents,
     requests: tickets('request', authLimits.authorizePageMs),
     logins: tickets('login', authLimits.authorizePageMs),

@@ -1,4 +1,5 @@
-import { isRegistered, type Clients, type OAuthClient } from '../../auth/oauth/clients.ts';
+import { isRegistered, type OAuthClient } from '../../auth/oauth/client.ts';
+import type { Clients } from '../../auth/oauth/clients.ts';
 import type { Asked } from '../../auth/oauth/open-authorization.ts';
 import { authLimits } from '../../auth/limits.ts';
 import { covers, toolExecution } from '../../core/access/endpoint.ts';
@@ -18,12 +19,17 @@ export type Destination = Pick<Asked, 'redirectUri' | 'namedRedirect' | 'state'>
 
 /**
  * Who asks, and where the answer goes. Throws HubError `invalid_input` when that is not known: then nothing may be sent
- * anywhere (RFC 6749 §4.1.2.1).
+ * anywhere (RFC 6749 §4.1.2.1); and what `clients.find` throws. `fetching` is called before the client's own server is
+ * asked.
  */
-export async function destinationOf(query: URLSearchParams, clients: Clients): Promise<Destination> {
+export async function destinationOf(
+  query: URLSearchParams,
+  clients: Clients,
+  fetching: () => void,
+): Promise<Destination> {
   const clientId = single(query, 'client_id');
   if (clientId === undefined || clientId.length > authLimits.clientIdChars) throw unknownClient();
-  const client = await clients.find(clientId);
+  const client = await clients.find(clientId, fetching);
   if (!client) throw unknownClient();
   const named = single(query, 'redirect_uri');
   const only = client.redirectUris.length === 1 ? client.redirectUris[0] : undefined;

@@ -1,8 +1,10 @@
-import type { Context } from 'hono';
+import type { Context, ErrorHandler } from 'hono';
 import { html } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { hostOf, type OAuthClient } from '../../auth/oauth/clients.ts';
+import { hostOf, type OAuthClient } from '../../auth/oauth/client.ts';
 import type { Asked } from '../../auth/oauth/open-authorization.ts';
+import { errorText, HubError } from '../../core/errors.ts';
+import type { Logger } from '../../core/logger.ts';
 import { oauthPage } from '../frame/oauth-page.ts';
 
 type Content = ReturnType<typeof html>;
@@ -16,6 +18,18 @@ function page(c: Context, status: number, title: string, content: Content, hasFo
 
 export function messagePage(c: Context, status: number, text: string) {
   return page(c, status, 'Not connected', html`<p>${text}</p>`, false);
+}
+
+/** Tells people what routes throw. */
+export function answerWithPages(log: Logger): ErrorHandler {
+  return (error, c) => {
+    if (!(error instanceof HubError)) {
+      log.error('authorization failed', { error: errorText(error) });
+      return messagePage(c, 500, 'Something went wrong in the hub. Its log says more.');
+    }
+    if (error.retryAfterMs !== undefined) c.header('Retry-After', String(Math.ceil(error.retryAfterMs / 1000)));
+    return messagePage(c, error.status, error.message);
+  };
 }
 
 function problemText(problem: string | undefined): Content | '' {
@@ -56,13 +70,20 @@ export interface ConsentPage {
   readonly problem?: string;
 }
 
+/** A document proves only who gets what is sent to a web server: any program on a computer can listen there. */
+function proofOf({ id, isProven }: OAuthClient, { redirectUri }: Asked): Content {
+  if (!isProven) return html`It has not proved who it is: any app can call itself that.`;
+  const { host } = new URL(id);
+  return redirectUri.startsWith('https:')
+    ? html`It has proved who it is: <strong>${host}</strong> vouches for it.`
+    : html`It has not proved that it is the app of <strong>${host}</strong>: any app on your computer can say so.`;
+}
+
 export function consentPage(
   c: Context,
   { status, login, client, asked, username, isAdmin, groups, servers, problem }: ConsentPage,
 ) {
-  const proof = client.isProven
-    ? html`It has proved who it is: ${client.id} vouches for it.`
-    : html`It has not proved who it is: any app can call itself that.`;
+  const proof = proofOf(client, asked);
   const choices = (title: string, from: readonly Choice[]): Content | '' =>
     from.length === 0
       ? ''

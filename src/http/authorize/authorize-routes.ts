@@ -2,19 +2,21 @@ import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import type { Login } from '../../auth/login.ts';
-import { hostOf } from '../../auth/oauth/clients.ts';
-import type { Asked, Authorization, LoggedInFor } from '../../auth/oauth/open-authorization.ts';
+import { hostOf, type OAuthClient } from '../../auth/oauth/client.ts';
+import type { Asked, Authorization, Code, LoggedInFor } from '../../auth/oauth/open-authorization.ts';
 import { hashOf } from '../../auth/oauth/tickets.ts';
+import { authLimits } from '../../auth/limits.ts';
 import type { Tokens } from '../../auth/tokens.ts';
 import type { ByteBudget } from '../../core/byte-budget.ts';
-import { errorText, HubError } from '../../core/errors.ts';
+import { HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Settings, UserSettings } from '../../core/settings/types.ts';
 import { bodyText, limitBody } from '../frame/body.ts';
 import type { Arrived } from '../frame/client-address.ts';
 import { httpLimits } from '../limits.ts';
 import { askedIn, type Destination, destinationOf, type Place } from './asked.ts';
-import { consentPage, loginPage, messagePage } from './authorize-pages.ts';
+import { answerWithPages, consentPage, loginPage, messagePage } from './authorize-pages.ts';
+import { countByAddress } from './count-by-address.ts';
 import { choicesOf, chosenIn } from './reach.ts';
 import { OAuthRefusal } from './refusal.ts';
 
@@ -39,10 +41,18 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
   const { settings, authorization, login, tokens, addressOf, bodies, log, security } = options;
   const { clients, requests, logins, codes } = authorization;
   const routes = new Hono();
+  const count = countByAddress(authLimits.clientDocumentFetches, 'Too many new apps from this address.');
+  const fetchingFor = (c: Context) => () => count(addressOf(arrived(c)));
+
+  /** The client that asked, if it is still one that may have an answer there. */
+  function again(c: Context, { clientId, redirectUri }: Asked) {
+    const query = new URLSearchParams({ client_id: clientId, redirect_uri: redirectUri });
+    return destinationOf(query, clients, fetchingFor(c));
+  }
 
   routes.get('/oauth/authorize', async (c) => {
     const query = new URL(c.req.url).searchParams;
-    const to = await destinationOf(query, clients);
+    const to = await destinationOf(query, clients, fetchingFor(c));
     try {
       const asked = askedIn(query, to, arrived(c), options);
       return loginPage(c, { status: 200, request: requests.make(asked), client: to.client });
@@ -66,7 +76,7 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
     const request = form.get('request') ?? '';
     const asked = requests.read(request);
     if (!asked) throw tooLate();
-    const { client } = await destinationAgain(asked, clients);
+    const { client } = await again(c, asked);
     const [username, password] = [form.get('username') ?? '', form.get('password') ?? ''];
     const address = addressOf(arrived(c));
     let user: UserSettings;
@@ -94,44 +104,47 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
   async function decide(c: Context, form: URLSearchParams, ticket: LoggedInFor | undefined, text: string) {
     const user = ticket && settings().users.find(({ username }) => username === ticket.login.username);
     if (!ticket || !user || !tokens.valid(ticket.login, user)) throw tooLate();
-    const { asked, login } = ticket;
-    const { client } = await destinationAgain(asked, clients);
+    const { asked } = ticket;
+    const { client } = await again(c, asked);
     const decision = form.get('decision');
     if (decision === 'deny') return back(c, options, asked, { error: 'access_denied' });
     if (decision !== 'allow') throw new HubError('invalid_input', 'Say whether the app may come in: allow or deny.');
-    const again = { login: text, client, asked, ...choicesOf(settings(), user, asked.endpoint) };
+    const page = { login: text, client, asked, ...choicesOf(settings(), user, asked.endpoint) };
     let chosen: ReturnType<typeof chosenIn>;
     try {
       chosen = chosenIn(form, asked, settings(), user);
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
-      return consentPage(c, { ...again, status: error.status, problem: error.message });
+      return consentPage(c, { ...page, status: error.status, problem: error.message });
     }
-    const { redirectUri, namedRedirect, challenge, endpoint, resource } = asked;
-    const consent = {
-      id: randomUUID(),
-      username: user.username,
-      since: user.createdAt,
-      client: hashOf(client.id),
-      clientName: client.name,
-      clientHost: hostOf(redirectUri),
-      endpoint,
-      resource,
-      ...chosen,
-      loginAt: login.issuedAt,
-    };
-    const { clientName, clientHost, scope } = consent;
+    const code = codeFor(user, ticket, client, chosen);
+    const { clientName, clientHost, scope } = code.consent;
     security.info('client let in', { user: user.username, client: clientName, host: clientHost, scope });
-    return back(c, options, asked, { code: codes.make({ consent, redirectUri, namedRedirect, challenge, login }) });
+    return back(c, options, asked, { code: codes.make(code) });
   }
 
-  routes.onError((error, c) => {
-    if (error instanceof HubError) return messagePage(c, error.status, error.message);
-    log.error('authorization failed', { error: errorText(error) });
-    return messagePage(c, 500, 'Something went wrong in the hub. Its log says more.');
-  });
-
+  routes.onError(answerWithPages(log));
   return routes;
+}
+
+/** What a code says after the user chose this. */
+function codeFor(
+  { username, createdAt }: UserSettings,
+  { asked, login }: LoggedInFor,
+  client: OAuthClient,
+  chosen: ReturnType<typeof chosenIn>,
+): Code {
+  const { redirectUri, namedRedirect, challenge, endpoint, resource } = asked;
+  const who = { id: randomUUID(), username, since: createdAt };
+  const what = {
+    client: hashOf(client.id),
+    clientName: client.name,
+    clientHost: hostOf(redirectUri),
+    endpoint,
+    resource,
+  };
+  const consent = { ...who, ...what, ...chosen, loginAt: login.issuedAt };
+  return { consent, redirectUri, namedRedirect, challenge, login };
 }
 
 function arrived(c: Context): Arrived {
@@ -155,12 +168,6 @@ function back(
 async function formOf(c: Context, budget: ByteBudget): Promise<URLSearchParams> {
   limitBody(c.req.raw, { most: httpLimits.smallBodyBytes, budget, isKnown: false });
   return new URLSearchParams(await bodyText(c.req.raw));
-}
-
-/** The client that asked, if it is still one that may have an answer there. */
-async function destinationAgain({ clientId, redirectUri }: Asked, clients: Authorization['clients']) {
-  const query = new URLSearchParams({ client_id: clientId, redirect_uri: redirectUri });
-  return destinationOf(query, clients);
 }
 
 function tooLate(): HubError {

@@ -34,6 +34,7 @@ export function metadataRoutes({ settings, ...place }: Place & { readonly settin
       code_challenge_methods_supported: ['S256'],
       token_endpoint_auth_methods_supported: ['none'],
       revocation_endpoint_auth_methods_supported: ['none'],
+      client_id_metadata_document_supported: true,
       authorization_response_iss_parameter_supported: true,
       // The hub gives no ID tokens: OpenID's own document has to have these.
       ...(base === openId && {

@@ -23,17 +23,21 @@ export interface FetchOptions {
   /** Where it may connect to; see `policyBeside`. */
   readonly policy: AddressPolicy;
   readonly userAgent: string;
+  /** In place of `upstreamLimits.oauthRequestMs` and `tokenAnswerBytes`. */
+  readonly requestMs?: number;
+  readonly answerBytes?: number;
 }
 
 /**
  * Runs `work` with a fetch for what servers say about signing in: allowed addresses only,
- * `upstreamLimits.oauthRequestMs` per request, small bodies, no cookies, and redirects left to the caller (the official
+ * a bound for the time of each request, small bodies, no cookies, and redirects left to the caller (the official
  * client follows those within an origin). It throws HubError and nothing else.
  */
 export async function withFetch<T>(options: FetchOptions, work: (fetch: Fetch) => Promise<T>): Promise<T> {
   // The HTTP client is loaded for the first sign-in.
   const [{ request }, { guardedAgent }] = await Promise.all([import('undici'), import('../channels/safe-address.ts')]);
-  const agent = guardedAgent(options.policy, { connect: { timeout: upstreamLimits.oauthRequestMs } });
+  const { requestMs = upstreamLimits.oauthRequestMs, answerBytes = upstreamLimits.tokenAnswerBytes } = options;
+  const agent = guardedAgent(options.policy, { connect: { timeout: requestMs } });
   const fetch: Fetch = async (address, init = {}) => {
     const url = new URL(address);
     const where = url.origin + url.pathname;
@@ -42,17 +46,16 @@ export async function withFetch<T>(options: FetchOptions, work: (fetch: Fetch) =
     const method = init.method === 'POST' ? 'POST' : 'GET';
     const headers = { ...Object.fromEntries(new Headers(init.headers)), 'user-agent': options.userAgent };
     const body = init.body === undefined || init.body === null ? null : String(init.body as string | URLSearchParams);
-    const signal = AbortSignal.timeout(upstreamLimits.oauthRequestMs);
+    const signal = AbortSignal.timeout(requestMs);
     try {
       const answer = await request(url, { dispatcher: agent, method, headers, body, signal });
       const received = new Headers();
       for (const [name, value] of Object.entries(answer.headers)) received.set(name, [value ?? ''].flat().join(', '));
-      const text = await limited(answer.body, where);
+      const text = await limited(answer.body, where, answerBytes);
       const bodyless = answer.statusCode === 204 || answer.statusCode === 205 || answer.statusCode === 304;
       return new Response(bodyless ? null : text, { status: answer.statusCode, headers: received });
     } catch (error) {
-      if (signal.aborted)
-        throw new HubError('timeout', `${where} did not answer within ${upstreamLimits.oauthRequestMs / 1_000} s.`);
+      if (signal.aborted) throw new HubError('timeout', `${where} did not answer within ${requestMs / 1_000} s.`);
       throw connectionError(where, error);
     }
   };
@@ -63,12 +66,12 @@ export async function withFetch<T>(options: FetchOptions, work: (fetch: Fetch) =
   }
 }
 
-async function limited(body: AsyncIterable<Uint8Array>, where: string): Promise<string> {
+async function limited(body: AsyncIterable<Uint8Array>, where: string, most: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > upstreamLimits.tokenAnswerBytes) throw new HubError('upstream_failed', `${where} answers far too much.`);
+    if (size > most) throw new HubError('upstream_failed', `${where} answers far too much.`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

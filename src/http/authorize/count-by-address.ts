@@ -1,0 +1,30 @@
+import { authLimits } from '../../auth/limits.ts';
+import { HubError } from '../../core/errors.ts';
+import { networkOf } from '../../core/network.ts';
+
+/** Counts what one address does. The function throws HubError `too_many` past `most` in an hour. */
+export function countByAddress(
+  most: number,
+  attempt: string,
+  now: () => number = () => performance.now(),
+): (address: string) => void {
+  // All windows are equally long, so the first one ends first.
+  const windows = new Map<string, { count: number; readonly endsAt: number }>();
+  return (address) => {
+    const at = now();
+    const from = networkOf(address);
+    let window = windows.get(from);
+    if (!window || window.endsAt <= at) {
+      windows.delete(from);
+      for (const [oldest, { endsAt }] of windows) {
+        if (windows.size < authLimits.registrationAddresses && endsAt > at) break;
+        windows.delete(oldest);
+      }
+      window = { count: 0, endsAt: at + authLimits.registrationWindowMs };
+      windows.set(from, window);
+    }
+    if (window.count >= most)
+      throw new HubError('too_many', `${attempt} Try again later.`, { retryAfterMs: window.endsAt - at });
+    window.count++;
+  };
+}
