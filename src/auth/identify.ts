@@ -45,6 +45,8 @@ export interface Identify {
    * request was identified. Undefined for a credential that is no access token.
    */
   readonly loggedInAt: (headers: Headers) => number | undefined;
+  /** Whom claims that were verified stand for; undefined when they do not hold any more, or are of a client. */
+  readonly userOf: (claims: Claims) => Principal | undefined;
   /** The claims of the access token that a request carries, for logout; undefined for any other credential. */
   readonly claims: (headers: Headers) => Promise<Claims | undefined>;
 }
@@ -119,6 +121,10 @@ export function createIdentify(options: {
       const credential = credentialOf(headers, settings());
       const claims = credential.kind === 'token' ? verified.get(credential.token) : undefined;
       return claims?.app ? undefined : claims?.issuedAt;
+    },
+    userOf(claims) {
+      const who = claims.app ? 'bad' : holder(claims, settings());
+      return who === 'bad' ? undefined : who;
     },
     async claims(headers) {
       const credential = credentialOf(headers, settings());

@@ -67,9 +67,18 @@ export const authLimits = {
   /** Groups and servers that a consent names: they are in each of its tokens. */
   reachNames: 30,
   reachChars: 2_000,
-  /** How long an access token lives, and how far the clocks of replicas may differ. */
+  /** How long an access token and a session of a browser live, and how far the clocks of replicas may differ. */
   accessTokenMs: 24 * 60 * 60_000,
   clockToleranceMs: 60_000,
+  /** A session of a browser without a request ends after this long. It is noted no more often that it was seen. */
+  sessionIdleMs: 8 * 60 * 60_000,
+  sessionSeenMs: 60_000,
+  /** The wait for a database that is away. */
+  sessionWaitMs: 5_000,
+  /** Sessions of one user; past it those used longest ago go. Sessions a hub has read; past it they are read again. */
+  sessionsPerUser: 50,
+  knownSessions: 10_000,
+  userAgentChars: 300,
   /**
    * Single tokens of one user revoked before all of the user's are: who logs out this often in a day does not do it by
    * hand.

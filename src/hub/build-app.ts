@@ -7,6 +7,7 @@ import { createLogin, type Login } from '../auth/login.ts';
 import { logFailures } from '../auth/login-log.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import { sampledByAccount } from '../auth/event-sampler.ts';
+import type { LoginSessions } from '../auth/sessions.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import type { ByteBudget } from '../core/byte-budget.ts';
 import type { Logger } from '../core/logger.ts';
@@ -31,6 +32,7 @@ import { isOpen } from '../http/frame/open-routes.ts';
 import type { ApiEnv, CallerOptions } from '../http/frame/caller.ts';
 import type { Arrived } from '../http/frame/client-address.ts';
 import { hubUrl, type PublicUrl } from '../http/frame/public-url.ts';
+import { type SessionCookies, sessionCookies } from '../http/frame/session-cookie.ts';
 import { watchHealth } from '../http/open/health.ts';
 import { protectedResourceRoutes } from '../http/open/protected-resource.ts';
 import { publicConfigRoutes } from '../http/open/public-config.ts';
@@ -59,6 +61,7 @@ export interface AppParts {
   readonly tokens: Tokens;
   readonly identity: Identify;
   readonly authorization: Authorization;
+  readonly sessions: LoginSessions;
   readonly addressOf: (req: Arrived) => string;
   readonly database: DatabaseHandle;
   readonly records: Records;
@@ -89,7 +92,13 @@ export function buildApp(parts: AppParts) {
   const limiter = createLoginLimiter();
   const accountLog = sampledByAccount(parts.security);
   const login = logFailures(createLogin({ settings: () => settings.current, passwords, limiter }), parts.security);
-  const signInParts = { login, accountLog, cookies: signInCookies(publicUrl) };
+  const loginCookies = sessionCookies({
+    ...parts,
+    ...parts.guard,
+    userOf: parts.identity.userOf,
+    basePath: env.basePath,
+  });
+  const signInParts = { login, accountLog, loginCookies, cookies: signInCookies(publicUrl) };
   const hasAuthorizationServer = () => settings.current.system.oauthServer.enabled;
   const app = createApp({
     basePath: env.basePath,
@@ -103,21 +112,23 @@ export function buildApp(parts: AppParts) {
   app.route('/', authorizationServer({ ...open, security: accountLog }));
   app.route('/', publicConfigRoutes({ basePath: env.basePath, version }));
   app.route('/', protectedResourceRoutes({ publicUrl, basePath: env.basePath, hasAuthorizationServer }));
-  app.route('/', metricsRoutes({ metrics: parts.metrics, ...callerOptions(parts) }));
+  app.route('/', metricsRoutes({ metrics: parts.metrics, ...callerOptions({ ...parts, ...signInParts }) }));
   return app;
 }
 
 interface SignInParts {
   readonly login: Login;
   readonly cookies: SignInCookies;
+  /** Of the dashboard's logins. */
+  readonly loginCookies: SessionCookies;
   /** For entries about security that users cause with their own accounts. */
   readonly accountLog: Logger;
 }
 
 /** The management API, a line per resource. */
 function buildApi(parts: AppParts & SignInParts) {
-  const { env, settings, records, passwords, tokens, identity, pool, dataDir, log, security } = parts;
-  const { signIns, login, accountLog, cookies } = parts;
+  const { env, settings, records, tokens, pool, identity, dataDir, log, security } = parts;
+  const { signIns, accountLog, cookies } = parts;
   const mount = `${env.basePath}/api`;
   const states = () => pool.states();
   const { allowedOrigins } = env;
@@ -128,12 +139,12 @@ function buildApi(parts: AppParts & SignInParts) {
     bodies: parts.bodies,
     membersOf: membersOfBodies(subjects),
     resources: [
-      ...peopleResources({ settings, login, passwords, tokens, claims: identity.claims, log: security, accountLog }),
+      ...peopleResources({ ...parts, claims: identity.claims, log: security }),
       grantRoutes({ consents: parts.authorization.consents, tokens, log: accountLog }),
-      ...recordResources({ records, settings, identify: identity.identify, log: security }),
+      ...recordResources({ records, settings, log: security }),
       ...settingsResources({ settings, pool, states, signIns, smart: env.smart, dataDir: dataDir.path, log, security }),
       serverOAuthRoutes({ settings, signIns, cookies, restart: (name) => pool.restart(name), log }),
-      ...dashboardResources({ ...parts, ...env, identify: identity.identify, hubUrl: hubUrl(parts.publicUrl) }),
+      ...dashboardResources({ ...parts, ...env, hubUrl: hubUrl(parts.publicUrl) }),
       docsRoutes({ mounted: () => api.routes, isOpen, mount, version, web: !env.disableWeb }),
       ...callResources({ ...parts, states, allowedOrigins, hubUrl: hubUrl(parts.publicUrl) }),
     ],
@@ -143,11 +154,13 @@ function buildApi(parts: AppParts & SignInParts) {
 }
 
 /** What is needed to find out who makes a request. */
-function callerOptions({ settings, identity, addressOf, outside, badCredential }: AppParts): CallerOptions {
+function callerOptions(parts: AppParts & SignInParts): CallerOptions {
+  const { settings, identity, addressOf, outside, badCredential, loginCookies } = parts;
   return {
     settings: () => settings.current,
     identify: identity.identify,
     loggedInAt: identity.loggedInAt,
+    cookieLogin: (c) => loginCookies.login(c),
     address: (c) => addressOf((c.env as HttpBindings).incoming),
     outside: (c) => outside.reaches((c.env as HttpBindings).incoming),
     badCredential,

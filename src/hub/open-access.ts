@@ -2,6 +2,9 @@ import { join } from 'node:path';
 import { createIdentify } from '../auth/identify.ts';
 import { withoutOwnCredentials } from '../auth/own-credentials.ts';
 import { openTokens } from '../auth/open-tokens.ts';
+import { openFileSessions } from '../auth/sessions-in-file.ts';
+import { sessionsInTable } from '../auth/sessions-in-table.ts';
+import { createLoginSessions } from '../auth/sessions.ts';
 import { openAuthorization } from '../auth/oauth/open-authorization.ts';
 import { authLimits } from '../auth/limits.ts';
 import { logRefusedCredentials } from '../auth/event-sampler.ts';
@@ -33,6 +36,7 @@ export async function openAccess(env: Env, storage: Storage, closers: Closers) {
   };
   const kept = { secret, path: path('consents.json'), shared };
   const authorization = await openAuthorization({ ...kept, fetchDocument, log: log('hub') });
+  const store = shared ? sessionsInTable(shared) : await openFileSessions(path('sessions.json'), log('hub'));
   const tokens = {
     ...opened,
     /** What clients were let in with ends as well. */
@@ -53,6 +57,7 @@ export async function openAccess(env: Env, storage: Storage, closers: Closers) {
         [authorization.refreshes, authorization.codes].some((tickets) => tickets.isOurs(text)) ||
         trusted.isForHub(text, settings.current),
     }),
+    sessions: createLoginSessions({ store, tokens }),
     identity: createIdentify({ settings: () => settings.current, tokens, trusted }),
     addressOf: clientAddress(env.trustProxy, log('hub')),
     badCredential: logRefusedCredentials(security),

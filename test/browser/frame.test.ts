@@ -38,12 +38,17 @@ describe('login', () => {
     expect(new URL(page.url()).pathname).toBe('/');
   });
 
-  test('is asked for again when the token has ended, and then everything is as before', async () => {
+  test('is asked for again when the session has ended, and then everything is as before', async () => {
     const page = await visit(hub, '/groups', { expected: /401/ });
     await page.getByRole('heading', { name: 'Groups', level: 1 }).waitFor();
-    const token = await page.evaluate(() => localStorage.getItem('toolhub.token') ?? '');
-    await api(hub, 'POST', '/auth/logout', { token });
-    // The stream of changes ends with the token.
+    const kept = await page.context().cookies();
+    const valueOf = (name: string) => kept.find((cookie) => cookie.name === name)?.value ?? '';
+    const headers = {
+      cookie: `toolhub_session=${valueOf('toolhub_session')}`,
+      'x-csrf-token': valueOf('toolhub_csrf'),
+    };
+    expect((await api(hub, 'POST', '/auth/logout', { headers })).status).toBe(200);
+    // The stream of changes ends with the session.
     await page.getByText('Your session has ended').waitFor();
     await page.getByLabel('Password').fill('correct horse');
     await page.keyboard.press('Enter');
@@ -82,7 +87,7 @@ describe('a password that the hub made up', () => {
     await page.getByText('Password changed.').waitFor();
     await page.getByText('Choose a password of your own').waitFor({ state: 'detached' });
     const token = await login(fresh, 'admin', 'my own words');
-    // Changes are heard with the new token.
+    // Changes are heard with the new session.
     await page.getByRole('link', { name: 'Groups' }).click();
     await page.getByText('No group yet').waitFor();
     await api(fresh, 'POST', '/groups', { token, body: { name: 'heard' } });

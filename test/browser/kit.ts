@@ -9,7 +9,7 @@ import {
   type Page,
   type Request,
 } from 'playwright-core';
-import { login } from '../kit/api.ts';
+import { cookieLogin } from '../kit/api.ts';
 import type { TestHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
@@ -55,9 +55,11 @@ export async function closePages(): Promise<void> {
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     const loaded = key !== undefined && (await emptied(page)) ? key : undefined;
     for (const script of scripts) await script.dispose();
-    await context.clearCookies();
     page.removeAllListeners();
-    if (loaded === undefined) await unload(page);
+    if (loaded === undefined) {
+      await unload(page);
+      await context.clearCookies();
+    }
     free.push({ context, page, loaded });
   }
 }
@@ -70,7 +72,7 @@ async function unload(page: Page): Promise<void> {
 }
 
 /**
- * Whether the dashboard is as after its first load: with its token and no other setting, on a page that shows nothing
+ * Whether the dashboard is as after its first load: with its session and no setting, on a page that shows nothing
  * of the hub, and without messages.
  */
 async function emptied(page: Page): Promise<boolean> {
@@ -82,7 +84,7 @@ async function emptied(page: Page): Promise<boolean> {
     return await page.evaluate(() => {
       for (const message of document.querySelectorAll<HTMLElement>('[aria-label=Notifications] button'))
         message.click();
-      return localStorage.length === 1 && localStorage.getItem('toolhub.token') === sessionStorage.getItem('token');
+      return localStorage.length === 0 && document.cookie === `toolhub_csrf=${sessionStorage.getItem('csrf')}`;
     });
   } catch {
     return false;
@@ -127,8 +129,6 @@ async function newPlace(): Promise<Place> {
 export interface Visit {
   /** Who is logged in; `undefined`: no user is. */
   readonly as?: { readonly username: string; readonly password: string } | undefined;
-  /** The access token that the page has; without it that of a login just now. */
-  readonly token?: string;
   readonly width?: number;
   readonly height?: number;
   /** Lines in the console that are wanted: what a hub that is gone leaves there. */
@@ -142,14 +142,14 @@ const admin = { username: 'admin', password: 'correct horse' };
 let visits = 0;
 
 /**
- * A page of the dashboard, with cookies and storage of its own, empty but for the token. After the test, there must be
- * no complaint: errors in the console, requests that leave this machine, and everything the page's policy refused.
+ * A page of the dashboard, with cookies and storage of its own, empty but for the session. After the test, there must
+ * be no complaint: errors in the console, requests that leave this machine, and everything the page's policy refused.
  */
 export async function visit(hub: Pick<TestHub, 'url'>, path: string, options: Visit = {}): Promise<Page> {
   const { width = 1280, height = 800, expected, before } = options;
   const as = 'as' in options ? options.as : admin;
   // Whether a page is loaded well is for those that load it; most tests are about what it does then.
-  const plain = as && options.token === undefined && before === undefined;
+  const plain = as && before === undefined;
   const key = plain ? `${as.username} ${hub.url}` : undefined;
   const at = free.findIndex(({ loaded }) => loaded !== undefined && loaded === key);
   const [{ context, page, loaded } = await newPlace()] = free.splice(at < 0 ? 0 : at, 1);
@@ -168,7 +168,15 @@ export async function visit(hub: Pick<TestHub, 'url'>, path: string, options: Vi
     await until('the page has all its answers', () => !waitsForAnswers(page));
     return page;
   }
-  const token = as && (options.token ?? (await login(hub, as.username, as.password)));
+  await context.clearCookies();
+  const login = as && (await cookieLogin(hub, as.username, as.password));
+  if (login) {
+    const shared = { url: hub.url, sameSite: 'Lax' } as const;
+    await context.addCookies([
+      { ...shared, name: 'toolhub_session', value: login.session, httpOnly: true },
+      { ...shared, name: 'toolhub_csrf', value: login.csrf },
+    ]);
+  }
   scripts.push(
     await page.addInitScript(
       ([visit, value]) => {
@@ -177,11 +185,9 @@ export async function visit(hub: Pick<TestHub, 'url'>, path: string, options: Vi
         sessionStorage.clear();
         localStorage.clear();
         sessionStorage.setItem('visit', visit);
-        if (value === '') return;
-        sessionStorage.setItem('token', value);
-        localStorage.setItem('toolhub.token', value);
+        sessionStorage.setItem('csrf', value);
       },
-      [String(++visits), token ?? ''] as const,
+      [String(++visits), login?.csrf ?? ''] as const,
     ),
   );
   if (before) scripts.push(await before(page));

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createPasswords } from '../../src/auth/passwords.ts';
 import { httpLimits } from '../../src/http/limits.ts';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
-import { forgedToken } from '../kit/forged-token.ts';
 import { hostileStdio } from '../kit/hostile.ts';
+import { setLimits } from '../kit/limits.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { visit, violationsAt, violationsInEveryLook } from './kit.ts';
 
@@ -101,17 +101,17 @@ describe('users', () => {
 });
 
 describe('an old login', () => {
-  const secret = 'the secret of these tests, long enough for HS256';
-  const old = () => forgedToken(secret, { ageMs: httpLimits.freshLoginMs });
+  const { freshLoginMs } = httpLimits;
   let own: TestHub;
   beforeAll(async () => {
     const hash = await createPasswords().hash('correct horse');
     const users = ['admin', 'second'].map((username) => ({ username, password: hash, role: 'admin' }));
-    own = await testHub({ mcpServers: {}, users, env: { JWT_SECRET: secret } });
+    own = await testHub({ mcpServers: {}, users });
   });
 
   test('gives the password once more before an export with secrets, and the export goes on by itself', async () => {
-    const page = await visit(own, '/settings?tab=transfer', { token: old(), expected: /40[13]/ });
+    setLimits(httpLimits, { freshLoginMs: 0 });
+    const page = await visit(own, '/settings?tab=transfer', { expected: /40[13]/ });
     await page.getByRole('button', { name: 'With all secrets' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Download' }).click();
     const dialog = page.getByRole('alertdialog', { name: 'Your password once more' });
@@ -121,6 +121,7 @@ describe('an old login', () => {
     await dialog.getByRole('button', { name: 'Go on' }).click();
     await dialog.getByText('the password is wrong').waitFor();
     const saved = page.waitForEvent('download');
+    setLimits(httpLimits, { freshLoginMs });
     await dialog.getByLabel('Password').fill('correct horse');
     await dialog.getByRole('button', { name: 'Go on' }).click();
     expect((await saved).suggestedFilename()).toBe('mcp_settings.json');
@@ -133,15 +134,18 @@ describe('an old login', () => {
   });
 
   test('changes no admin without it, and what was typed stays', async () => {
-    const page = await visit(own, '/users', { token: old(), expected: /403/ });
+    setLimits(httpLimits, { freshLoginMs: 0 });
+    const page = await visit(own, '/users', { expected: /403/ });
     await page.getByRole('button', { name: 'Change second' }).click();
     await page.getByLabel('New password').fill('another one');
     await page.getByRole('button', { name: 'Save' }).click();
     const dialog = page.getByRole('alertdialog', { name: 'Your password once more' });
     await dialog.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText('your login is older than 10 minutes').waitFor();
+    await page.getByText('your login is older than').waitFor();
     expect(await page.getByLabel('New password').inputValue()).toBe('another one');
     await page.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor();
+    setLimits(httpLimits, { freshLoginMs });
     await dialog.getByLabel('Password').fill('correct horse');
     await dialog.getByRole('button', { name: 'Go on' }).click();
     await page.getByText('Saved.').waitFor();

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Activity } from '../../src/core/activity.ts';
+import { authLimits } from '../../src/auth/limits.ts';
 import { coreLimits } from '../../src/core/limits.ts';
 import type { LogEntry } from '../../src/core/log-entry.ts';
 import type { Health } from '../../src/http/open/health.ts';
-import { api, login, passwordOf, userToken } from '../kit/api.ts';
+import { api, cookieLogin, cookiesOf, login, passwordOf, userToken } from '../kit/api.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { databaseWaitMs } from '../kit/databases.ts';
 import { copyOfEmbedded } from '../kit/embedded-template.ts';
@@ -227,6 +228,27 @@ describe('two hubs on one PostgreSQL', () => {
       expect(await who(b, token)).toBe(401);
     }
     for (const hub of [a, b]) expect(await who(hub, changed.body['token'] as string)).toBe(200);
+  });
+
+  test('know each other’s logins in browsers, and are told of their ends', async () => {
+    const { a, b, admin } = await two();
+    await userToken(a, admin, 'ann');
+    await until('ann is known', async () => (await api(b, 'GET', '/users/ann', { token: admin })).status === 200);
+    const enter = () => cookieLogin(a, 'ann', passwordOf('ann'));
+    const known = async (hub: Reach, { headers }: { headers: Record<string, string> }) =>
+      (await api(hub, 'GET', '/auth/user', { headers })).status;
+    const [first, second] = [await enter(), await enter()];
+    expect([await known(b, first), await known(b, second)]).toEqual([200, 200]);
+    const given = { headers: first.headers, body: { password: passwordOf('ann') } };
+    const renewed = cookiesOf(await api(b, 'POST', '/auth/reauthenticate', given));
+    expect(await known(a, renewed)).toBe(200);
+    expect((await api(b, 'POST', '/auth/logout', { headers: renewed.headers })).status).toBe(200);
+    await until('the session has ended', async () => (await known(a, renewed)) === 401);
+    expect([await known(a, first), await known(a, second)]).toEqual([401, 200]);
+    setLimits(authLimits, { sessionsPerUser: 1 });
+    const third = await enter();
+    expect([await known(a, second), await known(a, third)]).toEqual([401, 200]);
+    await until('the oldest has ended here too', async () => (await known(b, second)) === 401);
   });
 
   test('learn of tokens that ended while the database was away when it is back', async () => {

@@ -58,6 +58,30 @@ export async function login(
   return body['token'] as string;
 }
 
+/** The cookies of a user who logs in as the dashboard does, and the header that their changes need. */
+export async function cookieLogin(
+  hub: Pick<TestHub, 'url'>,
+  username = 'admin',
+  password = 'correct horse',
+  headers: Record<string, string> = {},
+) {
+  const body = { username, password, cookie: true };
+  const answer = await api(hub, 'POST', '/auth/login', { body, headers });
+  expect(answer.status, answer.text).toBe(200);
+  return cookiesOf(answer);
+}
+
+/** The cookies of an answer that begins a session. */
+export function cookiesOf({ headers }: ApiAnswer) {
+  const set = [headers['set-cookie'] ?? []].flat();
+  const value = (name: string): string => {
+    const found = set.find((text) => text.startsWith(`${name}=`));
+    return /=([^;]*)/.exec(found ?? '')?.[1] ?? '';
+  };
+  const [session, csrf] = [value('toolhub_session'), value('toolhub_csrf')];
+  return { set, session, csrf, headers: { cookie: `toolhub_session=${session}`, 'x-csrf-token': csrf } };
+}
+
 /** Makes a user (password `password of <name>`) and logs in as them. */
 export async function userToken(
   hub: Pick<TestHub, 'url'>,

@@ -1,7 +1,7 @@
 /** In place of an endpoint: a token for any of them will do. */
 export const anyEndpoint = '*';
 
-/** In place of an endpoint: the management API, and the tool execution routes in it, which are as the endpoint of all. */
+/** In place of an endpoint: the management API; and its tool execution routes, which are as the endpoint of all. */
 export const managementApi = '/api';
 export const toolExecution = '/mcp';
 

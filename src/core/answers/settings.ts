@@ -74,7 +74,10 @@ export const me = object(
 );
 export type Me = Shape<typeof me>;
 
-export const login = object({ success: yes, message: text, token: text, user: object(account) });
+export const login = object(
+  { success: yes, message: text, user: object(account) },
+  { token: saying('Not in the answer to a login with `cookie`.', text) },
+);
 export const loggedIn = object({ success: yes, user: ref<Me>('Me'), data: ref<Me>('Me') });
 
 export const userStatistics = object({

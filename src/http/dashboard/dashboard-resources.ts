@@ -3,7 +3,7 @@ import type { Context, Hono } from 'hono';
 import type { Outside } from '../../core/access/outside.ts';
 import { needsCredential } from '../../core/access/rules.ts';
 import type { Views } from '../../core/access/view.ts';
-import type { ApiEnv, CallerOptions } from '../frame/caller.ts';
+import type { ApiEnv } from '../frame/caller.ts';
 import type { Changes } from './changes.ts';
 import { connectRoutes } from './connect.ts';
 import { eventsRoutes } from './events.ts';
@@ -12,7 +12,6 @@ import { registryRoutes } from './registry.ts';
 
 export interface DashboardResources {
   readonly changes: Pick<Changes, 'follow'>;
-  readonly identify: CallerOptions['identify'];
   readonly views: Views;
   readonly outside: Outside;
   /** The MCP registry, without a slash at the end. */
@@ -22,11 +21,11 @@ export interface DashboardResources {
 
 /** The routes that only pages of the dashboard need. */
 export function dashboardResources(options: DashboardResources): Hono<ApiEnv>[] {
-  const { changes, identify, views, outside, registryUrl, hubUrl } = options;
+  const { changes, views, outside, registryUrl, hubUrl } = options;
   const keyRequired = (c: Context<ApiEnv>) =>
     needsCredential(c.var.caller.settings, outside.reaches((c.env as HttpBindings).incoming));
   return [
-    eventsRoutes({ changes, identify }),
+    eventsRoutes({ changes }),
     connectRoutes({ views, hubUrl, keyRequired }),
     exposureRoutes({ views, outside }),
     registryRoutes({ registryUrl }),

@@ -55,6 +55,8 @@ export function createApi(options: ApiOptions): Hono<ApiEnv> {
       anonymous: (c) => is(c, [login]),
       queryToken: (c) => is(c, [logStream]),
       endpoint: (c) => (is(c, toolCalls) ? toolExecution : managementApi),
+      // A page that leads a browser to a tool must not run it as the user who is logged in there.
+      cookie: (c) => !is(c, openApi),
     }),
   );
   api.use(async (c, next) => {

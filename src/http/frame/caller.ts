@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
+import type { LoginSession } from '../../auth/session-store.ts';
 import { anonymous, anonymousOutside, type Principal } from '../../core/access/principal.ts';
 import { isAdmin, reaches, reachesGroup, userOf } from '../../core/access/rules.ts';
 import type { Scope } from '../../core/access/scope.ts';
@@ -9,6 +10,7 @@ import type { Draft, Editor } from '../../settings/document/document.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { adminAccounts } from '../../settings/user/user-edits.ts';
 import { httpLimits } from '../limits.ts';
+import type { CookieLogin, SessionCookies } from './session-cookie.ts';
 
 /**
  * Who makes a management request, and what they may now: what is taken away while a request waits for its body, or for
@@ -26,10 +28,12 @@ export interface Caller {
   /** The address the request came from. */
   readonly address: string;
   /**
-   * When the caller gave a password, in milliseconds since the epoch; undefined for a caller who sent none of the hub's
-   * access tokens.
+   * When the caller gave a password, in milliseconds since the epoch; undefined for a caller who sent neither one of
+   * the hub's access tokens nor the cookie of a session.
    */
   readonly loggedInAt: number | undefined;
+  /** The session whose cookie the caller sent; undefined for any other credential. */
+  readonly session: LoginSession | undefined;
 }
 
 /** A call that a route has been asked for: what is known of it before it goes to a server. */
@@ -59,6 +63,8 @@ export interface CallerOptions {
     endpoint?: string,
   ) => Promise<Principal | 'none' | 'bad'>;
   readonly loggedInAt: (headers: Readonly<Record<string, string | undefined>>) => number | undefined;
+  /** The session whose cookie a request carries. */
+  readonly cookieLogin: SessionCookies['login'];
   readonly address: (c: Context) => string;
   /** Whether a request may come from others than this machine. */
   readonly outside: (c: Context) => boolean;
@@ -68,16 +74,17 @@ export interface CallerOptions {
 
 /**
  * Finds out who calls; a route that is not open needs a caller. `open` says whether a request may be made without a
- * credential, `anonymous` whether its credential is not even looked at, `queryToken` whether `?token=` counts,
- * `endpoint` what the token of a client has to be for; without it none will do.
+ * credential, `anonymous` whether its credential is not even looked at, `queryToken` whether `?token=` counts, `cookie`
+ * whether the cookie of a session does where no other credential was sent, `endpoint` what the token of a client has to
+ * be for; without it none will do.
  */
 export function callerOf(
   options: CallerOptions,
-  rules: Record<'open' | 'anonymous' | 'queryToken', (c: Context) => boolean> & {
+  rules: Record<'open' | 'anonymous' | 'queryToken' | 'cookie', (c: Context) => boolean> & {
     readonly endpoint?: (c: Context) => string;
   },
 ) {
-  const identified = async (c: Context): Promise<Principal> => {
+  const identified = async (c: Context): Promise<Identity> => {
     const token = rules.queryToken(c) ? c.req.query('token') : undefined;
     const endpoint = rules.endpoint?.(c);
     const who = rules.anonymous(c)
@@ -87,32 +94,39 @@ export function callerOf(
       options.badCredential(options.address(c));
       throw credentialOver();
     }
-    if (who === 'none' && !rules.open(c)) {
+    if (who !== 'none') return { principal: who };
+    const login = rules.cookie(c) ? await options.cookieLogin(c) : undefined;
+    if (login) return login;
+    if (!rules.open(c)) {
       throw new HubError(
         'unauthenticated',
         'Log in first: POST /api/auth/login, then send "Authorization: Bearer <token>".',
       );
     }
-    if (who !== 'none') return who;
-    return options.outside(c) ? anonymousOutside : anonymous;
+    return { principal: options.outside(c) ? anonymousOutside : anonymous };
   };
   return createMiddleware<ApiEnv>(async (c, next) => {
-    let principal: Principal = anonymousOutside;
+    let who: Identity = { principal: anonymousOutside };
     await requires(c, async () => {
-      principal = await identified(c);
+      who = await identified(c);
     });
-    const loggedInAt = () => options.loggedInAt(c.req.header());
-    c.set(
-      'caller',
-      callerNow(() => principal, options.settings, options.address(c), loggedInAt),
+    const caller = callerNow(
+      () => who,
+      options.settings,
+      options.address(c),
+      () => options.loggedInAt(c.req.header()),
     );
+    c.set('caller', caller);
     await next();
   });
 }
 
+/** Whom a credential stands for. */
+type Identity = Pick<CookieLogin, 'principal'> & Partial<CookieLogin>;
+
 /** The caller of a request whose credential was checked. */
 export function callerNow(
-  principal: () => Principal,
+  identity: () => Identity,
   settings: () => Settings,
   address: string,
   loggedInAt: () => number | undefined = () => undefined,
@@ -120,19 +134,23 @@ export function callerNow(
   return {
     address,
     get loggedInAt() {
-      return principal().kind === 'user' ? loggedInAt() : undefined;
+      const { principal, session } = identity();
+      return session ? session.loggedInAt : principal.kind === 'user' ? loggedInAt() : undefined;
+    },
+    get session() {
+      return identity().session;
     },
     get principal() {
-      return principal();
+      return identity().principal;
     },
     get settings() {
       return settings();
     },
     get user() {
-      return userOf(settings(), principal());
+      return userOf(settings(), identity().principal);
     },
     get admin() {
-      return isAdmin(settings(), principal());
+      return isAdmin(settings(), identity().principal);
     },
   };
 }

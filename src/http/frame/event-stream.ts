@@ -1,25 +1,21 @@
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
-import { managementApi } from '../../core/access/endpoint.ts';
 import { principalId } from '../../core/access/principal.ts';
 import type { createReader, Reader } from '../../logs/stream-reader.ts';
 import { httpLimits } from '../limits.ts';
-import type { ApiEnv, CallerOptions } from './caller.ts';
+import { type ApiEnv, stillAllowed } from './caller.ts';
 
 export interface EventStreamOptions {
   /** May throw a HubError; the client is answered with that then. */
   readonly open: (sink: Parameters<typeof createReader>[0]) => Reader;
-  readonly identify: CallerOptions['identify'];
-  /** The credential of clients that can send no headers. */
-  readonly token?: string | undefined;
 }
 
 /**
  * Server-sent events, for as long as the client stays and the credential it came with holds (CONTRACT §4). A HEAD
  * request gets the headers alone.
  */
-export function eventStream(c: Context<ApiEnv>, { open, identify, token }: EventStreamOptions): Response {
+export function eventStream(c: Context<ApiEnv>, { open }: EventStreamOptions): Response {
   if (c.req.method === 'HEAD') return c.body(null, 200, streamHeaders);
   // Written to directly: only here it is known whether the client still reads, and one that does not can be cut off.
   const response = (c.env as HttpBindings).outgoing;
@@ -30,12 +26,12 @@ export function eventStream(c: Context<ApiEnv>, { open, identify, token }: Event
   response.writeHead(200, streamHeaders);
   // Proxies may hold the headers back until something follows.
   reader.write(': open\n\n');
-  const { principal, address } = c.var.caller;
-  const me = principalId(principal);
-  const headers = c.req.header();
+  const { caller } = c.var;
+  const me = principalId(caller.principal);
+  const request = c.req.raw;
   const watch = setInterval(() => {
-    identify(headers, address, token, managementApi).then(
-      (who) => (typeof who === 'object' && principalId(who) === me) || reader.close(),
+    stillAllowed(request).then(
+      () => principalId(caller.principal) === me || reader.close(),
       () => reader.close(),
     );
   }, httpLimits.streamCredentialMs).unref();

@@ -7,7 +7,7 @@ import type { ServerSettings, Settings } from '../../core/settings/types.ts';
 import { parseLogListing, type ReadableFrom } from '../../logs/log-filter.ts';
 import type { LogStore } from '../../logs/log-store.ts';
 import type { LogStream } from '../../logs/stream.ts';
-import { adminOnly, type ApiEnv, type CallerOptions, editorOf } from '../frame/caller.ts';
+import { adminOnly, type ApiEnv, editorOf } from '../frame/caller.ts';
 import { eventStream } from '../frame/event-stream.ts';
 import { ok } from '../frame/reply.ts';
 
@@ -18,7 +18,6 @@ export interface LogsOptions {
   readonly settings: () => Settings;
   /** Entries of this server from before then are for admins only; milliseconds since 1970. */
   readonly since: (server: ServerSettings) => number;
-  readonly identify: CallerOptions['identify'];
   readonly log: Logger;
 }
 
@@ -27,7 +26,7 @@ export interface LogsOptions {
  * within reach.
  */
 export function logsRoutes(options: LogsOptions): Hono<ApiEnv> {
-  const { logs, stream, identify, log } = options;
+  const { logs, stream, log } = options;
   const routes = new Hono<ApiEnv>();
 
   routes.get('/logs', async (c) => {
@@ -52,7 +51,7 @@ export function logsRoutes(options: LogsOptions): Hono<ApiEnv> {
       ...readable(c.var.caller.principal, options),
       ...(lastEventId !== undefined && { lastEventId }),
     };
-    return eventStream(c, { open: (sink) => stream.open(wanted, sink), identify, token: c.req.query('token') });
+    return eventStream(c, { open: (sink) => stream.open(wanted, sink) });
   });
 
   return routes;

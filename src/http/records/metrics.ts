@@ -16,7 +16,7 @@ export interface MetricsRoute extends CallerOptions {
 export function metricsRoutes({ metrics, ...options }: MetricsRoute): Hono<ApiEnv & { Bindings: HttpBindings }> {
   const routes = new Hono<ApiEnv & { Bindings: HttpBindings }>();
   const never = () => false;
-  const caller = callerOf(options, { open: never, anonymous: never, queryToken: never });
+  const caller = callerOf(options, { open: never, anonymous: never, queryToken: never, cookie: never });
   routes.get('/metrics', caller, async (c) => {
     const { settings, principal } = c.var.caller;
     if (!seesEverything(settings, principal))

@@ -2,7 +2,7 @@ import type { Hono } from 'hono';
 import type { Logger } from '../../core/logger.ts';
 import type { Records } from '../../logs/records.ts';
 import type { SettingsStore } from '../../settings/store.ts';
-import type { ApiEnv, CallerOptions } from '../frame/caller.ts';
+import type { ApiEnv } from '../frame/caller.ts';
 import { activitiesRoutes } from './activities.ts';
 import { logsRoutes } from './logs.ts';
 import { createServerAges } from './server-ages.ts';
@@ -10,12 +10,11 @@ import { createServerAges } from './server-ages.ts';
 export interface RecordResources {
   readonly records: Records;
   readonly settings: Pick<SettingsStore, 'current' | 'subscribe'>;
-  readonly identify: CallerOptions['identify'];
   readonly log: Logger;
 }
 
 /** What the hub has kept of itself and of the calls through it. */
-export function recordResources({ records, settings, identify, log }: RecordResources): Hono<ApiEnv>[] {
+export function recordResources({ records, settings, log }: RecordResources): Hono<ApiEnv>[] {
   const { logs, logStream, activity } = records;
   const serverAges = createServerAges(settings.current);
   // For as long as there are settings.
@@ -26,7 +25,6 @@ export function recordResources({ records, settings, identify, log }: RecordReso
       stream: logStream,
       settings: () => settings.current,
       since: (server) => serverAges.since(server),
-      identify,
       log,
     }),
     activitiesRoutes({ activity, log }),

@@ -46,7 +46,7 @@ export function signInPageRoutes(options: SignInPageOptions): Hono {
     const { user } = await login({ username, password, address });
     security.info('login', { user: user.username, address });
     const principal = principalOf(user);
-    return callerNow(() => principal, settings, address);
+    return callerNow(() => ({ principal }), settings, address);
   }
 
   routes.get('/oauth/sign-in/:server', (c) => form(c, 200));

@@ -1,8 +1,9 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import type { Identify } from '../../auth/identify.ts';
 import type { LoggedIn, Login } from '../../auth/login.ts';
 import { checkPassword, judgePassword } from '../../auth/password-strength.ts';
 import type { Passwords } from '../../auth/passwords.ts';
+import type { LoginSessions } from '../../auth/sessions.ts';
 import type { Tokens } from '../../auth/tokens.ts';
 import type { Me } from '../../core/answers/settings.ts';
 import { HubError, errorText } from '../../core/errors.ts';
@@ -21,12 +22,15 @@ import {
 import { jsonBody } from '../frame/body.ts';
 import type { ApiEnv, Caller } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
+import type { SessionCookies } from '../frame/session-cookie.ts';
 
 export interface AuthOptions {
   readonly settings: Pick<SettingsStore, 'change' | 'current' | 'document'>;
   readonly login: Login;
   readonly passwords: Pick<Passwords, 'hash'>;
   readonly tokens: Pick<Tokens, 'issue' | 'revoke' | 'revokeUser'>;
+  readonly sessions: Pick<LoginSessions, 'open' | 'renew' | 'end'>;
+  readonly loginCookies: Pick<SessionCookies, 'give' | 'clear'>;
   /** The access token that a request carries. */
   readonly claims: Identify['claims'];
   readonly log: Logger;
@@ -36,51 +40,47 @@ export interface AuthOptions {
  * `/auth/login`, `reauthenticate`, `logout`, `user` and `change-password` (CONTRACT §2; reference: MCPHub §1.2).
  * Answers with a token have no `data`.
  */
-export function authRoutes({ settings, login, passwords, tokens, claims, log }: AuthOptions): Hono<ApiEnv> {
+export function authRoutes(options: AuthOptions): Hono<ApiEnv> {
+  const { settings, login, passwords, tokens, sessions, loginCookies, claims, log } = options;
   const routes = new Hono<ApiEnv>();
 
-  /**
-   * What a login has shown of a password: a hash that should be newer, and whether it is weak. No login waits for it:
-   * should it fail, the next one tries again.
-   */
-  async function keep({ user, rehash }: LoggedIn, password: string): Promise<void> {
-    const { username, passwordHash: old } = user;
-    const isWeak = judgePassword(password, username, settings.current.system.passwordPolicy).weakness !== undefined;
-    if (!rehash && isWeak === (user.passwordIsWeak === true)) return;
-    try {
-      const shown = { passwordHash: rehash ? await rehash() : old, isWeak };
-      await settings.change((draft) => keepPassword(draft, username, shown, old));
-      if (isWeak) log.warn('weak password', { user: username });
-    } catch (error) {
-      log.warn('what a login showed of a password was not kept', { user: username, error: errorText(error) });
-    }
+  async function openSession(c: Context<ApiEnv>, user: UserSettings): Promise<void> {
+    const { address } = c.var.caller;
+    const userAgent = c.req.header('user-agent') ?? '';
+    loginCookies.give(c, await sessions.open({ user, via: 'password', address, userAgent }));
   }
 
   routes.post('/auth/login', async (c) => {
-    const { username, password } = parseInput(loginInput, await jsonBody(c.req.raw), 'Cannot log in');
+    const { username, password, cookie } = parseInput(loginInput, await jsonBody(c.req.raw), 'Cannot log in');
     const { address } = c.var.caller;
     const loggedIn = await login({ username, password, address });
     const { user } = loggedIn;
-    const token = await tokens.issue(user);
-    void keep(loggedIn, password);
+    const token = cookie === true ? undefined : await tokens.issue(user);
+    if (token === undefined) await openSession(c, user);
+    void keep(loggedIn, password, options);
     log.info('login', { user: user.username, address });
     const { role, isAdmin } = userAnswer(user);
     return c.json({
       success: true,
       message: 'Login successful',
-      token,
+      ...(token !== undefined && { token }),
       user: { username: user.username, role, isAdmin },
     });
   });
 
   routes.post('/auth/reauthenticate', async (c) => {
     const { username } = userOf(c.var.caller);
+    const { session } = c.var.caller;
     const attempt = 'Cannot confirm that it is you';
     const { password } = parseInput(reauthenticateInput, await jsonBody(c.req.raw), attempt);
     const { address } = c.var.caller;
     const { user } = await login({ username, password, address, refusal: `${attempt}: the password is wrong.` });
     log.info('password given again', { user: username, address });
-    return c.json({ success: true, message: 'Welcome back', token: await tokens.issue(user) });
+    if (!session) return c.json({ success: true, message: 'Welcome back', token: await tokens.issue(user) });
+    const renewed = await sessions.renew(session);
+    if (!renewed) throw new HubError('unauthenticated', `${attempt}: the session is over. Log in again.`);
+    loginCookies.give(c, renewed);
+    return ok(c, undefined, { message: 'Welcome back' });
   });
 
   routes.post('/auth/password-check', async (c) => {
@@ -92,9 +92,12 @@ export function authRoutes({ settings, login, passwords, tokens, claims, log }: 
   });
 
   routes.post('/auth/logout', async (c) => {
-    userOf(c.var.caller);
-    const carried = await claims(c.req.header());
+    const { username } = userOf(c.var.caller);
+    const { session } = c.var.caller;
+    const carried = session ? undefined : await claims(c.req.header());
     if (carried) await tokens.revoke(carried);
+    if (session) await sessions.end(username, ({ claims }) => claims.jti === session.claims.jti);
+    loginCookies.clear(c);
     return ok(c, undefined, { message: 'Logged out' });
   });
 
@@ -107,6 +110,7 @@ export function authRoutes({ settings, login, passwords, tokens, claims, log }: 
 
   routes.post('/auth/change-password', async (c) => {
     const { username } = userOf(c.var.caller);
+    const { session } = c.var.caller;
     const attempt = 'Cannot change the password';
     const { currentPassword, newPassword } = parseInput(changePasswordInput, await jsonBody(c.req.raw), attempt);
     const { address } = c.var.caller;
@@ -120,10 +124,34 @@ export function authRoutes({ settings, login, passwords, tokens, claims, log }: 
     }
     await tokens.revokeUser(username);
     log.info('password changed', { user: username, address });
-    return c.json({ success: true, message: 'Password updated successfully', token: await tokens.issue(user) });
+    const message = 'Password updated successfully';
+    if (!session) return c.json({ success: true, message, token: await tokens.issue(user) });
+    await openSession(c, user);
+    return ok(c, undefined, { message });
   });
 
   return routes;
+}
+
+/**
+ * What a login has shown of a password: a hash that should be newer, and whether it is weak. No login waits for it:
+ * should it fail, the next one tries again.
+ */
+async function keep(
+  { user, rehash }: LoggedIn,
+  password: string,
+  { settings, log }: Pick<AuthOptions, 'settings' | 'log'>,
+): Promise<void> {
+  const { username, passwordHash: old } = user;
+  const isWeak = judgePassword(password, username, settings.current.system.passwordPolicy).weakness !== undefined;
+  if (!rehash && isWeak === (user.passwordIsWeak === true)) return;
+  try {
+    const shown = { passwordHash: rehash ? await rehash() : old, isWeak };
+    await settings.change((draft) => keepPassword(draft, username, shown, old));
+    if (isWeak) log.warn('weak password', { user: username });
+  } catch (error) {
+    log.warn('what a login showed of a password was not kept', { user: username, error: errorText(error) });
+  }
 }
 
 /**

@@ -84,7 +84,11 @@ export const passwordCheckInput = z.object({
 
 export const reauthenticateInput = z.object({ password: givenPassword });
 
-export const loginInput = z.object({ username: z.string().min(1).max(coreLimits.textChars), password: givenPassword });
+export const loginInput = z.object({
+  username: z.string().min(1).max(coreLimits.textChars),
+  password: givenPassword,
+  cookie: z.boolean({ error: 'must be true or false' }).nullish(),
+});
 
 export type NewUser = z.infer<typeof newUserInput>;
 export type UserUpdate = z.infer<typeof userUpdateInput>;

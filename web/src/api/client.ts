@@ -64,7 +64,7 @@ export function queryOf(values: Readonly<Record<string, string | number | undefi
   return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
 }
 
-/** Asks the hub; the whole envelope. Throws ApiError. A token that is refused ends the session. */
+/** Asks the hub; the whole envelope. Throws ApiError. A session that is refused ends here too. */
 export async function ask<T>(path: string, request: Request = {}): Promise<Envelope<T>> {
   const response = await send(path, request);
   const answer = (await response.json().catch(() => undefined)) as Partial<Envelope<T>> | undefined;
@@ -76,32 +76,42 @@ export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return (await ask<T>(path, { signal })).data;
 }
 
+/** A request that may be answered with new cookies: what is refused meanwhile waits for them. */
+let entering: Promise<unknown> = Promise.resolve();
+
 /** The answer as it came. Throws ApiError unless it is good. */
 export async function send(
   path: string,
   { method = 'GET', body, headers, signal, secondCredential = false }: Request = {},
 ): Promise<Response> {
-  const token = session.token();
+  const csrf = session.csrf();
   const asIs = body === undefined || body instanceof FormData || typeof body === 'string';
   const init: RequestInit = {
     method,
     headers: {
-      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+      ...(csrf !== undefined && method !== 'GET' && { 'x-csrf-token': csrf }),
       ...(!asIs && { 'Content-Type': 'application/json' }),
       ...headers,
     },
     ...(body !== undefined && { body: asIs ? body : JSON.stringify(body) }),
     ...(signal && { signal }),
   };
-  const response = await fetch(apiUrl(path), init).catch((error: unknown) => {
+  const fetching = fetch(apiUrl(path), init);
+  if (secondCredential) entering = fetching.catch(() => undefined);
+  const response = await fetching.catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     throw new ApiError(0, '');
   });
   if (response.ok) return response;
   const failure = (await response.json().catch(() => ({}))) as Refusal;
-  // Sent once more with the token that the password was answered with.
+  // Sent once more with the cookies that the password was answered with.
   if (failure.error === 'reauthenticate' && (await freshLogin()))
     return send(path, { method, body, headers, signal, secondCredential });
-  if (response.status === 401 && token !== undefined && !secondCredential) session.end('expired', token);
+  if (response.status === 401 && csrf !== undefined && !secondCredential) {
+    await entering;
+    const next = session.csrf();
+    if (next !== undefined && next !== csrf) return send(path, { method, body, headers, signal });
+    session.end('expired', csrf);
+  }
   throw new ApiError(response.status, failure.message ?? `HTTP ${response.status}`, failure.errors);
 }

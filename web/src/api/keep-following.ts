@@ -35,8 +35,8 @@ export async function keepFollowing(path: string, { signal, opened, received, lo
     }).catch((failure: unknown) => failure);
     if (signal.aborted) return;
     lost(error);
-    // The end of the session has been shown already; with a new password there is a new token.
-    if (error instanceof ApiError && error.status === 401 && session.token() === undefined) return;
+    // The end of the session has been shown already; with a new password there is a new session.
+    if (error instanceof ApiError && error.status === 401 && session.csrf() === undefined) return;
     await new Promise((resolve) => setTimeout(resolve, waitMs));
     waitMs = Math.min(longestWaitMs, waitMs * 2);
   }

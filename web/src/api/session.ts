@@ -1,41 +1,52 @@
+import { boot } from '../boot.ts';
 import { storage } from '../lib/storage.ts';
 import { createStore } from '../lib/store.ts';
 
-/** Who is logged in here: the access token, kept across reloads and shared by the tabs of this browser. */
-const token = createStore(storage.get('token'));
+// Who is logged in here, in all tabs of this browser. The page cannot read the cookie that tells the hub; it can read
+// the one beside it, whose value changes have to be sent with.
+
+const name = 'toolhub_csrf';
+
+function cookie(): string | undefined {
+  return document.cookie
+    .split('; ')
+    .find((pair) => pair.startsWith(`${name}=`))
+    ?.slice(name.length + 1);
+}
+
+const csrf = createStore(cookie());
+window.addEventListener('storage', ({ key }) => {
+  if (key === 'toolhub.login') csrf.set(cookie());
+});
+
+/** Cookies that change are no event in other tabs. */
+function tellTabs(): void {
+  storage.set('login', 'changed');
+  storage.set('login', undefined);
+}
+
+// Earlier versions kept an access token.
+storage.set('token', undefined);
 
 /** Why the login page is shown; undefined when it was asked for. */
 export const endReason = createStore<'expired' | undefined>(undefined);
 
-window.addEventListener('storage', ({ key }) => {
-  if (key === 'toolhub.token' || key === null) token.set(storage.get('token'));
-});
-
-/** The user a token is for. The hub alone decides whether it holds. */
-function subjectOf(jwt: string | undefined): string | undefined {
-  try {
-    const [, payload = ''] = (jwt ?? '').split('.');
-    const { sub } = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))) as { sub?: string };
-    return sub;
-  } catch {
-    return undefined;
-  }
-}
-
 export const session = {
-  token: () => token.get(),
-  username: () => subjectOf(token.get()),
-  subscribe: token.subscribe,
-  begin(value: string): void {
+  /** What changes send in `x-csrf-token`; undefined when no user is logged in. */
+  csrf: cookie,
+  subscribe: csrf.subscribe,
+  /** The hub has answered with new cookies. */
+  begin(): void {
     endReason.set(undefined);
-    storage.set('token', value);
-    token.set(value);
+    csrf.set(cookie());
+    tellTabs();
   },
-  /** `expired`: the hub does not accept `refused` any more. A token that came since is not touched. */
-  end(why?: 'expired', refused = token.get()): void {
-    if (refused !== token.get()) return;
+  /** `expired`: the hub does not accept the session of `refused` any more. One that came since is not touched. */
+  end(why?: 'expired', refused = cookie()): void {
+    if (refused !== cookie()) return;
     endReason.set(why);
-    storage.set('token', undefined);
-    token.set(undefined);
+    document.cookie = `${name}=; Path=${boot.basePath || '/'}; Max-Age=0; SameSite=Lax`;
+    csrf.set(undefined);
+    tellTabs();
   },
 };

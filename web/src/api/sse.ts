@@ -14,8 +14,8 @@ interface Follow {
 }
 
 /**
- * Reads a stream of server-sent events until it ends. Not `EventSource`: that cannot send a header, and the token has
- * no place in an address. Throws ApiError when it cannot be opened; a stream that breaks just ends.
+ * Reads a stream of server-sent events until it ends. Not `EventSource`: that does not tell why it could not be
+ * opened. Throws ApiError when it cannot be opened; a stream that breaks just ends.
  */
 export async function follow(path: string, { signal, lastEventId, opened, received }: Follow): Promise<void> {
   const headers = { Accept: 'text/event-stream', ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }) };

@@ -3,6 +3,7 @@ import { useRouter } from '@tanstack/react-router';
 import { BookOpen, ChevronsUpDown, LogOut, UserRound } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { send } from '../api/client.ts';
+import { queryClient } from '../api/queries.ts';
 import { session } from '../api/session.ts';
 import type { Me } from '../api/types.ts';
 import { boot } from '../boot.ts';
@@ -85,8 +86,10 @@ export function LanguageChoice() {
   );
 }
 
-/** The token ends at the hub too; here it ends in any case. */
+/** The session ends at the hub too; here it ends in any case. */
 function logOut(): void {
+  // What is under way would be refused.
+  void queryClient.cancelQueries();
   send('/auth/logout', { method: 'POST' })
     .catch(() => undefined)
     .finally(() => session.end());

@@ -1,7 +1,7 @@
 import { AlertDialog } from 'radix-ui';
 import { useTranslation } from 'react-i18next';
 import { passwordAsk } from '../api/fresh-login.ts';
-import { session } from '../api/session.ts';
+import { meQuery, queryClient } from '../api/queries.ts';
 import { useStore } from '../lib/store.ts';
 import { Button } from '../ui/button.tsx';
 import { LoginForm } from './login-form.tsx';
@@ -20,11 +20,8 @@ export function FreshLogin() {
           <AlertDialog.Description className="text-soft mt-1.5 text-sm">{t('fresh.text')}</AlertDialog.Description>
           <LoginForm
             className="mt-3 flex flex-col gap-4"
-            loggedIn={session.username() ?? ''}
-            onToken={(token) => {
-              session.begin(token);
-              answer(true);
-            }}
+            loggedIn={queryClient.getQueryData(meQuery.queryKey)?.username ?? ''}
+            onLogin={() => answer(true)}
             renderButtons={(busy) => (
               <div className="flex flex-wrap justify-end gap-2">
                 <Button onClick={() => answer(false)}>{t('common.cancel')}</Button>

@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { send } from '../api/client.ts';
+import { session } from '../api/session.ts';
 import { FormError } from '../ui/failure.tsx';
 import { TextField } from '../ui/field.tsx';
 
@@ -11,8 +12,7 @@ interface LoginFormProps {
    * too.
    */
   readonly loggedIn?: string;
-  /** Called with the token of the new login. */
-  readonly onToken: (token: string) => void;
+  readonly onLogin: () => void;
   readonly renderButtons: (busy: boolean) => ReactNode;
   /** Stands above the fields. */
   readonly children?: ReactNode;
@@ -20,19 +20,20 @@ interface LoginFormProps {
 }
 
 /** Asks for name and password, or for the password alone, and logs in with them. */
-export function LoginForm({ loggedIn, onToken, renderButtons, children, className }: LoginFormProps) {
+export function LoginForm({ loggedIn, onLogin, renderButtons, children, className }: LoginFormProps) {
   const { t } = useTranslation();
   const [username, setUsername] = useState('admin');
   const [password, setPassword] = useState('');
   const login = useMutation({
     mutationFn: async () => {
-      const response =
-        loggedIn === undefined
-          ? await send('/auth/login', { method: 'POST', body: { username, password } })
-          : await send('/auth/reauthenticate', { method: 'POST', body: { password }, secondCredential: true });
-      return ((await response.json()) as { token: string }).token;
+      if (loggedIn === undefined)
+        await send('/auth/login', { method: 'POST', body: { username, password, cookie: true } });
+      else await send('/auth/reauthenticate', { method: 'POST', body: { password }, secondCredential: true });
     },
-    onSuccess: onToken,
+    onSuccess() {
+      session.begin();
+      onLogin();
+    },
   });
   return (
     <form

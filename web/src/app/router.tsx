@@ -44,7 +44,7 @@ const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
   beforeLoad({ location }) {
-    if (session.token() === undefined) throw redirect({ to: '/login', search: { from: location.publicHref } });
+    if (session.csrf() === undefined) throw redirect({ to: '/login', search: { from: location.publicHref } });
   },
   component: Shell,
 });

@@ -53,15 +53,17 @@ export function Shell() {
 function useLogInAgain(): void {
   const router = useRouter();
   useEffect(() => {
-    const username = session.username();
     return session.subscribe(() => {
-      if (session.token() === undefined) {
+      if (session.csrf() === undefined) {
         queryClient.clear();
         void router.navigate({ to: '/login', search: { from: router.state.location.publicHref } });
-      } else if (session.username() !== username) {
-        // Another user has logged in in another tab: what is shown here is not theirs.
-        window.location.reload();
+        return;
       }
+      const shown = queryClient.getQueryData(meQuery.queryKey);
+      void queryClient.fetchQuery({ ...meQuery, staleTime: 0 }).then((me) => {
+        // Another user has logged in in another tab: what is shown here is not theirs.
+        if (shown && shown.username !== me.username) window.location.reload();
+      });
     });
   }, [router]);
 }

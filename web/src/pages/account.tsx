@@ -58,11 +58,10 @@ function ChangePassword() {
   const change = useMutation({
     mutationFn: async () => {
       const body = { currentPassword: current, newPassword: next };
-      const response = await send('/auth/change-password', { method: 'POST', body, secondCredential: true });
-      return ((await response.json()) as { token: string }).token;
+      await send('/auth/change-password', { method: 'POST', body, secondCredential: true });
     },
-    onSuccess: (token) => {
-      session.begin(token);
+    onSuccess: () => {
+      session.begin();
       void queryClient.invalidateQueries(meQuery);
       toast.good(t('account.changed'));
       for (const clear of [setCurrent, setNext, setAgain]) clear('');

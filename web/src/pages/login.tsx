@@ -3,7 +3,7 @@ import { LogIn } from 'lucide-react';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { queryClient } from '../api/queries.ts';
-import { endReason, session } from '../api/session.ts';
+import { endReason } from '../api/session.ts';
 import { LoginForm } from '../app/login-form.tsx';
 import { boot } from '../boot.ts';
 import { useStore } from '../lib/store.ts';
@@ -25,9 +25,8 @@ export function Login() {
     document.title = `${t('login.title')} · ${t('app.name')}`;
   }, [t]);
 
-  const begin = (token: string) => {
+  const enter = () => {
     queryClient.clear();
-    session.begin(token);
     const home = `${boot.basePath}/`;
     router.history.push(from !== undefined && isOwn(from, home) ? from : home);
   };
@@ -41,7 +40,7 @@ export function Login() {
       </div>
       <LoginForm
         className="panel flex flex-col gap-4 p-5"
-        onToken={begin}
+        onLogin={enter}
         renderButtons={(busy) => (
           <Button look="primary" type="submit" icon={LogIn} busy={busy} className="min-h-9">
             {t('login.submit')}

@@ -1,0 +1,143 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { HubError } from '../core/errors.ts';
+import { authLimits } from './limits.ts';
+import { isOver, type LoginMethod, type LoginSession, type SeenSession, type SessionStore } from './session-store.ts';
+import type { Tokens, TokenUser } from './tokens.ts';
+
+/** What the browser is given of a session. */
+export interface SessionTokens {
+  /** For the cookie `toolhub_session`; kept nowhere. */
+  readonly token: string;
+  /** For the cookie `toolhub_csrf`: what changes have to send back. */
+  readonly csrf: string;
+}
+
+export interface NewSession extends Pick<LoginSession, 'via' | 'provider' | 'address' | 'userAgent'> {
+  readonly user: TokenUser;
+}
+
+/**
+ * The logins of people in browsers, for all hubs that share a database. A session ends by logout, by an end that the
+ * user or the provider asks for, after `authLimits.sessionIdleMs` without a request, and after
+ * `authLimits.accessTokenMs`. All throw HubError `not_ready` or `misconfigured` when the sessions cannot be read or
+ * written.
+ */
+export interface LoginSessions {
+  /** Logs a user in who has shown who they are. Pushes out the oldest sessions of a user with too many. */
+  open(opened: NewSession): Promise<SessionTokens>;
+  /**
+   * The session of a cookie; undefined for one that is over. `isUse`: it is used now, and so not idle. The caller
+   * checks that its user still exists, and `Tokens.valid`.
+   */
+  find(token: string, isUse: boolean): Promise<LoginSession | undefined>;
+  /** Gives a session whose user has shown again who they are another cookie; undefined when it is over. */
+  renew(session: LoginSession): Promise<SessionTokens | undefined>;
+  /** Those of a user that are not over, last seen first. */
+  ofUser(user: TokenUser): Promise<readonly SeenSession[]>;
+  /** Ends those of a user for which `which` is true, on every replica. Returns how many there were. */
+  end(username: string, which: (session: LoginSession) => boolean): Promise<number>;
+  /**
+   * Ends those that came from a provider: one session of it (`sid`), or all of a subject. Returns how many there were.
+   * With neither, none ends.
+   */
+  endOfProvider(
+    via: LoginMethod,
+    which: { readonly subject?: string | undefined; readonly sid?: string | undefined },
+  ): Promise<number>;
+}
+
+export function createLoginSessions(options: {
+  store: SessionStore;
+  tokens: Pick<Tokens, 'issue' | 'verify' | 'valid' | 'revoke'>;
+  now?: () => number;
+}): LoginSessions {
+  const { store, tokens, now = Date.now } = options;
+  /** Sessions by hash as the store last had them. Their ends come with those of tokens. */
+  const known = new Map<string, SeenSession>();
+
+  function remember(tokenHash: string, seen: SeenSession): void {
+    known.delete(tokenHash);
+    known.set(tokenHash, seen);
+    const [oldest] = known.keys();
+    if (known.size > authLimits.knownSessions && oldest !== undefined) known.delete(oldest);
+  }
+
+  async function endAll(ended: readonly LoginSession[]): Promise<number> {
+    for (const { claims } of ended) await tokens.revoke(claims);
+    return ended.length;
+  }
+
+  return {
+    async open({ user, ...rest }) {
+      const claims = await tokens.verify(await tokens.issue(user));
+      if (!claims) throw new HubError('conflict', 'Cannot log in: the account has just changed. Try again.');
+      const token = newToken();
+      const userAgent = rest.userAgent.slice(0, authLimits.userAgentChars);
+      await endAll(await store.add(hashOf(token), { ...rest, claims, userAgent, loggedInAt: now() }));
+      return { token, csrf: csrfOf(token) };
+    },
+    async find(token, isUse) {
+      if (!isToken(token)) return undefined;
+      const tokenHash = hashOf(token);
+      const seen = known.get(tokenHash);
+      const isKnown = seen && !isOver(seen, now());
+      if (isKnown && (!isUse || now() - seen.seenAt < authLimits.sessionSeenMs)) return seen.session;
+      try {
+        const found = await store.find(tokenHash, isUse);
+        if (found) remember(tokenHash, found);
+        else known.delete(tokenHash);
+        return found?.session;
+      } catch (error) {
+        // While the database is away, what was read of it counts.
+        if (isKnown) return seen.session;
+        throw error;
+      }
+    },
+    async renew(session) {
+      const token = newToken();
+      const renewed = await store.renew(session.claims.jti, hashOf(token), { ...session, loggedInAt: now() });
+      return renewed ? { token, csrf: csrfOf(token) } : undefined;
+    },
+    async ofUser(user) {
+      return (await store.ofUser(user.username)).filter(({ session }) => tokens.valid(session.claims, user));
+    },
+    async end(username, which) {
+      const own = (await store.ofUser(username)).map(({ session }) => session).filter(which);
+      return endAll(await store.end(own.map(({ claims }) => claims.jti)));
+    },
+    async endOfProvider(via, { subject, sid }) {
+      if (subject === undefined && sid === undefined) return 0;
+      const from = (await store.via(via)).filter(
+        ({ provider }) =>
+          (subject === undefined || provider?.subject === subject) && (sid === undefined || provider?.sid === sid),
+      );
+      return endAll(await store.end(from.map(({ claims }) => claims.jti)));
+    },
+  };
+}
+
+/** What a session's changes have to send back. It cannot be computed without the session's cookie. */
+export function csrfOf(token: string): string {
+  return createHmac('sha256', token).update('toolhub csrf').digest('base64url');
+}
+
+/** Whether a header has the value that belongs to a session. Takes the same time whatever it has. */
+export function isCsrfOf(token: string, sent: string | undefined): boolean {
+  const [wanted, given] = [Buffer.from(csrfOf(token)), Buffer.from(sent ?? '')];
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+function newToken(): string {
+  return randomBytes(tokenBytes).toString('base64url');
+}
+
+const tokenBytes = 32;
+
+/** Spares the store what cannot be one. */
+function isToken(text: string): boolean {
+  return /^[\w-]{43}$/.test(text);
+}
+
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
+}
