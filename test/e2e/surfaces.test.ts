@@ -1,12 +1,14 @@
 import { hash } from '@node-rs/argon2';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, type ApiAnswer, keyToken, login } from '../kit/api.ts';
+import { authorize, handClient } from '../kit/authorizing.ts';
 import type { Hostile } from '../kit/hostile.ts';
 import { testDatabase } from '../kit/hub-database.ts';
 import { raw, type RawAnswer, rpc, stream } from '../kit/raw.ts';
 import { legacySession, modern, session } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import {
+  appReach,
   grant,
   groups,
   knows,
@@ -37,7 +39,11 @@ const principals: [label: string, who: Who, token: () => string | undefined][] =
   ['nobody', 'nobody', () => undefined],
   ['the admin', 'admin', () => admin],
 ];
-const callers: typeof principals = [...principals, ["ann's key that only reads", 'reader', () => tokens['reader']]];
+const callers: typeof principals = [
+  ...principals,
+  ["ann's key that only reads", 'reader', () => tokens['reader']],
+  ["ann's app", 'app', () => tokens['app']],
+];
 const known = principals.filter(([, who]) => who !== 'nobody');
 const tokens: Record<string, string> = {};
 
@@ -52,6 +58,10 @@ beforeAll(async () => {
     tokens[`${name}Key`] = await keyToken(hub, tokens[name]);
   }
   tokens['reader'] = await keyToken(hub, tokens['ann'] ?? '', { readOnly: true });
+  const client = await handClient(hub.url);
+  const reach = [...appReach.groups, ...appReach.servers.filter((server) => grant('ann', server) !== 'none')];
+  const consented = await authorize(client.address({ resource: null }), { username: 'ann', password, reach });
+  tokens['app'] = (await client.redeem(consented)).body.access_token;
 });
 
 /** Names of nothing: one that is asked as a server is, one as a group is. */

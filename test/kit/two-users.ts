@@ -91,8 +91,9 @@ export const groups: readonly World[] = [
   },
 ];
 
-/** `reader`: a key of ann's that only reads. */
-export type Who = 'ann' | 'bob' | 'admin' | 'nobody' | 'reader';
+/** `reader`: a key of ann's that only reads. `app`: a client that ann let in, to `appReach` alone. */
+export type Who = 'ann' | 'bob' | 'admin' | 'nobody' | 'reader' | 'app';
+export const appReach = { groups: ['hallgq'], servers: ['toldzq', 'bobszq'] };
 const lists: Record<string, string[]> = { bob: ['listedzq'] };
 const memberships: Record<string, string[]> = { ann: ['crewgq'] };
 
@@ -101,6 +102,12 @@ export const toolsOf = (server: string) => [`${server}_open`, `${server}_picked`
 /** What of a server a user is shown to call: everything, what the groups pick, or nothing. */
 export function grant(who: Who, server: string): 'all' | 'picked' | 'none' {
   if (who === 'reader') return grant('ann', server);
+  if (who === 'app') {
+    const own = grant('ann', server);
+    if (own === 'none' || appReach.servers.includes(server)) return own;
+    const member = groups.find(({ name }) => appReach.groups.includes(name))?.members[server];
+    return own === 'picked' && member !== undefined ? 'picked' : (member ?? 'none');
+  }
   const {
     visibility,
     owner = 'admin',
@@ -123,7 +130,13 @@ export function knows(who: Who, server: string): boolean {
   return who === 'admin' || grant(who, server) !== 'none';
 }
 
-export function seesGroup(who: Who, { name, visibility, owner, sharedWithUsers }: World): boolean {
+export function seesGroup(who: Who, group: World): boolean {
+  const { name, visibility, owner, sharedWithUsers, members } = group;
+  if (who === 'app')
+    return (
+      seesGroup('ann', group) &&
+      (appReach.groups.includes(name) || appReach.servers.some((server) => server in members))
+    );
   if (who === 'admin' || visibility === 'public') return true;
   if (who === 'reader')
     return owner === 'ann' || memberships['ann']?.includes(name) === true || sharedWithUsers?.includes('ann') === true;
