@@ -19,6 +19,7 @@ import { settingsImportRoutes } from './settings/settings-import.ts';
 import { settingsRoutes, type SettingsRoutes } from './settings/settings-routes.ts';
 import { type AuthOptions, authRoutes } from './users/login-routes.ts';
 import { shareCandidateRoutes } from './users/share-candidates.ts';
+import { sessionRoutes } from './users/session-routes.ts';
 import { usersRoutes } from './users/user-routes.ts';
 
 export interface SettingsResources {
@@ -83,6 +84,7 @@ export function peopleResources(options: PeopleOptions): Hono<ApiEnv>[] {
   const { settings, passwords, tokens, log, accountLog } = options;
   return [
     authRoutes({ ...options, log: accountLog }),
+    sessionRoutes({ sessions: options.sessions, log: accountLog }),
     usersRoutes({ settings, passwords, tokens, log }),
     keysRoutes({ settings, log, accountLog }),
   ];

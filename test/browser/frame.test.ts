@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { api, login, passwordOf, userToken } from '../kit/api.ts';
+import { api, cookieLogin, login, passwordOf, userToken } from '../kit/api.ts';
 import { hostileStdio } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { follow, visit, violationsAt, violationsInEveryLook } from './kit.ts';
@@ -64,6 +64,20 @@ describe('login', () => {
     await page.getByRole('heading', { name: 'Tool Hub' }).waitFor();
     await other.getByLabel('Password').waitFor();
   });
+});
+
+test('a user sees where they are logged in, and ends the other logins', async () => {
+  const other = await cookieLogin(hub, ann.username, ann.password, {
+    'user-agent': 'Mozilla/5.0 (Macintosh) Firefox/9',
+  });
+  const page = await visit(hub, '/account', { as: ann });
+  await page.getByText('Firefox, Macintosh').waitFor();
+  await page.getByText('This browser').waitFor();
+  expect(await violationsInEveryLook(page)).toEqual([]);
+  await page.getByRole('button', { name: 'End all others' }).click();
+  await page.getByText('All other logins have ended.').waitFor();
+  await page.getByText('Firefox, Macintosh').waitFor({ state: 'detached' });
+  expect((await api(hub, 'GET', '/auth/user', { headers: other.headers })).status).toBe(401);
 });
 
 describe('a password that the hub made up', () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { authLimits } from '../../src/auth/limits.ts';
 import { httpLimits } from '../../src/http/limits.ts';
-import { api, cookieLogin, cookiesOf, login, passwordOf, userToken } from '../kit/api.ts';
+import { api, cookieLogin, cookiesOf, keyToken, login, passwordOf, userToken } from '../kit/api.ts';
 import { setLimits } from '../kit/limits.ts';
 import { raw, stream } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
@@ -179,6 +179,61 @@ describe('a session ends', () => {
     setLimits(authLimits, { sessionsPerUser: 2 });
     for (let more = 0; more < 2; more++) await cookieLogin(again);
     expect(await whoIs(headers, again)).toBe(401);
+  });
+});
+
+describe('the list of own sessions', () => {
+  const list = async (headers: Record<string, string>) => {
+    const { status, body } = await api(hub, 'GET', '/auth/sessions', { headers });
+    expect(status).toBe(200);
+    return body.data as { id: string; current: boolean }[];
+  };
+
+  test('says how, since when and from where, and nothing that opens one', async () => {
+    await userToken(hub, admin, 'cleo');
+    const from = { 'user-agent': 'Browser/1', 'x-forwarded-for': '203.0.113.7' };
+    const { headers, session, csrf } = await cookieLogin(hub, 'cleo', passwordOf('cleo'), from);
+    await cookieLogin(hub, 'cleo', passwordOf('cleo'), { 'user-agent': 'x'.repeat(5_000) });
+    const listed = await api(hub, 'GET', '/auth/sessions', { headers });
+    expect(listed.body.data).toEqual([
+      {
+        id: expect.any(String) as string,
+        via: 'password',
+        createdAt: expect.stringMatching(/^20/) as string,
+        lastSeenAt: expect.stringMatching(/^20/) as string,
+        address: '203.0.113.7',
+        userAgent: 'Browser/1',
+        current: true,
+      },
+      expect.objectContaining({ current: false, userAgent: 'x'.repeat(authLimits.userAgentChars) }),
+    ]);
+    for (const secret of [session, csrf]) expect(listed.text).not.toContain(secret);
+  });
+
+  test('ends one, or all others; never one of another user', async () => {
+    await userToken(hub, admin, 'dan');
+    const enter = () => cookieLogin(hub, 'dan', passwordOf('dan'));
+    const [own, second, third] = [await enter(), await enter(), await enter()];
+    const idOf = async (headers: Record<string, string>) => (await list(headers)).find(({ current }) => current)?.id;
+    const end = (path: string, by: object) => api(hub, 'DELETE', `/auth/sessions${path}`, by);
+    const id = await idOf(second.headers);
+    expect((await end(`/${id}`, { token: admin })).status).toBe(404);
+    expect((await end(`/${id}`, { headers: { cookie: own.headers.cookie } })).status).toBe(403);
+    expect(await whoIs(second.headers)).toBe(200);
+    expect((await end(`/${id}`, { headers: own.headers })).status).toBe(200);
+    expect((await end(`/${id}`, { headers: own.headers })).status).toBe(404);
+    expect([await whoIs(second.headers), await whoIs(third.headers)]).toEqual([401, 200]);
+    expect((await end('', { headers: own.headers })).body.data).toEqual({ ended: 1 });
+    expect([await whoIs(own.headers), await whoIs(third.headers)]).toEqual([200, 401]);
+    expect(await list(own.headers)).toHaveLength(1);
+  });
+
+  test('is for no access key, and for no caller without a login', async () => {
+    const token = await keyToken(hub, admin, { accessType: 'all' });
+    for (const method of ['GET', 'DELETE']) {
+      expect((await api(hub, method, '/auth/sessions', { token })).status).toBe(403);
+      expect((await api(hub, method, '/auth/sessions')).status).toBe(401);
+    }
   });
 });
 

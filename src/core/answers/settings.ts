@@ -110,6 +110,18 @@ export const accessKey = object(
 );
 export type AccessKey = Shape<typeof accessKey>;
 
+/** A login in a browser. */
+export const loginSession = object({
+  id: text,
+  via: saying('`password`, or `oidc:` and the id of a provider.', text),
+  createdAt: time,
+  lastSeenAt: time,
+  address: text,
+  userAgent: saying('As the browser calls itself.', text),
+  current: saying('The session of this request.', flag),
+});
+export type LoginSession = Shape<typeof loginSession>;
+
 /** A client that a user let in by OAuth. */
 export const oauthGrant = object({
   id: text,

@@ -84,6 +84,7 @@ export const harmless: Routes = [
   [['POST'], /^\/resources\/read$/],
   [['POST'], /^\/smart-routing\/search$/],
   [['POST'], /^\/auth\/(?:logout|reauthenticate|password-check)$/],
+  [['DELETE'], /^\/auth\/sessions(?:\/[^/]+)?$/],
 ];
 
 /** Everything that is not an MCP endpoint. Requests wait until `answer` is there. */

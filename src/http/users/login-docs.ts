@@ -1,4 +1,4 @@
-import { count, object, ref, text } from '../../core/answers/schema.ts';
+import { count, listOf, object, ref, text } from '../../core/answers/schema.ts';
 import {
   changePasswordInput,
   loginInput,
@@ -37,6 +37,15 @@ export const login: Subject = {
       },
     },
     'POST /auth/logout': { summary: 'End the access token, or the session and its cookies' },
+    'GET /auth/sessions': {
+      summary: 'Where you are logged in by a browser, last seen first',
+      answer: { data: listOf(ref('LoginSession')) },
+    },
+    'DELETE /auth/sessions/:id': { summary: 'End one of your sessions' },
+    'DELETE /auth/sessions': {
+      summary: 'End all your sessions but the one of this request',
+      answer: { data: object({ ended: count }) },
+    },
     'GET /auth/user': { summary: 'Who is logged in', answer: { bare: ref('LoggedIn') } },
     'POST /auth/change-password': {
       summary: 'Change the own password; every older token and session ends',

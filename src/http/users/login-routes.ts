@@ -29,7 +29,7 @@ export interface AuthOptions {
   readonly login: Login;
   readonly passwords: Pick<Passwords, 'hash'>;
   readonly tokens: Pick<Tokens, 'issue' | 'revoke' | 'revokeUser'>;
-  readonly sessions: Pick<LoginSessions, 'open' | 'renew' | 'end'>;
+  readonly sessions: Pick<LoginSessions, 'open' | 'renew' | 'ofUser' | 'end'>;
   readonly loginCookies: Pick<SessionCookies, 'give' | 'clear'>;
   /** The access token that a request carries. */
   readonly claims: Identify['claims'];

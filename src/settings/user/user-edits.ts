@@ -163,7 +163,10 @@ function switchedOffNote(servers: readonly string[]): string[] {
   ];
 }
 
-/** Who the admins are, and by which password or provider: what differs between two of these is a change to an admin's account. */
+/**
+ * Who the admins are, and by which password or provider: what differs between two of these is a change to an admin's
+ * account.
+ */
 export function adminAccounts(draft: Draft): string {
   const admins = listOf(draft, 'users').filter((user) => roleOf(user) === 'admin');
   const accounts = admins.map((user) =>

@@ -1,6 +1,16 @@
 import { partialMatchKey, QueryClient, type QueryKey, queryOptions, useQuery } from '@tanstack/react-query';
 import { ApiError, get, pathOf, queryOf } from './client.ts';
-import type { Connect, Group, GroupServer, Key, Me, ServerDetails, ServerSummary, User } from './types.ts';
+import type {
+  Connect,
+  Group,
+  GroupServer,
+  Key,
+  LoginSession,
+  Me,
+  ServerDetails,
+  ServerSummary,
+  User,
+} from './types.ts';
 
 /** What the pages read. Everything here is asked for again when the hub says that something has changed (`live.ts`). */
 
@@ -97,6 +107,11 @@ export const groupServersQuery = (id: string) =>
 export const usersQuery = queryOptions({
   queryKey: ['users'],
   queryFn: ({ signal }) => get<readonly User[]>('/users', signal),
+});
+
+export const sessionsQuery = queryOptions({
+  queryKey: ['sessions'],
+  queryFn: ({ signal }) => get<readonly LoginSession[]>('/auth/sessions', signal),
 });
 
 export const keysQuery = queryOptions({

@@ -6,6 +6,7 @@ export type {
   ImportAnswer,
   ImportedServer,
   ItemCount,
+  LoginSession,
   Me,
   Prompt,
   RequiredConfig,

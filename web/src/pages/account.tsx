@@ -11,6 +11,7 @@ import { TextField } from '../ui/field.tsx';
 import { Page, Panel } from '../ui/page.tsx';
 import { PasswordStrength } from '../ui/password-strength.tsx';
 import { toast } from '../ui/toast.tsx';
+import { Sessions } from './account-sessions.tsx';
 
 export function Account() {
   const { t } = useTranslation();
@@ -42,6 +43,9 @@ export function Account() {
         </Panel>
         <Panel title={t('account.change')}>
           <ChangePassword />
+        </Panel>
+        <Panel title={t('sessions.title')} className="md:col-span-2">
+          <Sessions />
         </Panel>
       </div>
     </Page>

@@ -135,6 +135,15 @@ export const texts = {
     weakHint: 'Programs that guess passwords would soon find the one you logged in with.',
     later: 'Later',
   },
+  sessions: {
+    title: 'Where you are logged in',
+    current: 'This browser',
+    unknown: 'A program',
+    about: '{{address}}, since {{since}}, last seen {{seen}}',
+    end: 'End the login of {{browser}} at {{address}}',
+    endOthers: 'End all others',
+    othersEnded: 'All other logins have ended.',
+  },
   servers: {
     lead: 'Tool servers behind this hub, and what they are doing now.',
     add: 'Add a server',

@@ -134,6 +134,15 @@ export const texts: Texts = {
     weakHint: '猜测密码的程序很快就会找到您登录所用的密码。',
     later: '以后再说',
   },
+  sessions: {
+    title: '你的登录位置',
+    current: '当前浏览器',
+    unknown: '某个程序',
+    about: '{{address}}，登录于 {{since}}，最近使用 {{seen}}',
+    end: '结束 {{browser}} 在 {{address}} 的登录',
+    endOthers: '结束所有其他登录',
+    othersEnded: '所有其他登录均已结束。',
+  },
   servers: {
     lead: '此 Hub 背后的工具服务器及其当前状态。',
     add: '添加服务器',
