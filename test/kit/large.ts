@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
+import { finished } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { atEnd } from './at-end.ts';
 import { resultPieces } from './fixtures/large-server.mjs';
@@ -72,7 +73,7 @@ export async function beginCall(
   return { outgoing, incoming };
 }
 
-/** Reads an answer to its end. */
+/** Reads an answer to its end, without a copy of it. */
 export async function readLarge({ incoming }: Begun): Promise<LargeAnswer> {
   const type = String(incoming.headers['content-type']);
   const hash = createHash('sha256');
@@ -83,21 +84,30 @@ export async function readLarge({ incoming }: Begun): Promise<LargeAnswer> {
   let kept = Buffer.alloc(0);
   let begun = type !== 'text/event-stream';
   const end = begun ? '' : '\n\n';
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+  const take = (chunk: Buffer): void => {
     bytes += chunk.length;
     if (head.length < 300) head += chunk.subarray(0, 300).toString('latin1');
-    tail = Buffer.concat([tail, chunk.subarray(-300)]).subarray(-300);
-    kept = Buffer.concat([kept, chunk]);
-    if (!begun) {
-      const at = kept.indexOf('data: {"jsonrpc":"2.0","id":');
-      if (at === -1) continue;
-      begun = true;
-      kept = kept.subarray(at + 'data: '.length);
+    tail = chunk.length < 300 ? Buffer.concat([tail, chunk]).subarray(-300) : chunk.subarray(-300);
+    let more = chunk;
+    if (!begun || chunk.length < end.length) {
+      more = Buffer.concat([kept, chunk]);
+      kept = Buffer.alloc(0);
     }
-    const sure = Math.max(0, kept.length - end.length);
-    hash.update(kept.subarray(0, sure));
-    kept = kept.subarray(sure);
-  }
+    if (!begun) {
+      const at = more.indexOf('data: {"jsonrpc":"2.0","id":');
+      if (at === -1) {
+        kept = more;
+        return;
+      }
+      begun = true;
+      more = more.subarray(at + 'data: '.length);
+    }
+    const sure = Math.max(0, more.length - end.length);
+    hash.update(kept).update(more.subarray(0, sure));
+    kept = more.subarray(sure);
+  };
+  incoming.on('data', take).resume();
+  await finished(incoming);
   if (kept.toString() !== end) throw new Error(`It ends in ${JSON.stringify(tail.toString())}`);
   return { status: incoming.statusCode ?? 0, type, bytes, hash: hash.digest('hex'), head, tail: tail.toString() };
 }
