@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { api, login } from '../kit/api.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { databaseWaitMs } from '../kit/databases.ts';
-import { startPostgres } from '../kit/postgres.ts';
 import { freePort } from '../kit/processes.ts';
 import { raw } from '../kit/raw.ts';
+import { sharedPostgres } from '../kit/shared-postgres.ts';
 import { testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
@@ -28,8 +28,7 @@ const listens = (url: string) => until('it listens', () => get(`${url}/health`))
 test.each(['', '/hub'])(
   'it listens and says why it cannot serve, and serves when the database is there (base path "%s")',
   async (base) => {
-    const server = await startPostgres();
-    atEnd(() => server.close());
+    const server = await sharedPostgres();
     const databaseUrl = await server.createDatabase();
     await server.kill();
 
@@ -106,8 +105,7 @@ describe('an address that can never work ends the start, and the reason says wha
       /database "none" does not exist\. Create that database, or correct its name in DB_URL/,
     ],
   ])('%s', async (_, change, message) => {
-    const server = await startPostgres();
-    atEnd(() => server.close());
+    const server = await sharedPostgres();
     const url = new URL(await server.createDatabase());
     change(url);
     const { starting } = await freshHub(url.href);

@@ -6,12 +6,11 @@ import { coreLimits } from '../../src/core/limits.ts';
 import type { LogEntry } from '../../src/core/log-entry.ts';
 import type { Health } from '../../src/http/open/health.ts';
 import { api, cookieLogin, cookiesOf, login, passwordOf, userToken } from '../kit/api.ts';
-import { atEnd } from '../kit/at-end.ts';
 import { databaseWaitMs } from '../kit/databases.ts';
 import { copyOfEmbedded } from '../kit/embedded-template.ts';
 import { hostileHttp, temporaryFolder } from '../kit/hostile.ts';
 import { setLimits } from '../kit/limits.ts';
-import { startPostgres } from '../kit/postgres.ts';
+import { sharedPostgres } from '../kit/shared-postgres.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { hubProcess, type TestHub, testHub } from '../kit/test-hub.ts';
 import { until, within } from '../kit/until.ts';
@@ -23,8 +22,7 @@ type Reach = Pick<TestHub, 'url' | 'mcp'>;
 const secret = { JWT_SECRET: 'one secret that both hubs sign their access tokens with' };
 
 async function postgres() {
-  const server = await startPostgres();
-  atEnd(() => server.close());
+  const server = await sharedPostgres();
   return { ...server, url: await server.createDatabase() };
 }
 

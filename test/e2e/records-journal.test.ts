@@ -4,9 +4,8 @@ import { expect, test } from 'vitest';
 import type { Activity } from '../../src/core/activity.ts';
 import type { Health } from '../../src/http/open/health.ts';
 import { api, login } from '../kit/api.ts';
-import { atEnd } from '../kit/at-end.ts';
 import { hostileHttp } from '../kit/hostile.ts';
-import { startPostgres } from '../kit/postgres.ts';
+import { sharedPostgres } from '../kit/shared-postgres.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { type HubProcess, hubProcess } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
@@ -17,8 +16,7 @@ const alpha = await hostileHttp({ name: 'alpha', tools: ['echo'] });
 const databaseWaitMs = 60_000;
 
 async function postgres() {
-  const server = await startPostgres();
-  atEnd(() => server.close());
+  const server = await sharedPostgres();
   return { ...server, url: await server.createDatabase() };
 }
 

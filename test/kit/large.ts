@@ -79,9 +79,9 @@ export async function readLarge({ incoming }: Begun): Promise<LargeAnswer> {
   const hash = createHash('sha256');
   let bytes = 0;
   let head = '';
-  let tail = Buffer.alloc(0);
+  let tail: Buffer = Buffer.alloc(0);
   /** What could still be the end of the event, and no part of the message. */
-  let kept = Buffer.alloc(0);
+  let kept: Buffer = Buffer.alloc(0);
   let begun = type !== 'text/event-stream';
   const end = begun ? '' : '\n\n';
   const take = (chunk: Buffer): void => {

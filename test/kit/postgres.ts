@@ -17,7 +17,7 @@ export interface TestPostgres {
   createDatabase(): Promise<string>;
   /** Kills it as a power cut would, connections and all. */
   kill(): Promise<void>;
-  /** Starts it again on the same port and folder, after `kill`. */
+  /** Starts it again on the same port and folder, after `kill`; one that runs runs on. */
   start(): Promise<void>;
   /** Stops it and removes its folder. */
   close(): Promise<void>;
@@ -38,6 +38,7 @@ export async function startPostgres(): Promise<TestPostgres> {
   }
 
   async function start(): Promise<void> {
+    if (server?.exitCode === null && server.signalCode === null) return;
     const settings = ['fsync=off', 'full_page_writes=off', `unix_socket_directories=${folder}`, 'max_connections=120'];
     server = run('postgres', [
       '-D',

@@ -5,14 +5,18 @@ import type { TestPostgres } from './postgres.ts';
 let server: Promise<TestPostgres> | undefined;
 
 /**
- * The PostgreSQL of this test file, started when it is first asked for, stopped when everything that uses it has ended.
+ * The PostgreSQL of this test file, started when it is first asked for, and again when a test has killed it; stopped
+ * when everything that uses it has ended.
  */
-export function sharedPostgres(): Promise<TestPostgres> {
-  return (server ??= startPostgres().then((started) => {
+export async function sharedPostgres(): Promise<TestPostgres> {
+  server ??= startPostgres().then((started) => {
     atFileEnd(() => {
       server = undefined;
       return started.close();
     });
     return started;
-  }));
+  });
+  const shared = await server;
+  await shared.start();
+  return shared;
 }
