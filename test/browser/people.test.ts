@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createPasswords } from '../../src/auth/passwords.ts';
 import { httpLimits } from '../../src/http/limits.ts';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
+import { authorize, handClient } from '../kit/authorizing.ts';
 import { hostileStdio } from '../kit/hostile.ts';
 import { setLimits } from '../kit/limits.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
@@ -164,11 +165,17 @@ describe('access keys', () => {
     expect(await page.getByRole('group', { name: 'Servers' }).count()).toBe(0);
     await page.getByRole('checkbox', { name: 'dev' }).check();
     await page.getByRole('button', { name: 'Create' }).click();
-    const token = await page.getByRole('region', { name: 'Your new key' }).textContent();
-    expect(token).toMatch(/^mcphub_[0-9a-f]{64}$/);
+    const first = await page.getByRole('region', { name: 'Your new key' }).textContent();
+    expect(first).toMatch(/^mcphub_[0-9a-f]{64}$/);
     await page.getByRole('button', { name: 'I have it' }).click();
     await page.getByRole('switch', { name: 'Enable laptop' }).waitFor();
-    expect(await page.content()).not.toContain(token);
+    expect(await page.content()).not.toContain(first);
+    await page.getByRole('button', { name: 'Give “laptop” another token' }).click();
+    await page.getByLabel('The token before works for').selectOption('none');
+    await page.getByRole('button', { name: 'Make the token' }).click();
+    const token = await page.getByRole('region', { name: 'Your new key' }).textContent();
+    await page.getByRole('button', { name: 'I have it' }).click();
+    expect((await api(hub, 'GET', '/groups', { token: first ?? '' })).status).toBe(401);
     const status = async () => (await api(hub, 'GET', '/groups', { token: token ?? '' })).status;
     expect(await status()).toBe(200);
     await page.getByRole('switch', { name: 'Enable laptop' }).click();
@@ -214,6 +221,33 @@ describe('access keys', () => {
     await toggle.waitFor({ state: 'detached' });
   });
 
+  test('are for reading only, from some addresses, and say when they end soon', async () => {
+    const page = await visit(hub, '/keys', { expected: /400/ });
+    await page.getByRole('button', { name: 'Make an access key' }).first().click();
+    await page.getByLabel('Name').fill('narrow');
+    await page.getByRole('checkbox', { name: 'Only tools that read' }).check();
+    await page.getByLabel('Accepted from').fill('10.0.0.0/8\nnowhere');
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 16);
+    await page.getByLabel('Expires').fill(tomorrow);
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('alert').filter({ hasText: 'must be an IP address or a range' }).waitFor();
+    await page.getByLabel('Accepted from').fill('10.0.0.0/8\n\n 203.0.113.7 ');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('button', { name: 'I have it' }).click();
+    await page.getByText('only reads').waitFor();
+    await page.getByText('from 10.0.0.0/8, 203.0.113.7').waitFor();
+    await page.getByText(/^ends (tomorrow|in \d+ hours)$/).waitFor();
+    await page.getByRole('button', { name: 'Change “narrow”' }).click();
+    await page.getByRole('checkbox', { name: 'Only tools that read' }).uncheck();
+    await page.getByLabel('Accepted from').fill('');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('only reads').waitFor({ state: 'detached' });
+    const { body } = await api(hub, 'GET', '/auth/keys', { token: admin });
+    const key = (body.data as { id: string; name: string }[]).find(({ name }) => name === 'narrow');
+    expect(key).toMatchObject({ readOnly: false, allowedAddresses: [] });
+    await api(hub, 'DELETE', `/auth/keys/${key?.id}`, { token: admin });
+  });
+
   test('of a user are their own, with their rights', async () => {
     const page = await visit(hub, '/keys', { as: { username: 'ann', password: passwordOf('ann') } });
     await page.getByRole('button', { name: 'Make an access key' }).first().click();
@@ -226,6 +260,25 @@ describe('access keys', () => {
     const other = await visit(hub, '/keys');
     await other.getByText('What ann reaches').waitFor();
   });
+});
+
+test('apps that users let in are listed for them and for admins, and disconnected', async () => {
+  const client = await handClient(hub.url, undefined, 'Some editor');
+  await client.redeem(await authorize(client.address(), { username: 'ann' }));
+  const own = await client.redeem(await authorize(client.address({ scope: 'mcp api' }), { scope: ['api'] }));
+  const page = await visit(hub, '/account/apps', { as: { username: 'ann', password: passwordOf('ann') } });
+  await page.getByText('app.example').waitFor();
+  expect(await page.getByText('of ann').count()).toBe(0);
+  const other = await visit(hub, '/account/apps');
+  await other.getByText('of ann').waitFor();
+  await other.getByText('manages the hub').waitFor();
+  expect(await violationsAt(other, { '/account/apps': other.getByText('of admin') })).toEqual([]);
+  await page.getByRole('button', { name: 'Disconnect Some editor' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Disconnect' }).click();
+  await page.getByText('No app is connected').waitFor();
+  const left = await api(hub, 'GET', '/auth/grants', { token: admin });
+  expect(left.body.data).toEqual([expect.objectContaining({ username: 'admin', scope: 'mcp api' })]);
+  expect((await api(hub, 'GET', '/groups', { token: own.body.access_token })).status).toBe(200);
 });
 
 test('readers of screens find nothing wrong at any page and dialog', async () => {

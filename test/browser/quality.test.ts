@@ -53,6 +53,7 @@ const pages = [
   '/logs',
   '/users',
   '/keys',
+  '/account/apps',
   '/settings',
   '/settings?tab=transfer',
   '/account',

@@ -2,6 +2,7 @@ import { partialMatchKey, QueryClient, type QueryKey, queryOptions, useQuery } f
 import { ApiError, get, pathOf, queryOf } from './client.ts';
 import type {
   Connect,
+  Grant,
   Group,
   GroupServer,
   Key,
@@ -117,6 +118,11 @@ export const sessionsQuery = queryOptions({
 export const keysQuery = queryOptions({
   queryKey: ['keys'],
   queryFn: ({ signal }) => get<readonly Key[]>('/auth/keys', signal),
+});
+
+export const grantsQuery = queryOptions({
+  queryKey: ['grants'],
+  queryFn: ({ signal }) => get<readonly Grant[]>('/auth/grants', signal),
 });
 
 export interface ConnectScope {

@@ -8,6 +8,7 @@ export type {
   ItemCount,
   LoginSession,
   Me,
+  OAuthGrant as Grant,
   Prompt,
   RequiredConfig,
   Resource,

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import {
   Activity,
+  AppWindow,
   Boxes,
   FlaskConical,
   KeyRound,
@@ -35,6 +36,7 @@ interface Place {
     | '/logs'
     | '/users'
     | '/keys'
+    | '/account/apps'
     | '/settings';
   readonly name:
     | 'overview'
@@ -46,6 +48,7 @@ interface Place {
     | 'logs'
     | 'users'
     | 'keys'
+    | 'apps'
     | 'settings';
   readonly icon: LucideIcon;
   readonly admin?: true;
@@ -66,6 +69,7 @@ const places: readonly (readonly Place[])[] = [
   [
     { to: '/users', name: 'users', icon: Users, admin: true },
     { to: '/keys', name: 'keys', icon: KeyRound },
+    { to: '/account/apps', name: 'apps', icon: AppWindow },
     { to: '/settings', name: 'settings', icon: Settings, admin: true },
   ],
 ];

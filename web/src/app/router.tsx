@@ -125,6 +125,12 @@ const keys = createRoute({
   component: lazyRouteComponent(() => import('../pages/keys/keys.tsx'), 'Keys'),
 });
 
+const apps = createRoute({
+  getParentRoute: () => shell,
+  path: '/account/apps',
+  component: lazyRouteComponent(() => import('../pages/apps.tsx'), 'Apps'),
+});
+
 const users = createRoute({
   getParentRoute: () => admin,
   path: '/users',
@@ -146,7 +152,7 @@ const smart = createRoute({
 });
 
 const forAdmins = admin.addChildren([users, settings, smart]);
-const forAll = [overview, account, servers, server, tools, groups, group, activity, logs, keys];
+const forAll = [overview, account, servers, server, tools, groups, group, activity, logs, keys, apps];
 const routeTree = root.addChildren([login, shell.addChildren([...forAll, forAdmins])]);
 
 export const router = createRouter({

@@ -53,6 +53,11 @@ export function bytes(value: number): string {
   return `${Math.round(value / 1_024 / 102.4) / 10} MB`;
 }
 
+/** Whether a time is within so many milliseconds from now, or past. */
+export function isWithin(time: string, ms: number): boolean {
+  return isPast(time, Date.now() + ms);
+}
+
 export function isPast(time: string, now = Date.now()): boolean {
   return Date.parse(time) <= now;
 }

@@ -9,7 +9,7 @@ import { problemAt } from '../../lib/problems.ts';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/copy.tsx';
 import { Dialog, DialogBody, DialogFooter } from '../../ui/dialog.tsx';
-import { SelectField, TextField } from '../../ui/field.tsx';
+import { Check, SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Reach } from '../users/user-form.tsx';
 import { DialogForm } from '../../ui/dialog-form.tsx';
@@ -36,6 +36,9 @@ export function KeyForm({ entry, onClose, onMade }: KeyFormProps) {
     allowedServers: entry?.allowedServers ?? [],
   });
   const [expires, setExpires] = useState(localTime(entry?.expiresAt));
+  const [readOnly, setReadOnly] = useState(entry?.readOnly ?? false);
+  const [addresses, setAddresses] = useState(entry?.allowedAddresses.join('\n') ?? '');
+  const allowedAddresses = addresses.split('\n').flatMap((line) => line.trim() || []);
   const [before] = useState(entry);
   const save = useAction<void, { data: Key } | undefined>({
     run: async () => {
@@ -45,6 +48,8 @@ export function KeyForm({ entry, onClose, onMade }: KeyFormProps) {
           kind,
           ...(kind === 'system' && scope),
           ...(expires !== '' && { expiresAt: timeOf(expires) }),
+          ...(readOnly && { readOnly }),
+          ...(allowedAddresses.length > 0 && { allowedAddresses }),
         };
         return ask<Key>('/auth/keys', { method: 'POST', body });
       }
@@ -53,7 +58,8 @@ export function KeyForm({ entry, onClose, onMade }: KeyFormProps) {
         ...(name !== before.name && { name }),
         ...(accessType !== before.accessType && { accessType }),
         ...(expires !== localTime(before.expiresAt) && { expiresAt: timeOf(expires) }),
-        ...changedLists(before, { allowedGroups, allowedServers }, entry),
+        ...(readOnly !== before.readOnly && { readOnly }),
+        ...changedLists(before, { allowedGroups, allowedServers, allowedAddresses }, entry),
       };
       if (Object.keys(changes).length === 0) return undefined;
       return ask<Key>(`/auth/keys${pathOf(entry.id)}`, { method: 'PUT', body: changes });
@@ -97,7 +103,7 @@ export function KeyForm({ entry, onClose, onMade }: KeyFormProps) {
           />
         )}
         {kind === 'system' && <Opening scope={scope} onChange={setScope} error={error} />}
-        <ExpiryField value={expires} onChange={setExpires} error={error} />
+        <Bounds {...{ readOnly, setReadOnly, expires, setExpires, addresses, setAddresses, error }} />
       </DialogForm>
     </Dialog>
   );
@@ -115,24 +121,47 @@ function timeOf(local: string): string | null {
   return local === '' ? null : new Date(local).toISOString();
 }
 
-interface ExpiryProps {
-  readonly value: string;
-  readonly onChange: (value: string) => void;
+interface BoundsProps {
+  readonly readOnly: boolean;
+  readonly setReadOnly: (value: boolean) => void;
+  readonly expires: string;
+  readonly setExpires: (value: string) => void;
+  /** One in each line. */
+  readonly addresses: string;
+  readonly setAddresses: (value: string) => void;
   readonly error: unknown;
 }
 
-function ExpiryField({ value, onChange, error }: ExpiryProps) {
+/** What narrows a key of any kind. */
+function Bounds({ readOnly, setReadOnly, expires, setExpires, addresses, setAddresses, error }: BoundsProps) {
   const { t } = useTranslation();
   return (
-    <TextField
-      label={t('keys.expires')}
-      hint={t('keys.expiresHint')}
-      error={problemAt(error, 'expiresAt')}
-      type="datetime-local"
-      optional
-      value={value}
-      onChange={(event) => onChange(event.target.value)}
-    />
+    <>
+      <Check
+        label={t('keys.readOnly')}
+        hint={t('keys.readOnlyHint')}
+        checked={readOnly}
+        onChange={(event) => setReadOnly(event.target.checked)}
+      />
+      <TextField
+        label={t('keys.expires')}
+        hint={t('keys.expiresHint')}
+        error={problemAt(error, 'expiresAt')}
+        type="datetime-local"
+        optional
+        value={expires}
+        onChange={(event) => setExpires(event.target.value)}
+      />
+      <TextAreaField
+        label={t('keys.addresses')}
+        hint={t('keys.addressesHint')}
+        optional
+        code
+        rows={2}
+        value={addresses}
+        onChange={(event) => setAddresses(event.target.value)}
+      />
+    </>
   );
 }
 

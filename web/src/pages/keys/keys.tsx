@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { KeyRound, Pencil, Plus, Trash2 } from 'lucide-react';
+import { KeyRound, Pencil, Plus, RefreshCw, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ask, pathOf } from '../../api/client.ts';
@@ -7,7 +7,7 @@ import { groupsQuery, keysQuery, useMe } from '../../api/queries.ts';
 import type { Key } from '../../api/types.ts';
 import { boot } from '../../boot.ts';
 import { guess, useAction } from '../../lib/action.ts';
-import { dateTime, isPast } from '../../lib/format.ts';
+import { dateTime, isPast, isWithin, relative } from '../../lib/format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { confirm } from '../../ui/confirm.tsx';
@@ -17,12 +17,14 @@ import { Switch } from '../../ui/switch.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { VirtualList } from '../../ui/virtual-list.tsx';
 import { KeyForm, MadeKey } from './key-form.tsx';
+import { RotateKey } from './rotate-key.tsx';
 
 export function Keys() {
   const { t } = useTranslation();
   const me = useMe();
   const keys = useQuery(keysQuery);
   const [open, setOpen] = useState<'new' | Key>();
+  const [rotating, setRotating] = useState<Key>();
   const [made, setMade] = useState<Key>();
   const button = !boot.readonly && (
     <Button look="primary" icon={Plus} onClick={() => setOpen('new')}>
@@ -46,7 +48,7 @@ export function Keys() {
             items={keys.data}
             keyOf={({ id }) => id}
             height={60}
-            render={(key) => <KeyRow entry={key} onEdit={() => setOpen(key)} />}
+            render={(key) => <KeyRow entry={key} onEdit={() => setOpen(key)} onRotate={() => setRotating(key)} />}
           />
         )}
       </div>
@@ -60,14 +62,30 @@ export function Keys() {
           }}
         />
       )}
+      {rotating && (
+        <RotateKey
+          entry={rotating}
+          onClose={() => setRotating(undefined)}
+          onMade={(key) => {
+            setRotating(undefined);
+            setMade(key);
+          }}
+        />
+      )}
       {made && <MadeKey entry={made} onClose={() => setMade(undefined)} />}
     </Page>
   );
 }
 
-function KeyRow({ entry, onEdit }: { readonly entry: Key; readonly onEdit: () => void }) {
+interface KeyRowProps {
+  readonly entry: Key;
+  readonly onEdit: () => void;
+  readonly onRotate: () => void;
+}
+
+function KeyRow({ entry, onEdit, onRotate }: KeyRowProps) {
   const { t } = useTranslation();
-  const { id, name, token, enabled, kind, owner } = entry;
+  const { id, name, token, enabled, kind, owner, allowedAddresses, previousUntil } = entry;
   const toggle = useAction<boolean>({
     run: (on) => ask(`/auth/keys${pathOf(id)}`, { method: 'PUT', body: { enabled: on } }),
     at: (on) => [
@@ -91,15 +109,21 @@ function KeyRow({ entry, onEdit }: { readonly entry: Key; readonly onEdit: () =>
         <p className="flex flex-wrap items-center gap-2 text-sm font-medium break-all">
           {name}
           <Badge>{kind === 'user' ? t('keys.ofUser', { owner: owner ?? '' }) : t('keys.ofHub')}</Badge>
+          {entry.readOnly && <Badge>{t('keys.onlyReads')}</Badge>}
           <Expiry at={entry.expiresAt} />
         </p>
         <p className="text-soft truncate text-xs">
           <code>{token}</code> · <Opens entry={entry} />
+          {allowedAddresses.length > 0 && ` · ${t('keys.fromAddresses', { addresses: allowedAddresses.join(', ') })}`}
+          {previousUntil !== undefined &&
+            !isPast(previousUntil) &&
+            ` · ${t('keys.previousUntil', { time: dateTime(previousUntil) })}`}
         </p>
       </div>
       {!boot.readonly && (
         <>
           <Switch label={t('keys.enable', { name })} checked={enabled} onChange={(on) => toggle.mutate(on)} />
+          <IconButton icon={RefreshCw} label={t('keys.rotate', { name })} onClick={onRotate} />
           <IconButton icon={Pencil} label={t('keys.edit', { name })} onClick={onEdit} />
           <IconButton icon={Trash2} label={`${t('common.delete')} ${name}`} onClick={() => void askFirst()} />
         </>
@@ -108,10 +132,14 @@ function KeyRow({ entry, onEdit }: { readonly entry: Key; readonly onEdit: () =>
   );
 }
 
+/** What ends within this is said to end soon. */
+const soonMs = 7 * 86_400_000;
+
 function Expiry({ at }: { readonly at: string | undefined }) {
   const { t } = useTranslation();
   if (at === undefined) return null;
   if (isPast(at)) return <Badge tone="bad">{t('keys.expired')}</Badge>;
+  if (isWithin(at, soonMs)) return <Badge tone="warn">{t('keys.endsSoon', { when: relative(at) })}</Badge>;
   return <Badge>{t('keys.expiresAt', { time: dateTime(at) })}</Badge>;
 }
 
