@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { atEnd } from './at-end.ts';
+import { eraListener } from './fixtures/era-server.mjs';
 import { temporaryFolder } from './hostile.ts';
 import { within } from './until.ts';
 
@@ -54,7 +55,7 @@ export interface EraServer {
   /** From now on it is another version of itself. */
   become(options: EraOptions): void;
   /** HTTP: ends all streams of changes. */
-  cutStreams(): Promise<void>;
+  cutStreams(): void;
 }
 
 /**
@@ -67,34 +68,7 @@ export function dualStdio(startMs = 0): Record<string, unknown> {
 
 /** The same over HTTP. */
 export async function dualHttp(): Promise<Record<string, unknown>> {
-  return { type: 'streamable-http', url: await listening([dual, 'http']) };
-}
-
-const dual = fileURLToPath(new URL('fixtures/dual-server.mjs', import.meta.url));
-const script = fileURLToPath(new URL('fixtures/era-server.mjs', import.meta.url));
-
-/** A server for the hub to start. */
-export function eraStdio(options: EraOptions): EraServer {
-  const { files, ...server } = prepare(options);
-  return { ...server, config: { command: process.execPath, args: [script, 'stdio', ...files] } };
-}
-
-/** A server that listens, until the test ends. */
-export async function eraHttp(options: EraOptions, config: Record<string, unknown> = {}): Promise<EraServer> {
-  const { files, ...server } = prepare(options);
-  const url = await listening([script, 'http', ...files]);
-  return {
-    ...server,
-    config: { type: 'streamable-http', url, ...config },
-    async cutStreams() {
-      await fetch(url, { method: 'PUT', body: '{}' });
-    },
-  };
-}
-
-/** Starts a server that prints its address once it listens, until the test ends. */
-async function listening([file = '', ...args]: string[]): Promise<string> {
-  const child = fork(file, args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  const child = fork(dual, ['http'], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   atEnd(async () => {
     child.kill('SIGKILL');
@@ -103,7 +77,24 @@ async function listening([file = '', ...args]: string[]): Promise<string> {
   const said = new Promise<string>((resolve) => {
     child.stdout?.setEncoding('utf8').once('data', (text: string) => resolve(text.trim()));
   });
-  return within('the start of the server', said, 60_000);
+  return { type: 'streamable-http', url: await within('the start of the server', said, 60_000) };
+}
+
+const dual = fileURLToPath(new URL('fixtures/dual-server.mjs', import.meta.url));
+const script = fileURLToPath(new URL('fixtures/era-server.mjs', import.meta.url));
+
+/** A server for the hub to start. */
+export function eraStdio(options: EraOptions): EraServer {
+  const { files, ...server } = prepare(options);
+  return { ...server, config: { command: process.execPath, args: [script, ...files] } };
+}
+
+/** A server that listens, in this process, until the test ends. */
+export async function eraHttp(options: EraOptions, config: Record<string, unknown> = {}): Promise<EraServer> {
+  const { files, ...server } = prepare(options);
+  const { url, cutStreams, stop } = await eraListener(...files);
+  atEnd(stop);
+  return { ...server, config: { type: 'streamable-http', url, ...config }, cutStreams };
 }
 
 function prepare(options: EraOptions) {
@@ -129,6 +120,6 @@ function prepare(options: EraOptions) {
       told = all.length;
       return fresh;
     },
-    cutStreams: async () => undefined,
+    cutStreams: () => undefined,
   };
 }
