@@ -6,6 +6,8 @@ export const errorTable = {
   /** The password has to be given again first (CONTRACT §7): `error` in the answer says so to programs. */
   reauthenticate: { status: 403, rpc: -32003 },
   oauth_required: { status: 403, rpc: -32003 },
+  /** A server that each user uses with credentials of their own (CONTRACT §8). */
+  credentials_required: { status: 403, rpc: -32001 },
   not_found: { status: 404, rpc: -32602 },
   /** Makes clients of MCP initialize again (2025-11-25, Session management). */
   session_gone: { status: 404, rpc: -32001 },
@@ -34,6 +36,7 @@ export interface HubErrorOptions {
   readonly problems?: readonly Problem[];
   readonly retryAfterMs?: number;
   readonly authorizationUrl?: string;
+  readonly credentialsUrl?: string;
   readonly told?: string;
   readonly unreachable?: string;
 }
@@ -50,6 +53,8 @@ export class HubError extends Error {
   readonly retryAfterMs: number | undefined;
   /** With `oauth_required`: the page on which the one who asked can sign in to the server. */
   readonly authorizationUrl: string | undefined;
+  /** With `credentials_required`: the page on which the one who asked can set them. */
+  readonly credentialsUrl: string | undefined;
   /**
    * Of a call to a server: what the caller is told, where that is more than that the call failed. It may be less than
    * `message` says.
@@ -68,6 +73,7 @@ export class HubError extends Error {
     this.problems = options.problems ?? [];
     this.retryAfterMs = options.retryAfterMs;
     this.authorizationUrl = options.authorizationUrl;
+    this.credentialsUrl = options.credentialsUrl;
     this.told = options.told;
     this.unreachable = options.unreachable;
   }
@@ -84,12 +90,13 @@ export class HubError extends Error {
 /** The same failure in other words. */
 export function reworded(error: HubError, message: string): HubError {
   if (message === error.message) return error;
-  const { code, cause, problems, retryAfterMs, authorizationUrl, told, unreachable } = error;
+  const { code, cause, problems, retryAfterMs, authorizationUrl, credentialsUrl, told, unreachable } = error;
   return new HubError(code, message, {
     cause,
     problems,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(authorizationUrl !== undefined && { authorizationUrl }),
+    ...(credentialsUrl !== undefined && { credentialsUrl }),
     ...(told !== undefined && { told }),
     ...(unreachable !== undefined && { unreachable }),
   });

@@ -3,6 +3,7 @@ import { isBundleInUse, removeBundle } from '../bundles/origin.ts';
 import type { ServerState } from '../core/hub.ts';
 import type { Logger } from '../core/logger.ts';
 import type { SettingsStore } from '../settings/store.ts';
+import type { UserCredentials } from '../upstream/user-credentials/user-credentials.ts';
 import type { Pool } from '../upstream/connections/pool.ts';
 import type { ApiEnv } from './frame/caller.ts';
 import type { GroupRoutes } from './groups/group-answer.ts';
@@ -29,6 +30,7 @@ export interface SettingsResources {
   readonly states: () => readonly ServerState[];
   readonly dataDir: string;
   readonly signIns: Pick<ServerRoutes, 'refusal' | 'renamed' | 'deleted'>;
+  readonly credentials: Pick<UserCredentials, 'renamed' | 'deleted' | 'state'>;
   readonly smart: SettingsRoutes['smart'];
   readonly log: Logger;
   /** For entries about security. */
@@ -37,7 +39,7 @@ export interface SettingsResources {
 
 /** What is in the settings document besides users and keys. */
 export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
-  const { settings, pool, states, dataDir, signIns, smart, log, security } = options;
+  const { settings, pool, states, dataDir, signIns, credentials, smart, log, security } = options;
   const catalogue = () => pool.catalogue;
   const groups: GroupRoutes = {
     settings,
@@ -50,8 +52,13 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
     states,
     document: () => settings.document,
     refusal: signIns.refusal,
-    renamed: signIns.renamed,
-    deleted: signIns.deleted,
+    credentials,
+    async renamed(from, to) {
+      await Promise.all([signIns.renamed(from, to), credentials.renamed(from, to)]);
+    },
+    async deleted(name) {
+      await Promise.all([signIns.deleted(name), credentials.deleted(name)]);
+    },
     restart: (name) => pool.restart(name),
     removeFiles: async (entry) => {
       const { mcpServers } = settings.document;

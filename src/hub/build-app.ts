@@ -22,6 +22,7 @@ import { authorizationServer } from '../http/authorize/authorization-server.ts';
 import { grantRoutes } from '../http/authorize/grant-routes.ts';
 import { callResources } from '../http/calls/call-resources.ts';
 import type { Changes } from '../http/dashboard/changes.ts';
+import { credentialRoutes } from '../http/credentials/credential-routes.ts';
 import { dashboardRoutes } from '../http/dashboard/files.ts';
 import { dashboardResources } from '../http/dashboard/dashboard-resources.ts';
 import { subjects } from '../http/docs/all.ts';
@@ -50,6 +51,7 @@ import type { DataDir } from '../settings/data-dir.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import type { Embeddings } from '../smart/embeddings.ts';
 import type { SignIns } from '../upstream/sign-in/sign-ins.ts';
+import type { UserCredentials } from '../upstream/user-credentials/user-credentials.ts';
 import type { Pool } from '../upstream/connections/pool.ts';
 import { version } from '../version.ts';
 
@@ -70,6 +72,7 @@ export interface AppParts {
   readonly guard: Guard;
   readonly pool: Pool;
   readonly signIns: SignIns;
+  readonly credentials: UserCredentials;
   readonly dataDir: DataDir;
   readonly views: Views;
   readonly dispatch: DispatchOptions;
@@ -128,7 +131,7 @@ interface SignInParts {
 /** The management API, a line per resource. */
 function buildApi(parts: AppParts & SignInParts) {
   const { env, settings, records, tokens, pool, identity, dataDir, log, security } = parts;
-  const { signIns, accountLog, cookies } = parts;
+  const { signIns, credentials, accountLog, cookies } = parts;
   const mount = `${env.basePath}/api`;
   const states = () => pool.states();
   const { allowedOrigins } = env;
@@ -142,7 +145,8 @@ function buildApi(parts: AppParts & SignInParts) {
       ...peopleResources({ ...parts, claims: identity.claims, log: security }),
       grantRoutes({ consents: parts.authorization.consents, tokens, log: accountLog }),
       ...recordResources({ records, settings, log: security }),
-      ...settingsResources({ settings, pool, states, signIns, smart: env.smart, dataDir: dataDir.path, log, security }),
+      ...settingsResources({ ...parts, states, smart: env.smart, dataDir: dataDir.path, log, security }),
+      credentialRoutes({ credentials, settings: () => settings.current, log: accountLog }),
       serverOAuthRoutes({ settings, signIns, cookies, restart: (name) => pool.restart(name), log }),
       ...dashboardResources({ ...parts, ...env, hubUrl: hubUrl(parts.publicUrl) }),
       docsRoutes({ mounted: () => api.routes, isOpen, mount, version, web: !env.disableWeb }),

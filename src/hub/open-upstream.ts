@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { slotsOf } from '../core/access/per-user.ts';
 import { isTrusted } from '../core/access/rules.ts';
 import type { Closers } from '../core/closers.ts';
 import { errorText } from '../core/errors.ts';
@@ -9,7 +10,7 @@ import type { DatabaseHandle } from '../database/supervise.ts';
 import type { Env } from '../env/env.ts';
 import type { LogBook } from '../logs/log.ts';
 import type { DataDir } from '../settings/data-dir.ts';
-import { expandServer } from '../settings/server/placeholders.ts';
+import { type ExpandedServer, expandServer } from '../settings/server/placeholders.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import { upstreamLimits } from '../upstream/limits.ts';
 import { logWhileInSettings } from '../upstream/connections/server-log.ts';
@@ -19,16 +20,19 @@ import { inheritableEnv } from '../upstream/channels/stdio/child-env.ts';
 import { openEraMemory } from '../upstream/connections/eras/memory.ts';
 import { createInstallQueue } from '../upstream/channels/stdio/install-queue.ts';
 import { createDedicatedConnections } from '../upstream/connections/dedicated-connections.ts';
-import { loadChannel, openChannel } from '../upstream/channels/open-channel.ts';
+import { type ChannelOpener, loadChannel, openChannel } from '../upstream/channels/open-channel.ts';
 import { endOrphans, ownerMark } from '../upstream/channels/stdio/orphans.ts';
 import { createPool } from '../upstream/connections/pool.ts';
 import type { OpenedFor } from '../upstream/connections/owner.ts';
 import type { WithoutCredentials } from '../upstream/connections/passed-headers.ts';
 import { cleanLog, hiding } from '../upstream/connections/hidden-values.ts';
+import type { SignIns } from '../upstream/sign-in/sign-ins.ts';
+import type { UserCredentials } from '../upstream/user-credentials/user-credentials.ts';
 import { openReaper } from '../upstream/channels/stdio/reaper.ts';
 import { version } from '../version.ts';
 import type { Clients } from './open-clients.ts';
 import { openSignIns } from './open-sign-ins.ts';
+import { openUserCredentials } from './open-user-credentials.ts';
 import type { SecretFiles } from './secret-files.ts';
 
 interface UpstreamStorage {
@@ -90,33 +94,23 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     changed: needs.signInsChanged,
   });
   closers.add(() => signIns.close());
-  const sayMissing = sayingMissing(log);
-  const serverLog = (server: ServerSettings) => logWhileInSettings(server, settings, log(`server:${server.name}`));
-  const opener = {
-    expand: (server: ServerSettings) => {
-      const { transport, missing } = expanded(server);
-      sayMissing(server.name, missing);
-      return transport;
+  const credentials = await openUserCredentials(env, storage, closers, {
+    page: () => `${needs.address()}${env.basePath}/credentials`,
+    changed(server, listing) {
+      dedicated.reconcile();
+      const connection = pool.connection(server);
+      if (listing) connection?.reconnect();
+      else if (connection?.status.kind === 'disconnected') connection.retryNow();
     },
-    addresses,
-    inheritedEnv,
-    owner,
-    reaper,
-    installs,
-    connectTimeoutMs,
-    requestTimeoutMs,
-    userAgent,
-    log: serverLog,
-  };
+  });
+  const serverLog = hidingCredentials(credentials, (server) =>
+    logWhileInSettings(server, settings, log(`server:${server.name}`)),
+  );
+  const opener = { addresses, inheritedEnv, owner, reaper, installs, connectTimeoutMs, requestTimeoutMs, userAgent };
+  const expand = reporting(expanded, log);
   const connecting = {
     load: loadChannel,
-    open: (server: ServerSettings, events: ChannelEvents, { user, headers }: OpenedFor = {}) =>
-      openChannel(server, events, {
-        ...opener,
-        passed: headers,
-        log: headers ? (of) => cleanLog(serverLog(of), hiding(Object.values(headers))) : serverLog,
-        credential: (wanted, transport) => signIns.credential(wanted, transport, user),
-      }),
+    open: opening({ ...opener, expand, log: serverLog }, { signIns, credentials }),
     version,
     connectTimeoutMs,
     requestTimeoutMs,
@@ -124,7 +118,7 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     eras,
     log: serverLog,
     // The last output of a server that ended may hold a secret, and clients are told of it.
-    clean: (text: string) => book.clean(text),
+    clean: (text: string) => hiding(credentials.secrets(), (given) => book.clean(given))(text),
   };
   const pool = createPool({
     ...connecting,
@@ -140,13 +134,49 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     shared: (server) => pool.connection(server),
     refusal: signIns.refusal,
     withoutCredentials: needs.withoutCredentials,
+    credentials,
     unasked: (...said) => needs.clients().said(...said),
     asked: (...asked) => needs.clients().asked(...asked),
     abilitiesOf: (connectionOwner) => needs.clients().abilitiesOf(connectionOwner),
     changed: (...changed) => needs.clients().ownConnection(...changed),
   });
   closers.add(() => dedicated.close());
-  return { pool, dedicated, signIns, grants, savedText: catalogueText(saved) };
+  return { pool, dedicated, signIns, credentials, grants, savedText: catalogueText(saved) };
+}
+
+/** Opens channels: those of one owner with what is theirs, and the one that lists with what users share for that. */
+function opening(
+  opener: ChannelOpener,
+  { signIns, credentials }: { readonly signIns: SignIns; readonly credentials: UserCredentials },
+) {
+  return (server: ServerSettings, events: ChannelEvents, opened?: OpenedFor) => {
+    const { user, headers, own } = opened ?? { own: credentials.forListing(server) };
+    return openChannel(server, events, {
+      ...opener,
+      passed: headers,
+      own,
+      log: headers ? (of) => cleanLog(opener.log(of), hiding(Object.values(headers))) : opener.log,
+      credential: (wanted, transport) => signIns.credential(wanted, transport, user),
+    });
+  };
+}
+
+/** What users set at a server is in no entry of its log: the server may write it. */
+function hidingCredentials(credentials: UserCredentials, log: ChannelOpener['log']): ChannelOpener['log'] {
+  return (server) =>
+    slotsOf(server).length === 0
+      ? log(server)
+      : cleanLog(log(server), (text) => hiding(credentials.secrets(server.name))(text));
+}
+
+/** Expands a server's settings, and says which of their variables are not set. */
+function reporting(expand: (server: ServerSettings) => ExpandedServer, log: LoggerFor): ChannelOpener['expand'] {
+  const sayMissing = sayingMissing(log);
+  return (server) => {
+    const { transport, missing } = expand(server);
+    sayMissing(server.name, missing);
+    return transport;
+  };
 }
 
 /** What all programs that the hub starts share. What an earlier run left behind is ended. */

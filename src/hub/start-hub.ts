@@ -71,7 +71,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   let listening = '';
   let hideSecrets = (): void => {};
   const files = createSecretFiles(log('hub'), () => hideSecrets());
-  const { pool, dedicated, signIns, grants, savedText } = await openUpstream(env, { ...storage, files }, closers, {
+  const upstream = await openUpstream(env, { ...storage, files }, closers, {
     changed: () => loop.flag(),
     signInsChanged() {
       // Tokens are secrets too.
@@ -82,6 +82,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
     withoutCredentials: (...header) => access.withoutCredentials(...header),
     address: () => env.installBaseUrl ?? settings.current.system.baseUrl ?? listening,
   });
+  const { pool, dedicated, signIns, credentials, grants, savedText } = upstream;
   hideSecrets = () => book.setSecrets([...secretsOf(settings.current, env, files), ...grants.secrets()]);
   hideSecrets();
   const seen = withEnvOverrides(env);
@@ -122,7 +123,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const callRecords = createCallRecords({ activity: records.activity, counts, settings: () => settings.current });
   const dispatch = { ...clients.forRequests, records: callRecords, smart: smart.options, version, log: log('gateway') };
   const publicUrl = createPublicUrl({ ...env, settingsBaseUrl });
-  const asked = { pool, signIns, views, dispatch, changes, embeddings: smart.embeddings, metrics };
+  const asked = { pool, signIns, credentials, views, dispatch, changes, embeddings: smart.embeddings, metrics };
   const parts = { ...storage, ...asked, ...access, publicUrl, env, identity, bodies, outside, guard };
   const management = deferred<RequestListener>();
   const mcpEntry = createMcpEntry({

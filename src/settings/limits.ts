@@ -47,6 +47,9 @@ export const settingsLimits = {
 
   // servers
 
+  /** Slots of one `credentialTemplate`, as MCPHub has it, and the longest value a user sets for one. */
+  credentialSlots: 32,
+  credentialChars: 8_192,
   /** Headers of clients that one server gets: each is looked at with every call. */
   passthroughHeaders: 32,
   /** Time between pings of an idle remote server whose entry does not say it. */

@@ -136,6 +136,30 @@ export const oauthGrant = object({
 });
 export type OAuthGrant = Shape<typeof oauthGrant>;
 
+/** A server that users use with credentials of their own, and what one of them has set there. */
+export const userCredential = object(
+  {
+    name: saying('The server.', text),
+    serverName: text,
+    slots: listOf(
+      object(
+        {
+          key: saying('What its value is called in `values`.', text),
+          target: oneOf(['env', 'headers', 'args']),
+          name: text,
+          configured: flag,
+        },
+        { label: text },
+      ),
+    ),
+    configured: saying('Every slot has a value.', flag),
+    configuredSlots: texts,
+    updatedAt: orNull(time),
+  },
+  { description: text },
+);
+export type UserCredential = Shape<typeof userCredential>;
+
 // Servers
 
 /** What an answer has of each tool, prompt and resource, beside what its server says of it. */
@@ -205,6 +229,10 @@ const moreAboutServer = {
       perUser: saying('Each user signs in alone.', flag),
       signedIn: saying('With `perUser`: whether you are.', flag),
     },
+  ),
+  credentials: saying(
+    'Of a server that each user uses with credentials of their own (`/credentials`): whether you have set yours.',
+    object({ configured: flag }),
   ),
 };
 

@@ -48,8 +48,17 @@ export interface ServerSettings {
   readonly keepAliveMs: number;
   readonly maxMessageBytes: number;
   readonly perSessionClient: boolean;
+  /** What each user sets for themselves, and calls take along; undefined = nothing (CONTRACT §8). */
+  readonly credentialTemplate?: readonly CredentialSlot[] | undefined;
   /** How the server is spoken to: with sessions, or without (since 2026-07-28); undefined = it is found out. */
   readonly era?: 'session' | 'stateless' | undefined;
+}
+
+/** A value that each user sets: a variable or header of that name, or the place `${credential:<name>}` in `args`. */
+export interface CredentialSlot {
+  readonly target: 'env' | 'headers' | 'args';
+  readonly name: string;
+  readonly label?: string | undefined;
 }
 
 /** Strings as written in the file: `${VAR}` is expanded when the server is connected, never before. */

@@ -4,7 +4,7 @@ import { createToolArguments } from '../../core/arguments/tool.ts';
 import type { DispatchOptions } from '../../mcp/dispatch.ts';
 import type { Guard } from '../frame/guard.ts';
 import type { ApiEnv } from '../frame/caller.ts';
-import { createCalls } from './calls.ts';
+import { type CallsOptions, createCalls } from './calls.ts';
 import { documentsRoutes } from './openapi-documents.ts';
 import { executionRoutes } from './openapi-execution.ts';
 import { promptsResourcesRoutes } from './prompts-resources.ts';
@@ -15,6 +15,7 @@ import { toolsRoutes } from './tools.ts';
 export interface CallResourcesOptions extends SmartRoutingOptions {
   readonly views: Views;
   readonly dispatch: DispatchOptions;
+  readonly credentials: CallsOptions['credentials'];
   readonly allowedOrigins: readonly string[];
   readonly guard: Pick<Guard, 'isOwn'>;
   /** The address by which the one who asks reaches the hub, `BASE_PATH` included. */
@@ -26,8 +27,8 @@ export interface CallResourcesOptions extends SmartRoutingOptions {
  * after all others.
  */
 export function callResources(options: CallResourcesOptions): Hono<ApiEnv>[] {
-  const { views, states, dispatch, allowedOrigins, hubUrl } = options;
-  const calls = createCalls({ views, states, dispatch, toolArguments: createToolArguments() });
+  const { views, states, dispatch, allowedOrigins, hubUrl, credentials } = options;
+  const calls = createCalls({ views, states, dispatch, credentials, toolArguments: createToolArguments() });
   return [
     smartRoutingRoutes(options),
     toolsRoutes(calls, dispatch),

@@ -14,6 +14,7 @@ import { rpcErrors } from '../../core/protocol/rpc.ts';
 import type { DispatchOptions } from '../../mcp/dispatch.ts';
 import { notConnected } from '../../mcp/failure.ts';
 import { invoke, type Invocation } from '../../mcp/invoke.ts';
+import type { UserCredentials } from '../../upstream/user-credentials/user-credentials.ts';
 import { type Caller, stillAllowed } from '../frame/caller.ts';
 
 export interface CallsOptions {
@@ -22,6 +23,8 @@ export interface CallsOptions {
   /** What the servers are doing, for one that has nothing to offer because it is not there. */
   readonly states: () => readonly ServerState[];
   readonly dispatch: DispatchOptions;
+  /** What users set for themselves at servers. */
+  readonly credentials: Pick<UserCredentials, 'refusal'>;
 }
 
 /** Who calls, what they may see, and what ends with them. */
@@ -90,7 +93,12 @@ export interface Calls {
   resource(uri: string, context: CallContext): Promise<string>;
 }
 
-export function createCalls({ views, toolArguments, states, dispatch }: CallsOptions): Calls {
+export function createCalls({ views, toolArguments, states, dispatch, credentials }: CallsOptions): Calls {
+  const withoutCredentials = (name: string, { settings, user }: Caller): HubError | undefined => {
+    const server = settings.servers.get(name);
+    return server && credentials.refusal(server, user);
+  };
+
   /**
    * Asks the server. Throws HubError `upstream_unavailable`, `timeout`, `cancelled`; an error that the server itself
    * answers is `invalid_input` or `not_found` where that is what it says, else `upstream_failed`.
@@ -122,6 +130,8 @@ export function createCalls({ views, toolArguments, states, dispatch }: CallsOpt
     const view = views.get(caller.principal, scope);
     const found = located(view, kind, at);
     if (found) return { view, ...found };
+    const refused = view.servers.includes(at.server) ? withoutCredentials(at.server, caller) : undefined;
+    if (refused) throw refused;
     const state = view.servers.includes(at.server) ? states().find(({ name }) => name === at.server) : undefined;
     if (state && state.status !== 'connected') throw unavailable(state, caller);
     const what = kind === 'tools' ? 'tool' : 'prompt';

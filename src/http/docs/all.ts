@@ -2,6 +2,7 @@ import { anyObject, text } from '../../core/answers/schema.ts';
 import { grants } from '../authorize/grant-docs.ts';
 import { calls } from '../calls/call-docs.ts';
 import { smartRouting } from '../calls/smart-routing-docs.ts';
+import { credentials } from '../credentials/credential-docs.ts';
 import { dashboard } from '../dashboard/dashboard-docs.ts';
 import type { Subject } from '../frame/operation.ts';
 import { groups } from '../groups/group-docs.ts';
@@ -29,6 +30,7 @@ export const subjects: readonly Subject[] = [
   users,
   keys,
   grants,
+  credentials,
   logs,
   activity,
   settings,

@@ -55,8 +55,9 @@ function failed(c: Context, error: HubError, body: Record<string, unknown>): Res
   // For programs: a person who has to sign in finds the address in the message too.
   const signIn =
     error.authorizationUrl === undefined ? {} : { error: error.code, authorizationUrl: error.authorizationUrl };
+  const credentials = error.credentialsUrl === undefined ? {} : { error: error.code, url: error.credentialsUrl };
   const again = error.code === 'reauthenticate' ? { error: error.code } : {};
-  return c.json({ ...body, ...errors, ...signIn, ...again }, error.status as ContentfulStatusCode);
+  return c.json({ ...body, ...errors, ...signIn, ...credentials, ...again }, error.status as ContentfulStatusCode);
 }
 
 /**

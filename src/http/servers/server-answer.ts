@@ -1,4 +1,4 @@
-import { isPerUser } from '../../core/access/per-user.ts';
+import { isPerUser, slotsOf } from '../../core/access/per-user.ts';
 import { granted } from '../../core/access/rules.ts';
 import { exposedName } from '../../core/access/tool-name.ts';
 import type { ItemCount, Server, ServerDetails, ServerSummary } from '../../core/answers/settings.ts';
@@ -9,6 +9,7 @@ import type { ItemSettings, Selection, ServerSettings } from '../../core/setting
 import { tokensOf } from '../../core/tokens.ts';
 import type { Entry } from '../../settings/document/document.ts';
 import { maskServer } from '../../settings/server/server-secrets.ts';
+import type { UserCredentials } from '../../upstream/user-credentials/user-credentials.ts';
 import type { Caller } from '../frame/caller.ts';
 import { manages } from '../frame/reachable.ts';
 
@@ -21,6 +22,8 @@ export interface ServerSources {
   readonly document: () => { readonly mcpServers?: Readonly<Record<string, Readonly<Entry>>> };
   /** Why a user cannot use a server yet that users sign in to alone. */
   readonly refusal: (server: ServerSettings, user: string) => HubError | undefined;
+  /** What users set for themselves. */
+  readonly credentials: Pick<UserCredentials, 'state'>;
 }
 
 /** An element of `GET /servers` (reference: MCPHub §1.5), without the configuration. */
@@ -65,6 +68,7 @@ function frameAnswer(caller: Caller, server: ServerSettings, sources: ServerSour
     enabled,
     ...statusAnswer(server, state, isManaged),
     ...ownSignIn(caller, server, sources),
+    ...ownCredentials(caller, server, sources),
   };
 }
 
@@ -126,6 +130,12 @@ function ownSignIn(
   if (refused?.authorizationUrl === undefined) return { oauth };
   const { authorizationUrl, message } = refused;
   return { status: 'oauth_required', error: message, oauth: { ...oauth, authorizationUrl } };
+}
+
+/** Whether the caller has set theirs. */
+function ownCredentials({ user }: Caller, server: ServerSettings, { credentials }: ServerSources) {
+  if (slotsOf(server).length === 0 || !user) return {};
+  return { credentials: { configured: credentials.state(server, user).configured } };
 }
 
 function aboutOf(offer: Offer | undefined) {

@@ -52,19 +52,17 @@ test('what it did for a server is named at the server', () => {
     a: { url: 'https://x', proxy: { enabled: true } },
     d: { openapi: { url: 'https://x', cookieSession: true } },
     e: { command: 'x', startOnDemand: true },
-    c: { command: 'x', credentialTemplate: [{ target: 'env', name: 'TOKEN' }] },
   };
   expect(warnedOf({ mcpServers })).toEqual([
     'mcpServers.a.proxy',
     'mcpServers.d.openapi.cookieSession',
     'mcpServers.e.startOnDemand',
-    'mcpServers.c.credentialTemplate',
   ]);
 });
 
 test('what is empty or switched off is passed over', () => {
   const document = {
-    mcpServers: { a: { url: 'https://x', proxy: { enabled: false }, credentialTemplate: [] } },
+    mcpServers: { a: { url: 'https://x', proxy: { enabled: false } } },
     prompts: [{ name: 'greet', template: 'Hello', enabled: false }],
     resources: [],
     systemConfig: { auth: { betterAuth: { enabled: false } }, toolResultCompression: { enabled: false } },

@@ -60,11 +60,6 @@ export function warnOfMissingServerFeatures(config: Record<string, unknown>, pat
     report.warn([...path, 'startOnDemand'], 'is not supported; the server starts with the hub and goes on running');
   if (memberOf(config, 'openapi')['cookieSession'] === true)
     report.warn([...path, 'openapi', 'cookieSession'], 'is not supported; cookies that the API sets are not kept');
-  if (isFilled(config['credentialTemplate']))
-    report.warn(
-      [...path, 'credentialTemplate'],
-      'is not supported; every user reaches the server with what stands here',
-    );
 }
 
 function memberOf(value: Record<string, unknown>, member: string): Record<string, unknown> {
@@ -74,8 +69,4 @@ function memberOf(value: Record<string, unknown>, member: string): Record<string
 
 function isText(value: unknown): boolean {
   return typeof value === 'string' && value !== '';
-}
-
-function isFilled(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0;
 }

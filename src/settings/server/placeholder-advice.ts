@@ -21,7 +21,7 @@ export function warnOfPlaceholders(value: unknown, path: Path, report: Report): 
 function adviceOn(text: string): string | undefined {
   if (/\$\{(env|input):/.test(text))
     return 'only ${VAR}, ${VAR:-default} and ${file:/path} are expanded: write the bare name of an environment variable';
-  if (/\$\{(?![A-Za-z_]\w*(\}|:-)|file:)/.test(text))
+  if (/\$\{(?![A-Za-z_]\w*(\}|:-)|file:|credential:[\w.-]+\})/.test(text))
     return 'has "${" without a variable\'s name and "}" after it; it stays as it is';
   return /\$[A-Z_][A-Z0-9_]*/.test(text)
     ? 'only ${VAR} is expanded, $VAR stays as it is; add the braces if a variable is meant'

@@ -10,6 +10,7 @@ import { found, newReport } from '../document/report.ts';
 import { warnOfMissingServerFeatures } from '../document/unsupported-members.ts';
 import { settingsLimits } from '../limits.ts';
 import { warnOfPlaceholders } from './placeholder-advice.ts';
+import { readTemplate } from './credential-template.ts';
 import { readTransport } from './read-transport.ts';
 import { serverNameProblem } from './server-entry.ts';
 import { itemShape, serverShape } from './server-shape.ts';
@@ -66,6 +67,7 @@ export function readServer(
     maxMessageBytes: config.options?.maxBufferSize ?? coreLimits.upstreamMessageBytes,
     perSessionClient: config.perSessionClient ?? false,
     era: config.era === 'auto' ? undefined : config.era,
+    ...readTemplate(config.credentialTemplate, transport, [...path, 'credentialTemplate'], report),
   };
 }
 

@@ -222,6 +222,12 @@ function checkRights(
       `${attempt}: only admins decide that each user signs in alone (oauth.perUser), and to what.`,
     );
   }
+  if (JSON.stringify(othersCredentials(after)) !== JSON.stringify(othersCredentials(before))) {
+    throw new HubError(
+      'forbidden',
+      `${attempt}: only admins decide that users set credentials of their own (credentialTemplate), and where those go.`,
+    );
+  }
   if (JSON.stringify(filesIn(after)) !== JSON.stringify(filesIn(before))) {
     throw new HubError('forbidden', `${attempt}: only admins have files of the hub's machine filled in (\${file:…}).`);
   }
@@ -259,6 +265,13 @@ function passedHeaders(config: Entry): unknown {
   const api = isObject(config['openapi']) ? config['openapi'] : {};
   const names = [...listed(config['passthroughHeaders']), ...listed(api['passthroughHeaders'])];
   return names.length === 0 ? [] : [names, config['url'], config['serverUrl'], config['httpUrl'], placesOf(config)];
+}
+
+/** What users are asked for and, if anything, where it goes. */
+function othersCredentials(config: Entry): unknown {
+  const slots = listed(config['credentialTemplate']);
+  if (slots.length === 0) return [];
+  return [slots, config['url'], config['serverUrl'], config['httpUrl'], placesOf(config)];
 }
 
 function listed(value: unknown): unknown[] {

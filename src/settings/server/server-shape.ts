@@ -51,7 +51,11 @@ export const serverShape = z.looseObject({
   sharedWithUsers: texts.optional(),
   credentialTemplate: z
     .array(
-      z.looseObject({ target: z.enum(['env', 'headers']).optional(), name: text.optional(), label: text.optional() }),
+      z.looseObject({
+        target: z.enum(['env', 'headers', 'args']).optional(),
+        name: text.optional(),
+        label: text.optional(),
+      }),
     )
     .optional(),
   enableKeepAlive: flag.optional(),

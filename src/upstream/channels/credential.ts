@@ -37,3 +37,12 @@ export class SignInRequired extends Error {
     this.name = 'SignInRequired';
   }
 }
+
+/** What a user set for a server (`credentialTemplate`), by place and name; headers in lower case. Never expanded. */
+export interface OwnValues {
+  readonly env: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly args: Readonly<Record<string, string>>;
+  /** Equal for equal values; tells nothing of them. */
+  readonly hash: string;
+}

@@ -1,10 +1,12 @@
 import type { Logger } from '../../core/logger.ts';
 import type { RemoteTransport, ServerSettings, UsableTransport } from '../../core/settings/types.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
-import type { Credential } from './credential.ts';
+import type { Credential, OwnValues } from './credential.ts';
 import type { Reaper } from './stdio/reaper.ts';
 import type { AddressPolicy } from './safe-address.ts';
 import type { InstallQueue } from './stdio/install-queue.ts';
+import { HubError } from '../../core/errors.ts';
+import { slotsOf } from '../../core/access/per-user.ts';
 import { openStdioChannel } from './stdio/channel.ts';
 
 export interface ChannelOpener {
@@ -16,6 +18,8 @@ export interface ChannelOpener {
   readonly credential?: (server: ServerSettings, transport: RemoteTransport) => Credential;
   /** The headers of the client that the server gets, which win over those of the settings. Never expanded. */
   readonly passed?: Readonly<Record<string, string>> | undefined;
+  /** What the user set for the server. */
+  readonly own?: OwnValues | undefined;
   /** What children get of the hub's environment. */
   readonly inheritedEnv: Readonly<Record<string, string>>;
   readonly owner: string;
@@ -54,19 +58,31 @@ export function openChannel(server: ServerSettings, events: ChannelEvents, optio
   const transport = options.expand(server);
   const { name, maxMessageBytes } = server;
   const log = options.log(server);
+  const { own } = options;
   const { inheritedEnv, owner, reaper, installs, connectTimeoutMs, requestTimeoutMs, userAgent } = options;
   const remote = { name, maxMessageBytes, log, connectTimeoutMs, userAgent, addresses: options.addresses(server) };
   switch (transport.type) {
     case 'stdio':
       return openStdioChannel(
-        { ...transport, name, maxMessageBytes, log, inheritedEnv, owner, reaper, installs },
+        {
+          ...transport,
+          args: withOwnArgs(server, transport.args, own),
+          env: { ...transport.env, ...own?.env },
+          name,
+          maxMessageBytes,
+          log,
+          inheritedEnv,
+          owner,
+          reaper,
+          installs,
+        },
         events,
       );
     case 'streamable-http':
     case 'sse':
     case 'auto': {
       const credential = options.credential?.(server, transport);
-      const headers = { ...transport.headers, ...options.passed };
+      const headers = { ...transport.headers, ...own?.headers, ...options.passed };
       return loaded().openHttpChannel({ ...transport, ...remote, headers, credential }, events);
     }
     case 'openapi':
@@ -75,10 +91,33 @@ export function openChannel(server: ServerSettings, events: ChannelEvents, optio
           ...remote,
           ...remote.addresses,
           config: transport,
-          passed: options.passed,
+          passed: { ...own?.headers, ...options.passed },
+          notArguments: [
+            ...(transport.passthroughHeaders ?? []),
+            ...slotsOf(server).flatMap(({ target, name }) => (target === 'headers' ? [name.toLowerCase()] : [])),
+          ],
           timeoutMs: server.timeoutMs ?? requestTimeoutMs,
         },
         events,
       );
   }
+}
+
+/**
+ * The arguments with what the user set at `${credential:<name>}`, after everything else was filled in. Throws HubError
+ * `upstream_unavailable` while there is no user with credentials.
+ */
+function withOwnArgs(server: ServerSettings, args: readonly string[], own: OwnValues | undefined): string[] {
+  const names = slotsOf(server).flatMap(({ target, name }) => (target === 'args' ? [name] : []));
+  return args.map((arg) =>
+    names.length === 0
+      ? arg
+      : arg.replace(/\$\{credential:([^{}]+)\}/g, (place, name: string) => {
+          if (!names.includes(name)) return place;
+          const value = own && Object.hasOwn(own.args, name) ? own.args[name] : undefined;
+          if (value !== undefined) return value;
+          const text = `Server "${server.name}" starts once a user has set their credentials for it.`;
+          throw new HubError('upstream_unavailable', text);
+        }),
+  );
 }

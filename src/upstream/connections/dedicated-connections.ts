@@ -54,9 +54,10 @@ export interface DedicatedConnectionsOptions
 /**
  * Connections of their own, for sessions that use a server with `perSessionClient` (CONTRACT §4, Tool call): same
  * server, principal and session, same connection; and for users of a server that they sign in to alone
- * (`oauth.perUser`): same server and user, same connection, whatever the session; and for callers of whose headers the
- * server gets some (`passthroughHeaders`): same principal and values, same connection. They are made at the first call
- * and end when they are not used for a while, with the session, or when the server's settings change.
+ * (`oauth.perUser`), or use with credentials of their own (`credentialTemplate`): same server and user, same
+ * connection, whatever the session; and for callers of whose headers the server gets some (`passthroughHeaders`): same
+ * principal and values, same connection. They are made at the first call and end when they are not used for a while,
+ * with the session, or when the server's settings or the user's credentials change.
  */
 export interface DedicatedConnections {
   /**
@@ -98,6 +99,8 @@ interface DedicatedConnection {
   readonly user: string | undefined;
   /** Made by `forAsking`. */
   readonly isTemporary: boolean;
+  /** `OwnValues.hash` of what its user had set. */
+  readonly own: string | undefined;
   lastUsedAt: number;
 }
 
@@ -130,7 +133,7 @@ export function createDedicatedConnections(options: DedicatedConnectionsOptions)
     owners.set(connection, owner);
     connection.start();
     const { user } = opened;
-    const entry = { connection, shared: base, owner, user, isTemporary, lastUsedAt: Date.now() };
+    const entry = { connection, shared: base, owner, user, isTemporary, own: opened.own?.hash, lastUsedAt: Date.now() };
     dedicated.set(key, entry);
     timer ??= setInterval(sweep, bounds.sweepMs).unref();
     return entry;
@@ -157,7 +160,7 @@ export function createDedicatedConnections(options: DedicatedConnectionsOptions)
   }
 
   function isOverNow(entry: DedicatedConnection): boolean {
-    return isOver(entry, { settings: settings(), shared, refusal: options.refusal });
+    return isOver(entry, { settings: settings(), shared, refusal: options.refusal, credentials: options.credentials });
   }
 
   function endWhere(over: (entry: DedicatedConnection) => boolean): void {

@@ -1,9 +1,10 @@
 import { isGone, userOf } from '../../core/access/rules.ts';
 import { HubError } from '../../core/errors.ts';
-import { isPerUser } from '../../core/access/per-user.ts';
+import { isPerUser, isUsedAlone } from '../../core/access/per-user.ts';
 import { type Principal, principalId, principalOf } from '../../core/access/principal.ts';
-import type { ServerSettings, Settings } from '../../core/settings/types.ts';
+import type { ServerSettings, Settings, UserSettings } from '../../core/settings/types.ts';
 import type { Connection } from './connection.ts';
+import type { OwnValues } from '../channels/credential.ts';
 import { type ClientHeaders, type PassedHeaders, passedHeaders, type WithoutCredentials } from './passed-headers.ts';
 
 /**
@@ -33,12 +34,22 @@ export interface OwnershipOptions {
   /** Why a user cannot use a server yet that users sign in to alone. */
   readonly refusal?: (server: ServerSettings, user: string) => HubError | undefined;
   readonly withoutCredentials: WithoutCredentials;
+  /** What users set for themselves at servers with a `credentialTemplate`. */
+  readonly credentials?: OwnCredentialsOf | undefined;
+}
+
+export interface OwnCredentialsOf {
+  of(server: ServerSettings, user: UserSettings): OwnValues | undefined;
+  /** Why a caller cannot use the server. */
+  refusal(server: ServerSettings, user: UserSettings | undefined): HubError | undefined;
 }
 
 /** What a dedicated connection is opened with besides the settings of its server. */
 export interface OpenedFor {
   /** Who it is signed in as, where users sign in alone. */
   readonly user?: string | undefined;
+  /** What that user set for the server. */
+  readonly own?: OwnValues | undefined;
   /** The headers of the client that the server gets. */
   readonly headers?: PassedHeaders['headers'] | undefined;
 }
@@ -55,29 +66,36 @@ export type OpenedOwner = ConnectionOwner & { readonly opened: OpenedFor };
 export function connectionOwnerOf(
   server: ServerSettings | undefined,
   { principal, session, clientHeaders }: ConnectionAsker,
-  { settings, refusal: refusalOf, withoutCredentials }: Omit<OwnershipOptions, 'shared'>,
+  { settings, refusal: refusalOf, withoutCredentials, credentials }: Omit<OwnershipOptions, 'shared'>,
 ): OpenedOwner | undefined {
   if (!server) return undefined;
   const names = 'passthroughHeaders' in server.transport ? server.transport.passthroughHeaders : undefined;
   const passed = names && clientHeaders && passedHeaders(names, clientHeaders, withoutCredentials);
   const own = { session: server.perSessionClient ? session : '', passed: passed?.hash };
-  if (!isPerUser(server)) {
+  if (!isUsedAlone(server)) {
     if (!server.perSessionClient && !passed) return undefined;
     return { principal, ...own, opened: { headers: passed?.headers } };
   }
   const account = userOf(settings(), principal);
+  if (!account && isPerUser(server)) throw nobodySignedIn(server.name, principal);
+  const refused = credentials?.refusal(server, account);
+  if (refused) throw refused;
   if (!account) throw nobodySignedIn(server.name, principal);
   const user = account.username;
-  const refusal = refusalOf?.(server, user);
+  const refusal = isPerUser(server) ? refusalOf?.(server, user) : undefined;
   if (refusal) throw refusal;
   // A user's access key is that user there.
   const holder = server.perSessionClient ? principal : principalOf(account);
-  return { principal: holder, ...own, opened: { user, headers: passed?.headers } };
+  return {
+    principal: holder,
+    ...own,
+    opened: { user, own: credentials?.of(server, account), headers: passed?.headers },
+  };
 }
 
 /** One text for each connection owner of a server, and what their connection is opened with. */
 export function ownerKey(server: string, { principal, session, passed, opened }: OpenedOwner): string {
-  return JSON.stringify([server, principalId(principal), session, opened.user, passed]);
+  return JSON.stringify([server, principalId(principal), session, opened.user, opened.own?.hash, passed]);
 }
 
 /** Whether a dedicated connection to a server is of no more use with the current settings. */
@@ -86,22 +104,27 @@ export function isOver(
     readonly owner: ConnectionOwner;
     readonly user: string | undefined;
     readonly isTemporary: boolean;
+    readonly own: string | undefined;
   },
   now: Pick<OwnershipOptions, 'shared'> & {
     readonly settings: Settings;
     readonly refusal: OwnershipOptions['refusal'] | undefined;
+    readonly credentials: OwnershipOptions['credentials'];
   },
 ): boolean {
   const { user, owner, isTemporary } = entry;
   const { name } = entry.shared.server;
   const server = now.settings.servers.get(name);
-  if (!server || now.shared(name) !== entry.shared || isPerUser(server) !== (user !== undefined)) return true;
+  if (!server || now.shared(name) !== entry.shared || isUsedAlone(server) !== (user !== undefined)) return true;
   // A new user with the name of a deleted user must not get that user's sessions.
   if (isGone(now.settings, owner.principal)) return true;
   if (user === undefined) return owner.passed === undefined && server.perSessionClient === isTemporary;
-  // After a sign-out also existing connections end. A connection with calls under way is kept until they are answered:
-  // their own errors say more.
-  return now.refusal?.(server, user) !== undefined && entry.connection.inFlight === 0;
+  // After a sign-out, or with other credentials, also existing connections end. A connection with calls under way is
+  // kept until they are answered: their own errors say more.
+  if (entry.connection.inFlight > 0) return false;
+  const account = userOf(now.settings, owner.principal);
+  if (account && now.credentials?.of(server, account)?.hash !== entry.own) return true;
+  return isPerUser(server) && now.refusal?.(server, user) !== undefined;
 }
 
 /** Each call is made as a user, and here is none. */

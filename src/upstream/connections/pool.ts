@@ -265,6 +265,7 @@ function renamed(stopped: Entry[], { name, owner }: ServerSettings, fingerprint:
 function fingerprintOf(server: ServerSettings, trusted: boolean): string {
   const {
     era,
+    credentialTemplate,
     transport,
     timeoutMs,
     resetTimeoutOnProgress,
@@ -284,6 +285,7 @@ function fingerprintOf(server: ServerSettings, trusted: boolean): string {
     trusted,
     // Only where it is set: what hubs saved before they knew of it stays good.
     ...(era === undefined ? [] : [era]),
+    ...(credentialTemplate === undefined ? [] : [credentialTemplate.map(({ target, name }) => [target, name])]),
   ];
   return createHash('sha256').update(JSON.stringify(relevant)).digest('hex');
 }

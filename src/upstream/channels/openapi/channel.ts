@@ -20,6 +20,8 @@ export interface OpenapiOptions extends AddressPolicy {
   readonly config: Extract<TransportSettings, { type: 'openapi' }>;
   /** The headers of the client that the API gets, names in lower case; they do not go where the document is. */
   readonly passed?: Readonly<Record<string, string>> | undefined;
+  /** The headers that clients or their users set, in lower case: no argument of a tool does. */
+  readonly notArguments?: readonly string[] | undefined;
   readonly userAgent: string;
   readonly log: Logger;
   readonly maxMessageBytes: number;
@@ -44,10 +46,10 @@ export function openOpenapiChannel(options: OpenapiOptions, events: ChannelEvent
       security.type === 'oauth2' ? openTokens(security, http, timeoutMs) : undefined,
       client,
     );
-  const { passthroughHeaders: names } = transport;
-  const credentials = sourceOf(config.security, names && { names, headers: options.passed ?? {} });
+  const { notArguments: names = [], passed = {} } = options;
+  const credentials = sourceOf(config.security, { names, headers: passed });
   const documentCredentials =
-    config.documentSecurity === config.security && !names ? credentials : sourceOf(config.documentSecurity);
+    config.documentSecurity === config.security && names.length === 0 ? credentials : sourceOf(config.documentSecurity);
   const toolArguments = createToolArguments();
   /** Requests without an answer. */
   const inFlight = new Map<number, Deadline>();
