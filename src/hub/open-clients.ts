@@ -16,6 +16,7 @@ import { endpointOf, type McpEntryOptions, type Identified, isClosed } from '../
 import { mcpLimits } from '../mcp/limits.ts';
 import { requestBetweenCalls, createServerRequests } from '../mcp/server-requests/server-requests.ts';
 import { createEventLogs } from '../mcp/event-log.ts';
+import { createRunningCalls, type RunningCalls } from '../mcp/relay/running-calls.ts';
 import { createHints } from '../mcp/hints.ts';
 import { createLogLevels, isAtLeast } from '../mcp/log-levels.ts';
 import { mcpSession, sessionOf } from '../mcp/request.ts';
@@ -117,10 +118,13 @@ export function openClients(options: OpenClients, closers: Closers) {
     dedicated.endSession(mcpSession(sid));
   };
   const endpoints = { basePath: env.basePath, taken: takenPaths, settings: () => settings.current };
-  const withdrawn = withdrawing({ sessions, sessionEnded, streams, endpoints, identify, address, requiresCredential });
+  const running = createRunningCalls();
+  const ended = { sessions, sessionEnded, streams, running };
+  const withdrawn = withdrawing({ ...ended, endpoints, identify, address, requiresCredential });
   sweepNowAndThen(withdrawn, closers);
 
   const forRequests = {
+    running,
     connections: dedicated,
     views,
     serverRequests,
@@ -150,7 +154,7 @@ export function openClients(options: OpenClients, closers: Closers) {
     /** Settings or offers changed: each client is told what changed for it. */
     reconcile() {
       withdrawn.endSessions();
-      withdrawn.endStreams();
+      withdrawn.endStreamsAndCalls();
       subscriptions.reconcile();
       logLevels.reconcile();
       announcer.announce();
@@ -176,15 +180,16 @@ interface Withdrawing {
   readonly sessions: Sessions;
   readonly sessionEnded: (sid: string) => void;
   readonly streams: Streams;
+  readonly running: RunningCalls;
   readonly endpoints: Pick<McpEntryOptions, 'basePath' | 'taken' | 'settings'>;
   readonly identify: McpEntryOptions['identify'];
   readonly address: McpEntryOptions['address'];
   readonly requiresCredential: (req?: Sent) => boolean;
 }
 
-/** Ends the sessions and streams of clients that have lost access, and those of endpoints that were switched off. */
+/** Ends sessions, streams and running calls of clients that lost access; streams also at endpoints switched off. */
 function withdrawing(options: Withdrawing) {
-  const { sessions, sessionEnded, streams, endpoints, identify, address, requiresCredential } = options;
+  const { sessions, sessionEnded, streams, running, endpoints, identify, address, requiresCredential } = options;
   const isOver = (who: Identified, req: Sent): boolean => who === 'bad' || (who === 'none' && requiresCredential(req));
   return {
     endSessions(): void {
@@ -192,7 +197,8 @@ function withdrawing(options: Withdrawing) {
         principal.kind === 'anonymous' ? requiresCredential() : isGone(endpoints.settings(), principal);
       for (const sid of sessions.sweep(isWithdrawn)) sessionEnded(sid);
     },
-    endStreams(): void {
+    endStreamsAndCalls(): void {
+      running.endWithdrawn();
       streams.endWhere((req) => {
         if (isClosed(req.url ?? '', endpoints)) return true;
         const who = identify(req.headers, address(req), endpointOf(req.url ?? '', endpoints));
@@ -206,7 +212,7 @@ function withdrawing(options: Withdrawing) {
 function sweepNowAndThen(withdrawn: ReturnType<typeof withdrawing>, closers: Closers): void {
   const timers = [
     setInterval(() => withdrawn.endSessions(), mcpLimits.withdrawnSweepMs).unref(),
-    setInterval(() => withdrawn.endStreams(), httpLimits.streamCredentialMs).unref(),
+    setInterval(() => withdrawn.endStreamsAndCalls(), httpLimits.streamCredentialMs).unref(),
   ];
   closers.add(() => timers.forEach((timer) => clearInterval(timer)));
 }

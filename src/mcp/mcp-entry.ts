@@ -94,7 +94,8 @@ export function createMcpEntry(options: McpEntryOptions): McpEntry {
       const stillAdmitted = (): boolean | Promise<boolean> =>
         thenMaybe(options.identify(req.headers, address, endpoint), (now) => admit(now, route, at) !== undefined);
       const bodyLimit = () => bodyLimitOf(principal, options);
-      const senderNow = principal.kind === 'anonymous' ? () => stillAnonymous(req, options) : undefined;
+      const senderNow = (): Principal | Promise<Principal> =>
+        thenMaybe(options.identify(req.headers, address, endpoint), (now) => stillAdmittedAs(now, req, options));
       // Written out: V8 lets what such an object holds outlive the young generation when it is spread and then added
       // to.
       return serve(route, {
@@ -221,11 +222,16 @@ function admitted(
   return needsCredential(settings(), outside.reaches(req)) ? undefined : anonymous;
 }
 
-/** Of one who came without a credential. Throws HubError `unauthenticated` where one is asked for by now. */
-function stillAnonymous(req: HttpRequest, options: Pick<McpEntryOptions, 'settings' | 'outside'>): Principal {
-  const principal = admitted('none', req, options);
-  if (!principal) throw new HubError('unauthenticated', `${needsToken} Send "Authorization: Bearer <token>".`);
-  return principal;
+/** Throws HubError `unauthenticated` for a request that would not be let in any more. */
+function stillAdmittedAs(
+  who: Identified,
+  req: HttpRequest,
+  options: Pick<McpEntryOptions, 'settings' | 'outside'>,
+): Principal {
+  const principal = admitted(who, req, options);
+  if (principal) return principal;
+  const { description } = whyNot(who, false);
+  throw new HubError('unauthenticated', `${description} Send "Authorization: Bearer <token>".`);
 }
 
 function bodyLimitOf(

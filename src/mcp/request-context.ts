@@ -1,4 +1,5 @@
 import type { ByteBudget } from '../core/byte-budget.ts';
+import type { ClientRequest } from './request.ts';
 import type { Principal } from '../core/access/principal.ts';
 import { errorResponseText, rpcErrors } from '../core/protocol/rpc.ts';
 import type { Scope } from '../core/access/scope.ts';
@@ -25,7 +26,7 @@ export interface RequestContext {
    */
   readonly stillAdmitted: () => boolean | Promise<boolean>;
   /** See `ClientRequest`. */
-  readonly senderNow: (() => Principal) | undefined;
+  readonly senderNow: ClientRequest['senderNow'];
 }
 
 /** What a body may take. */

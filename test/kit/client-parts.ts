@@ -1,13 +1,17 @@
 import type { DispatchOptions } from '../../src/mcp/dispatch.ts';
 import type { CallRecords } from '../../src/mcp/records.ts';
 import type { RelayConnection, RelayConnections, ServerConnection } from '../../src/mcp/relay/options.ts';
+import { createRunningCalls } from '../../src/mcp/relay/running-calls.ts';
 import { createLogLevels } from '../../src/mcp/log-levels.ts';
 import { createSubscriptions } from '../../src/mcp/subscriptions.ts';
 import { createTasks } from '../../src/mcp/tasks.ts';
 import type { Views } from '../../src/core/access/view.ts';
 import { logLines } from './channel-log.ts';
 
-type Parts = Pick<DispatchOptions, 'views' | 'subscriptions' | 'logLevels' | 'tasks' | 'about' | 'hints' | 'records'>;
+type Parts = Pick<
+  DispatchOptions,
+  'views' | 'subscriptions' | 'logLevels' | 'tasks' | 'about' | 'hints' | 'records' | 'running'
+>;
 
 /**
  * What a request needs of the client side besides its server, for tests of a part of it: nothing is known of any
@@ -20,6 +24,7 @@ export function clientParts(views: Views): Parts {
     logLevels: createLogLevels({ views, shared: () => undefined, own: () => [], ofUser: () => [] }),
     tasks: createTasks({ views, life: () => undefined }),
     records: noRecords,
+    running: createRunningCalls(),
     about: () => undefined,
     hints: { of: () => '"ttlMs":0,"cacheScope":"private"', ofHub: () => '"ttlMs":0,"cacheScope":"private"' },
   };

@@ -10,6 +10,7 @@ import type { ConnectionAsker, ConnectionOwner } from '../../upstream/connection
 import type { ServerRequests } from '../server-requests/server-requests.ts';
 import type { LogLevels, LoggingConnection } from '../log-levels.ts';
 import type { CallRecords } from '../records.ts';
+import type { RunningCalls } from './running-calls.ts';
 import type { Tasks } from '../tasks.ts';
 
 /** The part of a connection to a server that relaying needs; `upstream/connections/connection.ts` is one. */
@@ -61,5 +62,6 @@ export interface RelayOptions {
   readonly logLevels: Pick<LogLevels, 'need'>;
   /** Server requests to clients in the middle of their calls. */
   readonly serverRequests: ServerRequests;
+  readonly running: Pick<RunningCalls, 'add' | 'delete'>;
   readonly log: Logger;
 }

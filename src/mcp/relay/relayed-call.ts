@@ -48,6 +48,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   readonly #connection: RelayConnection;
   readonly #startedAt = performance.now();
   #over = false;
+  readonly #running: number;
 
   constructor(
     request: ClientRequest,
@@ -60,6 +61,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     this.options = options;
     this.#find = find;
     this.#connection = connection;
+    this.#running = options.running.add(this);
   }
 
   /** The server asks the client something in the middle of the call. */
@@ -219,6 +221,26 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     });
   }
 
+  /** Ends the call when its sender is not let in any more, or may not reach the server. */
+  endIfWithdrawn(): void {
+    void this.#withdrawn().then((why) => {
+      if (!why || !this.#end()) return;
+      this.leave('no longer allowed');
+      this.tell(() => this.#refuse(why));
+    });
+  }
+
+  async #withdrawn(): Promise<HubError | undefined> {
+    const { request } = this;
+    try {
+      const { servers } = await viewNow(request, this.options.views);
+      return servers.includes(this.target.server) ? undefined : unknownTarget(request);
+    } catch (error) {
+      // A database that is away, for example, says nothing of who may come in.
+      return error instanceof HubError && isRefusal(error) ? error : undefined;
+    }
+  }
+
   /** Tells those who work on it that they need not go on. */
   protected leave(reason: string): void {
     if (this.id !== undefined) this.#safely(() => this.#connection.cancel(this.id ?? 0, reason));
@@ -269,6 +291,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   #end(): boolean {
     if (this.#over) return false;
     this.#over = true;
+    this.options.running.delete(this.#running);
     const { session, reply } = this.request;
     reply.gone = undefined;
     session?.settle({ call: this, id: requestKey(this.request) });
@@ -312,6 +335,10 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
       reply.answer(errorResponseText(id, code, message));
     }
   }
+}
+
+function isRefusal({ code }: HubError): boolean {
+  return code === 'unauthenticated' || code === 'forbidden' || code === 'not_found';
 }
 
 function noRoom(): HubError {
