@@ -94,6 +94,17 @@ export const authLimits = {
   /** A request to a provider or a trusted issuer, and what it may answer: keys and metadata have a few kB. */
   providerRequestMs: 5_000,
   providerAnswerBytes: 256 * 1024,
+  /** The metadata of a provider are asked for again after this. */
+  providerFreshMs: 60 * 60_000,
+  /** Logout tokens of providers: how old one may be, and how many ids are known so that none counts twice. */
+  logoutTokenMs: 5 * 60_000,
+  logoutTokens: 10_000,
+  /** Answers of providers that are redeemed at once: each is a request to the provider, which strangers can cause. */
+  providerLoginsAtOnce: 50,
+  /** What a login at a provider has to remember is in a cookie, of which browsers keep 4 kB. */
+  loginRequestChars: 2_500,
+  /** The way back from a provider to the page that asks for consent. */
+  backFromProviderMs: 60_000,
   /**
    * Keys of an issuer are asked for again after this, at a key id that is not known no more often than that, and are
    * used this long while the issuer is away: it may be restarted, and must not take the tools with it.

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { HubError } from '../core/errors.ts';
 import type { Problem } from '../core/errors.ts';
 import { coreLimits } from '../core/limits.ts';
+import { isProviderAddress } from '../core/provider-address.ts';
 import { readSecretFile } from '../disk/secret-file.ts';
 import type { DatabaseChoice, TrustProxy } from './values.ts';
 import { type ReadableSecrets, withdrawSecrets } from './withdraw.ts';
@@ -42,9 +43,11 @@ export interface Env {
   /** Where the dashboard's choice of servers comes from. No slash at the end. */
   readonly registryUrl: string;
   readonly smart: SmartEnv;
+  /** The provider with the id `oidc` (`OIDC_*`, CONTRACT §8). */
+  readonly oidc: OidcEnv;
   /**
    * Everything, for `${VAR}` and child processes, without the hub's own secrets (`JWT_SECRET`, `ADMIN_PASSWORD`,
-   * `DB_URL`).
+   * `DB_URL`, `OIDC_CLIENT_SECRET`).
    */
   readonly variables: Readonly<Record<string, string>>;
   /** Secrets that came in the environment, and where programs of the hub's user can still read them. */
@@ -72,6 +75,15 @@ export interface SmartEnv {
     readonly deployment: string | undefined;
     readonly model: string | undefined;
   };
+}
+
+/** A provider where people log in, as far as the environment says. */
+export interface OidcEnv {
+  readonly issuer: string | undefined;
+  readonly clientId: string | undefined;
+  readonly clientSecret: string | undefined;
+  readonly name: string | undefined;
+  readonly signUp: 'auto' | 'invited' | undefined;
 }
 
 const word = z.string().trim();
@@ -130,6 +142,14 @@ const schema = z.object({
   ALLOWED_HOSTS: list('host names like hub.example.com or hub.example.com:3000, separated by commas', hostAndPort),
   INSTALL_BASE_URL: webUrl.optional(),
   MCP_REGISTRY_URL: webUrl.default('https://registry.modelcontextprotocol.io'),
+  OIDC_ISSUER: checked('an https:// address, as the provider spells it', word, (text) => {
+    const issuer = text.replace(/\/\.well-known\/openid-configuration\/?$/, '');
+    return isProviderAddress(issuer) ? issuer : undefined;
+  }).optional(),
+  OIDC_CLIENT_ID: word.optional(),
+  OIDC_CLIENT_SECRET: word.optional(),
+  OIDC_NAME: word.optional(),
+  OIDC_SIGN_UP: oneOf('auto or invited', { auto: 'auto', invited: 'invited' } as const).optional(),
   SMART_ROUTING_ENABLED: flag.optional(),
   SMART_ROUTING_EMBEDDING_PROVIDER: oneOf('openai, azure_openai or builtin', {
     openai: 'openai',
@@ -164,6 +184,7 @@ const aliases: Partial<Record<Name, string>> = {
   REQUEST_TIMEOUT_MS: 'DEFAULT_REQUEST_TIMEOUT',
   CONNECT_TIMEOUT_MS: 'INIT_TIMEOUT',
   EMBEDDING_MODEL: 'OPENAI_API_EMBEDDING_MODEL',
+  OIDC_ISSUER: 'OIDC_DISCOVERY_URL',
 };
 
 /** Each of them may be in a file instead, which `<NAME>_FILE` names. */
@@ -173,8 +194,9 @@ const secrets = [
   'JWT_SECRET',
   'OPENAI_API_KEY',
   'AZURE_OPENAI_API_KEY',
+  'OIDC_CLIENT_SECRET',
 ] as const satisfies readonly Name[];
-const ownSecrets = ['DB_URL', 'ADMIN_PASSWORD', 'JWT_SECRET'];
+const ownSecrets = ['DB_URL', 'ADMIN_PASSWORD', 'JWT_SECRET', 'OIDC_CLIENT_SECRET'];
 
 /**
  * Reads the environment, and `.env` in the folder for what it does not set. Empty = not set. Throws HubError
@@ -270,6 +292,13 @@ function toEnv(v: z.output<typeof schema>, variables: Record<string, string>): E
         deployment: v.AZURE_OPENAI_EMBEDDING_DEPLOYMENT,
         model: v.AZURE_OPENAI_EMBEDDING_MODEL,
       },
+    },
+    oidc: {
+      issuer: v.OIDC_ISSUER,
+      clientId: v.OIDC_CLIENT_ID,
+      clientSecret: v.OIDC_CLIENT_SECRET,
+      name: v.OIDC_NAME,
+      signUp: v.OIDC_SIGN_UP,
     },
     variables,
     readable: [],

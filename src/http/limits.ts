@@ -27,6 +27,8 @@ export const httpLimits = {
   formFields: 20,
   formFieldBytes: 256 * 1024,
   formBytes: 8 * 1024 * 1024,
+  /** The path of the hub that a login leads to: pages of the dashboard with their filters. */
+  returnPathChars: 2_000,
   /** The query of an answer to a sign-in: a code and a state of some hundred characters each. */
   callbackChars: 16_000,
   /**

@@ -82,17 +82,19 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
 }
 
 export interface PeopleOptions extends AuthOptions {
+  /** Whether users can log in at a provider. */
+  readonly hasProviders: () => boolean;
   /** For what users do with their own accounts; `log` for what admins do. */
   readonly accountLog: Logger;
 }
 
 /** Users, their logins, and access keys. */
 export function peopleResources(options: PeopleOptions): Hono<ApiEnv>[] {
-  const { settings, passwords, tokens, log, accountLog } = options;
+  const { settings, passwords, tokens, hasProviders, log, accountLog } = options;
   return [
     authRoutes({ ...options, log: accountLog }),
     sessionRoutes({ sessions: options.sessions, log: accountLog }),
-    usersRoutes({ settings, passwords, tokens, log }),
+    usersRoutes({ settings, passwords, tokens, hasProviders, log }),
     keysRoutes({ settings, log, accountLog }),
   ];
 }

@@ -1,4 +1,4 @@
-import type { Hono } from 'hono';
+import type { Context, Hono } from 'hono';
 import type { HttpBindings } from '@hono/node-server';
 import type { Identify } from '../auth/identify.ts';
 import type { Authorization } from '../auth/oauth/open-authorization.ts';
@@ -41,6 +41,7 @@ import { metricsRoutes } from '../http/records/metrics.ts';
 import { recordResources } from '../http/records/record-resources.ts';
 import { peopleResources, settingsResources } from '../http/settings-resources.ts';
 import { type SignInCookies, signInCookies } from '../http/sign-in/cookie.ts';
+import { type OidcOptions, oidcRoutes } from '../http/sign-in/oidc-routes.ts';
 import { oauthRoutes } from '../http/sign-in/oauth-routes.ts';
 import { serverOAuthRoutes } from '../http/sign-in/server-oauth.ts';
 import type { Records } from '../logs/records.ts';
@@ -64,6 +65,8 @@ export interface AppParts {
   readonly identity: Identify;
   readonly authorization: Authorization;
   readonly sessions: LoginSessions;
+  /** Logins at the providers of companies. */
+  readonly oidc: Pick<OidcOptions, 'providers' | 'client' | 'logoutToken'>;
   readonly addressOf: (req: Arrived) => string;
   readonly database: DatabaseHandle;
   readonly records: Records;
@@ -102,6 +105,7 @@ export function buildApp(parts: AppParts) {
     basePath: env.basePath,
   });
   const signInParts = { login, accountLog, loginCookies, cookies: signInCookies(publicUrl) };
+  const hasPasswords = () => settings.current.system.passwordLogin !== false;
   const hasAuthorizationServer = () => settings.current.system.oauthServer.enabled;
   const app = createApp({
     basePath: env.basePath,
@@ -111,9 +115,18 @@ export function buildApp(parts: AppParts) {
     log,
   });
   app.route('/', oauthRoutes({ ...parts, ...signInParts, security: accountLog }));
-  const open = { ...parts, ...signInParts, basePath: env.basePath, settings: () => settings.current };
+  const { providers } = parts.oidc;
+  const browserOf = (c: Context, back: string) => signInParts.cookies.take(c, back);
+  const open = {
+    ...parts,
+    ...signInParts,
+    providers,
+    browserOf,
+    basePath: env.basePath,
+    settings: () => settings.current,
+  };
   app.route('/', authorizationServer({ ...open, security: accountLog }));
-  app.route('/', publicConfigRoutes({ basePath: env.basePath, version }));
+  app.route('/', publicConfigRoutes({ basePath: env.basePath, version, providers, hasPasswords }));
   app.route('/', protectedResourceRoutes({ publicUrl, basePath: env.basePath, hasAuthorizationServer }));
   app.route('/', metricsRoutes({ metrics: parts.metrics, ...callerOptions({ ...parts, ...signInParts }) }));
   return app;
@@ -134,6 +147,7 @@ function buildApi(parts: AppParts & SignInParts) {
   const { signIns, credentials, accountLog, cookies } = parts;
   const mount = `${env.basePath}/api`;
   const states = () => pool.states();
+  const hasProviders = () => parts.oidc.providers().length > 0;
   const { allowedOrigins } = env;
   const api: Hono<ApiEnv> = createApi({
     mount,
@@ -142,7 +156,8 @@ function buildApi(parts: AppParts & SignInParts) {
     bodies: parts.bodies,
     membersOf: membersOfBodies(subjects),
     resources: [
-      ...peopleResources({ ...parts, claims: identity.claims, log: security }),
+      ...peopleResources({ ...parts, claims: identity.claims, hasProviders, log: security }),
+      oidcRoutes({ ...parts, ...parts.oidc }),
       grantRoutes({ consents: parts.authorization.consents, tokens, log: accountLog }),
       ...recordResources({ records, settings, log: security }),
       ...settingsResources({ ...parts, states, smart: env.smart, dataDir: dataDir.path, log, security }),

@@ -8,6 +8,9 @@ import { createLoginSessions } from '../auth/sessions.ts';
 import { openAuthorization } from '../auth/oauth/open-authorization.ts';
 import { authLimits } from '../auth/limits.ts';
 import { logRefusedCredentials } from '../auth/event-sampler.ts';
+import { createOidcClient } from '../auth/oidc/oidc-client.ts';
+import { createLogoutTokens } from '../auth/oidc/logout-token.ts';
+import { oidcProviders } from '../auth/oidc/providers.ts';
 import { createIssuerKeys } from '../auth/oidc/issuer-keys.ts';
 import { createTrustedTokens } from '../auth/oidc/trusted-tokens.ts';
 import type { Closers } from '../core/closers.ts';
@@ -15,10 +18,12 @@ import type { Env } from '../env/env.ts';
 import { clientAddress } from '../http/frame/client-address.ts';
 import { withFetch } from '../upstream/sign-in/authorization-server.ts';
 import { version } from '../version.ts';
+import { clientSecretOf } from './client-secrets.ts';
 import type { Storage } from './open-storage.ts';
+import type { SecretFiles } from './secret-files.ts';
 
 /** Who may come in, and from where they come. */
-export async function openAccess(env: Env, storage: Storage, closers: Closers) {
+export async function openAccess(env: Env, storage: Storage, files: SecretFiles, closers: Closers) {
   const { settings, dataDir, database, log, security } = storage;
   const secret = env.jwtSecret ?? dataDir.secret('jwt', 32).toString('hex');
   const shared = env.database.kind === 'postgres' ? database : undefined;
@@ -50,6 +55,11 @@ export async function openAccess(env: Env, storage: Storage, closers: Closers) {
   return {
     tokens,
     authorization,
+    oidc: {
+      providers: () => oidcProviders(settings.current, env.oidc),
+      client: createOidcClient({ secretOf: (provider) => clientSecretOf(provider, env, files), log: log('hub') }),
+      logoutToken: createLogoutTokens({ keys }),
+    },
     withoutCredentials: withoutOwnCredentials({
       settings: () => settings.current,
       tokens,

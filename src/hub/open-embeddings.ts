@@ -10,6 +10,7 @@ import type { EmbeddingConfig } from '../smart/hosted/embedding-choice.ts';
 import { Embeddings } from '../smart/embeddings.ts';
 import { smartLimits } from '../smart/limits.ts';
 import { createVectorStore } from '../smart/vectors/kept.ts';
+import { clientSecrets } from './client-secrets.ts';
 import type { SecretFiles } from './secret-files.ts';
 
 /** The hosted side of the search, with its vectors in the hub's database. */
@@ -57,9 +58,15 @@ function over<T extends object>(first: { readonly [K in keyof T]?: unknown }, th
 }
 
 /** What no log may show of the settings and the environment. */
-export function secretsOf(settings: Settings, env: Env, { known, values }: SecretFiles): string[] {
+export function secretsOf(settings: Settings, env: Env, files: SecretFiles): string[] {
+  const { known, values } = files;
   const keys = embeddingKeys(embeddingConfig(settings, env, known));
-  return [...secretValues(settings, env.variables, known), ...keys, ...values()];
+  return [
+    ...secretValues(settings, env.variables, known),
+    ...keys,
+    ...clientSecrets(settings, env, files),
+    ...values(),
+  ];
 }
 
 /** The keys in the config, which must not be shown. */

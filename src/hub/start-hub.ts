@@ -115,7 +115,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   });
 
   warnOfReadableSecrets(env, settings.current, log('hub'));
-  const { identity, ...access } = await openAccess(env, storage, closers);
+  const { identity, ...access } = await openAccess(env, storage, files, closers);
   const smart = openSmart({ env, settings, database, pool, files, log: log('search') }, closers);
   const bodies = bodyBudget(() => settings.current);
   const { server, fastPath } = httpServer;

@@ -12,6 +12,8 @@ export interface TestIssuer {
   readonly shown: Record<string, unknown>[];
   /** Answers nothing but errors. */
   isDown: boolean;
+  /** What it answers by path, besides metadata and keys. */
+  readonly answers: Record<string, () => unknown>;
   /** What its metadata say besides, or otherwise. */
   metadata: Record<string, unknown>;
   /** A token with this issuer, the audience `toolhub` and an hour to live, unless `claims` says otherwise. */
@@ -26,13 +28,22 @@ export async function testIssuer(alg = 'ES256'): Promise<TestIssuer> {
   const server = createServer((req, res) => {
     const path = req.url ?? '';
     issuer.asked.push(path);
-    const answers: Record<string, unknown> = {
-      '/.well-known/openid-configuration': { issuer: url, jwks_uri: `${url}/keys`, ...issuer.metadata },
-      '/keys': { keys: issuer.shown },
+    const endpoints = { authorization_endpoint: `${url}/authorize`, token_endpoint: `${url}/token` };
+    const answers: Record<string, () => unknown> = {
+      '/.well-known/openid-configuration': () => ({
+        issuer: url,
+        jwks_uri: `${url}/keys`,
+        ...endpoints,
+        ...issuer.metadata,
+      }),
+      '/keys': () => ({ keys: issuer.shown }),
+      ...issuer.answers,
     };
-    const answer = issuer.isDown ? undefined : answers[path];
-    res.writeHead(answer === undefined ? 500 : 200, { 'content-type': 'application/json' });
-    res.end(JSON.stringify(answer ?? {}));
+    req.resume();
+    void Promise.resolve(issuer.isDown ? undefined : answers[path]?.()).then((answer) => {
+      res.writeHead(answer === undefined ? 500 : 200, { 'content-type': 'application/json' });
+      res.end(JSON.stringify(answer ?? {}));
+    });
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   atEnd(() => {
@@ -45,6 +56,7 @@ export async function testIssuer(alg = 'ES256'): Promise<TestIssuer> {
     asked: [],
     shown: [],
     isDown: false,
+    answers: {},
     metadata: {},
     sign(claims = {}, header = {}) {
       const seconds = Math.floor(Date.now() / 1000);

@@ -30,6 +30,19 @@ export interface LoggedInFor {
   readonly login: Claims;
 }
 
+/** A login at a provider that was begun in a browser (`auth/oidc`), whose cookie has it. */
+export interface OidcLogin {
+  readonly provider: string;
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+  readonly redirectUri: string;
+  /** What a client asked for, as the login page had it; undefined for a login to the dashboard. */
+  readonly request?: string | undefined;
+  /** The path of the hub to go to afterwards. */
+  readonly back: string;
+}
+
 /** What is in a code: the consent that it becomes, and what has to fit. */
 export interface Code {
   readonly consent: Omit<Consent, 'createdAt' | 'usedAt' | 'generation' | 'rotatedAt'>;
@@ -48,6 +61,9 @@ export interface Authorization {
   readonly consents: Consents;
   readonly requests: Tickets<Asked>;
   readonly logins: Tickets<LoggedInFor>;
+  /** Logins at a provider, and the way from there to the consent, which `browser` has to fit. */
+  readonly oidcLogins: Tickets<OidcLogin>;
+  readonly backs: Tickets<LoggedInFor & { readonly browser: string }>;
   readonly codes: Tickets<Code>;
   readonly refreshes: Tickets<Refresh>;
 }
@@ -82,6 +98,8 @@ export async function openAuthorization(options: OpenAuthorization): Promise<Aut
     consents,
     requests: tickets('request', authLimits.authorizePageMs),
     logins: tickets('login', authLimits.authorizePageMs),
+    oidcLogins: tickets('login at a provider', authLimits.authorizePageMs),
+    backs: tickets('back from a provider', authLimits.backFromProviderMs),
     codes: tickets('code', authLimits.codeMs),
     refreshes: tickets('refresh'),
   };

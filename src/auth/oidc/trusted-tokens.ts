@@ -30,8 +30,8 @@ interface Verified extends IssuedIdentity {
 }
 
 /** All with a pair of keys: what an issuer publishes could sign the others. */
-const algorithms = ['RS', 'PS', 'ES'].flatMap((kind) => ['256', '384', '512'].map((size) => kind + size));
-algorithms.push('EdDSA', 'Ed25519');
+export const asymmetric = ['RS', 'PS', 'ES'].flatMap((kind) => ['256', '384', '512'].map((size) => kind + size));
+asymmetric.push('EdDSA', 'Ed25519');
 
 /** Other kinds (logout tokens, proofs) have a type of their own, and are no credential. */
 const types = /^(application\/)?(jwt|at\+jwt)$/i;
@@ -57,7 +57,7 @@ export function createTrustedTokens(options: { keys: IssuerKeys; log: Logger; no
     if (!issuer) return 'bad';
     try {
       const { payload, protectedHeader } = await jwtVerify(token, keys(issuer), {
-        algorithms,
+        algorithms: asymmetric,
         issuer: issuer.issuer,
         audience: [...issuer.audiences],
         requiredClaims: ['sub', 'exp'],

@@ -227,6 +227,27 @@ export interface TrustedIssuer {
   readonly groups: ReadonlyMap<string, readonly string[]>;
 }
 
+/** A provider where people log in with OpenID Connect (`systemConfig.auth.oidc`, CONTRACT §8). */
+export interface OidcProvider {
+  /** In its addresses: `/api/auth/oidc/<id>/start`. */
+  readonly id: string;
+  /** What login pages call it. */
+  readonly name: string;
+  readonly issuer: string;
+  readonly clientId: string;
+  /** As written: `${VAR}` is expanded when it is used. Undefined: a public client. */
+  readonly clientSecret: string | undefined;
+  readonly scopes: readonly string[];
+  readonly usernameClaim: string;
+  readonly groupsClaim: string;
+  /** Value of that claim → names or ids of groups. Undefined: logins change no groups. */
+  readonly groups: ReadonlyMap<string, readonly string[]> | undefined;
+  /** Values of that claim that make an admin. Undefined: logins change no role. */
+  readonly adminGroups: readonly string[] | undefined;
+  /** `auto`: who logs in there gets an account; `invited`: an admin has made it beforehand. */
+  readonly signUp: 'auto' | 'invited';
+}
+
 export interface SystemSettings {
   readonly nameSeparator: string;
   readonly routing: {
@@ -263,6 +284,12 @@ export interface SystemSettings {
   /** Undefined = `coreLimits.passwordMinChars`, and common ones are accepted. */
   readonly passwordPolicy?: PasswordPolicy | undefined;
   readonly trustedIssuers?: readonly TrustedIssuer[] | undefined;
+  readonly oidc?: readonly OidcProvider[] | undefined;
+  /** MCPHub's `auth.betterAuth`, which has the client in the environment (`OIDC_CLIENT_ID`). */
+  readonly betterAuth?: Omit<OidcProvider, 'clientId' | 'clientSecret'> | undefined;
+  /** False: no user logs in with a password, but for the one that `breakGlass` names. Undefined: all do. */
+  readonly passwordLogin?: boolean | undefined;
+  readonly breakGlass?: string | undefined;
   /** Whether arguments and results of calls are kept in the activity log. */
   readonly storeToolPayload: boolean;
 }

@@ -36,19 +36,27 @@ function problemText(problem: string | undefined): Content | '' {
   return problem === undefined ? '' : html`<p class="unhealthy" role="alert">${problem}</p>`;
 }
 
-/** `request`: what the form carries of what the client asked for. */
-export function loginPage(
-  c: Context,
-  { status, request, client, problem }: { status: number; request: string; client: OAuthClient; problem?: string },
-) {
+export interface LoginPage {
+  readonly status: number;
+  /** What the form carries of what the client asked for. */
+  readonly request: string;
+  readonly client: OAuthClient;
+  /** Whether users log in with a password here. */
+  readonly hasPasswords: boolean;
+  readonly providers: readonly { readonly name: string; readonly href: string }[];
+  readonly problem?: string;
+}
+
+export function loginPage(c: Context, { status, request, client, hasPasswords, providers, problem }: LoginPage) {
+  const form = html`<form method="post" action="authorize">
+    <input type="hidden" name="request" value="${request}" />
+    <label>Username <input name="username" autocomplete="username" required /></label>
+    <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>
+    <button>Continue</button>
+  </form>`;
   const content = html`<p><strong>${client.name}</strong> wants to use this Tool Hub. Log in to say what it may do.</p>
-    ${problemText(problem)}
-    <form method="post" action="authorize">
-      <input type="hidden" name="request" value="${request}" />
-      <label>Username <input name="username" autocomplete="username" required /></label>
-      <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>
-      <button>Continue</button>
-    </form>`;
+    ${problemText(problem)} ${providers.map(({ name, href }) => html`<p><a href="${href}">Log in with ${name}</a></p>`)}
+    ${hasPasswords ? form : ''}`;
   return page(c, status, 'Log in to Tool Hub', content, true);
 }
 

@@ -25,6 +25,10 @@ export interface AuthorizeOptions extends Place {
   readonly authorization: Authorization;
   readonly login: Login;
   readonly tokens: Pick<Tokens, 'issue' | 'verify' | 'valid'>;
+  /** Where people can log in besides. */
+  readonly providers: () => readonly { readonly id: string; readonly name: string }[];
+  /** What the browser was given for a way back from there; it is taken back. */
+  readonly browserOf: (c: Context, back: string) => string | undefined;
   readonly addressOf: (req: Arrived) => string;
   /** The memory for bodies. */
   readonly bodies: ByteBudget;
@@ -52,10 +56,12 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
 
   routes.get('/oauth/authorize', async (c) => {
     const query = new URL(c.req.url).searchParams;
+    const from = query.get('back');
+    if (from !== null) return askConsent(c, cameBack(c, from, options));
     const to = await destinationOf(query, clients, fetchingFor(c));
     try {
       const asked = askedIn(query, to, arrived(c), options);
-      return loginPage(c, { status: 200, request: requests.make(asked), client: to.client });
+      return loginPage(c, { status: 200, client: to.client, ...waysToLogIn(options, requests.make(asked)) });
     } catch (error) {
       if (!(error instanceof OAuthRefusal)) throw error;
       return back(c, options, to, { error: error.error, error_description: error.message });
@@ -86,19 +92,19 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
       if (!(error instanceof HubError)) throw error;
       if (error.retryAfterMs !== undefined) c.header('Retry-After', String(Math.ceil(error.retryAfterMs / 1000)));
       // Once more with all that the client asked for: the page may have been open for long.
-      return loginPage(c, { status: error.status, request: requests.make(asked), client, problem: error.message });
+      const problem = error.message;
+      return loginPage(c, { status: error.status, client, problem, ...waysToLogIn(options, requests.make(asked)) });
     }
     security.info('login', { user: user.username, address });
     const claims = await tokens.verify(await tokens.issue(user));
     if (!claims) throw tooLate();
-    const ticket = logins.make({ asked, login: claims });
-    return consentPage(c, {
-      status: 200,
-      login: ticket,
-      client,
-      asked,
-      ...choicesOf(settings(), user, asked.endpoint),
-    });
+    return askConsent(c, { user, asked, login: claims });
+  }
+
+  async function askConsent(c: Context, { user, asked, login }: LoggedInFor & { readonly user: UserSettings }) {
+    const { client } = await again(c, asked);
+    const choices = choicesOf(settings(), user, asked.endpoint);
+    return consentPage(c, { status: 200, login: logins.make({ asked, login }), client, asked, ...choices });
   }
 
   async function decide(c: Context, form: URLSearchParams, ticket: LoggedInFor | undefined, text: string) {
@@ -125,6 +131,25 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
 
   routes.onError(answerWithPages(log));
   return routes;
+}
+
+/** A person who logged in at a provider, in this browser. Throws HubError for another browser, and too late. */
+function cameBack(c: Context, from: string, { authorization, settings, tokens, browserOf }: AuthorizeOptions) {
+  const came = authorization.backs.read(from);
+  const user = came && settings().users.find(({ username }) => username === came.login.username);
+  if (!came || browserOf(c, from) !== came.browser || !user || !tokens.valid(came.login, user)) throw tooLate();
+  return { user, asked: came.asked, login: came.login };
+}
+
+/** How a user can log in, on a page for this request. */
+function waysToLogIn({ settings, providers, publicUrl }: AuthorizeOptions, request: string) {
+  const hasPasswords = settings().system.passwordLogin !== false;
+  const query = new URLSearchParams({ request }).toString();
+  const links = providers().map(({ id, name }) => ({
+    name,
+    href: `${publicUrl.prefix}/api/auth/oidc/${id}/start?${query}`,
+  }));
+  return { request, hasPasswords, providers: request.length > authLimits.loginRequestChars ? [] : links };
 }
 
 /** What a code says after the user chose this. */

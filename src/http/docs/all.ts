@@ -9,6 +9,7 @@ import { groups } from '../groups/group-docs.ts';
 import { keys } from '../keys/key-docs.ts';
 import { activity, logs } from '../records/record-docs.ts';
 import { servers } from '../servers/server-docs.ts';
+import { oidcLogin } from '../sign-in/oidc-docs.ts';
 import { settings } from '../settings/settings-docs.ts';
 import { login } from '../users/login-docs.ts';
 import { users } from '../users/user-docs.ts';
@@ -24,6 +25,7 @@ const documents: Subject = {
 /** The whole management API, in the order a reader wants it. */
 export const subjects: readonly Subject[] = [
   login,
+  oidcLogin,
   servers,
   groups,
   calls,

@@ -16,6 +16,7 @@ import {
   logStream,
   matches,
   openApi,
+  oidc,
   openRoutes,
   type Routes,
   toolCalls,
@@ -52,7 +53,7 @@ export function createApi(options: ApiOptions): Hono<ApiEnv> {
     callerOf(options, {
       open: (c) => is(c, openRoutes),
       // A client that logs in often still sends the token that has ended.
-      anonymous: (c) => is(c, [login]),
+      anonymous: (c) => is(c, [login, ...oidc]),
       queryToken: (c) => is(c, [logStream]),
       endpoint: (c) => (is(c, toolCalls) ? toolExecution : managementApi),
       // A page that leads a browser to a tool must not run it as the user who is logged in there.

@@ -8,6 +8,11 @@ import type { Section } from './http-entry.ts';
 export type Routes = readonly (readonly [methods: readonly string[], path: RegExp])[];
 
 export const login: Routes[number] = [['POST'], /^\/auth\/login$/];
+/** Where browsers log in at a provider, and providers end sessions. */
+export const oidc: Routes = [
+  [['GET'], /^\/auth\/oidc\/[^/]+\/(?:start|callback)$/],
+  [['POST'], /^\/auth\/oidc\/[^/]+\/backchannel-logout$/],
+];
 export const logStream: Routes[number] = [['GET'], /^\/logs\/stream$/];
 
 /**
@@ -29,7 +34,7 @@ export const openApi: Routes = [
  * What may be called without a credential (SPEC, Authentication, 4; CONTRACT §2): the routes themselves decide what
  * anonymous may see.
  */
-export const openRoutes: Routes = [login, [['GET'], /^\/docs(?:\/openapi\.json)?$/], ...openApi];
+export const openRoutes: Routes = [login, ...oidc, [['GET'], /^\/docs(?:\/openapi\.json)?$/], ...openApi];
 
 interface Failure {
   readonly code: ErrorCode;

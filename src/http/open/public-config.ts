@@ -1,11 +1,21 @@
 import { Hono } from 'hono';
 import { ok } from '../frame/reply.ts';
 
+export interface PublicConfig {
+  readonly basePath: string;
+  readonly version: string;
+  /** Where people can log in besides. */
+  readonly providers: () => readonly { readonly id: string; readonly name: string }[];
+  /** Whether users log in with a password. */
+  readonly hasPasswords: () => boolean;
+}
+
 /**
  * `/config` and `/public-config` (reference: MCPHub §1.2): what a dashboard has to know before a user has logged in.
  * They are below `BASE_PATH`, outside `/api`.
  */
-export function publicConfigRoutes({ basePath, version }: { basePath: string; version: string }): Hono {
+export function publicConfigRoutes(options: PublicConfig): Hono {
+  const { basePath, version, providers, hasPasswords } = options;
   const routes = new Hono();
   routes.get(`${basePath}/config`, (c) => {
     c.header('Cache-Control', 'no-store');
@@ -13,7 +23,9 @@ export function publicConfigRoutes({ basePath, version }: { basePath: string; ve
   });
   routes.get(`${basePath}/public-config`, (c) => {
     c.header('Cache-Control', 'no-store');
-    return ok(c, { skipAuth: false, permissions: {}, betterAuth: { enabled: false } });
+    const oidc = providers().map(({ id, name }) => ({ id, name }));
+    const logins = { ...(oidc.length > 0 && { oidc }), ...(!hasPasswords() && { passwordLogin: false }) };
+    return ok(c, { skipAuth: false, permissions: {}, betterAuth: { enabled: false }, ...logins });
   });
   return routes;
 }

@@ -3,7 +3,7 @@ import { checkPassword } from '../../auth/password-strength.ts';
 import type { Passwords } from '../../auth/passwords.ts';
 import type { Tokens } from '../../auth/tokens.ts';
 import { HubError } from '../../core/errors.ts';
-import { parseInput } from '../../core/input.ts';
+import { invalid, parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import {
@@ -23,11 +23,13 @@ export interface UsersOptions {
   readonly settings: Pick<SettingsStore, 'change'>;
   readonly passwords: Pick<Passwords, 'hash'>;
   readonly tokens: Pick<Tokens, 'revokeUser'>;
+  /** Whether users can log in at a provider. */
+  readonly hasProviders: () => boolean;
   readonly log: Logger;
 }
 
 /** `/users` and `/users-stats` (SPEC, Users; CONTRACT §4), for admins only. */
-export function usersRoutes({ settings, passwords, tokens, log }: UsersOptions): Hono<ApiEnv> {
+export function usersRoutes({ settings, passwords, tokens, hasProviders, log }: UsersOptions): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
   routes.use('/users/*', adminOnly);
   routes.use('/users-stats', adminOnly);
@@ -58,10 +60,16 @@ export function usersRoutes({ settings, passwords, tokens, log }: UsersOptions):
   routes.post('/users', async (c) => {
     const by = editorOf(c.var.caller).username;
     const input = parseInput(newUserInput, await jsonBody(c.req.raw), 'Cannot create the user');
-    const made = await newPassword(c.var.caller, input.username, input.password, 'Cannot create the user');
+    const attempt = 'Cannot create the user';
+    if (input.password === undefined && !hasProviders())
+      throw invalid(attempt, [{ path: 'password', message: 'is required: there is no provider to log in at' }]);
+    const password =
+      input.password === undefined
+        ? undefined
+        : await newPassword(c.var.caller, input.username, input.password, attempt);
     const at = new Date().toISOString();
     const { user, notes } = await changeAsAdmin(settings, c.var.caller, (draft) =>
-      addUser(draft, input, { ...made, at }),
+      addUser(draft, input, password ? { ...password, at } : { at }),
     );
     log.info('user created', { user: user.username, role: user.role, by });
     return ok(c, user, { message: sentences('User created successfully.', notes), status: 201 });

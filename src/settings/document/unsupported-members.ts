@@ -14,13 +14,18 @@ export function warnOfMissingFeatures(document: Record<string, unknown>, report:
   }
   const system = memberOf(document, 'systemConfig');
   const auth = memberOf(system, 'auth');
-  for (const way of ['betterAuth', 'forwardAuth']) {
-    if (memberOf(auth, way)['enabled'] === true)
-      report.warn(
-        ['systemConfig', 'auth', way],
-        'is not supported; people log in with a password, and clients with an access key',
-      );
-  }
+  const betterAuth = memberOf(auth, 'betterAuth');
+  const oidc = memberOf(memberOf(betterAuth, 'providers'), 'oidc');
+  if (betterAuth['enabled'] === true && !(oidc['enabled'] === true && isText(oidc['discoveryUrl'])))
+    report.warn(
+      ['systemConfig', 'auth', 'betterAuth'],
+      'is supported for OpenID Connect only (providers.oidc); write other providers into "oidc" beside it',
+    );
+  if (memberOf(auth, 'forwardAuth')['enabled'] === true)
+    report.warn(
+      ['systemConfig', 'auth', 'forwardAuth'],
+      'is not supported; people log in with a password or at a provider, and clients with an access key',
+    );
   if (memberOf(system, 'toolResultCompression')['enabled'] === true)
     report.warn(['systemConfig', 'toolResultCompression'], 'is not supported; results reach clients as they are');
   warnOfMissingSystemFeatures(system, report);

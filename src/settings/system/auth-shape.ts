@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isProviderAddress } from '../../core/provider-address.ts';
-import type { PasswordPolicy, SystemSettings, TrustedIssuer } from '../../core/settings/types.ts';
+import type { OidcProvider, PasswordPolicy, SystemSettings, TrustedIssuer } from '../../core/settings/types.ts';
 import { flag, range, text, texts } from '../document/shape.ts';
 import { type Path, type Report, unique } from '../document/report.ts';
 import { settingsLimits } from '../limits.ts';
@@ -26,6 +26,39 @@ const trustedIssuer = z.strictObject({
   groups: groups.optional(),
 });
 
+const scopes = z.union([texts, text.transform((list) => list.split(' '))]);
+const oidcProvider = z.strictObject({
+  id: text.regex(/^[a-z0-9][a-z0-9_-]{0,39}$/, 'expected 1 to 40 of a-z, 0-9, "-" and "_"'),
+  name: text.optional(),
+  issuer: address,
+  clientId: text.min(1, 'expected the id that the provider gave this hub'),
+  clientSecret: text.optional(),
+  scopes: scopes.optional(),
+  usernameClaim: text.min(1).optional(),
+  groupsClaim: text.min(1).optional(),
+  groups: groups.optional(),
+  adminGroups: texts.optional(),
+  signUp: z.enum(['auto', 'invited']).optional(),
+});
+
+/** MCPHub's, as far as it means the same here. */
+const betterAuth = z.looseObject({
+  enabled: flag.optional(),
+  disableAutoCreate: flag.optional(),
+  providers: z
+    .looseObject({
+      oidc: z
+        .looseObject({
+          enabled: flag.optional(),
+          providerId: text.optional(),
+          discoveryUrl: text.optional(),
+          scopes: scopes.optional(),
+        })
+        .optional(),
+    })
+    .optional(),
+});
+
 export const authShape = z.looseObject({
   passwordPolicy: z
     .strictObject({
@@ -34,17 +67,28 @@ export const authShape = z.looseObject({
     })
     .optional(),
   trustedIssuers: z.array(trustedIssuer).max(settingsLimits.issuers).optional(),
+  oidc: z.array(oidcProvider).max(settingsLimits.issuers).optional(),
+  passwordLogin: flag.optional(),
+  breakGlass: text.optional(),
+  betterAuth: betterAuth.optional(),
 });
 
 type Given = z.output<typeof authShape>;
 
 /** What the settings say of logins. */
-export function readAuth(
-  { passwordPolicy, trustedIssuers }: Given,
-  report: Report,
-): Pick<SystemSettings, 'passwordPolicy' | 'trustedIssuers'> {
+export function readAuth(given: Given, report: Report): Pick<SystemSettings, AuthMember> {
+  const { passwordPolicy, trustedIssuers, oidc, passwordLogin, breakGlass } = given;
   const path: Path = ['systemConfig', 'auth'];
+  if (passwordLogin === false && !breakGlass)
+    report.problem(
+      [...path, 'passwordLogin'],
+      'needs "breakGlass": the name of the one admin who can log in with a password while the provider is away',
+    );
   return {
+    oidc: oidc && readProviders(oidc, [...path, 'oidc'], report),
+    betterAuth: readBetterAuth(given.betterAuth ?? {}, [...path, 'betterAuth'], report),
+    passwordLogin,
+    breakGlass,
     passwordPolicy: passwordPolicy && readPolicy(passwordPolicy),
     trustedIssuers: trustedIssuers && readTrustedIssuers(trustedIssuers, [...path, 'trustedIssuers'], report),
   };
@@ -53,6 +97,65 @@ export function readAuth(
 function readPolicy(given: NonNullable<Given['passwordPolicy']>): PasswordPolicy {
   const { minLength = coreLimits.passwordMinChars, refuseCommon = false } = given;
   return { minLength, refuseCommon };
+}
+
+type AuthMember = 'passwordPolicy' | 'trustedIssuers' | 'oidc' | 'betterAuth' | 'passwordLogin' | 'breakGlass';
+
+function readProviders(given: NonNullable<Given['oidc']>, path: Path, report: Report): OidcProvider[] {
+  const seen = new Map<string, Path>();
+  return given.map((provider, i) => {
+    const { id, name, issuer, clientId, clientSecret, groups, adminGroups, signUp } = provider;
+    unique(seen, id, [...path, i, 'id'], 'the ids of providers must differ', report);
+    if (provider.groupsClaim !== undefined && groups === undefined && adminGroups === undefined)
+      report.warn([...path, i, 'groupsClaim'], 'has no effect without "groups" or "adminGroups"');
+    return {
+      ...usualProvider,
+      id,
+      name: name ?? new URL(issuer).hostname,
+      issuer,
+      clientId,
+      clientSecret: clientSecret === '' ? undefined : clientSecret,
+      scopes: [...new Set(['openid', ...(provider.scopes ?? usualProvider.scopes)])],
+      usernameClaim: provider.usernameClaim ?? usualProvider.usernameClaim,
+      groupsClaim: provider.groupsClaim ?? usualProvider.groupsClaim,
+      groups: groups && new Map(Object.entries(groups)),
+      adminGroups,
+      signUp: signUp ?? usualProvider.signUp,
+    };
+  });
+}
+
+/** What a provider is of which nothing else is said. */
+export const usualProvider = {
+  scopes: ['openid', 'profile', 'email'],
+  usernameClaim: 'preferred_username',
+  groupsClaim: 'groups',
+  groups: undefined,
+  adminGroups: undefined,
+  signUp: 'invited',
+} as const;
+
+/** The issuer whose metadata are at this address. */
+export function issuerOfDiscovery(address: string): string {
+  return address.replace(/\/\.well-known\/openid-configuration\/?$/, '');
+}
+
+function readBetterAuth(given: z.output<typeof betterAuth>, path: Path, report: Report): SystemSettings['betterAuth'] {
+  const oidc = given.providers?.oidc;
+  if (given.enabled !== true || oidc?.enabled !== true || !oidc.discoveryUrl) return undefined;
+  const issuer = issuerOfDiscovery(oidc.discoveryUrl);
+  if (!isProviderAddress(issuer)) {
+    report.warn([...path, 'providers', 'oidc', 'discoveryUrl'], 'is ignored: expected an https:// address');
+    return undefined;
+  }
+  return {
+    ...usualProvider,
+    id: oidc.providerId ?? 'oidc',
+    name: new URL(issuer).hostname,
+    issuer,
+    scopes: [...new Set(['openid', ...(oidc.scopes ?? usualProvider.scopes)])],
+    signUp: given.disableAutoCreate === true ? 'invited' : 'auto',
+  };
 }
 
 /** Issuers whose tokens are credentials at MCP endpoints. */

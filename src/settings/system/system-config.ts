@@ -48,7 +48,7 @@ export const systemConfigInput = z
  */
 const known: Readonly<Record<string, readonly string[]>> = {
   activityLog: ['storeToolPayload', 'storeSearchQueries'],
-  auth: ['betterAuth', 'forwardAuth', 'passwordPolicy', 'trustedIssuers'],
+  auth: ['betterAuth', 'forwardAuth', 'passwordPolicy', 'trustedIssuers', 'oidc', 'passwordLogin', 'breakGlass'],
   discovery: ['enabled'],
   install: ['pythonIndexUrl', 'npmRegistry', 'baseUrl'],
   mcpRouter: ['apiKey', 'referer', 'title', 'baseUrl'],
@@ -138,9 +138,28 @@ function mergeInto(old: Readonly<Entry>, given: Readonly<Entry>, place: Place): 
       const below = { path: at, depth: depth + 1, members: depth === 0 ? known[key] : undefined, problems };
       members.set(key, mergeInto(isObject(before) ? before : {}, value, below));
     } else if (!holdsMask(value)) members.set(key, value);
+    else if (Array.isArray(value) && Array.isArray(before)) members.set(key, unmasked(value, before, at, problems));
     else if (JSON.stringify(maskDeep({ [key]: before })) !== JSON.stringify({ [key]: value })) {
       problems.push({ path: at, message: 'is hidden, but there is no value to keep. Send the value itself' });
     }
   }
   return Object.fromEntries(members);
+}
+
+/** The elements of a list with an id keep what is hidden in them, as what the element of that id has. */
+function unmasked(given: readonly unknown[], old: readonly unknown[], path: string, problems: Problem[]): unknown[] {
+  return given.map((element, i) => {
+    if (!holdsMask(element)) return element;
+    const before = old.find((other) => isObject(other) && isObject(element) && other['id'] === element['id']);
+    if (isObject(element) && isObject(before)) {
+      const whole = Object.entries(element).map(([key, value]) => [key, holdsMask(value) ? before[key] : value]);
+      const kept = Object.fromEntries(whole) as Entry;
+      if (JSON.stringify(maskDeep(kept)) === JSON.stringify(element)) return kept;
+    }
+    problems.push({
+      path: `${path}[${i}]`,
+      message: 'has a hidden value that there is none for. Send the value itself',
+    });
+    return element;
+  });
 }

@@ -27,7 +27,9 @@ export function readUsers(value: unknown, report: Report): UserSettings[] {
     }
     if (isReservedUser(username)) report.warn([...path, 'username'], 'is a name that new users may not have');
     unique(names, username, [...path, 'username'], 'usernames must differ', report);
-    checkHash(user.password, [...path, 'password'], report);
+    // Invited, or of a provider.
+    const isOfProvider = user.email !== undefined || (user.identities ?? []).length > 0;
+    if (user.password || !isOfProvider) checkHash(user.password, [...path, 'password'], report);
     for (const [j, { issuer, subject }] of (user.identities ?? []).entries()) {
       const rule = 'an account at an issuer is one user';
       unique(identities, `${issuer}\n${subject}`, [...path, 'identities', j], rule, report);

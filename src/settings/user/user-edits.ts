@@ -41,15 +41,22 @@ export interface NewPassword {
   readonly isWeak: boolean;
 }
 
-/** `at` is now, in ISO 8601; tokens issued before it are not this user's. */
-export function addUser(draft: Draft, input: NewUser, made: NewPassword & { at: string }): UserChange {
+/**
+ * A user without a password waits for a login at a provider (`provider-login.ts`). `at` is now, in ISO 8601; tokens
+ * issued before it are not this user's.
+ */
+export function addUser(
+  draft: Draft,
+  input: NewUser,
+  made: (NewPassword | { readonly passwordHash?: undefined }) & { readonly at: string },
+): UserChange {
   const users = listOf(draft, 'users');
   const key = nameKey(input.username);
   if (users.some((user) => nameKey(usernameOf(user)) === key)) {
     throw new HubError('conflict', `Cannot create user "${input.username}": the name is taken. Choose another.`);
   }
   const user: Entry = { username: input.username };
-  setPassword(user, made);
+  if (made.passwordHash !== undefined) setPassword(user, made);
   setRole(user, input.role ?? 'user');
   user['servers'] = [...(input.servers ?? [])];
   user['groups'] = groupIds(draft, input.groups ?? []);
@@ -218,13 +225,14 @@ function findUser(draft: Draft, username: string): Entry {
   return user;
 }
 
-function isLastAdmin(draft: Draft, user: Entry): boolean {
+/** True for an admin beside whom there is no other. */
+export function isLastAdmin(draft: Draft, user: Entry): boolean {
   const isAdmin = (entry: Entry) => roleOf(entry) === 'admin';
   return isAdmin(user) && !listOf(draft, 'users').some((other) => other !== user && isAdmin(other));
 }
 
 /** Both spellings, so that MCPHub can read the file too. */
-function setRole(user: Entry, role: 'admin' | 'user'): void {
+export function setRole(user: Entry, role: 'admin' | 'user'): void {
   user['role'] = role;
   user['isAdmin'] = role === 'admin';
 }
@@ -249,7 +257,7 @@ function readUser(user: Entry): User {
  * Groups may be given by name too; kept is the id (SPEC, User), so that users, groups and statistics speak of the same
  * thing.
  */
-function groupIds(draft: Draft, references: readonly string[]): string[] {
+export function groupIds(draft: Draft, references: readonly string[]): string[] {
   const groups = listOf(draft, 'groups');
   const idOf = (reference: string): string => {
     if (groups.some(({ id }) => id === reference)) return reference;

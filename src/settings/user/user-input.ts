@@ -38,9 +38,9 @@ const eitherPassword = { password: passwordInput.nullish(), newPassword: passwor
 
 export const newUserInput = z
   .object({ username: usernameInput, ...eitherPassword, ...more })
-  .refine(({ password, newPassword }) => typeof (password ?? newPassword) === 'string', {
+  .refine(({ password, newPassword, email }) => typeof (password ?? newPassword) === 'string' || email, {
     path: ['password'],
-    message: 'is required',
+    message: 'is required, or the e-mail address of a user who logs in at a provider',
     // Also when something else is wrong, so that everything missing is told at once.
     when: ({ value }) => isObject(value) && (value['password'] ?? value['newPassword'] ?? undefined) === undefined,
   })
@@ -49,7 +49,7 @@ export const newUserInput = z
   .transform(({ isAdmin, role, password, newPassword, ...input }) => ({
     ...input,
     role: roleFrom({ isAdmin, role }),
-    password: password ?? newPassword ?? '',
+    password: password ?? newPassword ?? undefined,
   }));
 
 export const userUpdateInput = z

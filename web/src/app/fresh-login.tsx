@@ -4,7 +4,9 @@ import { passwordAsk } from '../api/fresh-login.ts';
 import { meQuery, queryClient } from '../api/queries.ts';
 import { useStore } from '../lib/store.ts';
 import { Button } from '../ui/button.tsx';
+import { boot } from '../boot.ts';
 import { LoginForm } from './login-form.tsx';
+import { ProviderLinks } from './provider-links.tsx';
 
 /** Where the password is asked for once more, because the login is too old for what was attempted; once per page. */
 export function FreshLogin() {
@@ -31,6 +33,9 @@ export function FreshLogin() {
               </div>
             )}
           />
+          <div className="mt-3 flex flex-col gap-2">
+            <ProviderLinks back={location.pathname.slice(boot.basePath.length) + location.search} isFresh />
+          </div>
         </AlertDialog.Content>
       </AlertDialog.Portal>
     </AlertDialog.Root>

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
 import { LogIn } from 'lucide-react';
 import { useEffect } from 'react';
@@ -5,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { queryClient } from '../api/queries.ts';
 import { endReason } from '../api/session.ts';
 import { LoginForm } from '../app/login-form.tsx';
+import { loginsQuery, ProviderLinks } from '../app/provider-links.tsx';
 import { boot } from '../boot.ts';
 import { useStore } from '../lib/store.ts';
 import { Button } from '../ui/button.tsx';
@@ -25,9 +27,10 @@ export function Login() {
     document.title = `${t('login.title')} · ${t('app.name')}`;
   }, [t]);
 
+  const logins = useQuery(loginsQuery);
+  const home = `${boot.basePath}/`;
   const enter = () => {
     queryClient.clear();
-    const home = `${boot.basePath}/`;
     router.history.push(from !== undefined && isOwn(from, home) ? from : home);
   };
 
@@ -38,21 +41,27 @@ export function Login() {
         <h1 className="mt-3 text-xl font-semibold tracking-tight">{t('app.name')}</h1>
         <p className="text-soft text-sm">{t('login.lead')}</p>
       </div>
-      <LoginForm
-        className="panel flex flex-col gap-4 p-5"
-        onLogin={enter}
-        renderButtons={(busy) => (
-          <Button look="primary" type="submit" icon={LogIn} busy={busy} className="min-h-9">
-            {t('login.submit')}
-          </Button>
-        )}
-      >
-        {why === 'expired' && (
-          <p role="status" className="bg-accent-wash text-accent-ink rounded-md px-3 py-2 text-sm">
-            {t('login.expired')}
-          </p>
-        )}
-      </LoginForm>
+      <ProviderLinks back={from !== undefined && isOwn(from, home) ? `/${from.slice(home.length)}` : '/'} />
+      <details open={logins.data?.passwordLogin !== false}>
+        <summary hidden={logins.data?.passwordLogin !== false} className="text-soft rounded-sm text-sm font-medium">
+          {t('login.withPassword')}
+        </summary>
+        <LoginForm
+          className="panel flex flex-col gap-4 p-5"
+          onLogin={enter}
+          renderButtons={(busy) => (
+            <Button look="primary" type="submit" icon={LogIn} busy={busy} className="min-h-9">
+              {t('login.submit')}
+            </Button>
+          )}
+        >
+          {why === 'expired' && (
+            <p role="status" className="bg-accent-wash text-accent-ink rounded-md px-3 py-2 text-sm">
+              {t('login.expired')}
+            </p>
+          )}
+        </LoginForm>
+      </details>
       <details className="text-soft text-sm">
         <summary className="rounded-sm font-medium">{t('login.first')}</summary>
         <p className="mt-1">{t('login.firstHint')}</p>

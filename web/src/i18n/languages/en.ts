@@ -96,6 +96,8 @@ export const texts = {
     firstHint:
       'The hub printed the password of "admin" in its terminal when it started for the first time; where it writes a log instead, the log names the file with the password. Lost it? Set ADMIN_PASSWORD and start with a new settings file, or ask another admin.',
     lead: 'One address for all your MCP tool servers.',
+    withProvider: 'Log in with {{name}}',
+    withPassword: 'Log in with a password',
   },
   fresh: {
     title: 'Your password once more',

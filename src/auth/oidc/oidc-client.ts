@@ -1,0 +1,166 @@
+import type { Configuration } from 'openid-client';
+import { errorText, HubError } from '../../core/errors.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { OidcProvider } from '../../core/settings/types.ts';
+import { authLimits } from '../limits.ts';
+import { claimTexts } from './claims.ts';
+import { providerFetch } from './provider-fetch.ts';
+
+/** What a browser is sent to a provider with, and what its answer has to fit. */
+export interface OidcRequest {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+  readonly redirectUri: string;
+}
+
+/** Who logged in at a provider. */
+export interface OidcPerson {
+  readonly issuer: string;
+  readonly subject: string;
+  /** The session there, for back-channel logout. */
+  readonly sid: string | undefined;
+  readonly username: string | undefined;
+  /** Only one that the provider has verified. */
+  readonly email: string | undefined;
+  /** Values of the groups claim. */
+  readonly values: readonly string[];
+}
+
+/** The hub as client of the providers (OpenID Connect Core, code flow with PKCE). */
+export interface OidcClient {
+  /** Where to send the browser. `fresh`: the person has to log in there again. */
+  begin(provider: OidcProvider, redirectUri: string, fresh: boolean): Promise<OidcRequest & { url: string }>;
+  /** Redeems what the browser came back with. Throws HubError `upstream_failed` for an answer that does not hold. */
+  finish(provider: OidcProvider, answer: URLSearchParams, request: OidcRequest): Promise<OidcPerson>;
+}
+
+interface Known {
+  readonly settings: string;
+  readonly at: number;
+  readonly configuration: Promise<Configuration>;
+  hasFailed: boolean;
+}
+
+/** `secretOf`: the client secret with its variables filled in. */
+export function createOidcClient(options: {
+  secretOf: (provider: OidcProvider) => string | undefined;
+  log: Logger;
+  now?: () => number;
+}): OidcClient {
+  const { secretOf, log, now = Date.now } = options;
+  const known = new Map<string, Known>();
+
+  /** The metadata of the provider, kept for a while; after a failure they are asked for again soon. */
+  async function configurationOf(provider: OidcProvider): Promise<Configuration> {
+    const settings = JSON.stringify([provider.issuer, provider.clientId, secretOf(provider)]);
+    let entry = known.get(provider.id);
+    const age = now() - (entry?.at ?? 0);
+    const isOver = age >= (entry?.hasFailed ? authLimits.issuerKeysPauseMs : authLimits.providerFreshMs);
+    if (!entry || entry.settings !== settings || isOver) {
+      const made: Known = {
+        settings,
+        at: now(),
+        configuration: discover(provider, secretOf(provider)),
+        hasFailed: false,
+      };
+      made.configuration.catch(() => (made.hasFailed = true));
+      known.set(provider.id, (entry = made));
+      const oldest = known.keys().next();
+      if (known.size > authLimits.issuers && oldest.done !== true) known.delete(oldest.value);
+    }
+    return entry.configuration;
+  }
+
+  /** Errors of the library and of the provider are for the log, not for the page. */
+  async function attempt<T>(provider: OidcProvider, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      log.warn('login at a provider failed', { provider: provider.id, error: causes(error) });
+      throw new HubError(
+        'upstream_failed',
+        `The login at ${provider.name} did not work. Begin again; the log of the hub says more.`,
+        { cause: error },
+      );
+    }
+  }
+
+  return {
+    begin: (provider, redirectUri, fresh) =>
+      attempt(provider, async () => {
+        const oidc = await import('openid-client');
+        const configuration = await configurationOf(provider);
+        const [state, nonce, verifier] = [oidc.randomState(), oidc.randomNonce(), oidc.randomPKCECodeVerifier()];
+        const url = oidc.buildAuthorizationUrl(configuration, {
+          redirect_uri: redirectUri,
+          scope: provider.scopes.join(' '),
+          state,
+          nonce,
+          code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+          code_challenge_method: 'S256',
+          ...(fresh && { prompt: 'login', max_age: '0' }),
+        });
+        return { state, nonce, verifier, redirectUri, url: url.href };
+      }),
+    finish: (provider, answer, { state, nonce, verifier, redirectUri }) =>
+      attempt(provider, async () => {
+        const oidc = await import('openid-client');
+        const configuration = await configurationOf(provider);
+        const back = new URL(`${redirectUri}?${answer.toString()}`);
+        const checks = {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: verifier,
+          idTokenExpected: true,
+        };
+        const tokens = await oidc.authorizationCodeGrant(configuration, back, checks);
+        const claims = tokens.claims();
+        if (!claims) throw new Error('no ID token');
+        if (claims.sub === '' || claims.sub.length > authLimits.subjectChars) throw new Error('no usable subject');
+        const wanted = [provider.usernameClaim, provider.groupsClaim, 'email'];
+        const hasAll = wanted.every((name) => claimTexts(claims, name).length > 0);
+        const asksMore = !hasAll && configuration.serverMetadata().userinfo_endpoint !== undefined;
+        const more = asksMore ? await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};
+        return personOf(provider, { ...more, ...claims });
+      }),
+  };
+}
+
+async function discover({ issuer, clientId }: OidcProvider, secret: string | undefined): Promise<Configuration> {
+  const oidc = await import('openid-client');
+  const method = secret === undefined ? oidc.None() : undefined;
+  const metadata = {
+    [oidc.clockTolerance]: authLimits.clockToleranceMs / 1_000,
+    ...(secret && { client_secret: secret }),
+  };
+  return oidc.discovery(new URL(issuer), clientId, metadata, method, {
+    [oidc.customFetch]: (address, { method, headers, body }) =>
+      providerFetch(address, { method, headers, body: body instanceof URLSearchParams ? body.toString() : undefined }),
+    execute: [
+      // The signature is checked although the token comes straight from the provider.
+      oidc.enableNonRepudiationChecks,
+      ...(issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : []),
+    ],
+  });
+}
+
+function personOf(provider: OidcProvider, claims: Readonly<Record<string, unknown>>): OidcPerson {
+  const [email] = claims['email_verified'] === true ? claimTexts(claims, 'email') : [];
+  const [username] = claimTexts(claims, provider.usernameClaim);
+  const [sid] = claimTexts(claims, 'sid');
+  return {
+    issuer: provider.issuer,
+    subject: String(claims['sub']),
+    sid,
+    username,
+    email: email?.slice(0, authLimits.subjectChars),
+    values: claimTexts(claims, provider.groupsClaim),
+  };
+}
+
+/** The library says in `cause` what it is about. */
+function causes(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  return `${errorText(error)}${cause}`;
+}

@@ -1,0 +1,38 @@
+import type { OidcProvider, Settings } from '../../core/settings/types.ts';
+
+/** What the environment says of a provider (`OIDC_*`). */
+export interface ProviderInEnv {
+  readonly issuer: string | undefined;
+  readonly clientId: string | undefined;
+  readonly clientSecret: string | undefined;
+  readonly name: string | undefined;
+  readonly signUp: 'auto' | 'invited' | undefined;
+}
+
+/**
+ * Where people can log in: the providers of the settings, and that of the environment with the id `oidc`. MCPHub's
+ * `betterAuth` is that one too, with the id it says. Of two with one id that of the settings counts.
+ */
+export function oidcProviders({ system }: Pick<Settings, 'system'>, env: ProviderInEnv): readonly OidcProvider[] {
+  const listed = system.oidc ?? [];
+  const { issuer, clientId, clientSecret, name, signUp } = env;
+  if (clientId === undefined) return listed;
+  const base = system.betterAuth ?? (issuer === undefined ? undefined : usual(issuer));
+  if (!base || listed.some(({ id }) => id === base.id)) return listed;
+  const own = { ...base, clientId, clientSecret, ...(name !== undefined && { name }), ...(signUp && { signUp }) };
+  return [...listed, own];
+}
+
+function usual(issuer: string): Omit<OidcProvider, 'clientId' | 'clientSecret'> {
+  return {
+    id: 'oidc',
+    name: new URL(issuer).hostname,
+    issuer,
+    scopes: ['openid', 'profile', 'email'],
+    usernameClaim: 'preferred_username',
+    groupsClaim: 'groups',
+    groups: undefined,
+    adminGroups: undefined,
+    signUp: 'invited',
+  };
+}

@@ -1,0 +1,196 @@
+import type { HttpBindings } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import { html } from 'hono/html';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { isDeepStrictEqual } from 'node:util';
+import { authLimits } from '../../auth/limits.ts';
+import type { Authorization, OidcLogin } from '../../auth/oauth/open-authorization.ts';
+import type { OidcClient, OidcPerson } from '../../auth/oidc/oidc-client.ts';
+import type { LoggedOut } from '../../auth/oidc/logout-token.ts';
+import type { LoginSessions } from '../../auth/sessions.ts';
+import type { Tokens } from '../../auth/tokens.ts';
+import { errorText, HubError } from '../../core/errors.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { OidcProvider, UserSettings } from '../../core/settings/types.ts';
+import type { Draft } from '../../settings/document/document.ts';
+import type { SettingsStore } from '../../settings/store.ts';
+import { logInFrom } from '../../settings/user/provider-login.ts';
+import { bodyText } from '../frame/body.ts';
+import type { ApiEnv } from '../frame/caller.ts';
+import { oauthPage } from '../frame/oauth-page.ts';
+import type { PublicUrl } from '../frame/public-url.ts';
+import type { SessionCookies } from '../frame/session-cookie.ts';
+import { httpLimits } from '../limits.ts';
+import type { SignInCookies } from './cookie.ts';
+
+export interface OidcOptions {
+  /** Those where people can log in now. */
+  readonly providers: () => readonly OidcProvider[];
+  readonly client: OidcClient;
+  readonly logoutToken: (token: string, provider: OidcProvider) => Promise<LoggedOut>;
+  readonly settings: Pick<SettingsStore, 'change' | 'current' | 'document'>;
+  readonly sessions: Pick<LoginSessions, 'open' | 'endOfProvider'>;
+  readonly tokens: Pick<Tokens, 'issue' | 'verify'>;
+  readonly loginCookies: Pick<SessionCookies, 'give'>;
+  readonly authorization: Pick<Authorization, 'requests' | 'oidcLogins' | 'backs'>;
+  readonly cookies: SignInCookies;
+  readonly publicUrl: PublicUrl;
+  readonly log: Logger;
+  /** For entries about security. */
+  readonly accountLog: Logger;
+}
+
+/**
+ * Logins at a company's provider (CONTRACT §8): `/auth/oidc/<id>/start`, where a browser is sent to the provider,
+ * `callback`, where it comes back, and `backchannel-logout`, by which the provider ends sessions. Open to all: what
+ * began a login is in a cookie of the browser, sealed, and counts once.
+ */
+export function oidcRoutes(options: OidcOptions): Hono<ApiEnv> {
+  const { client, settings, sessions, tokens, authorization, cookies, publicUrl, accountLog } = options;
+  const routes = new Hono<ApiEnv>();
+  /** States that have come back, of which none counts twice. */
+  const used = new Set<string>();
+  let underWay = 0;
+
+  routes.get('/auth/oidc/:id/start', (c) =>
+    answered(c, options, async () => {
+      const provider = providerOf(c, options);
+      const request = c.req.query('request');
+      if (
+        request !== undefined &&
+        (request.length > authLimits.loginRequestChars || !authorization.requests.read(request))
+      )
+        throw new HubError('invalid_input', 'This login was begun too long ago. Begin again in the app.');
+      const redirectUri = `${publicUrl.origin(arrived(c))}${publicUrl.prefix}/api/auth/oidc/${provider.id}/callback`;
+      const { url, ...begun } = await client.begin(provider, redirectUri, c.req.query('fresh') !== undefined);
+      const login: OidcLogin = { ...begun, provider: provider.id, request, back: pathIn(c.req.query('return')) };
+      cookies.give(c, { state: begun.state, browser: authorization.oidcLogins.make(login) });
+      return c.redirect(url, 302);
+    }),
+  );
+
+  routes.get('/auth/oidc/:id/callback', (c) =>
+    answered(c, options, async () => {
+      const provider = providerOf(c, options);
+      const { search } = new URL(c.req.url);
+      if (search.length > httpLimits.callbackChars) throw new HubError('invalid_input', 'The answer is too long.');
+      const answer = new URLSearchParams(search);
+      const state = answer.get('state') ?? '';
+      const login = authorization.oidcLogins.read(cookies.take(c, state));
+      if (!login || login.state !== state || login.provider !== provider.id || used.has(state))
+        throw new HubError('invalid_input', 'This login was not begun in this browser, or it was used already.');
+      countOnce(used, state);
+      if (answer.has('error')) throw new HubError('forbidden', `${provider.name} did not let you in.`);
+      const user = await accountOf(provider, await redeemed(provider, answer, login));
+      return goOnAs(c, provider, user, login);
+    }),
+  );
+
+  async function redeemed(provider: OidcProvider, answer: URLSearchParams, login: OidcLogin): Promise<OidcPerson> {
+    if (underWay >= authLimits.providerLoginsAtOnce)
+      throw new HubError('too_many', 'Too many people log in at this moment. Try again.', { retryAfterMs: 1_000 });
+    underWay++;
+    try {
+      return await client.finish(provider, answer, login);
+    } finally {
+      underWay--;
+    }
+  }
+
+  /** Most logins change nothing, and then nothing is written. */
+  async function accountOf(provider: OidcProvider, person: OidcPerson): Promise<Account> {
+    const at = new Date().toISOString();
+    const { users = [], groups = [] } = settings.document;
+    const copy = structuredClone({ users, groups }) as Pick<Draft, 'users' | 'groups'>;
+    let username = logInFrom(copy, provider, person, at);
+    if (!isDeepStrictEqual(copy.users, users))
+      username = await settings.change((draft) => logInFrom(draft, provider, person, at));
+    const user = settings.current.users.find((user) => user.username === username);
+    if (!user) throw new HubError('conflict', 'Your account has just changed. Begin again.');
+    return { user, person };
+  }
+
+  async function goOnAs(c: Context<ApiEnv>, provider: OidcProvider, { user, person }: Account, login: OidcLogin) {
+    const { address } = c.var.caller;
+    accountLog.info('login', { user: user.username, address, provider: provider.id });
+    if (login.request !== undefined) return backToConsent(c, user, login.request);
+    const { subject, sid } = person;
+    const userAgent = c.req.header('user-agent') ?? '';
+    const opened = { user, via: `oidc:${provider.id}`, provider: { subject, sid }, address, userAgent } as const;
+    options.loginCookies.give(c, await sessions.open(opened));
+    return c.redirect(`${publicUrl.prefix}${login.back}`, 302);
+  }
+
+  /** A login for a client that asked to be let in: it gets no session, as with a password there. */
+  async function backToConsent(c: Context, user: UserSettings, request: string) {
+    const asked = authorization.requests.read(request);
+    const claims = asked && (await tokens.verify(await tokens.issue(user)));
+    if (!claims) throw new HubError('invalid_input', 'This login took too long. Begin again in the app.');
+    const browser = crypto.randomUUID();
+    const back = authorization.backs.make({ asked, login: claims, browser });
+    cookies.give(c, { state: back, browser });
+    return c.redirect(
+      `${publicUrl.origin(arrived(c))}/oauth/authorize?${new URLSearchParams({ back }).toString()}`,
+      302,
+    );
+  }
+
+  routes.post('/auth/oidc/:id/backchannel-logout', async (c) => {
+    const provider = providerOf(c, options);
+    const form = new URLSearchParams(await bodyText(c.req.raw));
+    const { subject, sid } = await options.logoutToken(form.get('logout_token') ?? '', provider);
+    const count = await sessions.endOfProvider(`oidc:${provider.id}`, { subject, sid });
+    accountLog.info('provider ended sessions', { provider: provider.id, count });
+    return c.body(null, 200);
+  });
+
+  return routes;
+}
+
+interface Account {
+  readonly user: UserSettings;
+  readonly person: OidcPerson;
+}
+
+function arrived(c: Context) {
+  return (c.env as HttpBindings).incoming;
+}
+
+function providerOf(c: Context, { providers }: Pick<OidcOptions, 'providers'>): OidcProvider {
+  const provider = providers().find(({ id }) => id === c.req.param('id'));
+  if (!provider) throw new HubError('not_found', 'There is no such provider.');
+  return provider;
+}
+
+/** A path of the hub, and nothing that a browser takes for another host. */
+function pathIn(text: string | undefined): string {
+  const base = 'http://hub';
+  if (text === undefined || text.length > httpLimits.returnPathChars || !/^\/(?![/\\])/.test(text)) return '/';
+  const url = URL.canParse(text, base) ? new URL(text, base) : undefined;
+  return url?.origin === base ? `${url.pathname.replace(/^\/+/, '/')}${url.search}` : '/';
+}
+
+function countOnce(used: Set<string>, state: string): void {
+  used.add(state);
+  const [oldest] = used;
+  if (used.size > authLimits.logoutTokens && oldest !== undefined) used.delete(oldest);
+}
+
+/** People see these failures, and not programs. */
+async function answered(c: Context, { publicUrl, log }: OidcOptions, work: () => Promise<Response>): Promise<Response> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof HubError)) log.error('login at a provider failed', { error: errorText(error) });
+    const [status, text] =
+      error instanceof HubError
+        ? [error.status, error.message]
+        : [500, 'Something went wrong in the hub. Its log says more.'];
+    return oauthPage(c, {
+      status: status as ContentfulStatusCode,
+      title: 'Not logged in',
+      content: html`<p>${text}</p>
+        <p><a href="${publicUrl.prefix}/">Back to the hub</a></p>`,
+    });
+  }
+}

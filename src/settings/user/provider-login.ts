@@ -1,0 +1,105 @@
+import { HubError } from '../../core/errors.ts';
+import { coreLimits } from '../../core/limits.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
+import type { IssuedIdentity, OidcProvider } from '../../core/settings/types.ts';
+import { type Draft, type Entry, listOf, roleOf, textOf, textsOf } from '../document/document.ts';
+import { groupIds, isLastAdmin, setRole } from './user-edits.ts';
+import { usernameInput } from './user-input.ts';
+import { nameKey } from './user-names.ts';
+
+/** What a provider says of a person who logged in there. */
+export interface ProviderPerson extends IssuedIdentity {
+  readonly username: string | undefined;
+  /** Only a verified one. */
+  readonly email: string | undefined;
+  /** Values of the groups claim. */
+  readonly values: readonly string[];
+}
+
+/**
+ * The account of a person who logged in at a provider (CONTRACT §8), with the groups and the role that the provider
+ * says: the one that is bound to this issuer and subject; or one that an admin made for this verified e-mail address,
+ * without a password, which is bound now; or, where the provider signs up, a new one. Returns its name. `at` is now, in
+ * ISO 8601. Throws HubError `forbidden` for a person without one.
+ */
+export function logInFrom(draft: Draft, provider: OidcProvider, person: ProviderPerson, at: string): string {
+  const users = listOf(draft, 'users');
+  const user =
+    users.find((user) => identitiesOf(user).some((own) => isSame(own, person))) ??
+    invited(users, person) ??
+    (provider.signUp === 'auto' ? newUser(users, person, at) : undefined);
+  if (!user) {
+    throw new HubError(
+      'forbidden',
+      'You have no account on this hub. Ask an admin to invite you, by the e-mail address that your provider has verified.',
+    );
+  }
+  const identities = identitiesOf(user);
+  if (!identities.some((own) => isSame(own, person))) {
+    const { issuer, subject } = person;
+    user['identities'] = [...identities, { issuer, subject }];
+  }
+  takeGroups(draft, user, provider, person.values);
+  takeRole(draft, user, provider, person.values);
+  return textOf(user['username']) ?? '';
+}
+
+/** The account that waits for this address. Two that do are none: either could be another person's. */
+function invited(users: readonly Entry[], { email }: ProviderPerson): Entry | undefined {
+  if (email === undefined) return undefined;
+  const waiting = users.filter(
+    (user) =>
+      textOf(user['email'])?.toLowerCase() === email.toLowerCase() &&
+      !user['password'] &&
+      identitiesOf(user).length === 0,
+  );
+  return waiting.length === 1 ? waiting[0] : undefined;
+}
+
+function newUser(users: Entry[], { username, email }: ProviderPerson, at: string): Entry {
+  const user: Entry = { username: freeName(users, username ?? email?.split('@', 1)[0] ?? 'user') };
+  setRole(user, 'user');
+  Object.assign(user, { servers: [], groups: [], ...(email !== undefined && { email }), createdAt: at });
+  users.push(user);
+  return user;
+}
+
+/** A name like the wanted one that no user has, and that a user may have. */
+function freeName(users: readonly Entry[], wanted: string): string {
+  const taken = new Set(users.map((user) => nameKey(textOf(user['username']) ?? '')));
+  const plain = wanted
+    .normalize('NFC')
+    .replace(/[^\p{L}\p{M}\p{N}._@+-]+/gu, '-')
+    .slice(0, coreLimits.nameChars - 8);
+  const usable = usernameInput.safeParse(plain).success ? plain : 'user';
+  for (let i = 1; ; i++) {
+    const name = i === 1 ? usable : `${usable}-${i}`;
+    if (!taken.has(nameKey(name)) && usernameInput.safeParse(name).success) return name;
+  }
+}
+
+/** Groups that the provider gives are the provider's to take; others stay. */
+function takeGroups(draft: Draft, user: Entry, { groups }: OidcProvider, values: readonly string[]): void {
+  if (!groups) return;
+  const managed = new Set([...groups.values()].flat().flatMap((name) => [name, ...groupIds(draft, [name])]));
+  const given = groupIds(
+    draft,
+    values.flatMap((value) => groups.get(value) ?? []),
+  );
+  user['groups'] = [...new Set([...textsOf(user['groups']).filter((name) => !managed.has(name)), ...given])];
+}
+
+/** The last admin stays one: without one, no setting of the hub could be changed. */
+function takeRole(draft: Draft, user: Entry, { adminGroups }: OidcProvider, values: readonly string[]): void {
+  if (!adminGroups) return;
+  const role = values.some((value) => adminGroups.includes(value)) ? 'admin' : 'user';
+  if (role !== roleOf(user) && !(role === 'user' && isLastAdmin(draft, user))) setRole(user, role);
+}
+
+function identitiesOf(user: Entry): Entry[] {
+  return Array.isArray(user['identities']) ? user['identities'].filter(isObject) : [];
+}
+
+function isSame(own: Entry, { issuer, subject }: IssuedIdentity): boolean {
+  return own['issuer'] === issuer && own['subject'] === subject;
+}

@@ -1,0 +1,279 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { api, login, userToken } from '../kit/api.ts';
+import { fieldsOf, handClient, submit } from '../kit/authorizing.ts';
+import { browser, clientId, clientSecret, type Company, company } from '../kit/company.ts';
+import { hostileHttp } from '../kit/hostile.ts';
+import { type TestIssuer, testIssuer } from '../kit/issuer.ts';
+import { raw, rpc } from '../kit/raw.ts';
+import { type TestHub, testHub } from '../kit/test-hub.ts';
+
+// People log in at their company's provider (CONTRACT §8): a real one (`oidc-provider`), and one that answers what no
+// honest one does.
+
+let corp: Company;
+let rogue: TestIssuer;
+let other: TestIssuer;
+let hub: TestHub;
+let admin: string;
+/** What the rogue provider answers a code with. */
+let idToken: (nonce: string) => Promise<string>;
+
+beforeAll(async () => {
+  [corp, rogue, other] = await Promise.all([company(), testIssuer('RS256'), testIssuer('RS256')]);
+  const alpha = await hostileHttp({ name: 'alpha', tools: ['read'] });
+  const oidc = [
+    {
+      id: 'corp',
+      name: 'Corp',
+      issuer: corp.issuer,
+      clientId,
+      clientSecret,
+      scopes: ['profile', 'email', 'groups'],
+      groups: { eng: ['dev'], all: ['staff'] },
+      adminGroups: ['hub-admins'],
+    },
+    { id: 'rogue', issuer: rogue.url, clientId: 'toolhub', clientSecret: 'rogue secret', signUp: 'auto' },
+    { id: 'other', issuer: other.url, clientId: 'toolhub', clientSecret: 'other secret', signUp: 'auto' },
+  ];
+  hub = await testHub({
+    mcpServers: { alpha: alpha.config },
+    groups: ['dev', 'staff', 'own'].map((name) => ({ id: `g-${name}`, name, servers: ['alpha'] })),
+    systemConfig: { routing: { enableBearerAuth: true }, auth: { oidc } },
+  });
+  await corp.open(hub.url, 'corp');
+  for (const provider of [rogue, other])
+    provider.answers['/token'] = async () => ({
+      access_token: 'a token',
+      token_type: 'Bearer',
+      id_token: await idToken(nonce),
+    });
+  admin = await login(hub);
+});
+
+let nonce = '';
+const startOf = (id: string, query = '') => `${hub.url}/api/auth/oidc/${id}/start${query}`;
+
+/** Logs in at corp; the user that the hub then has in this browser, or the status of its page. */
+async function logIn(person: string, at = browser()) {
+  corp.person = person;
+  const { answer } = await at.go(startOf('corp'), (url) => url === `${hub.url}/`);
+  return answer.status === 302 ? userIn(at) : answer.status;
+}
+
+async function userIn(at: ReturnType<typeof browser>): Promise<Record<string, unknown> | number> {
+  const answer = await at.once(`${hub.url}/api/auth/user`);
+  return answer.status === 200 ? ((await answer.json()) as { user: Record<string, unknown> }).user : answer.status;
+}
+
+/** Comes back from the rogue provider with these parameters. */
+async function comeBack(id: string, more: (state: string) => Record<string, string> = () => ({}), at = browser()) {
+  const sent = new URL((await at.once(startOf(id))).headers.get('location') ?? '');
+  nonce = sent.searchParams.get('nonce') ?? '';
+  const state = sent.searchParams.get('state') ?? '';
+  const query = new URLSearchParams({ code: 'a code', state, ...more(state) });
+  const answer = await at.once(`${hub.url}/api/auth/oidc/${id}/callback?${query.toString()}`);
+  return { status: answer.status, at, query, text: await answer.text() };
+}
+
+describe('at a real provider', () => {
+  test('an invited user is bound once, by a verified address, and by issuer and subject from then on', async () => {
+    const made = await api(hub, 'POST', '/users', {
+      token: admin,
+      body: { username: 'ann', email: 'Ann@Corp.example' },
+    });
+    expect(made.status, made.text).toBe(201);
+    expect((await api(hub, 'POST', '/auth/login', { body: { username: 'ann', password: '' } })).status).toBe(401);
+    Object.assign(corp.people, {
+      s1: { email: 'ann@corp.example', email_verified: false, preferred_username: 'ann' },
+      s2: { email: 'ann@corp.example', email_verified: true, groups: ['eng', 'all', 'unknown'] },
+      s3: { email: 'ann@corp.example', email_verified: true, preferred_username: 'ann' },
+    });
+    expect(await logIn('s1')).toBe(403);
+    expect(await logIn('s2')).toMatchObject({ username: 'ann', role: 'user', groups: ['g-dev', 'g-staff'] });
+    expect(await logIn('s3')).toBe(403);
+    corp.people['s2'] = { email: 'new@corp.example', email_verified: true };
+    expect(await logIn('s2')).toMatchObject({ username: 'ann' });
+    corp.people['s4'] = { email: 'admin@corp.example', email_verified: true, preferred_username: 'admin' };
+    expect(await logIn('s4')).toBe(403);
+  });
+
+  test('groups and the role of an admin are read at each login; groups that an admin gave stay', async () => {
+    await api(hub, 'POST', '/users', { token: admin, body: { username: 'eve', email: 'eve@corp.example' } });
+    corp.people['e1'] = { email: 'eve@corp.example', email_verified: true, groups: ['eng', 'hub-admins'] };
+    expect(await logIn('e1')).toMatchObject({ role: 'admin', groups: ['g-dev'] });
+    await api(hub, 'PUT', '/users/eve', { token: admin, body: { groups: ['dev', 'own'] } });
+    corp.people['e1'] = { groups: ['all'] };
+    expect(await logIn('e1')).toMatchObject({ role: 'user', groups: ['g-own', 'g-staff'] });
+  });
+
+  test('the session is a cookie that scripts cannot read, and leads to where the login began', async () => {
+    const at = browser();
+    corp.person = 's2';
+    const isHub = (url: string) => url.startsWith(`${hub.url}/servers`);
+    const { url, answer } = await at.go(startOf('corp', '?return=/servers?q=1'), isHub);
+    expect(url).toBe(`${hub.url}/servers?q=1`);
+    const session = answer.headers.getSetCookie().find((line) => line.startsWith('toolhub_session='));
+    expect(session).toMatch(/HttpOnly/i);
+    expect(session).toMatch(/SameSite=Lax/i);
+    expect(at.cookie(hub.url, 'toolhub_csrf')).toBeDefined();
+    for (const evil of [
+      '//evil.example',
+      '/\\evil.example',
+      'https://evil.example',
+      '/%09/evil.example',
+      '/..//evil.example',
+    ]) {
+      const sent = await browser().go(startOf('corp', `?return=${encodeURIComponent(evil)}`), (to) => {
+        const { origin, pathname } = new URL(to);
+        return !pathname.startsWith('/api/') && origin !== corp.issuer;
+      });
+      expect(new URL(sent.url).origin, evil).toBe(hub.url);
+    }
+  });
+
+  test('from the login page of the authorization server it goes on to the consent, and a copied address does not', async () => {
+    const client = await handClient(hub.url);
+    const page = await (await fetch(client.address())).text();
+    const link = /href="([^"]*\/oidc\/corp\/start[^"]*)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const at = browser();
+    corp.person = 's2';
+    const { url } = await at.go(new URL(link, hub.url).href, (to) => to.startsWith(`${hub.url}/oauth/authorize`));
+    expect((await fetch(url)).status).toBe(400);
+    const consent = await at.once(url);
+    const text = await consent.text();
+    expect([consent.status, text]).toEqual([200, expect.stringContaining('<strong>ann</strong>')]);
+    expect(await userIn(at)).toBe(401);
+    const fields = new URLSearchParams({ ...fieldsOf(text), decision: 'allow', reach: 'all' });
+    const back = new URL((await submit(url, fields)).headers.get('location') ?? '');
+    const { body } = await client.redeem(back);
+    expect(
+      (await rpc(hub.mcp(), 'tools/list', {}, { headers: { authorization: `Bearer ${body.access_token}` } })).status,
+    ).toBe(200);
+  });
+
+  test('back-channel logout ends the session of the person, once for each token', async () => {
+    const send = (token: string) =>
+      fetch(`${hub.url}/api/auth/oidc/corp/backchannel-logout`, {
+        method: 'POST',
+        body: new URLSearchParams({ logout_token: token }),
+      });
+    const [ann, eve] = [browser(), browser()];
+    await logIn('s2', ann);
+    await logIn('e1', eve);
+    for (const wrong of [
+      { sub: 's2', aud: 'another' },
+      { sub: 's2', nonce: 'n' },
+      { sub: 's2', events: {} },
+      { sub: 's2', iss: rogue.url },
+      { sub: 's2', iat: 1 },
+      {},
+    ])
+      expect((await send(await corp.logoutToken(wrong))).status, JSON.stringify(wrong)).toBe(400);
+    expect((await send(await rogue.sign({ sub: 's2', aud: clientId }))).status).toBe(400);
+    expect(await userIn(ann)).toMatchObject({ username: 'ann' });
+    const token = await corp.logoutToken({ sub: 's2' });
+    expect((await send(token)).status).toBe(200);
+    expect(await userIn(ann)).toBe(401);
+    expect(await userIn(eve)).toMatchObject({ username: 'eve' });
+    expect((await send(token)).status).toBe(400);
+  });
+});
+
+describe('what a provider answers', () => {
+  const usual = (claims: Record<string, unknown> = {}) => {
+    idToken = (nonce) => rogue.sign({ sub: 'r1', preferred_username: 'admin', nonce, ...claims });
+  };
+
+  test('makes an account of its own for whoever calls themselves admin', async () => {
+    usual({ email: 'admin@corp.example', email_verified: true, groups: ['hub-admins', 'dev'] });
+    const { status, at } = await comeBack('rogue');
+    expect(status).toBe(302);
+    expect(await userIn(at)).toMatchObject({ username: 'admin-2', role: 'user', groups: [] });
+  });
+
+  test('with the same subject at another provider is another account', async () => {
+    idToken = (nonce) => other.sign({ sub: 'r1', preferred_username: 'admin', nonce });
+    expect(await userIn((await comeBack('other')).at)).toMatchObject({ username: 'admin-3' });
+  });
+
+  test.each<[string, () => void, ((state: string) => Record<string, string>)?]>([
+    ['has another nonce', () => usual({ nonce: 'another' })],
+    ['is for another client', () => usual({ aud: 'another' })],
+    ['is of another issuer', () => usual({ iss: 'https://evil.example' })],
+    ['is over', () => usual({ exp: Math.floor(Date.now() / 1000) - 120 })],
+    ['has no subject', () => usual({ sub: '' })],
+    ['is signed by another', () => void (idToken = (nonce) => other.sign({ iss: rogue.url, sub: 'r1', nonce }))],
+    [
+      'is not signed',
+      () =>
+        void (idToken = async (nonce) => {
+          const [, payload] = (await rogue.sign({ sub: 'r1', nonce })).split('.');
+          return `${Buffer.from('{"alg":"none"}').toString('base64url')}.${payload ?? ''}.`;
+        }),
+    ],
+    ['comes from another issuer', usual, () => ({ iss: 'https://evil.example' })],
+    ['has another state', usual, (state) => ({ state: `${state}x` })],
+    ['is an error', usual, () => ({ error: 'access_denied' })],
+  ])('logs in no one if it %s', async (_, prepare, more) => {
+    prepare();
+    const { status, at } = await comeBack('rogue', more);
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(status).not.toBe(500);
+    expect(at.cookie(hub.url, 'toolhub_session')).toBeUndefined();
+  });
+
+  test('counts in the browser where the login began, once, and for that provider', async () => {
+    usual();
+    const { query, at, status } = await comeBack('rogue');
+    expect(status).toBe(302);
+    const again = (id: string, as: ReturnType<typeof browser>) =>
+      as.once(`${hub.url}/api/auth/oidc/${id}/callback?${query.toString()}`);
+    expect((await again('rogue', at)).status).toBe(400);
+    expect((await again('rogue', browser())).status).toBe(400);
+    const third = browser();
+    const sent = new URL((await third.once(startOf('rogue'))).headers.get('location') ?? '');
+    query.set('state', sent.searchParams.get('state') ?? '');
+    expect((await again('other', third)).status).toBe(400);
+    expect((await raw(startOf('nowhere'), { method: 'GET' })).status).toBe(404);
+  });
+});
+
+describe('the settings', () => {
+  const auth = async () => {
+    const { text } = await api(hub, 'GET', '/settings', { token: admin });
+    return (JSON.parse(text) as { data: { systemConfig: { auth: { oidc: Record<string, unknown>[] } } } }).data
+      .systemConfig.auth;
+  };
+  const put = (body: Record<string, unknown>) =>
+    api(hub, 'PUT', '/system-config', { token: admin, body: { auth: body } });
+
+  test('hide the secrets of clients, and keep those that come back hidden', async () => {
+    const { oidc } = await auth();
+    expect(oidc.map((provider) => provider['clientSecret'])).toEqual(['••••', '••••', '••••']);
+    const exported = await api(hub, 'GET', '/settings/export', { token: admin });
+    expect(exported.text).not.toContain('secret between');
+    const [corpBack, ...rest] = oidc;
+    expect((await put({ oidc: [...rest, { ...corpBack, name: 'Corp again' }] })).status).toBe(200);
+    expect(await logIn('s2')).toMatchObject({ username: 'ann' });
+    expect((await put({ oidc: [...rest, { ...corpBack, id: 'else' }] })).status).toBe(400);
+  });
+
+  test('say where people can log in, and can hide passwords but for one admin', async () => {
+    await userToken(hub, admin, 'bob');
+    const password = (username: string, password: string) =>
+      api(hub, 'POST', '/auth/login', { body: { username, password } });
+    expect((await put({ passwordLogin: false })).status).toBe(400);
+    expect((await put({ passwordLogin: false, breakGlass: 'admin' })).status).toBe(200);
+    expect((await password('bob', 'password of bob')).status).toBe(401);
+    expect((await password('admin', 'correct horse')).status).toBe(200);
+    const config = JSON.parse((await raw(`${hub.url}/public-config`, { method: 'GET' })).text) as { data: unknown };
+    expect(config.data).toMatchObject({
+      passwordLogin: false,
+      oidc: [{ id: 'rogue' }, { id: 'other' }, { id: 'corp' }],
+    });
+    const page = await (await fetch((await handClient(hub.url)).address())).text();
+    expect(page).not.toContain('name="password"');
+    expect((await put({ passwordLogin: null })).status).toBe(200);
+    expect((await password('bob', 'password of bob')).status).toBe(200);
+  });
+});
