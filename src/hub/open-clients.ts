@@ -16,7 +16,7 @@ import { endpointOf, type McpEntryOptions, type Identified, isClosed } from '../
 import { mcpLimits } from '../mcp/limits.ts';
 import { requestBetweenCalls, createServerRequests } from '../mcp/server-requests/server-requests.ts';
 import { createEventLogs } from '../mcp/event-log.ts';
-import { createRunningCalls, type RunningCalls } from '../mcp/relay/running-calls.ts';
+import { createRunningCalls } from '../mcp/relay/running-calls.ts';
 import { createHints } from '../mcp/hints.ts';
 import { createLogLevels, isAtLeast } from '../mcp/log-levels.ts';
 import { mcpSession, sessionOf } from '../mcp/request.ts';
@@ -118,13 +118,11 @@ export function openClients(options: OpenClients, closers: Closers) {
     dedicated.endSession(mcpSession(sid));
   };
   const endpoints = { basePath: env.basePath, taken: takenPaths, settings: () => settings.current };
-  const running = createRunningCalls();
-  const ended = { sessions, sessionEnded, streams, running };
-  const withdrawn = withdrawing({ ...ended, endpoints, identify, address, requiresCredential });
-  sweepNowAndThen(withdrawn, closers);
+  const ending = { sessions, sessionEnded, streams, endpoints, identify, address, requiresCredential };
+  const withdrawn = withdrawing(ending, closers);
 
   const forRequests = {
-    running,
+    running: withdrawn.running,
     connections: dedicated,
     views,
     serverRequests,
@@ -153,8 +151,7 @@ export function openClients(options: OpenClients, closers: Closers) {
     rootsChanged: (sid: string): void => dedicated.rootsChanged(mcpSession(sid)),
     /** Settings or offers changed: each client is told what changed for it. */
     reconcile() {
-      withdrawn.endSessions();
-      withdrawn.endStreamsAndCalls();
+      withdrawn.end();
       subscriptions.reconcile();
       logLevels.reconcile();
       announcer.announce();
@@ -180,7 +177,6 @@ interface Withdrawing {
   readonly sessions: Sessions;
   readonly sessionEnded: (sid: string) => void;
   readonly streams: Streams;
-  readonly running: RunningCalls;
   readonly endpoints: Pick<McpEntryOptions, 'basePath' | 'taken' | 'settings'>;
   readonly identify: McpEntryOptions['identify'];
   readonly address: McpEntryOptions['address'];
@@ -188,10 +184,11 @@ interface Withdrawing {
 }
 
 /** Ends sessions, streams and running calls of clients that lost access; streams also at endpoints switched off. */
-function withdrawing(options: Withdrawing) {
-  const { sessions, sessionEnded, streams, running, endpoints, identify, address, requiresCredential } = options;
+function withdrawing(options: Withdrawing, closers: Closers) {
+  const running = createRunningCalls();
+  const { sessions, sessionEnded, streams, endpoints, identify, address, requiresCredential } = options;
   const isOver = (who: Identified, req: Sent): boolean => who === 'bad' || (who === 'none' && requiresCredential(req));
-  return {
+  const withdrawn = {
     endSessions(): void {
       const isWithdrawn = (principal: Principal): boolean =>
         principal.kind === 'anonymous' ? requiresCredential() : isGone(endpoints.settings(), principal);
@@ -206,10 +203,18 @@ function withdrawing(options: Withdrawing) {
       });
     },
   };
+  sweepNowAndThen(withdrawn, closers);
+  return {
+    running,
+    end(): void {
+      withdrawn.endSessions();
+      withdrawn.endStreamsAndCalls();
+    },
+  };
 }
 
 /** For credentials that expire; changes of the settings take effect at once. */
-function sweepNowAndThen(withdrawn: ReturnType<typeof withdrawing>, closers: Closers): void {
+function sweepNowAndThen(withdrawn: Record<'endSessions' | 'endStreamsAndCalls', () => void>, closers: Closers): void {
   const timers = [
     setInterval(() => withdrawn.endSessions(), mcpLimits.withdrawnSweepMs).unref(),
     setInterval(() => withdrawn.endStreamsAndCalls(), httpLimits.streamCredentialMs).unref(),
