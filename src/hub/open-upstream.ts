@@ -95,7 +95,7 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
   });
   closers.add(() => signIns.close());
   const credentials = await openUserCredentials(env, storage, closers, {
-    page: () => `${needs.address()}${env.basePath}/credentials`,
+    page: () => `${needs.address()}${env.basePath}/account/credentials`,
     changed(server, listing) {
       dedicated.reconcile();
       const connection = pool.connection(server);

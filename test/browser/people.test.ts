@@ -294,3 +294,23 @@ test('readers of screens find nothing wrong at any page and dialog', async () =>
     await page.keyboard.press('Escape');
   }
 });
+
+test('users fill in their credentials for a server, see no value again, and remove them', async () => {
+  const config = {
+    url: 'http://127.0.0.1:9/mcp',
+    visibility: 'public',
+    credentialTemplate: [{ target: 'headers', name: 'X-Api-Key', label: 'Key of the ticket system' }],
+  };
+  await api(hub, 'POST', '/servers', { token: admin, body: { name: 'tickets', config } });
+  const page = await visit(hub, '/account/credentials');
+  await page.getByText('not set').waitFor();
+  await page.getByLabel('Key of the ticket system').fill('a-key-of-mine');
+  await page.getByRole('button', { name: 'Save your credentials for tickets' }).click();
+  await page.getByText('set', { exact: true }).waitFor();
+  expect(await page.getByLabel('Key of the ticket system').inputValue()).toBe('');
+  expect(await violationsAt(page, { '/account/credentials': page.getByText('headers.X-Api-Key') })).toEqual([]);
+  await page.getByRole('button', { name: 'Remove your credentials for tickets' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
+  await page.getByText('not set').waitFor();
+  await api(hub, 'DELETE', '/servers/tickets', { token: admin });
+});

@@ -54,6 +54,7 @@ const pages = [
   '/users',
   '/keys',
   '/account/apps',
+  '/account/credentials',
   '/settings',
   '/settings?tab=transfer',
   '/account',

@@ -92,7 +92,7 @@ const told = ({ result, text }: Awaited<ReturnType<typeof call>>) => {
   if (said === undefined) throw new Error(text);
   return JSON.parse(said) as { token?: string; args?: string[]; pid?: number };
 };
-const url = () => `${hub.url}/credentials`;
+const url = () => `${hub.url}/account/credentials`;
 async function listed(server: string): Promise<void> {
   await until(`${server} lists its tools`, async () => {
     const { result } = await rpc(hub.mcp(server), 'tools/list', {}, auth(ann));

@@ -11,6 +11,7 @@ import type {
   ServerDetails,
   ServerSummary,
   User,
+  UserCredential,
 } from './types.ts';
 
 /** What the pages read. Everything here is asked for again when the hub says that something has changed (`live.ts`). */
@@ -123,6 +124,11 @@ export const keysQuery = queryOptions({
 export const grantsQuery = queryOptions({
   queryKey: ['grants'],
   queryFn: ({ signal }) => get<readonly Grant[]>('/auth/grants', signal),
+});
+
+export const credentialsQuery = queryOptions({
+  queryKey: ['credentials'],
+  queryFn: ({ signal }) => get<readonly UserCredential[]>('/credentials', signal),
 });
 
 export interface ConnectScope {

@@ -9,6 +9,7 @@ export type {
   LoginSession,
   Me,
   OAuthGrant as Grant,
+  UserCredential,
   Prompt,
   RequiredConfig,
   Resource,

@@ -5,6 +5,7 @@ import {
   Boxes,
   FlaskConical,
   KeyRound,
+  LockKeyhole,
   LayoutDashboard,
   type LucideIcon,
   Menu as MenuIcon,
@@ -37,6 +38,7 @@ interface Place {
     | '/users'
     | '/keys'
     | '/account/apps'
+    | '/account/credentials'
     | '/settings';
   readonly name:
     | 'overview'
@@ -49,6 +51,7 @@ interface Place {
     | 'users'
     | 'keys'
     | 'apps'
+    | 'credentials'
     | 'settings';
   readonly icon: LucideIcon;
   readonly admin?: true;
@@ -70,6 +73,7 @@ const places: readonly (readonly Place[])[] = [
     { to: '/users', name: 'users', icon: Users, admin: true },
     { to: '/keys', name: 'keys', icon: KeyRound },
     { to: '/account/apps', name: 'apps', icon: AppWindow },
+    { to: '/account/credentials', name: 'credentials', icon: LockKeyhole },
     { to: '/settings', name: 'settings', icon: Settings, admin: true },
   ],
 ];

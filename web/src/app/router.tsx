@@ -131,6 +131,12 @@ const apps = createRoute({
   component: lazyRouteComponent(() => import('../pages/apps.tsx'), 'Apps'),
 });
 
+const credentials = createRoute({
+  getParentRoute: () => shell,
+  path: '/account/credentials',
+  component: lazyRouteComponent(() => import('../pages/credentials.tsx'), 'Credentials'),
+});
+
 const users = createRoute({
   getParentRoute: () => admin,
   path: '/users',
@@ -152,7 +158,7 @@ const smart = createRoute({
 });
 
 const forAdmins = admin.addChildren([users, settings, smart]);
-const forAll = [overview, account, servers, server, tools, groups, group, activity, logs, keys, apps];
+const forAll = [overview, account, servers, server, tools, groups, group, activity, logs, keys, apps, credentials];
 const routeTree = root.addChildren([login, shell.addChildren([...forAll, forAdmins])]);
 
 export const router = createRouter({
