@@ -5,10 +5,13 @@ import type { TestSpecification } from 'vitest/node';
 const longest = [
   'process.test.ts',
   'surfaces-smart.test.ts',
-  'hostile-servers.test.ts',
+  'installs.test.ts',
+  'search-command.test.ts',
   'pressure.test.ts',
   'records-database.test.ts',
-  'stateless-servers.test.ts',
+  'hostile-servers.test.ts',
+  'young-objects.test.ts',
+  'large-results.test.ts',
   'eras.test.ts',
   'surfaces.test.ts',
 ];
