@@ -2,6 +2,7 @@ import { covers, managementApi } from '../core/access/endpoint.ts';
 import { type Principal, principalOf } from '../core/access/principal.ts';
 import type { Settings, UserSettings } from '../core/settings/types.ts';
 import { findKey, isAcceptedFrom } from './keys.ts';
+import type { LastUses } from './last-uses.ts';
 import { authLimits } from './limits.ts';
 import type { TrustedTokens } from './oidc/trusted-tokens.ts';
 import type { AppClaims, Claims, Tokens } from './tokens.ts';
@@ -55,8 +56,10 @@ export function createIdentify(options: {
   settings: () => Settings;
   tokens: Pick<Tokens, 'verify' | 'valid'>;
   trusted?: TrustedTokens;
+  /** Told of each use of a key or grant. Must not block. */
+  used?: LastUses['note'];
 }): Identify {
-  const { settings, tokens, trusted } = options;
+  const { settings, tokens, trusted, used } = options;
   // A valid signature stays valid; everything else about a token is checked each time.
   const verified = new Map<string, Claims>();
 
@@ -77,7 +80,9 @@ export function createIdentify(options: {
     if (key) {
       // A user's key is not accepted once its owner is gone.
       const isOwned = key.kind === 'system' || (key.owner !== undefined && usersOf(snapshot).has(key.owner));
-      return isOwned && isAcceptedFrom(key, address) ? { kind: 'key', id: key.id } : 'bad';
+      if (!isOwned || !isAcceptedFrom(key, address)) return 'bad';
+      used?.(`key:${key.id}`);
+      return { kind: 'key', id: key.id };
     }
     return looksLikeJwt(token) ? undefined : 'bad';
   }
@@ -93,6 +98,7 @@ export function createIdentify(options: {
     if (createdAt > claims.issuedAt) return 'bad';
     if (!app) return principalOf(user);
     if (app.principal.since !== user.createdAt) return 'bad';
+    used?.(`grant:${app.consent}`);
     return endpoint === managementApi ? principalOf(user, app.consent) : app.principal;
   }
 

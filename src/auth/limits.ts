@@ -25,6 +25,13 @@ export const authLimits = {
   argon2MemoryKiB: 256 * 1024,
   argon2Passes: 10,
   argon2Lanes: 16,
+  /**
+   * How often last uses of keys and grants are written down, the wait for a database that is away, and how long one is
+   * remembered: no grant lives longer unused, and a key unused for a year is not in use.
+   */
+  lastUseWriteMs: 60_000,
+  lastUseWaitMs: 1_000,
+  lastUseKeptMs: 400 * 24 * 60 * 60_000,
   /** The access token of a client that a user let in: it is refreshed, or its user is asked again (CONTRACT §8). */
   appTokenMs: 60 * 60_000,
   /**

@@ -66,7 +66,7 @@ export const addressesInput = z
       .trim()
       .refine((text) => parseCidr(text) !== undefined, addressProblem),
   )
-  .max(coreLimits.listedNames)
+  .max(coreLimits.keyAddresses)
   .transform((texts) => [...new Set(texts)]);
 
 /** What is "all" or exactly the names given. */

@@ -47,6 +47,8 @@ export const coreLimits = {
 
   /** Access keys of one user. */
   keysPerOwner: 100,
+  /** Addresses and ranges that one access key may be used from. */
+  keyAddresses: 1_000,
   /** Members of one list in the settings (servers of a group, servers of a user, users something is shared with). */
   listedNames: 1_000,
   /** The name of a group or a user: fits a line, and a path of the dashboard. */

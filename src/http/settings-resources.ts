@@ -1,4 +1,6 @@
 import type { Hono } from 'hono';
+import type { LastUses } from '../auth/last-uses.ts';
+import type { Consents } from '../auth/oauth/consents.ts';
 import { isBundleInUse, removeBundle } from '../bundles/origin.ts';
 import type { ServerState } from '../core/hub.ts';
 import type { Logger } from '../core/logger.ts';
@@ -84,17 +86,20 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
 export interface PeopleOptions extends AuthOptions {
   /** Whether users can log in at a provider. */
   readonly hasProviders: () => boolean;
+  readonly uses: LastUses;
+  readonly authorization: { readonly consents: Pick<Consents, 'endUser'> };
   /** For what users do with their own accounts; `log` for what admins do. */
   readonly accountLog: Logger;
 }
 
 /** Users, their logins, and access keys. */
 export function peopleResources(options: PeopleOptions): Hono<ApiEnv>[] {
-  const { settings, passwords, tokens, hasProviders, log, accountLog } = options;
+  const { settings, passwords, tokens, hasProviders, uses, log, accountLog } = options;
+  const { consents } = options.authorization;
   return [
     authRoutes({ ...options, log: accountLog }),
     sessionRoutes({ sessions: options.sessions, log: accountLog }),
-    usersRoutes({ settings, passwords, tokens, hasProviders, log }),
-    keysRoutes({ settings, log, accountLog }),
+    usersRoutes({ settings, passwords, tokens, consents, hasProviders, log }),
+    keysRoutes({ settings, uses, log, accountLog }),
   ];
 }

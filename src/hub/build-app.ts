@@ -1,6 +1,7 @@
 import type { Context, Hono } from 'hono';
 import type { HttpBindings } from '@hono/node-server';
 import type { Identify } from '../auth/identify.ts';
+import type { LastUses } from '../auth/last-uses.ts';
 import type { Authorization } from '../auth/oauth/open-authorization.ts';
 import { createLoginLimiter } from '../auth/limiter.ts';
 import { createLogin, type Login } from '../auth/login.ts';
@@ -64,6 +65,7 @@ export interface AppParts {
   readonly tokens: Tokens;
   readonly identity: Identify;
   readonly authorization: Authorization;
+  readonly uses: LastUses;
   readonly sessions: LoginSessions;
   /** Logins at the providers of companies. */
   readonly oidc: Pick<OidcOptions, 'providers' | 'client' | 'logoutToken'>;
@@ -158,7 +160,7 @@ function buildApi(parts: AppParts & SignInParts) {
     resources: [
       ...peopleResources({ ...parts, claims: identity.claims, hasProviders, log: security }),
       oidcRoutes({ ...parts, ...parts.oidc }),
-      grantRoutes({ consents: parts.authorization.consents, tokens, log: accountLog }),
+      grantRoutes({ consents: parts.authorization.consents, tokens, uses: parts.uses, log: accountLog }),
       ...recordResources({ records, settings, log: security }),
       ...settingsResources({ ...parts, states, smart: env.smart, dataDir: dataDir.path, log, security }),
       credentialRoutes({ credentials, settings: () => settings.current, log: accountLog }),

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { createIdentify } from '../auth/identify.ts';
 import { withoutOwnCredentials } from '../auth/own-credentials.ts';
+import { createLastUses, lastUsesInFile, lastUsesInTable } from '../auth/last-uses.ts';
 import { openTokens } from '../auth/open-tokens.ts';
 import { openFileSessions } from '../auth/sessions-in-file.ts';
 import { sessionsInTable } from '../auth/sessions-in-table.ts';
@@ -50,6 +51,11 @@ export async function openAccess(env: Env, storage: Storage, files: SecretFiles,
       await authorization.consents.endUser(username);
     },
   };
+  const uses = createLastUses({
+    store: shared ? lastUsesInTable(shared) : lastUsesInFile(path('last-uses.json')),
+    log: log('hub'),
+  });
+  closers.add(() => uses.close());
   const keys = createIssuerKeys({ log: log('hub') });
   const trusted = createTrustedTokens({ keys, log: log('hub') });
   return {
@@ -60,6 +66,7 @@ export async function openAccess(env: Env, storage: Storage, files: SecretFiles,
       client: createOidcClient({ secretOf: (provider) => clientSecretOf(provider, env, files), log: log('hub') }),
       logoutToken: createLogoutTokens({ keys }),
     },
+    uses,
     withoutCredentials: withoutOwnCredentials({
       settings: () => settings.current,
       tokens,
@@ -68,7 +75,7 @@ export async function openAccess(env: Env, storage: Storage, files: SecretFiles,
         trusted.isForHub(text, settings.current),
     }),
     sessions: createLoginSessions({ store, tokens }),
-    identity: createIdentify({ settings: () => settings.current, tokens, trusted }),
+    identity: createIdentify({ settings: () => settings.current, tokens, trusted, used: (id) => uses.note(id) }),
     addressOf: clientAddress(env.trustProxy, log('hub')),
     badCredential: logRefusedCredentials(security),
   };

@@ -22,6 +22,11 @@ export const settingsLimits = {
   /** Largest `options.maxBufferSize` of a server: near the longest string the engine can hold. */
   messageBytesMost: 512 * 1024 * 1024,
 
+  // access keys
+
+  /** How long a rotated token goes on: one that has to work longer needs no rotation. */
+  keyOverlapSeconds: 30 * 24 * 60 * 60,
+
   // reading, watching and keeping it
 
   /** Editors save in several steps: the file is read once they have been quiet for this long. */

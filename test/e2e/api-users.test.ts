@@ -198,11 +198,11 @@ describe('an admin', () => {
 
     expect((await change('kim', { keepKeys: true })).status).toBe(400);
     const kept = await change('kim', { newPassword: 'another good one', keepKeys: true });
-    expect(data(kept)['ended']).toEqual({ sessions: true, keys: [] });
+    expect(data(kept)['ended']).toEqual({ sessions: true, keys: [], grants: [] });
     expect([await opens(hub, token), await calls(key['token'])]).toEqual([401, 200]);
 
     const ended = await change('kim', { password: 'the third one' });
-    expect(data(ended)['ended']).toEqual({ sessions: true, keys: [{ id: key['id'], name: 'laptop' }] });
+    expect(data(ended)['ended']).toEqual({ sessions: true, keys: [{ id: key['id'], name: 'laptop' }], grants: [] });
     expect(ended.body.message).toContain('laptop');
     expect(await calls(key['token'])).toBe(401);
     expect(data(await read('kim'))).not.toHaveProperty('ended');

@@ -272,7 +272,9 @@ describe('a token', () => {
   test('ends when the password of its user changes, and when the account is made anew', async () => {
     await userToken(hub, admin, 'cat', { servers: ['alpha'] });
     const before = await letIn({ username: 'cat' });
-    await api(hub, 'PUT', '/users/cat', { token: admin, body: { password: 'another password' } });
+    const reset = await api(hub, 'PUT', '/users/cat', { token: admin, body: { password: 'another password' } });
+    expect(reset.body.data).toMatchObject({ ended: { sessions: true, keys: [], grants: [{ clientName: 'An app' }] } });
+    expect(reset.body.message).toContain('these apps: An app');
     expect(await tools(before.access)).toBe(401);
     expect((await before.client.refresh(before.refresh)).body.error).toBe('invalid_grant');
     const after = await letIn({ username: 'cat', password: 'another password' });
@@ -308,6 +310,37 @@ test('a refresh token that is used again gives the same once more, and later end
   expect((await client.refresh(refresh)).body.error).toBe('invalid_grant');
   expect((await client.refresh(second.body.refresh_token)).body.error).toBe('invalid_grant');
   for (const token of [access, second.body.access_token]) expect(await tools(token)).toBe(401);
+});
+
+test('when keys and grants were last used is answered, and outlives a restart; so does the rotation of a key', async () => {
+  const before = await testHub({ ...settings, mcpServers: {} });
+  const token = await login(before);
+  const { access } = await letIn({}, {}, before);
+  const made = await api(before, 'POST', '/auth/keys', {
+    token,
+    body: { name: 'rotated', kind: 'system', accessType: 'all' },
+  });
+  const key = made.body.data as { id: string; token: string };
+  const lastUses = async (at: TestHub) =>
+    await Promise.all(
+      ['/auth/keys', '/auth/grants'].map(async (path) => {
+        const [one] = (await api(at, 'GET', path, { token })).body.data as { lastUsedAt?: string }[];
+        return one?.lastUsedAt;
+      }),
+    );
+  const [none, granted = ''] = await lastUses(before);
+  expect(none).toBeUndefined();
+  await until('the clock has moved on', () => Date.now() > Date.parse(granted));
+  for (const used of [key.token, access]) expect(await tools(used, '', before)).toEqual([]);
+  const [keyUsed = '', grantUsed = ''] = await lastUses(before);
+  expect([Date.parse(keyUsed) > 0, grantUsed > granted]).toEqual([true, true]);
+  const rotated = await api(before, 'POST', `/auth/keys/${key.id}/rotate`, { token, body: { overlapSeconds: 3_600 } });
+  expect(rotated.body.data).toMatchObject({ lastUsedAt: keyUsed });
+  await before.close();
+  const after = await testHub({ folder: before.folder, env: { PORT: new URL(before.url).port } });
+  expect(await lastUses(after)).toEqual([keyUsed, grantUsed]);
+  for (const good of [key.token, (rotated.body.data as { token: string }).token])
+    expect(await tools(good, '', after)).toEqual([]);
 });
 
 test('registrations, pages, codes and grants outlive a restart', async () => {

@@ -83,9 +83,10 @@ export async function openFileConsents(path: string, log: Logger, now: () => num
     },
     async endUser(username) {
       const own = [...consents.keys()].flatMap((id) => live(id) ?? []).filter((one) => one.username === username);
-      if (own.length === 0) return;
+      if (own.length === 0) return [];
       for (const consent of own) endNow(consent);
       await save();
+      return own;
     },
     async knows(client) {
       return [...consents.values()].some((consent) => consent.client === client);

@@ -6,13 +6,13 @@ import { type Consent, type Consents, rotated } from './consents.ts';
 export function consentsInTable(database: DatabaseHandle): Consents {
   const open = () => database.whenReady(authLimits.consentWaitMs);
 
-  async function endWhere(condition: 'id' | 'username', value: string): Promise<Consent | undefined> {
-    const [row] = await (
+  async function endWhere(condition: 'id' | 'username', value: string): Promise<Consent[]> {
+    const rows = await (
       await open()
     ).query<Row>(`update toolhub.consents set ended_at = now() where ${condition} = $1 and ${live} returning content`, [
       value,
     ]);
-    return row?.content;
+    return rows.map(({ content }) => content);
   }
 
   return {
@@ -56,10 +56,8 @@ export function consentsInTable(database: DatabaseHandle): Consents {
       const rows = await (await open()).query<Row>(`select content from toolhub.consents where ${live}`);
       return rows.map(({ content }) => content).toSorted((a, b) => b.createdAt - a.createdAt);
     },
-    end: (id) => endWhere('id', id),
-    async endUser(username) {
-      await endWhere('username', username);
-    },
+    end: async (id) => (await endWhere('id', id))[0],
+    endUser: (username) => endWhere('username', username),
     async knows(client) {
       const rows = await (await open()).query('select id from toolhub.consents where client = $1 limit 1', [client]);
       return rows.length > 0;

@@ -48,7 +48,8 @@ export interface Consents {
   all(): Promise<readonly Consent[]>;
   /** The consent, ended; undefined when there is none that has not ended. */
   end(id: string): Promise<Consent | undefined>;
-  endUser(username: string): Promise<void>;
+  /** Those of a user that had not ended. */
+  endUser(username: string): Promise<readonly Consent[]>;
   /** Whether a user ever let this client in. */
   knows(client: string): Promise<boolean>;
 }

@@ -56,7 +56,11 @@ export const user = object(
     createdAt: text,
     ended: saying(
       'What a new password ended.',
-      object({ sessions: flag, keys: listOf(object({ id: text, name: text })) }),
+      object({
+        sessions: flag,
+        keys: listOf(object({ id: text, name: text })),
+        grants: listOf(object({ id: text, clientName: text })),
+      }),
     ),
   },
 );
@@ -105,6 +109,7 @@ export const accessKey = object(
   {
     owner: text,
     expiresAt: saying('Without it the key does not expire.', time),
+    lastUsedAt: saying('Written down once a minute. Without it: not within 400 days.', time),
     previousUntil: saying('The token before the last rotation is accepted until then.', time),
   },
 );
@@ -132,7 +137,7 @@ export const oauthGrant = object({
   scope: saying('`mcp`, or `mcp api` if it may manage the hub as its user.', text),
   reach: saying('`all`, or names of groups and servers.', texts),
   createdAt: time,
-  lastUsedAt: saying('When it last got a token.', time),
+  lastUsedAt: saying('When it last got or used a token.', time),
 });
 export type OAuthGrant = Shape<typeof oauthGrant>;
 

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import type { LastUses } from '../../auth/last-uses.ts';
 import type { Consent, Consents } from '../../auth/oauth/consents.ts';
 import type { Tokens } from '../../auth/tokens.ts';
 import type { OAuthGrant } from '../../core/answers/settings.ts';
@@ -13,20 +14,22 @@ import { endConsent } from './token-routes.ts';
 export interface GrantOptions {
   readonly consents: Pick<Consents, 'all' | 'end'>;
   readonly tokens: Pick<Tokens, 'revokeConsent'>;
+  readonly uses: Pick<LastUses, 'read'>;
   readonly log: Logger;
 }
 
 /** `/auth/grants` (CONTRACT §8): the clients that users let in. Users see their own, admins all; no key sees any. */
-export function grantRoutes({ consents, tokens, log }: GrantOptions): Hono<ApiEnv> {
+export function grantRoutes({ consents, tokens, uses, log }: GrantOptions): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
   const seenBy = async ({ username, isAdmin }: Editor): Promise<readonly Consent[]> =>
     (await consents.all()).filter((consent) => isAdmin || consent.username === username);
 
   routes.get('/auth/grants', async (c) => {
     const seen = await seenBy(editorOf(c.var.caller));
+    const usedAt = await uses.read();
     return ok(
       c,
-      seen.map((consent) => answerOf(consent, c.var.caller.settings)),
+      seen.map((consent) => answerOf(consent, c.var.caller.settings, usedAt(`grant:${consent.id}`))),
     );
   });
 
@@ -43,7 +46,7 @@ export function grantRoutes({ consents, tokens, log }: GrantOptions): Hono<ApiEn
   return routes;
 }
 
-function answerOf(consent: Consent, { groups }: Settings): OAuthGrant {
+function answerOf(consent: Consent, { groups }: Settings, lastUse = 0): OAuthGrant {
   const { id, username, clientName, clientHost, resource, reach, scope = 'mcp', createdAt, usedAt } = consent;
   const groupName = (id: string): string => groups.find((group) => group.id === id)?.name ?? id;
   return {
@@ -55,6 +58,6 @@ function answerOf(consent: Consent, { groups }: Settings): OAuthGrant {
     scope,
     reach: reach ? [...reach.groups.map(groupName), ...reach.servers] : ['all'],
     createdAt: new Date(createdAt).toISOString(),
-    lastUsedAt: new Date(usedAt).toISOString(),
+    lastUsedAt: new Date(Math.max(usedAt, lastUse)).toISOString(),
   };
 }

@@ -1,5 +1,7 @@
 import { Hono } from 'hono';
 import { makeKey } from '../../auth/keys.ts';
+import type { LastUses } from '../../auth/last-uses.ts';
+import type { AccessKey } from '../../core/answers/settings.ts';
 import { parseInput } from '../../core/input.ts';
 import type { LogFields, Logger } from '../../core/logger.ts';
 import type { Editor } from '../../settings/document/document.ts';
@@ -13,6 +15,7 @@ import { ok } from '../frame/reply.ts';
 
 export interface KeysOptions {
   readonly settings: Pick<SettingsStore, 'change' | 'document'>;
+  readonly uses: Pick<LastUses, 'read'>;
   /** For what admins do, and for what users do with their own keys. */
   readonly log: Logger;
   readonly accountLog: Logger;
@@ -22,14 +25,19 @@ export interface KeysOptions {
  * `/auth/keys` (CONTRACT §2; reference: MCPHub §1.7): admins manage all access keys, users their own, and no key
  * manages any.
  */
-export function keysRoutes({ settings, log, accountLog }: KeysOptions): Hono<ApiEnv> {
+export function keysRoutes({ settings, uses, log, accountLog }: KeysOptions): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
   const told = ({ username: by, isAdmin }: Editor, message: string, fields: LogFields): void =>
     (isAdmin ? log : accountLog).info(message, { ...fields, by });
 
-  routes.get('/auth/keys', (c) => {
+  routes.get('/auth/keys', async (c) => {
     const bearerKeys = (settings.document.bearerKeys ?? []).map((key) => ({ ...key, id: keyIdOf(key) }));
-    return ok(c, keyAnswers({ bearerKeys }, editorOf(c.var.caller)));
+    const keys = keyAnswers({ bearerKeys }, editorOf(c.var.caller));
+    const usedAt = await uses.read();
+    return ok(
+      c,
+      keys.map((key) => withUse(key, usedAt)),
+    );
   });
 
   routes.post('/auth/keys', async (c) => {
@@ -47,7 +55,7 @@ export function keysRoutes({ settings, log, accountLog }: KeysOptions): Hono<Api
     const input = parseInput(keyUpdateInput, await jsonBody(c.req.raw), 'Cannot change the access key');
     const key = await changeAs(settings, c.var.caller, (draft, by) => updateKey(draft, by, c.req.param('id'), input));
     told(by, 'access key changed', { key: key.id, enabled: key.enabled });
-    return ok(c, key, { message: 'Access key updated successfully.' });
+    return ok(c, withUse(key, await uses.read()), { message: 'Access key updated successfully.' });
   });
 
   routes.post('/auth/keys/:id/rotate', async (c) => {
@@ -58,7 +66,8 @@ export function keysRoutes({ settings, log, accountLog }: KeysOptions): Hono<Api
     const overlapMs = (input.overlapSeconds ?? 0) * 1_000;
     const key = await changeAs(settings, c.var.caller, (draft, by) => rotateKey(draft, by, id, { ...made, overlapMs }));
     told(by, 'access key rotated', { key: id, previousUntil: key.previousUntil });
-    return ok(c, { ...key, token: made.token }, { message: 'Access key rotated. The token is only shown once.' });
+    const used = withUse(key, await uses.read());
+    return ok(c, { ...used, token: made.token }, { message: 'Access key rotated. The token is only shown once.' });
   });
 
   routes.delete('/auth/keys/:id', async (c) => {
@@ -70,4 +79,9 @@ export function keysRoutes({ settings, log, accountLog }: KeysOptions): Hono<Api
   });
 
   return routes;
+}
+
+function withUse(key: AccessKey, usedAt: Awaited<ReturnType<LastUses['read']>>): AccessKey {
+  const at = usedAt(`key:${key.id}`);
+  return at === undefined ? key : { ...key, lastUsedAt: new Date(at).toISOString() };
 }

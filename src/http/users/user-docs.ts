@@ -13,7 +13,7 @@ export const users: Subject = {
     'PUT /users/:username': {
       summary: 'Change a user',
       description:
-        'A new password ends the logins of the user and, without `keepKeys`, the access keys; `ended` in the answer lists them.',
+        'A new password ends the logins and grants of the user and, without `keepKeys`, the access keys; `ended` in the answer lists them.',
       admin: true,
       body: userUpdateInput,
       answer: user,

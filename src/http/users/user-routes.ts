@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { checkPassword } from '../../auth/password-strength.ts';
 import type { Passwords } from '../../auth/passwords.ts';
+import type { Consents } from '../../auth/oauth/consents.ts';
 import type { Tokens } from '../../auth/tokens.ts';
 import { HubError } from '../../core/errors.ts';
 import { invalid, parseInput } from '../../core/input.ts';
@@ -25,11 +26,12 @@ export interface UsersOptions {
   readonly tokens: Pick<Tokens, 'revokeUser'>;
   /** Whether users can log in at a provider. */
   readonly hasProviders: () => boolean;
+  readonly consents: Pick<Consents, 'endUser'>;
   readonly log: Logger;
 }
 
 /** `/users` and `/users-stats` (SPEC, Users; CONTRACT §4), for admins only. */
-export function usersRoutes({ settings, passwords, tokens, hasProviders, log }: UsersOptions): Hono<ApiEnv> {
+export function usersRoutes({ settings, passwords, tokens, consents, hasProviders, log }: UsersOptions): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
   routes.use('/users/*', adminOnly);
   routes.use('/users-stats', adminOnly);
@@ -91,11 +93,22 @@ export function usersRoutes({ settings, passwords, tokens, hasProviders, log }: 
       return ok(c, user, { message: sentences('User updated successfully.', notes) });
     }
     // Who had the old password, or made keys with it, has no access any more (CONTRACT §8).
+    const grants = (await consents.endUser(username)).map(({ id, clientName }) => ({ id, clientName }));
     await tokens.revokeUser(username);
-    log.info('password reset', { user: username, role: user.role, endedKeys: endedKeys.length, by });
-    const ended = { sessions: true, keys: endedKeys };
-    const names = endedKeys.map(({ name }) => name).join(', ');
-    const endedNote = `All logins of the user ended${endedKeys.length > 0 ? `, and these access keys: ${names}` : ''}.`;
+    const counts = { endedKeys: endedKeys.length, endedGrants: grants.length };
+    log.info('password reset', { user: username, role: user.role, ...counts, by });
+    const ended = { sessions: true, keys: endedKeys, grants };
+    const named = (what: string, names: readonly string[]) =>
+      names.length > 0 ? `, and these ${what}: ${names.join(', ')}` : '';
+    const keyNames = named(
+      'access keys',
+      endedKeys.map(({ name }) => name),
+    );
+    const appNames = named(
+      'apps',
+      grants.map(({ clientName }) => clientName),
+    );
+    const endedNote = `All logins of the user ended${keyNames}${appNames}.`;
     return ok(c, { ...user, ended }, { message: sentences('User updated successfully.', [endedNote, ...notes]) });
   });
 

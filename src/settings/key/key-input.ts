@@ -1,13 +1,11 @@
 import { z } from 'zod';
 import { addressesInput, namesInput, notEmpty, timeInput } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
+import { settingsLimits } from '../limits.ts';
 
 /** The bodies of the access key endpoints (CONTRACT §2; reference: MCPHub §1.7). */
 
 const nameInput = z.string().trim().min(1, 'must not be empty').max(coreLimits.keyNameChars);
-
-/** 30 days: a token that has to work longer needs no rotation. */
-const maxOverlapSeconds = 30 * 24 * 60 * 60;
 
 const accessTypeInput = z.enum(['all', 'groups', 'servers', 'custom'], {
   error: 'must be "all", "groups", "servers" or "custom"',
@@ -54,7 +52,7 @@ export const keyUpdateInput = z
 /** The body of a rotation. */
 export const keyRotationInput = z.object({
   /** How long the token before is still accepted, in seconds. */
-  overlapSeconds: z.int().min(0).max(maxOverlapSeconds).nullish(),
+  overlapSeconds: z.int().min(0).max(settingsLimits.keyOverlapSeconds).nullish(),
 });
 
 export type NewKey = z.infer<typeof newKeyInput>;
