@@ -54,6 +54,7 @@ export function parseSettings(document: unknown): ParsedSettings {
   const groups = new Set(settings.groups.flatMap(({ id, name }) => [id, name]));
   warnOfMissingFeatures(clean, report);
   warnOfUnpublished(settings, report);
+  warnOfLockout(settings, report);
   const keys = readKeys(clean['bearerKeys'], legacyKey, { usernames, groups, isServer }, report);
   // A user who corrects the document needs all of its problems.
   if (report.problems.length > 0) throw notAccepted([...report.problems, ...[...faults.values()].flat()]);
@@ -121,6 +122,15 @@ function warnOfUnpublished(settings: Pick<Settings, 'servers' | 'users'>, report
     const message = `counts as "group": no admin made this server of ${server.owner} public. An admin does so in the dashboard, or with PUT /api/servers/${server.name}`;
     report.warn(['mcpServers', server.name, 'visibility'], message);
   }
+}
+
+/** Of passwords that are switched off for all. A new hub has no users yet, so it is no error. */
+function warnOfLockout({ system, users }: Pick<Settings, 'system' | 'users'>, report: Report): void {
+  const { passwordLogin, breakGlass } = system;
+  const canLogIn = users.some((user) => user.username === breakGlass && user.role === 'admin' && user.passwordHash);
+  if (passwordLogin !== false || canLogIn || users.length === 0) return;
+  const message = 'names no admin with a password: while the provider is away, no admin can log in';
+  report.warn(['systemConfig', 'auth', 'breakGlass'], message);
 }
 
 function serverExists(servers: unknown): (name: string) => boolean {

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import type { OidcProvider } from '../../core/settings/types.ts';
+import type { Draft, Entry } from '../document/document.ts';
+import { logInFrom, type ProviderPerson } from './provider-login.ts';
+
+const at = '2026-01-01T00:00:00.000Z';
+const issuer = 'https://id.example';
+
+const provider = (more: Partial<OidcProvider> = {}): OidcProvider => ({
+  id: 'corp',
+  name: 'Corp',
+  issuer,
+  clientId: 'toolhub',
+  clientSecret: undefined,
+  scopes: ['openid'],
+  usernameClaim: 'preferred_username',
+  groupsClaim: 'groups',
+  groups: undefined,
+  adminGroups: undefined,
+  signUp: 'invited',
+  ...more,
+});
+
+const person = (more: Partial<ProviderPerson> = {}): ProviderPerson => ({
+  issuer,
+  subject: 's1',
+  username: undefined,
+  email: undefined,
+  values: [],
+  ...more,
+});
+
+const bound: Entry = { username: 'ann', identities: [{ issuer, subject: 's1' }] };
+const draftOf = (...users: Entry[]): Draft => ({ users, groups: [{ id: 'g1', name: 'dev' }] });
+const named = (draft: Draft, name: string) => draft.users?.find(({ username }) => username === name);
+
+describe('a login at a provider', () => {
+  test.each<[string, Entry[]]>([
+    [
+      'two accounts wait for it',
+      [
+        { username: 'a', email: 'x@y.z' },
+        { username: 'b', email: 'X@y.z' },
+      ],
+    ],
+    ['the account has a password', [{ username: 'a', email: 'x@y.z', password: '$argon2id$' }]],
+    ['the account is bound to another', [{ ...bound, email: 'x@y.z', identities: [{ issuer, subject: 'other' }] }]],
+  ])('binds no account by an address if %s', (_, users) => {
+    const draft = draftOf(...users);
+    expect(() => logInFrom(draft, provider(), person({ email: 'x@y.z' }), at)).toThrow('no account');
+    expect(draft.users).toEqual(users);
+  });
+
+  test('with the subject of another issuer is another person', () => {
+    const draft = draftOf(bound);
+    expect(() => logInFrom(draft, provider(), person({ issuer: 'https://other.example' }), at)).toThrow('no account');
+  });
+
+  test('that signs up makes an account with a name that is free, and no rights', () => {
+    const draft = draftOf({ username: 'Admin', isAdmin: true }, { username: 'user' });
+    const auto = provider({ signUp: 'auto' });
+    const names = ['admin', '../x y', 'system', undefined].map((username, i) =>
+      logInFrom(draft, auto, person({ username, subject: `n${i}` }), at),
+    );
+    expect(new Set(names).size).toBe(4);
+    expect(names[0]).toBe('admin-2');
+    for (const name of names) {
+      expect(name).toMatch(/^[\w.-]+$/);
+      expect(named(draft, name)).toMatchObject({
+        role: 'user',
+        isAdmin: false,
+        servers: [],
+        groups: [],
+        createdAt: at,
+      });
+    }
+  });
+
+  test('takes the groups that the settings map, and leaves the others', () => {
+    const draft = draftOf({ ...bound, groups: ['dev', 'by hand'] });
+    const mapping = provider({ groups: new Map([['eng', ['dev']]]) });
+    logInFrom(draft, mapping, person(), at);
+    expect(named(draft, 'ann')?.['groups']).toEqual(['by hand']);
+    logInFrom(draft, mapping, person({ values: ['eng', 'by hand'] }), at);
+    expect(named(draft, 'ann')?.['groups']).toEqual(['by hand', 'g1']);
+  });
+
+  test('decides the role where the settings say so, and leaves the last admin one', () => {
+    const draft = draftOf({ ...bound, role: 'admin' });
+    const deciding = provider({ adminGroups: ['admins'] });
+    logInFrom(draft, deciding, person(), at);
+    expect(named(draft, 'ann')).toMatchObject({ role: 'admin' });
+    draft.users?.push({ username: 'root', role: 'admin' });
+    logInFrom(draft, provider(), person(), at);
+    expect(named(draft, 'ann')).toMatchObject({ role: 'admin' });
+    logInFrom(draft, deciding, person(), at);
+    expect(named(draft, 'ann')).toMatchObject({ role: 'user', isAdmin: false });
+    logInFrom(draft, deciding, person({ values: ['admins'] }), at);
+    expect(named(draft, 'ann')).toMatchObject({ role: 'admin', isAdmin: true });
+  });
+});
