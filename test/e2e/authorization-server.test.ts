@@ -457,6 +457,98 @@ describe('a request that is not right', () => {
   });
 });
 
+test('whatever is sent to the endpoints, none fails and none leads to an address that was not registered', async () => {
+  const client = await handClient(hub.url);
+  const { refresh, access } = await letIn();
+  const values = [
+    '',
+    'x',
+    '\0',
+    '%00',
+    '%',
+    'x'.repeat(5_000),
+    '{}',
+    '[]',
+    '-1',
+    'https://evil.example/',
+    '//evil.example',
+  ];
+  const texts = [
+    ...values,
+    'javascript:alert(1)',
+    `${client.redirectUri}@evil.example`,
+    '\u{1f4a9}',
+    client.id,
+    refresh,
+    access,
+  ];
+  const usual = Object.fromEntries(new URL(client.address()).searchParams);
+  const names = [
+    ...Object.keys(usual),
+    'scope',
+    'prompt',
+    'response_mode',
+    'request',
+    'login',
+    'username',
+    'decision',
+    'reach',
+  ];
+  const tokenNames = [
+    'grant_type',
+    'code',
+    'refresh_token',
+    'code_verifier',
+    'redirect_uri',
+    'client_id',
+    'resource',
+    'token',
+    'scope',
+  ];
+  const sent: [string, RequestInit][] = [];
+  for (const text of texts) {
+    for (const name of names) {
+      const query = new URLSearchParams({ ...usual, [name]: text });
+      sent.push([`${hub.url}/oauth/authorize?${query.toString()}`, {}]);
+    }
+    const login = { login: text, decision: 'allow', reach: 'all' };
+    sent.push([`${hub.url}/oauth/authorize`, { method: 'POST', body: new URLSearchParams(login) }]);
+    for (const name of tokenNames)
+      for (const grant_type of ['authorization_code', 'refresh_token']) {
+        const body = new URLSearchParams({ grant_type, client_id: client.id, [name]: text });
+        sent.push([`${hub.url}/oauth/token`, { method: 'POST', body }]);
+      }
+    sent.push([`${hub.url}/oauth/token`, { method: 'POST', body: text }]);
+    const basic = { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
+    sent.push([`${hub.url}/oauth/token`, { method: 'POST', headers: basic, body: new URLSearchParams({ code: 'x' }) }]);
+    if (text !== refresh && text !== access)
+      sent.push([`${hub.url}/oauth/revoke`, { method: 'POST', body: new URLSearchParams({ token: text }) }]);
+  }
+  for (const [url, init] of sent) {
+    const { status, headers } = await fetch(url, { redirect: 'manual', ...init });
+    const what = `${init.method ?? 'GET'} ${url.slice(0, 400)} ${String(init.body as string | undefined).slice(0, 200)}`;
+    expect(status, what).toBeLessThan(500);
+    const location = headers.get('location');
+    if (location !== null)
+      expect(location.startsWith(`${client.redirectUri}?`), `${what} led to ${location}`).toBe(true);
+  }
+});
+
+test.each([
+  'https://claude.ai/api/mcp/auth_callback',
+  'https://chatgpt.com/connector_platform_oauth_redirect',
+  'https://vscode.dev/redirect',
+  'http://127.0.0.1:33418/',
+  'http://localhost:54212/callback',
+  'cursor://anysphere.cursor-mcp/oauth/callback',
+])('a client that is answered at %s is let in', async (redirectUri) => {
+  const client = await handClient(hub.url, redirectUri);
+  const back = await authorize(client.address({ scope: 'openid offline_access mcp' }));
+  expect(back.href.startsWith(redirectUri)).toBe(true);
+  const { status, body } = await client.redeem(back, { resource: `${hub.mcp()}/` });
+  expect([status, body['scope'], body['token_type']]).toEqual([200, 'mcp', 'Bearer']);
+});
+
 describe('the pages', () => {
   test('lead nowhere without the password, and say so on the page', async () => {
     const client = await handClient(hub.url);
