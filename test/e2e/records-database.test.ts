@@ -249,6 +249,22 @@ describe('two hubs on one PostgreSQL', () => {
     await until('the oldest has ended here too', async () => (await known(b, second)) === 401);
   });
 
+  test('end running calls of a user whom the other one deletes, at the server too', async () => {
+    const { a, b, admin } = await two();
+    const server = await hostileHttp({ tools: ['hang'] });
+    const added = await api(a, 'POST', '/servers', { token: admin, body: { name: 's', config: server.config } });
+    expect(added.status, added.text).toBe(201);
+    const ann = await userToken(a, admin, 'ann', { servers: ['s'] });
+    await until('ann is known', async () => (await who(b, ann)) === 200);
+    await b.connected(1);
+    const headers = { authorization: `Bearer ${ann}` };
+    const answer = rpc(b.mcp('s'), 'tools/call', { name: 'hang' }, { headers });
+    await until('the server has the call', () => server.received('tools/call').length === 1);
+    expect((await api(a, 'DELETE', '/users/ann', { token: admin })).status).toBe(200);
+    expect((await answer).error).toBeDefined();
+    await until('the server is told', () => server.received('notifications/cancelled').length === 1);
+  });
+
   test('learn of tokens that ended while the database was away when it is back', async () => {
     const { server, a, b, admin } = await two();
     const ann = await userToken(a, admin, 'ann');
