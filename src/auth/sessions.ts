@@ -30,6 +30,8 @@ export interface LoginSessions {
    * checks that its user still exists, and `Tokens.valid`.
    */
   find(token: string, isUse: boolean): Promise<LoginSession | undefined>;
+  /** Whether a text is the cookie of a session that was used here, at once and without asking the store. */
+  knows(text: string): boolean;
   /** Gives a session whose user has shown again who they are another cookie; undefined when it is over. */
   renew(session: LoginSession): Promise<SessionTokens | undefined>;
   /** Those of a user that are not over, last seen first. */
@@ -93,6 +95,7 @@ export function createLoginSessions(options: {
         throw error;
       }
     },
+    knows: (text) => isToken(text) && known.has(hashOf(text)),
     async renew(session) {
       const token = newToken();
       const renewed = await store.renew(session.claims.jti, hashOf(token), { ...session, loggedInAt: now() });

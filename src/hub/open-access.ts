@@ -58,6 +58,7 @@ export async function openAccess(env: Env, storage: Storage, files: SecretFiles,
   closers.add(() => uses.close());
   const keys = createIssuerKeys({ log: log('hub') });
   const trusted = createTrustedTokens({ keys, log: log('hub') });
+  const sessions = createLoginSessions({ store, tokens });
   return {
     tokens,
     authorization,
@@ -72,9 +73,10 @@ export async function openAccess(env: Env, storage: Storage, files: SecretFiles,
       tokens,
       isTicket: (text) =>
         [authorization.refreshes, authorization.codes].some((tickets) => tickets.isOurs(text)) ||
-        trusted.isForHub(text, settings.current),
+        trusted.isForHub(text, settings.current) ||
+        sessions.knows(text),
     }),
-    sessions: createLoginSessions({ store, tokens }),
+    sessions,
     identity: createIdentify({ settings: () => settings.current, tokens, trusted, used: (id) => uses.note(id) }),
     addressOf: clientAddress(env.trustProxy, log('hub')),
     badCredential: logRefusedCredentials(security),

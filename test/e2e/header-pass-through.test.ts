@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { beforeAll, expect, test } from 'vitest';
-import { api, keyToken, login, userToken } from '../kit/api.ts';
+import { api, cookieLogin, keyToken, login, passwordOf, userToken } from '../kit/api.ts';
 import { authorize, handClient } from '../kit/authorizing.ts';
 import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
 import { documentOf, type RestApi, restApi } from '../kit/openapi.ts';
@@ -179,7 +179,9 @@ test('no credential of the hub is passed on, whoever’s it is and wherever it s
   const client = await handClient(hub.url);
   const { body } = await client.redeem(await authorize(client.address({ resource: hub.mcp() }), { username: 'ann' }));
   const disabled = await keyToken(hub, ann, { kind: 'user', enabled: false });
-  const credentials = [admin, ann, annsKey, body.access_token, body.refresh_token, disabled];
+  const { session: ofAnn, headers: cookies } = await cookieLogin(hub, 'ann', passwordOf('ann'));
+  expect((await api(hub, 'GET', '/auth/user', { headers: cookies })).status).toBe(200);
+  const credentials = [ofAnn, admin, ann, annsKey, body.access_token, body.refresh_token, disabled];
   const before = server.seen.length;
   for (const secret of credentials) {
     const basic = Buffer.from(`ann:${secret}`).toString('base64');
