@@ -14,7 +14,9 @@ export type UsedId = `key:${string}` | `grant:${string}`;
 export interface LastUses {
   /** Notes a use in memory; what is noted is written down together, once in `authLimits.lastUseWriteMs`. */
   note(id: UsedId): void;
-  /** What this hub and those it shares a database with know; without the database, what this one knows. Never throws. */
+  /**
+   * What this hub and those it shares a database with know; without the database, what this one knows. Never throws.
+   */
   read(): Promise<(id: UsedId) => number | undefined>;
   /** Writes down what is not yet. */
   close(): Promise<void>;
