@@ -22,6 +22,8 @@ beforeAll(async () => {
   const alpha = await hostileHttp({ name: 'alpha', tools: ['read', 'write'] });
   const beta = await hostileHttp({ name: 'beta', tools: ['read'] });
   hub = await testHub({
+    // A test edits the settings file.
+    env: { DB_URL: 'off' },
     mcpServers: { alpha: { ...alpha.config, visibility: 'private' }, beta: { ...beta.config, visibility: 'public' } },
     groups: [
       { id: 'g-dev', name: 'dev', visibility: 'private', servers: [{ name: 'alpha', tools: ['read'] }] },
