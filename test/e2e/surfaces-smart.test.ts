@@ -47,6 +47,7 @@ async function world(only?: (server: string) => boolean): Promise<World> {
     const token = await login(hub, name, password);
     Object.assign(tokens, { [name]: token, [`${name}'s key`]: await keyToken(hub, token) });
   }
+  tokens['reader'] = await keyToken(hub, tokens['ann'] ?? '', { readOnly: true });
   await searchReady(hub, tokens['admin'] ?? '');
   return { hub, backends, tokens };
 }
@@ -123,7 +124,7 @@ describe.each(modes)('%s', (mode) => {
   const of = (surface: string, label: string) => surfaces[surface]?.(whole.hub, whole.tokens[label]) ?? expect.fail();
 
   describe.each(Object.keys(surfaces))('%s', (name) => {
-    test.each(principals)(
+    test.each([...principals, ['reader', 'reader'] as [string, Who]])(
       '%s: lists, and finds in every scope, what may be seen and nothing else',
       async (label, who) => {
         const surface = of(name, label);
