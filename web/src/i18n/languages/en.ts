@@ -270,6 +270,9 @@ export const texts = {
       sharedHint: 'User names, one per line.',
       timeout: 'Longest call, in milliseconds',
       perSession: 'A process or connection of its own for each session',
+      template: 'What each user sets for themselves',
+      templateHint:
+        'One per line: env.TOKEN, headers.X-Api-Key or args.team, and what it is called. Users fill it in under “Your credentials”.',
       more: 'More',
       key: 'Name',
       value: 'Value',

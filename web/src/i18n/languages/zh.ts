@@ -265,6 +265,8 @@ export const texts: Texts = {
       sharedHint: '用户名，每行一个。',
       timeout: '单次调用上限（毫秒）',
       perSession: '每个会话使用独立的进程或连接',
+      template: '由每个用户自行设置的值',
+      templateHint: '每行一个：env.TOKEN、headers.X-Api-Key 或 args.team，后接其名称。用户在“你的凭据”中填写。',
       more: '更多',
       key: '名称',
       value: '值',

@@ -17,3 +17,16 @@ test('what was not touched is not sent', () => {
   const config = { openapi: { ...openapi, baseUrl: 'https://api.example.com/v2' }, unknown: { stays: true } };
   expect(changesOf(config, configOf(draftOf(config, 'openapi')))).toEqual({});
 });
+
+test('what each user sets is a line per slot, and stays as it is where it is not edited', () => {
+  const credentialTemplate = [
+    { target: 'env', name: 'TOKEN', label: 'A token' },
+    { target: 'args', name: 'team' },
+  ];
+  const draft = draftOf({ command: 'x', credentialTemplate }, 'stdio');
+  expect(draft.template).toBe('env.TOKEN A token\nargs.team');
+  expect(configOf(draft)).toMatchObject({ credentialTemplate });
+  expect(configOf({ ...draft, template: ' headers.X-Api.Key  Its key ' })['credentialTemplate']).toEqual([
+    { target: 'headers', name: 'X-Api.Key', label: 'Its key' },
+  ]);
+});

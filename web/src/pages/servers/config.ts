@@ -23,6 +23,8 @@ export interface Draft {
   readonly shared: string;
   readonly timeout: string;
   readonly perSession: boolean;
+  /** What each user sets, a slot per line: `env.TOKEN Label`. */
+  readonly template: string;
   /** What the fields were made of. What has no field, and what is not edited, stays as it is here. */
   readonly rest: JsonObject;
   readonly restType: Transport;
@@ -30,7 +32,7 @@ export interface Draft {
 
 export function draftOf(config: JsonObject, type: Transport): Draft {
   const { command, args, env, headers, openapi, options } = config;
-  const { description, visibility, sharedWithUsers, perSessionClient } = config;
+  const { description, visibility, sharedWithUsers, perSessionClient, credentialTemplate } = config;
   const inner = (value: unknown, key: string) => (isObject(value) ? text(value[key]) : '');
   return {
     type,
@@ -46,6 +48,7 @@ export function draftOf(config: JsonObject, type: Transport): Draft {
     shared: lines(sharedWithUsers),
     timeout: inner(options, 'timeout'),
     perSession: perSessionClient === true,
+    template: slotLines(credentialTemplate),
     rest: config,
     restType: type,
   };
@@ -101,6 +104,7 @@ export function configOf(draft: Draft): JsonObject {
     'visibility',
     'sharedWithUsers',
     'perSessionClient',
+    'credentialTemplate',
     'options',
   ]);
   const { timeout } = draft;
@@ -116,6 +120,7 @@ export function configOf(draft: Draft): JsonObject {
     ...own(draft.visibility === old.visibility, 'visibility', draft.visibility),
     ...own(draft.shared === old.shared, 'sharedWithUsers', split(draft.shared)),
     ...own(draft.perSession === old.perSession, 'perSessionClient', draft.perSession),
+    ...own(draft.template === old.template, 'credentialTemplate', slotsOf(draft.template)),
     ...own(timeout === old.timeout, 'options', options),
   };
 }
@@ -214,4 +219,19 @@ function lines(value: unknown): string {
 
 function split(value: string): string[] {
   return value.split('\n').filter((line) => line.trim() !== '');
+}
+
+function slotLines(value: unknown): string {
+  const slots = Array.isArray(value) ? value.filter(isObject) : [];
+  return slots.map(({ target, name, label }) => `${text(target)}.${text(name)} ${text(label)}`.trim()).join('\n');
+}
+
+/** A line without a point has no target, which the hub then says. */
+function slotsOf(value: string): JsonObject[] {
+  return split(value).map((line) => {
+    const [, key = '', label = ''] = /^\s*(\S+)\s*(.*?)\s*$/.exec(line) ?? [];
+    const point = key.indexOf('.');
+    const slot = point === -1 ? { name: key } : { target: key.slice(0, point), name: key.slice(point + 1) };
+    return { ...slot, ...(label !== '' && { label }) };
+  });
 }

@@ -188,6 +188,18 @@ function More({ draft, set, at }: PartProps) {
         checked={draft.perSession}
         onChange={(event) => set({ perSession: event.target.checked })}
       />
+      {isAdmin && (
+        <TextAreaField
+          label={t('servers.form.template')}
+          hint={t('servers.form.templateHint')}
+          error={at('credentialTemplate')}
+          optional
+          code
+          rows={2}
+          value={draft.template}
+          onChange={(event) => set({ template: event.target.value })}
+        />
+      )}
     </>
   );
 }

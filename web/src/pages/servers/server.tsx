@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { ChevronLeft, FlaskConical, LogIn, LogOut, RotateCw, Trash2 } from 'lucide-react';
+import { ChevronLeft, FlaskConical, LockKeyhole, LogIn, LogOut, RotateCw, Trash2 } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../../api/client.ts';
 import { serverQuery } from '../../api/queries.ts';
@@ -61,7 +61,7 @@ function Shown({ server }: { readonly server: ServerDetails }) {
 }
 
 function Actions({ server }: { readonly server: ServerDetails }) {
-  const { name, enabled, status, configRestricted, oauth, tools } = server;
+  const { name, enabled, status, configRestricted, oauth, credentials, tools } = server;
   const { t } = useTranslation();
   const navigate = useNavigate();
   const toggle = useToggleServer();
@@ -82,6 +82,12 @@ function Actions({ server }: { readonly server: ServerDetails }) {
         <Button look="primary" icon={LogIn} busy={signIn.isPending} onClick={() => signIn.start(name)}>
           {t('servers.signIn')}
         </Button>
+      )}
+      {credentials && (
+        <Link to="/account/credentials" className={buttonClass(credentials.configured ? 'plain' : 'primary')}>
+          <LockKeyhole size={15} aria-hidden />
+          {t('nav.credentials')}
+        </Link>
       )}
       {tools.length > 0 && (
         <Link to="/tools" search={{ server: name }} className={buttonClass()}>
