@@ -178,6 +178,8 @@ describe('access keys', () => {
     expect((await api(hub, 'GET', '/groups', { token: first ?? '' })).status).toBe(401);
     const status = async () => (await api(hub, 'GET', '/groups', { token: token ?? '' })).status;
     expect(await status()).toBe(200);
+    await page.reload();
+    await page.getByText(/used (now|\d+ seconds? ago)/).waitFor();
     await page.getByRole('switch', { name: 'Enable laptop' }).click();
     await expect.poll(status).toBe(401);
     await page.getByRole('button', { name: 'Delete laptop' }).click();

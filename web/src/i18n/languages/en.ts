@@ -680,6 +680,7 @@ export const texts = {
     onlyReads: 'only reads',
     fromAddresses: 'from {{addresses}}',
     endsSoon: 'ends {{when}}',
+    used: 'used {{when}}',
     previousUntil: 'the token before works until {{time}}',
     rotate: 'Give “{{name}}” another token',
     rotateText: 'The new token is shown once. Everything else about the key stays.',

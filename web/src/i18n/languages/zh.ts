@@ -654,6 +654,7 @@ export const texts: Texts = {
     onlyReads: '只读',
     fromAddresses: '来自 {{addresses}}',
     endsSoon: '{{when}}到期',
+    used: '{{when}}使用过',
     previousUntil: '旧令牌有效至 {{time}}',
     rotate: '更换“{{name}}”的令牌',
     rotateText: '新令牌仅显示一次。密钥的其他设置保持不变。',

@@ -85,7 +85,7 @@ interface KeyRowProps {
 
 function KeyRow({ entry, onEdit, onRotate }: KeyRowProps) {
   const { t } = useTranslation();
-  const { id, name, token, enabled, kind, owner, allowedAddresses, previousUntil } = entry;
+  const { id, name, token, enabled, kind, owner, allowedAddresses, lastUsedAt, previousUntil } = entry;
   const toggle = useAction<boolean>({
     run: (on) => ask(`/auth/keys${pathOf(id)}`, { method: 'PUT', body: { enabled: on } }),
     at: (on) => [
@@ -114,6 +114,7 @@ function KeyRow({ entry, onEdit, onRotate }: KeyRowProps) {
         </p>
         <p className="text-soft truncate text-xs">
           <code>{token}</code> · <Opens entry={entry} />
+          {lastUsedAt !== undefined && ` · ${t('keys.used', { when: relative(lastUsedAt) })}`}
           {allowedAddresses.length > 0 && ` · ${t('keys.fromAddresses', { addresses: allowedAddresses.join(', ') })}`}
           {previousUntil !== undefined &&
             !isPast(previousUntil) &&
