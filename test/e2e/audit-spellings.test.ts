@@ -93,9 +93,14 @@ test('a new user has a password, under either name of it', async () => {
     const { status, body: answer } = await call('POST', '/users', body);
     return [status, answer.errors?.map(({ path, message }) => `${path} ${message}`)];
   };
-  expect(await refused({ username: 'x' })).toEqual([400, ['password is required']]);
-  expect(await refused({ username: 'x', password: null })).toEqual([400, ['password is required']]);
-  expect(await refused({})).toEqual([400, ['username is required', 'password is required']]);
+  const needed = 'password is required, or the e-mail address of a user who logs in at a provider';
+  expect(await refused({ username: 'x' })).toEqual([400, [needed]]);
+  expect(await refused({ username: 'x', password: null })).toEqual([400, [needed]]);
+  expect(await refused({})).toEqual([400, ['username is required', needed]]);
+  expect(await refused({ username: 'x', email: 'x@corp.example' })).toEqual([
+    400,
+    ['password is required: there is no provider to log in at'],
+  ]);
   expect(await refused({ username: 'x', newPassword: '12345' })).toEqual([
     400,
     ['newPassword must have at least 6 characters'],

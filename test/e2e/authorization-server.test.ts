@@ -373,6 +373,27 @@ test('works below BASE_PATH, and leaves the base of the paths of OAuth alone', a
   }
 });
 
+test('behind a proxy that strips a path, all is named by the address that clients know', async () => {
+  const env = { INSTALL_BASE_URL: 'https://hub.example/tools' };
+  const behind = await testHub({ ...settings, mcpServers: {}, env });
+  const { origin } = new URL(behind.url);
+  for (const path of ['', '/tools/mcp', '/mcp/dev']) {
+    const { text } = await raw(`${origin}/.well-known/oauth-authorization-server${path}`, { method: 'GET' });
+    const metadata = JSON.parse(text) as Record<string, unknown>;
+    expect(metadata['issuer']).toBe('https://hub.example');
+    const addresses = Object.entries(metadata).filter(([name]) => name.endsWith('_endpoint'));
+    for (const [, address] of addresses) expect(String(address)).toMatch(/^https:\/\/hub\.example\/oauth\//);
+  }
+  const client = await handClient(origin);
+  const back = await authorize(client.address({ resource: 'https://hub.example/tools/mcp/dev/' }));
+  expect(back.searchParams.get('iss')).toBe('https://hub.example');
+  const { body } = await client.redeem(back);
+  expect(await tools(body.access_token, 'dev', behind)).toEqual([]);
+  expect(await tools(body.access_token, '', behind)).toBe(401);
+  const asked = await fetch(client.address({ resource: `${origin}/mcp/dev` }), { redirect: 'manual' });
+  expect(asked.headers.get('location')).toContain('error=invalid_target');
+});
+
 describe('a request that is not right', () => {
   test.each<[string, Record<string, string | null>, string]>([
     ['without PKCE', { code_challenge: null }, 'invalid_request'],
