@@ -56,11 +56,19 @@ describe('login', () => {
   });
 
   test('out is out in every tab', async () => {
-    const page = await visit(hub, '/');
+    const page = await visit(hub, '/', { expected: /503/ });
     const other = await page.context().newPage();
     await other.goto(`${hub.url}/groups`);
-    await page.getByRole('button', { name: /admin/ }).click();
-    await page.getByRole('menuitem', { name: 'Log out' }).click();
+    const logOut = async () => {
+      await page.getByRole('button', { name: /admin/ }).click();
+      await page.getByRole('menuitem', { name: 'Log out' }).click();
+    };
+    // The hub still has the session: the page does not pretend that it has ended.
+    const away = { status: 503, json: { success: false, message: 'The database is away.' } };
+    await page.route('**/api/auth/logout', (route) => route.fulfill(away), { times: 1 });
+    await logOut();
+    await page.getByText('The database is away.').waitFor();
+    await logOut();
     await page.getByRole('heading', { name: 'Tool Hub' }).waitFor();
     await other.getByLabel('Password').waitFor();
   });

@@ -67,6 +67,12 @@ describe('a change with the cookie', () => {
     }
   });
 
+  test('needs none to log in: the session before is replaced', async () => {
+    const { session } = await cookieLogin(hub);
+    const again = await cookieLogin(hub, 'admin', 'correct horse', { cookie: `toolhub_session=${session}` });
+    expect(await whoIs(again.headers)).toBe(200);
+  });
+
   test('needs none where a token was sent, which counts alone', async () => {
     const { headers } = await cookieLogin(hub);
     expect((await change({ cookie: headers.cookie, authorization: `Bearer ${admin}` })).status).toBe(200);

@@ -347,6 +347,9 @@ const isBare = (path: string) => /\/tools\/[^/]+\/[^/]+$|\/openapi\.(?:json|yaml
 /** Answers that are no envelope when they are good. */
 const isDocument = (path: string) => isBare(path) || /^\/docs|\/export$|\/(?:stream|events)$/.test(path);
 
+/** Pages of a browser that is on its way to a provider. */
+const isPage = (path: string) => /^\/auth\/oidc\/[^/]+\/(?:start|callback)$/.test(path);
+
 function judge(method: string, sent: Sent, { status, type, text }: Answer): void {
   const where = `${method} ${sent.path.slice(0, 300)}: ${status} ${text.slice(0, 400)}`;
   expect(status >= 200 && ![500, 501, 505].includes(status), where).toBe(true);
@@ -363,6 +366,7 @@ function judge(method: string, sent: Sent, { status, type, text }: Answer): void
     }
     return;
   }
+  if (isPage(path) && type.startsWith('text/html')) return;
   expect(type, where).toMatch(/^application\/json/);
   expect(text.length, where).toBeLessThan(100_000);
   const body = JSON.parse(text) as Record<string, unknown>;

@@ -25,8 +25,8 @@ interface Verified extends IssuedIdentity {
   /** Milliseconds since the epoch, with the tolerance for clocks. */
   readonly until: number;
   readonly checkedAt: number;
-  /** The answer for one snapshot of the settings. */
-  last?: { readonly settings: Settings; readonly principal: Principal | 'bad' };
+  /** The answer for one snapshot of the settings, which it does not keep in memory. */
+  last?: { readonly settings: WeakRef<Settings>; readonly principal: Principal | 'bad' };
 }
 
 /** All with a pair of keys: what an issuer publishes could sign the others. */
@@ -44,11 +44,11 @@ export function createTrustedTokens(options: { keys: IssuerKeys; log: Logger; no
     const found = verified.get(token);
     if (!found || now() - found.checkedAt >= authLimits.issuedTokenRecheckMs) return undefined;
     if (now() >= found.until) return 'bad';
-    if (found.last?.settings === settings) return found.last.principal;
+    if (found.last?.settings.deref() === settings) return found.last.principal;
     const issuer = issuerNamed(settings, found.issuer);
     if (issuer?.jwksUri !== found.jwksUri) return undefined;
     const principal = issuer ? holder(found, issuer, settings) : 'bad';
-    found.last = { settings, principal };
+    found.last = { settings: new WeakRef(settings), principal };
     return principal;
   }
 

@@ -57,7 +57,8 @@ export function createApi(options: ApiOptions): Hono<ApiEnv> {
       queryToken: (c) => is(c, [logStream]),
       endpoint: (c) => (is(c, toolCalls) ? toolExecution : managementApi),
       // A page that leads a browser to a tool must not run it as the user who is logged in there.
-      cookie: (c) => !is(c, openApi),
+      // A login does not need the session that it replaces.
+      cookie: (c) => !is(c, [login, ...oidc, ...openApi]),
     }),
   );
   api.use(async (c, next) => {

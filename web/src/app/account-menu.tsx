@@ -3,19 +3,22 @@ import { useRouter } from '@tanstack/react-router';
 import { BookOpen, ChevronsUpDown, LogOut, UserRound } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { send } from '../api/client.ts';
-import { queryClient } from '../api/queries.ts';
+import { queryClient, refresh } from '../api/queries.ts';
 import { session } from '../api/session.ts';
 import type { Me } from '../api/types.ts';
 import { boot } from '../boot.ts';
 import { chooseLanguage, languages } from '../i18n/i18n.ts';
 import { useStore } from '../lib/store.ts';
+import { useErrorText } from '../ui/failure.tsx';
 import { Menu, MenuChoice, MenuItem, MenuLine } from '../ui/menu.tsx';
+import { toast } from '../ui/toast.tsx';
 import { chooseTheme, theme, themes } from './theme.ts';
 
 /** Who is logged in, and what is theirs to choose: theme, language, password. */
 export function AccountMenu({ me }: { readonly me: Me | undefined }) {
   const { t } = useTranslation();
   const router = useRouter();
+  const words = useErrorText();
   if (!me) return null;
   return (
     <Menu
@@ -48,7 +51,7 @@ export function AccountMenu({ me }: { readonly me: Me | undefined }) {
       <ThemeChoice />
       <LanguageChoice />
       <MenuLine />
-      <MenuItem icon={LogOut} onSelect={logOut}>
+      <MenuItem icon={LogOut} onSelect={() => logOut(words)}>
         {t('app.logOut')}
       </MenuItem>
     </Menu>
@@ -86,11 +89,15 @@ export function LanguageChoice() {
   );
 }
 
-/** The session ends at the hub too; here it ends in any case. */
-function logOut(): void {
+/** Only the hub can end the session, whose cookie no page can take away: a logout that fails is not one. */
+function logOut(words: (error: unknown) => string): void {
   // What is under way would be refused.
   void queryClient.cancelQueries();
-  send('/auth/logout', { method: 'POST' })
-    .catch(() => undefined)
-    .finally(() => session.end());
+  send('/auth/logout', { method: 'POST' }).then(
+    () => session.end(),
+    (error: unknown) => {
+      toast.bad(words(error));
+      refresh();
+    },
+  );
 }
