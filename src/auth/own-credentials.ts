@@ -18,11 +18,15 @@ export interface OwnCredentials {
  * pass-through): access keys, tokens of logins and of clients, codes, and the cookies of the hub, of any user or key,
  * also those that have ended; and whatever the request itself was let in by. They are found anywhere in the value:
  * after a scheme, in a cookie, in basic authentication, percent-encoded. A header that has one is left out (undefined);
- * of `Cookie` only those cookies are.
+ * of `Cookie` only those cookies are. A value of very many words is left out too.
  */
 export function withoutOwnCredentials(options: OwnCredentials) {
-  const isOwn = (text: string, sent: ReadonlySet<string>): boolean =>
-    formsOf(text).some((form) => piecesOf(form).some((piece) => isCredential(piece, options) || sent.has(piece)));
+  function isOwn(text: string, sent: ReadonlySet<string>): boolean {
+    const pieces = new Set(formsOf(text).flatMap(piecesOf));
+    // Looking at more would take long at each call.
+    if (pieces.size > authLimits.headerPieces) return true;
+    return [...pieces].some((piece) => isCredential(piece, options) || sent.has(piece));
+  }
 
   return (name: string, value: string, headers: Headers): string | undefined => {
     const sent = sentCredentials(headers, options.settings());

@@ -55,8 +55,12 @@ function connectionFor(
   { server, key }: Target,
   { connections, logLevels }: RelayOptions,
 ): RelayConnection | undefined {
-  const owner = { principal: request.principal, session: stateOwner(request) };
-  const connection = connections.connection(server, { ...owner, clientHeaders: request.clientHeaders });
+  const owner = {
+    principal: request.principal,
+    session: stateOwner(request),
+    clientHeaders: request.clientHeaders,
+  };
+  const connection = connections.connection(server, owner);
   if (!connection) return undefined;
   const level = wantedLevel(request);
   // What sessions want is known already where they all share a connection, and where they have their own.
