@@ -46,8 +46,8 @@ export const httpLimits = {
   // logins
 
   /**
-   * A login older than this gives the password again before it exports secrets or changes who is an admin: a token that
-   * got out does neither.
+   * A login older than this gives the password again before it exports secrets or changes who is an admin or which
+   * logins and keys count: a token that got out does neither.
    */
   freshLoginMs: 10 * 60_000,
 } as const;

@@ -211,10 +211,16 @@ describe('a token', () => {
         ['POST', '/mcp-settings/import/', { mcpServers: {} }],
         ['POST', '/%61uth/keys', { name: 'mine', accessType: 'all' }],
         ['GET', '/mcp-settings/export?secrets=include'],
+        ['PUT', '/system-config', { routing: { bearerAuthKey: 'a key that lasts' } }],
+        ['PUT', '/system-config', { auth: { trustedIssuers: [{ issuer: 'https://evil.example', audience: 'hub' }] } }],
+        ['PUT', '/system-config', { auth: { passwordPolicy: { minLength: 9 } } }],
       ];
       for (const [method, path, body] of refused)
         expect((await api(hub, method, path, { token, body })).status, path).toBeOneOf([403, 404]);
       expect((await api(hub, 'GET', '/auth/keys', { token: admin })).text).not.toContain('mine');
+      const { text } = await api(hub, 'PUT', '/system-config', { token, body: { auth: { breakGlass: 'eve' } } });
+      expect(text).toContain('No app does this for its user.');
+      expect((await api(hub, 'PUT', '/system-config', { token, body: { listPageSize: 0 } })).status).toBe(200);
     });
 
     test('cannot be cut down to some groups or servers', async () => {

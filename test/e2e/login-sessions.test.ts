@@ -249,6 +249,8 @@ test('a password given again makes the login fresh, under new cookies', async ()
   const exported = (by: Record<string, string>) =>
     api(hub, 'GET', '/mcp-settings/export?secrets=include', { headers: by });
   expect((await exported(headers)).body['error']).toBe('reauthenticate');
+  for (const body of [{ routing: { bearerAuthKey: 'a key that lasts' } }, { auth: { breakGlass: 'admin' } }])
+    expect((await api(hub, 'PUT', '/system-config', { headers, body })).body['error']).toBe('reauthenticate');
   const body = { password: 'correct horse' };
   const given = await api(hub, 'POST', '/auth/reauthenticate', { headers, body });
   expect(given.body).toEqual({ success: true, message: 'Welcome back' });

@@ -7,7 +7,7 @@ import type { Logger } from '../../core/logger.ts';
 import { packedBody } from '../../wire/http.ts';
 import { httpLimits } from '../limits.ts';
 import { limitBody, limitMembers, type MembersOf } from './body.ts';
-import { type ApiEnv, callerOf, type CallerOptions } from './caller.ts';
+import { type ApiEnv, callerOf, type CallerOptions, mustBeInPerson } from './caller.ts';
 import { largeBodies } from './large-bodies.ts';
 import {
   harmless,
@@ -63,8 +63,7 @@ export function createApi(options: ApiOptions): Hono<ApiEnv> {
   );
   api.use(async (c, next) => {
     const { principal } = c.var.caller;
-    if (principal.kind === 'user' && principal.app !== undefined && is(c, inPerson))
-      throw new HubError('forbidden', 'No app does this for its user. Log in to the hub yourself.');
+    if (is(c, inPerson)) mustBeInPerson(principal);
     if (options.readonly && !is(c, harmless)) throw new HubError('forbidden', 'This hub is read-only (READONLY).');
     const packed = packedBody(c.req.header('content-encoding'));
     if (packed !== undefined) throw new HubError('wrong_type', packed);

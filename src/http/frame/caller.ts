@@ -8,6 +8,7 @@ import { HubError } from '../../core/errors.ts';
 import type { Settings, UserSettings } from '../../core/settings/types.ts';
 import type { Draft, Editor } from '../../settings/document/document.ts';
 import type { SettingsStore } from '../../settings/store.ts';
+import { credentialSettings } from '../../settings/system/system-config.ts';
 import { adminAccounts } from '../../settings/user/user-edits.ts';
 import { httpLimits } from '../limits.ts';
 import type { CookieLogin, SessionCookies } from './session-cookie.ts';
@@ -181,6 +182,12 @@ function mustBeAdmin(admin: boolean): void {
   if (!admin) throw new HubError('forbidden', 'Only admins may do this.');
 }
 
+/** Throws HubError `forbidden` for a client that acts for its user. */
+export function mustBeInPerson(principal: Principal): void {
+  if (principal.kind === 'user' && principal.app !== undefined)
+    throw new HubError('forbidden', 'No app does this for its user. Log in to the hub yourself.');
+}
+
 /** Throws HubError `reauthenticate` when the caller gave the password too long ago for what is attempted. */
 export function mustBeFresh({ loggedInAt }: Caller, attempt: string): void {
   if (loggedInAt !== undefined && Date.now() - loggedInAt < httpLimits.freshLoginMs) return;
@@ -197,7 +204,8 @@ function credentialOver(): HubError {
 /**
  * Changes the settings on behalf of the caller, as what they are when it is the turn of this change: others may come
  * before it. Throws HubError `unauthenticated` for a user who is gone by then, `reauthenticate` where the accounts of
- * admins would change after a login that is not fresh (whichever route does it), and what `settings.change` throws.
+ * admins, or which logins and keys the hub accepts, would change after a login that is not fresh (whichever route does
+ * it), `forbidden` for an app that would change the latter, and what `settings.change` throws.
  */
 export function changeAs<T>(
   settings: Pick<SettingsStore, 'change'>,
@@ -206,8 +214,13 @@ export function changeAs<T>(
 ): Promise<T> {
   return settings.change((draft) => {
     const before = adminAccounts(draft);
+    const credentials = credentialSettings(draft);
     const result = edit(draft, editorOf(caller));
     if (adminAccounts(draft) !== before) mustBeFresh(caller, 'Cannot change the account of an admin');
+    if (credentialSettings(draft) !== credentials) {
+      mustBeInPerson(caller.principal);
+      mustBeFresh(caller, 'Cannot change which logins and keys the hub accepts');
+    }
     return result;
   });
 }

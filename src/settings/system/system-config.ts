@@ -110,6 +110,12 @@ export function changeSystemConfig(draft: Draft, given: Readonly<Entry>): Entry 
   return merged;
 }
 
+/** What the settings say of the logins and keys that the hub accepts; two of these differ where that changed. */
+export function credentialSettings({ systemConfig }: Draft): string {
+  const routing = systemConfig?.['routing'];
+  return JSON.stringify([systemConfig?.['auth'], isObject(routing) ? routing['bearerAuthKey'] : undefined]);
+}
+
 export function systemConfigAnswer(config: Readonly<Entry> | undefined): unknown {
   return maskDeep(config ?? {});
 }
