@@ -256,6 +256,8 @@ describe('the settings', () => {
     expect((await put({ oidc: [...rest, { ...corpBack, name: 'Corp again' }] })).status).toBe(200);
     expect(await logIn('s2')).toMatchObject({ username: 'ann' });
     expect((await put({ oidc: [...rest, { ...corpBack, id: 'else' }] })).status).toBe(400);
+    const moved = await put({ oidc: [...rest, { ...corpBack, issuer: 'https://evil.example' }] });
+    expect([moved.status, moved.text]).toEqual([400, expect.stringContaining('another issuer')]);
   });
 
   test('say where people can log in, and can hide passwords but for one admin', async () => {

@@ -152,11 +152,21 @@ function mergeInto(old: Readonly<Entry>, given: Readonly<Entry>, place: Place): 
   return Object.fromEntries(members);
 }
 
-/** The elements of a list with an id keep what is hidden in them, as what the element of that id has. */
+/**
+ * The elements of a list with an id keep what is hidden in them, as what the element of that id has. A secret goes to
+ * no other issuer than the one it was given for.
+ */
 function unmasked(given: readonly unknown[], old: readonly unknown[], path: string, problems: Problem[]): unknown[] {
   return given.map((element, i) => {
     if (!holdsMask(element)) return element;
     const before = old.find((other) => isObject(other) && isObject(element) && other['id'] === element['id']);
+    if (isObject(element) && isObject(before) && element['issuer'] !== before['issuer']) {
+      problems.push({
+        path: `${path}[${i}]`,
+        message: 'has another issuer than its hidden value was given for. Send the value itself',
+      });
+      return element;
+    }
     if (isObject(element) && isObject(before)) {
       const whole = Object.entries(element).map(([key, value]) => [key, holdsMask(value) ? before[key] : value]);
       const kept = Object.fromEntries(whole) as Entry;
