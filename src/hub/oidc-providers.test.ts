@@ -29,6 +29,9 @@ describe('providers', () => {
     ]);
     expect(providers({ betterAuth: { ...betterAuth, enabled: false } }, client)).toEqual([]);
     expect(providers({ betterAuth })).toEqual([]);
+    expect(providers({ betterAuth }, inEnv)).toMatchObject([expected]);
+    const elsewhere = { ...inEnv, OIDC_ISSUER: 'https://corp.example' };
+    expect(providers({ betterAuth }, elsewhere)).toMatchObject([{ id: 'oidc', issuer: 'https://corp.example' }]);
   });
 
   test('in the environment may be told by the address of their metadata, as MCPHub has it', () => {
