@@ -11,7 +11,7 @@ export interface LoginSession {
   readonly via: LoginMethod;
   /** Who the user is at the provider, and the session there (`sid`), for back-channel logout. */
   readonly provider?: { readonly subject: string; readonly sid?: string | undefined } | undefined;
-  /** When the user last gave the password, or came from the provider. */
+  /** When the user last gave the password, or logged in at the provider; 0 when the provider did not say. */
   readonly loggedInAt: number;
   readonly address: string;
   readonly userAgent: string;

@@ -14,6 +14,8 @@ export interface SessionTokens {
 
 export interface NewSession extends Pick<LoginSession, 'via' | 'provider' | 'address' | 'userAgent'> {
   readonly user: TokenUser;
+  /** Now, when it is left out. One in the future counts as now. */
+  readonly loggedInAt?: number;
 }
 
 /**
@@ -70,12 +72,13 @@ export function createLoginSessions(options: {
   }
 
   return {
-    async open({ user, ...rest }) {
+    async open({ user, loggedInAt = now(), ...rest }) {
       const claims = await tokens.verify(await tokens.issue(user));
       if (!claims) throw new HubError('conflict', 'Cannot log in: the account has just changed. Try again.');
       const token = newToken();
       const userAgent = rest.userAgent.slice(0, authLimits.userAgentChars);
-      await endAll(await store.add(hashOf(token), { ...rest, claims, userAgent, loggedInAt: now() }));
+      const opened = { ...rest, claims, userAgent, loggedInAt: Math.min(loggedInAt, now()) };
+      await endAll(await store.add(hashOf(token), opened));
       return { token, csrf: csrfOf(token) };
     },
     async find(token, isUse) {

@@ -66,8 +66,13 @@ async function userIn(at: ReturnType<typeof browser>): Promise<Record<string, un
 }
 
 /** Comes back from the rogue provider with these parameters. */
-async function comeBack(id: string, more: (state: string) => Record<string, string> = () => ({}), at = browser()) {
-  const sent = new URL((await at.once(startOf(id))).headers.get('location') ?? '');
+async function comeBack(
+  id: string,
+  more: (state: string) => Record<string, string> = () => ({}),
+  at = browser(),
+  start = '',
+) {
+  const sent = new URL((await at.once(startOf(id, start))).headers.get('location') ?? '');
   nonce = sent.searchParams.get('nonce') ?? '';
   const state = sent.searchParams.get('state') ?? '';
   const query = new URLSearchParams({ code: 'a code', state, ...more(state) });
@@ -104,6 +109,16 @@ describe('at a real provider', () => {
     await api(hub, 'PUT', '/users/eve', { token: admin, body: { groups: ['dev', 'own'] } });
     corp.people['e1'] = { groups: ['all'] };
     expect(await logIn('e1')).toMatchObject({ role: 'user', groups: ['g-own', 'g-staff'] });
+  });
+
+  test('a login counts as fresh only where the provider says when it was', async () => {
+    corp.people['e1'] = { groups: ['hub-admins'] };
+    const at = browser();
+    const exported = async () => (await at.once(`${hub.url}/api/mcp-settings/export?secrets=include`)).status;
+    expect(await logIn('e1', at)).toMatchObject({ role: 'admin' });
+    expect(await exported()).toBe(403);
+    await at.go(startOf('corp', '?fresh=1'), (url) => url === `${hub.url}/`);
+    expect(await exported()).toBe(200);
   });
 
   test('the session is a cookie that scripts cannot read, and leads to where the login began', async () => {
@@ -220,6 +235,18 @@ describe('what a provider answers', () => {
     expect(status).toBeGreaterThanOrEqual(400);
     expect(status).not.toBe(500);
     expect(at.cookie(hub.url, 'toolhub_session')).toBeUndefined();
+  });
+
+  test('logs in no one who had to log in again and did not', async () => {
+    const seconds = Math.floor(Date.now() / 1000);
+    for (const [auth_time, expected] of [
+      [undefined, 502],
+      [seconds - 3_600, 502],
+      [seconds, 302],
+    ] as const) {
+      usual({ auth_time });
+      expect((await comeBack('rogue', undefined, browser(), '?fresh=1')).status).toBe(expected);
+    }
   });
 
   test('counts in the browser where the login began, once, and for that provider', async () => {

@@ -37,6 +37,8 @@ export interface OidcLogin {
   readonly nonce: string;
   readonly verifier: string;
   readonly redirectUri: string;
+  /** See `OidcRequest`. */
+  readonly fresh: boolean;
   /** What a client asked for, as the login page had it; undefined for a login to the dashboard. */
   readonly request?: string | undefined;
   /** The path of the hub to go to afterwards. */

@@ -12,6 +12,8 @@ export interface OidcRequest {
   readonly nonce: string;
   readonly verifier: string;
   readonly redirectUri: string;
+  /** The person has to log in there again, and the ID token has to say that they did. */
+  readonly fresh: boolean;
 }
 
 /** Who logged in at a provider. */
@@ -25,6 +27,8 @@ export interface OidcPerson {
   readonly email: string | undefined;
   /** Values of the groups claim. */
   readonly values: readonly string[];
+  /** When the person last logged in there, in milliseconds since the epoch; undefined where the ID token has none. */
+  readonly authenticatedAt: number | undefined;
 }
 
 /** The hub as client of the providers (OpenID Connect Core, code flow with PKCE). */
@@ -101,9 +105,9 @@ export function createOidcClient(options: {
           code_challenge_method: 'S256',
           ...(fresh && { prompt: 'login', max_age: '0' }),
         });
-        return { state, nonce, verifier, redirectUri, url: url.href };
+        return { state, nonce, verifier, redirectUri, fresh, url: url.href };
       }),
-    finish: (provider, answer, { state, nonce, verifier, redirectUri }) =>
+    finish: (provider, answer, { state, nonce, verifier, redirectUri, fresh }) =>
       attempt(provider, async () => {
         const oidc = await import('openid-client');
         const configuration = await configurationOf(provider);
@@ -113,6 +117,8 @@ export function createOidcClient(options: {
           expectedNonce: nonce,
           pkceCodeVerifier: verifier,
           idTokenExpected: true,
+          // Requires `auth_time`, which may be as old as `clockTolerance`.
+          ...(fresh && { maxAge: 0 }),
         };
         const tokens = await oidc.authorizationCodeGrant(configuration, back, checks);
         const claims = tokens.claims();
@@ -122,7 +128,7 @@ export function createOidcClient(options: {
         const hasAll = wanted.every((name) => claimTexts(claims, name).length > 0);
         const asksMore = !hasAll && configuration.serverMetadata().userinfo_endpoint !== undefined;
         const more = asksMore ? await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};
-        return personOf(provider, { ...more, ...claims });
+        return { ...personOf(provider, { ...more, ...claims }), authenticatedAt: authenticatedAtOf(claims) };
       }),
   };
 }
@@ -145,7 +151,10 @@ async function discover({ issuer, clientId }: OidcProvider, secret: string | und
   });
 }
 
-function personOf(provider: OidcProvider, claims: Readonly<Record<string, unknown>>): OidcPerson {
+function personOf(
+  provider: OidcProvider,
+  claims: Readonly<Record<string, unknown>>,
+): Omit<OidcPerson, 'authenticatedAt'> {
   const [email] = claims['email_verified'] === true ? claimTexts(claims, 'email') : [];
   const [username] = claimTexts(claims, provider.usernameClaim);
   const [sid] = claimTexts(claims, 'sid');
@@ -157,6 +166,11 @@ function personOf(provider: OidcProvider, claims: Readonly<Record<string, unknow
     email: email?.slice(0, authLimits.subjectChars),
     values: claimTexts(claims, provider.groupsClaim),
   };
+}
+
+/** Of the ID token alone, which is signed. */
+function authenticatedAtOf({ auth_time: seconds }: { readonly auth_time?: number }): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1_000;
 }
 
 /** The library says in `cause` what it is about. */

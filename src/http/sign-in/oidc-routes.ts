@@ -114,9 +114,9 @@ export function oidcRoutes(options: OidcOptions): Hono<ApiEnv> {
     const { address } = c.var.caller;
     accountLog.info('login', { user: user.username, address, provider: provider.id });
     if (login.request !== undefined) return backToConsent(c, user, login.request);
-    const { subject, sid } = person;
-    const userAgent = c.req.header('user-agent') ?? '';
-    const opened = { user, via: `oidc:${provider.id}`, provider: { subject, sid }, address, userAgent } as const;
+    const { subject, sid, authenticatedAt: loggedInAt = 0 } = person;
+    const seen = { loggedInAt, address, userAgent: c.req.header('user-agent') ?? '' };
+    const opened = { user, via: `oidc:${provider.id}`, provider: { subject, sid }, ...seen } as const;
     options.loginCookies.give(c, await sessions.open(opened));
     return c.redirect(`${publicUrl.prefix}${login.back}`, 302);
   }
