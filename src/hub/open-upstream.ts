@@ -25,7 +25,7 @@ import { endOrphans, ownerMark } from '../upstream/channels/stdio/orphans.ts';
 import { createPool } from '../upstream/connections/pool.ts';
 import type { OpenedFor } from '../upstream/connections/owner.ts';
 import type { WithoutCredentials } from '../upstream/connections/passed-headers.ts';
-import { cleanLog, hiding } from '../upstream/connections/hidden-values.ts';
+import { cleanLog, hiding, valuesOf } from '../upstream/connections/hidden-values.ts';
 import type { SignIns } from '../upstream/sign-in/sign-ins.ts';
 import type { UserCredentials } from '../upstream/user-credentials/user-credentials.ts';
 import { openReaper } from '../upstream/channels/stdio/reaper.ts';
@@ -150,12 +150,15 @@ function opening(
   { signIns, credentials }: { readonly signIns: SignIns; readonly credentials: UserCredentials },
 ) {
   return (server: ServerSettings, events: ChannelEvents, opened?: OpenedFor) => {
-    const { user, headers, own } = opened ?? { own: credentials.forListing(server) };
+    const given: OpenedFor = opened ?? { own: credentials.forListing(server) };
+    const { user, headers, own } = given;
+    const hide = hiding(valuesOf(given));
     return openChannel(server, events, {
       ...opener,
       passed: headers,
       own,
-      log: headers ? (of) => cleanLog(opener.log(of), hiding(Object.values(headers))) : opener.log,
+      // Its own values, also when others are bound by now: a program that ends still prints the old ones.
+      log: (of) => cleanLog(opener.log(of), hide),
       credential: (wanted, transport) => signIns.credential(wanted, transport, user),
     });
   };

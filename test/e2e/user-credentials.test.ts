@@ -17,7 +17,7 @@ import { until } from '../kit/until.ts';
 const program = `
   if (!process.env.TOKEN) { console.error('TOKEN is not set'); process.exit(1); }
   console.error('started with ' + process.env.TOKEN + ' and ' + process.argv.slice(1).join(' '));
-  require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  require('readline').createInterface({ input: process.stdin }).on('close', () => console.error('ends with ' + process.env.TOKEN)).on('line', (line) => {
     const { id, method, params } = JSON.parse(line);
     if (id === undefined) return;
     const say = (result) => console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
@@ -231,6 +231,9 @@ test('other values, and none, end what ran with the old ones; the other user not
   expect((await set(bob, 'prog', { env: { TOKEN: 'changed' } })).status).toBe(200);
   expect(told(await call(bob))).toMatchObject({ token: 'changed', args: ['team=team-of-bob'] });
   await until('the process with the old values is gone', () => !isAlive(before.pid));
+  const logs = () => api(hub, 'GET', '/logs?limit=1000', { token: admin });
+  await until('its last words are in the log', async () => (await logs()).text.includes('ends with '));
+  expect((await logs()).text).not.toContain('token-of-bob');
   expect((await api(hub, 'DELETE', '/credentials/prog', { token: bob })).status).toBe(200);
   expect((await call(bob)).error?.code).toBe(-32001);
   expect(told(await call(ann)).pid).toBe(anns);

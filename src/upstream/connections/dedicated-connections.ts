@@ -8,7 +8,7 @@ import type { ServerSettings, UserSettings } from '../../core/settings/types.ts'
 import type { Channel, ChannelEvents } from '../channels/channel.ts';
 import { upstreamLimits } from '../limits.ts';
 import { type AskableCall, Connection } from './connection.ts';
-import { cleanLog, hiding } from './hidden-values.ts';
+import { cleanLog, hiding, valuesOf } from './hidden-values.ts';
 import type { Unasked } from './link/options.ts';
 import type { Home } from './link/server-requests.ts';
 import type { ConnectionOptions } from './options.ts';
@@ -218,7 +218,7 @@ function connectionOf(
 ): Connection {
   const { server } = base;
   const openAs: ConnectionOptions['open'] = (wanted, events) => options.open(wanted, events, opened);
-  const clean = hiding(Object.values(opened.headers ?? {}), options.clean);
+  const clean = hiding(valuesOf(opened), options.clean);
   const log = quieter(cleanLog(options.log(server), clean));
   const changed = (): void => options.changed?.(owner, connection);
   const own = {

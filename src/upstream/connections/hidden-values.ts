@@ -1,5 +1,6 @@
 import type { LogFields, Logger } from '../../core/logger.ts';
 import { mask } from '../../core/mask.ts';
+import type { OpenedFor } from './owner.ts';
 
 /** Shorter ones are left: to replace every "abc" would damage texts and protect nothing. */
 const leastChars = 4;
@@ -12,6 +13,11 @@ export function hiding(values: readonly string[], clean: (text: string) => strin
     .toSorted((a, b) => b.length - a.length);
   if (forms.length === 0) return clean;
   return (text: string): string => forms.reduce((shown, form) => shown.replaceAll(form, mask), clean(text));
+}
+
+/** What of one caller a connection was opened with: its server may repeat that as long as the connection lives. */
+export function valuesOf({ headers, own }: OpenedFor): string[] {
+  return [headers, own?.env, own?.headers, own?.args].flatMap((values) => Object.values(values ?? {}));
 }
 
 /** A logger whose entries go through `clean`. */
