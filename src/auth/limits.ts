@@ -98,7 +98,7 @@ export const authLimits = {
    * 4 000.
    */
   tokenChars: 8_192,
-  /** Words of a header that is looked through for credentials, with their decoded forms: each takes some microseconds. */
+  /** Words of a header that is looked through for credentials, decoded too: each takes some microseconds. */
   headerPieces: 500,
   /** A request to a provider or a trusted issuer, and what it may answer: keys and metadata have a few kB. */
   providerRequestMs: 5_000,
