@@ -163,6 +163,10 @@ test('changes of resources are heard by those who subscribed with the same value
     const own = await session(hub.mcp('tell'), { headers: { 'x-tenant': tenant } });
     const open = await own.listen();
     await own.request('resources/subscribe', { uri: 'note://1' });
+    // What the server says before the hub has opened its stream there is lost.
+    await until('the server can speak', () =>
+      server.seen.some(({ method, headers }) => method === 'GET' && headers['x-tenant'] === tenant),
+    );
     return { own, open };
   };
   const [x, y] = [await with_('sub-x'), await with_('sub-y')];
