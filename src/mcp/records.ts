@@ -132,7 +132,8 @@ function activityOf(call: FinishedCall, settings: Settings, searches: SearchUsag
   if (request.method !== 'tools/call') return undefined;
   const { principal, username, keyId, keyName, scope, group, sourceIp, traceId } = whoAndWhere(request, settings);
   const server = settings.servers.get(target.server);
-  const isPrivate = server !== undefined && getsCallersValues(server);
+  // One that is gone meanwhile may have been such a server.
+  const isPrivate = server === undefined || getsCallersValues(server);
   const storesPayload = settings.system.storeToolPayload && !isPrivate;
   // Written out: an object that is spread and then added to takes several microseconds.
   const record: NewActivity = {

@@ -6,18 +6,25 @@ import { diskError, errnoOf } from '../../disk/disk-error.ts';
 import { writeFileAtomic } from '../../disk/write-file-atomic.ts';
 import { type Binding, bindingId, type Bindings, parsedBinding } from './bindings.ts';
 
-/** Bindings of a hub without replicas: one sealed text a line, in a file (0600) of its data folder. */
+/**
+ * Bindings of a hub without replicas: one sealed text a line, in a file (0600) of its data folder. Lines that cannot be
+ * opened stay in it, and a file that cannot be read is not written.
+ */
 export async function openFileBindings(path: string, sealer: Sealer, log: Logger): Promise<Bindings> {
-  let bindings = new Map((await load(path, sealer, log)).map((binding) => [bindingId(binding), binding]));
+  const loaded = await load(path, sealer, log);
+  let bindings = new Map(loaded.bindings.map((binding) => [bindingId(binding), binding]));
   let last: Promise<unknown> = Promise.resolve();
 
   /** One change after the other: each is on the disk before it counts. */
   function change(edit: (draft: Map<string, Binding>) => void): Promise<void> {
     const run = async (): Promise<void> => {
+      if (loaded.failure !== undefined)
+        throw diskError(loaded.failure, 'Cannot read the credentials of users, which a change would overwrite', path);
       const next = new Map(bindings);
       edit(next);
+      const lines = [...next.values()].map((one) => sealer.seal(JSON.stringify(one)));
       try {
-        await writeFileAtomic(path, [...next.values()].map((one) => sealer.seal(JSON.stringify(one))).join('\n'));
+        await writeFileAtomic(path, [...loaded.unopened, ...lines].join('\n'));
       } catch (error) {
         throw diskError(error, 'Cannot write down the credentials of users', path);
       }
@@ -39,21 +46,36 @@ export async function openFileBindings(path: string, sealer: Sealer, log: Logger
   };
 }
 
-async function load(path: string, sealer: Sealer, log: Logger): Promise<Binding[]> {
+interface Loaded {
+  readonly bindings: readonly Binding[];
+  /** Lines that were sealed with another secret, as they are. */
+  readonly unopened: readonly string[];
+  /** Why the file could not be read. */
+  readonly failure?: unknown;
+}
+
+async function load(path: string, sealer: Sealer, log: Logger): Promise<Loaded> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if (errnoOf(error) !== 'ENOENT')
-      log.error('credentials of users cannot be read', { path, error: errorText(error) });
-    return [];
+    const nothing = { bindings: [], unopened: [] };
+    if (errnoOf(error) === 'ENOENT') return nothing;
+    log.error('credentials of users cannot be read', { path, error: errorText(error) });
+    return { ...nothing, failure: error };
   }
   const lines = text.split('\n').filter((line) => line !== '');
-  const bindings = lines.flatMap((line) => parsedBinding(sealer.open(line)) ?? []);
-  if (bindings.length < lines.length)
+  const bindings: Binding[] = [];
+  const unopened: string[] = [];
+  for (const line of lines) {
+    const binding = parsedBinding(sealer.open(line));
+    if (binding) bindings.push(binding);
+    else unopened.push(line);
+  }
+  if (unopened.length > 0)
     log.warn('credentials of users cannot be opened with the secret of this hub; users have to set them again', {
       path,
-      count: lines.length - bindings.length,
+      count: unopened.length,
     });
-  return bindings;
+  return { bindings, unopened };
 }

@@ -31,7 +31,7 @@ export function bindingId({ server, username }: Pick<Binding, 'server' | 'userna
   return JSON.stringify([server, username]);
 }
 
-/** A binding as it was sealed; undefined for anything else. */
+/** A binding as it was sealed, which only hubs with the secret do; undefined for anything else. */
 export function parsedBinding(text: string | undefined): Binding | undefined {
   if (text === undefined) return undefined;
   const found: unknown = JSON.parse(text);

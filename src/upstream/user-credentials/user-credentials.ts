@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { slotsOf } from '../../core/access/per-user.ts';
 import { principalOf } from '../../core/access/principal.ts';
 import { reaches } from '../../core/access/rules.ts';
@@ -171,17 +171,28 @@ function ofGoneUsers(bindings: readonly Binding[], { users }: Settings): Binding
   });
 }
 
+const places = new WeakMap<ServerSettings['transport'], string>();
+
 /**
  * Where values for a server go. What was set for one place is not sent to another: an admin who moves a server asks its
- * users again.
+ * users again. Reckoned once for settings that stay, since it is asked with each call.
  */
 function placeOf({ transport }: ServerSettings): string {
+  let place = places.get(transport);
+  if (place === undefined) places.set(transport, (place = placeOfTransport(transport)));
+  return place;
+}
+
+function placeOfTransport(transport: ServerSettings['transport']): string {
   switch (transport.type) {
     case 'stdio':
-      return JSON.stringify(['stdio', transport.command, packageOf(transport.args)]);
+      return JSON.stringify(['stdio', transport.command, transport.args.map(withoutVersion)]);
     case 'openapi': {
-      const { url, baseUrl, schema } = transport.openapi;
-      return JSON.stringify(['openapi', url, baseUrl, schema === undefined ? undefined : 'schema']);
+      const { url, baseUrl, schema, serverVariables } = transport.openapi;
+      const document = createHash('sha256')
+        .update(JSON.stringify([schema, serverVariables]))
+        .digest('base64url');
+      return JSON.stringify(['openapi', url, baseUrl, document]);
     }
     case 'invalid':
       return '';
@@ -190,9 +201,9 @@ function placeOf({ transport }: ServerSettings): string {
   }
 }
 
-/** What a launcher is to start, whichever version: the first argument that is no option. */
-function packageOf(args: readonly string[]): string | undefined {
-  return args.find((arg) => !arg.startsWith('-'))?.replace(/(.)@[^@/]*$/, '$1');
+/** An argument that names a package or an image, whichever version of it: `name@1.2.3`, `registry/name:1.2.3`. */
+function withoutVersion(argument: string): string {
+  return argument.replace(/^([\w@./-]+?)[@:]\w[\w.-]*$/, '$1');
 }
 
 function originOf(url: string): string {

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { server, settings } from '../../test/kit/snapshots.ts';
+import { anonymous } from '../core/access/principal.ts';
+import type { NewActivity } from '../core/activity.ts';
+import type { ServerSettings, Settings } from '../core/settings/types.ts';
+import { createCallRecords, type FinishedCall } from './records.ts';
+
+test.each<[string, ServerSettings[], boolean]>([
+  ['a server for all', [server('tickets')], true],
+  ['one with credentials of users', [server('tickets', { credentialTemplate: [{ target: 'env', name: 'T' }] })], false],
+  ['one that is gone when it ends', [], false],
+])('of a call of %s, what was sent and answered is kept: %s', (_, servers, isKept) => {
+  const plain = settings({ servers });
+  const now: Settings = { ...plain, system: { ...plain.system, storeToolPayload: true } };
+  const kept: NewActivity[] = [];
+  const records = createCallRecords({
+    activity: { record: (one) => void kept.push(one), afterKeeping: (done) => done() },
+    counts: { count: () => undefined },
+    settings: () => now,
+  });
+  const request = {
+    method: 'tools/call',
+    principal: anonymous,
+    scope: { kind: 'global' },
+    view: { kind: 'global' },
+    params: '{"arguments":{}}',
+    message: { params: {} },
+  };
+  const call = { request, target: { server: 'tickets', key: 'find' }, ms: 1, outcome: 'ok', answer: '{}' };
+  records.finished(call as unknown as FinishedCall);
+  expect(kept.map(({ input, output }) => [input, output])).toEqual([
+    isKept ? ['{"arguments":{}}', '{}'] : [undefined, undefined],
+  ]);
+});
