@@ -66,9 +66,10 @@ export function createLoginSessions(options: {
     if (known.size > authLimits.knownSessions && oldest !== undefined) known.delete(oldest);
   }
 
-  async function endAll(ended: readonly LoginSession[]): Promise<number> {
-    for (const { claims } of ended) await tokens.revoke(claims);
-    return ended.length;
+  /** Their claims first: what fails can be asked for again, as long as the store has them. */
+  async function endAll(sessions: readonly LoginSession[]): Promise<number> {
+    for (const { claims } of sessions) await tokens.revoke(claims);
+    return (await store.end(sessions.map(({ claims }) => claims.jti))).length;
   }
 
   return {
@@ -78,7 +79,7 @@ export function createLoginSessions(options: {
       const token = newToken();
       const userAgent = rest.userAgent.slice(0, authLimits.userAgentChars);
       const opened = { ...rest, claims, userAgent, loggedInAt: Math.min(loggedInAt, now()) };
-      await endAll(await store.add(hashOf(token), opened));
+      for (const { claims } of await store.add(hashOf(token), opened)) await tokens.revoke(claims);
       return { token, csrf: csrfOf(token) };
     },
     async find(token, isUse) {
@@ -109,15 +110,17 @@ export function createLoginSessions(options: {
     },
     async end(username, which) {
       const own = (await store.ofUser(username)).map(({ session }) => session).filter(which);
-      return endAll(await store.end(own.map(({ claims }) => claims.jti)));
+      return endAll(own);
     },
     async endOfProvider(via, { subject, sid }) {
       if (subject === undefined && sid === undefined) return 0;
       const from = (await store.via(via)).filter(
         ({ provider }) =>
-          (subject === undefined || provider?.subject === subject) && (sid === undefined || provider?.sid === sid),
+          (subject === undefined || provider?.subject === subject) &&
+          // Of a provider that names sessions only when they end, all of the person end.
+          (sid === undefined || provider?.sid === sid || (subject !== undefined && provider?.sid === undefined)),
       );
-      return endAll(await store.end(from.map(({ claims }) => claims.jti)));
+      return endAll(from);
     },
   };
 }
@@ -127,7 +130,7 @@ export function csrfOf(token: string): string {
   return createHmac('sha256', token).update('toolhub csrf').digest('base64url');
 }
 
-/** Whether a header has the value that belongs to a session. Takes the same time whatever it has. */
+/** Whether a header has the value that belongs to a session. Takes the same time for each value. */
 export function isCsrfOf(token: string, sent: string | undefined): boolean {
   const [wanted, given] = [Buffer.from(csrfOf(token)), Buffer.from(sent ?? '')];
   return given.length === wanted.length && timingSafeEqual(given, wanted);

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { HubError } from '../core/errors.ts';
 import type { Problem } from '../core/errors.ts';
 import { coreLimits } from '../core/limits.ts';
-import { isProviderAddress } from '../core/provider-address.ts';
+import { isProviderAddress } from '../core/provider.ts';
 import { readSecretFile } from '../disk/secret-file.ts';
 import type { DatabaseChoice, TrustProxy } from './values.ts';
 import { type ReadableSecrets, withdrawSecrets } from './withdraw.ts';

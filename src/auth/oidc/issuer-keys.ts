@@ -1,7 +1,7 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import { errorText } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
-import { isProviderAddress } from '../../core/provider-address.ts';
+import { isProviderAddress } from '../../core/provider.ts';
 import { authLimits } from '../limits.ts';
 import { providerJson } from './provider-fetch.ts';
 
@@ -43,6 +43,7 @@ export function createIssuerKeys({ log, now = Date.now }: { log: Logger; now?: (
   async function load(keys: Held, of: KeysOf): Promise<void> {
     keys.triedAt = now();
     try {
+      // It checks what it is given, and throws for anything else.
       keys.find = createLocalJWKSet((await keySetOf(of)) as unknown as JSONWebKeySet);
       keys.fetchedAt = now();
     } catch (error) {

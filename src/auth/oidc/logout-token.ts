@@ -14,13 +14,18 @@ export interface LoggedOut {
 const event = 'http://schemas.openid.net/event/backchannel-logout';
 
 /**
- * Reads logout tokens (OpenID Connect Back-Channel Logout §2.6). Throws HubError `invalid_input` for one that does not
- * hold, and for one that has been here already.
+ * Reads logout tokens (OpenID Connect Back-Channel Logout §2.6) and does what they ask for. Throws HubError
+ * `invalid_input` for one that does not hold and for one that was done already, and what `end` throws: the provider
+ * then may send the same token again.
  */
 export function createLogoutTokens({ keys, now = Date.now }: { keys: IssuerKeys; now?: () => number }) {
   const used = new Set<string>();
 
-  return async (token: string, { issuer, clientId }: OidcProvider): Promise<LoggedOut> => {
+  return async <T>(
+    token: string,
+    { issuer, clientId }: OidcProvider,
+    end: (who: LoggedOut) => Promise<T>,
+  ): Promise<T> => {
     const claims = await verified(token, { issuer, clientId });
     const { sub, sid, jti = '', iat = 0, nonce, events } = claims;
     const isLogout = typeof events === 'object' && events !== null && Object.hasOwn(events, event);
@@ -35,7 +40,12 @@ export function createLogoutTokens({ keys, now = Date.now }: { keys: IssuerKeys;
     used.add(id);
     const [oldest] = used;
     if (used.size > authLimits.logoutTokens && oldest !== undefined) used.delete(oldest);
-    return { subject, sid: session };
+    try {
+      return await end({ subject, sid: session });
+    } catch (error) {
+      used.delete(id);
+      throw error;
+    }
   };
 
   async function verified(token: string, { issuer, clientId }: Pick<OidcProvider, 'issuer' | 'clientId'>) {

@@ -128,7 +128,8 @@ export function createOidcClient(options: {
         const hasAll = wanted.every((name) => claimTexts(claims, name).length > 0);
         const asksMore = !hasAll && configuration.serverMetadata().userinfo_endpoint !== undefined;
         const more = asksMore ? await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};
-        return { ...personOf(provider, { ...more, ...claims }), authenticatedAt: authenticatedAtOf(claims) };
+        const [email] = [claims, more].flatMap(verifiedEmail);
+        return { ...personOf(provider, { ...more, ...claims }), email, authenticatedAt: authenticatedAtOf(claims) };
       }),
   };
 }
@@ -154,8 +155,7 @@ async function discover({ issuer, clientId }: OidcProvider, secret: string | und
 function personOf(
   provider: OidcProvider,
   claims: Readonly<Record<string, unknown>>,
-): Omit<OidcPerson, 'authenticatedAt'> {
-  const [email] = claims['email_verified'] === true ? claimTexts(claims, 'email') : [];
+): Omit<OidcPerson, 'authenticatedAt' | 'email'> {
   const [username] = claimTexts(claims, provider.usernameClaim);
   const [sid] = claimTexts(claims, 'sid');
   return {
@@ -163,9 +163,14 @@ function personOf(
     subject: String(claims['sub']),
     sid,
     username,
-    email: email?.slice(0, authLimits.subjectChars),
     values: claimTexts(claims, provider.groupsClaim),
   };
+}
+
+/** The address that one answer of the provider says it has verified; another answer may be about another address. */
+function verifiedEmail(said: Readonly<Record<string, unknown>>): string[] {
+  const emails = said['email_verified'] === true ? claimTexts(said, 'email') : [];
+  return emails.map((email) => email.slice(0, authLimits.subjectChars));
 }
 
 /** Of the ID token alone, which is signed. */

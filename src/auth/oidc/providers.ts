@@ -1,3 +1,4 @@
+import { usualProvider } from '../../core/provider.ts';
 import type { OidcProvider, Settings } from '../../core/settings/types.ts';
 
 /** What the environment says of a provider (`OIDC_*`). */
@@ -26,15 +27,5 @@ export function oidcProviders({ system }: Pick<Settings, 'system'>, env: Provide
 }
 
 function usual(issuer: string): Omit<OidcProvider, 'clientId' | 'clientSecret'> {
-  return {
-    id: 'oidc',
-    name: new URL(issuer).hostname,
-    issuer,
-    scopes: ['openid', 'profile', 'email'],
-    usernameClaim: 'preferred_username',
-    groupsClaim: 'groups',
-    groups: undefined,
-    adminGroups: undefined,
-    signUp: 'invited',
-  };
+  return { ...usualProvider, id: 'oidc', name: new URL(issuer).hostname, issuer };
 }

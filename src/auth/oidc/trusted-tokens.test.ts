@@ -40,7 +40,7 @@ function verifier() {
 }
 
 describe('a token of a trusted issuer', () => {
-  test('is somebody without an account, who has the groups it is mapped to', async () => {
+  test('without an account is a principal of its own, with the groups it is mapped to', async () => {
     const { verify } = verifier();
     const token = await company.sign({ groups: ['eng', 'sales', 7], preferred_username: 'admin' });
     expect(await verify(token, settingsOf([trust(company)], [user('admin', { role: 'admin' })]))).toMatchObject({

@@ -46,10 +46,15 @@ export function failBare(c: Context, error: HubError): Response {
   return failed(c, error, { error: error.code, message: error.message });
 }
 
-function failed(c: Context, error: HubError, body: Record<string, unknown>): Response {
+/** `Retry-After`, in whole seconds, of an error after which trying again makes sense. */
+export function tellRetryAfter(c: Context, error: HubError): void {
   // What is down is tried again by itself after this long at first.
   const retryAfterMs = error.retryAfterMs ?? (error.status === 503 ? upstreamLimits.backOffFirstMs : undefined);
   if (retryAfterMs !== undefined) c.header('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000))));
+}
+
+function failed(c: Context, error: HubError, body: Record<string, unknown>): Response {
+  tellRetryAfter(c, error);
   if (error.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
   const errors = error.problems.length > 0 ? { errors: error.problems } : {};
   // For programs: a person who has to sign in finds the address in the message too.

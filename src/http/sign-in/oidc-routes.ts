@@ -18,6 +18,7 @@ import { logInFrom } from '../../settings/user/provider-login.ts';
 import { bodyText } from '../frame/body.ts';
 import type { ApiEnv } from '../frame/caller.ts';
 import { oauthPage } from '../frame/oauth-page.ts';
+import { tellRetryAfter } from '../frame/reply.ts';
 import type { PublicUrl } from '../frame/public-url.ts';
 import type { SessionCookies } from '../frame/session-cookie.ts';
 import { httpLimits } from '../limits.ts';
@@ -27,7 +28,11 @@ export interface OidcOptions {
   /** Those where people can log in now. */
   readonly providers: () => readonly OidcProvider[];
   readonly client: OidcClient;
-  readonly logoutToken: (token: string, provider: OidcProvider) => Promise<LoggedOut>;
+  readonly logoutToken: (
+    token: string,
+    provider: OidcProvider,
+    end: (who: LoggedOut) => Promise<number>,
+  ) => Promise<number>;
   readonly settings: Pick<SettingsStore, 'change' | 'current' | 'document'>;
   readonly sessions: Pick<LoginSessions, 'open' | 'endOfProvider'>;
   readonly tokens: Pick<Tokens, 'issue' | 'verify'>;
@@ -135,16 +140,20 @@ export function oidcRoutes(options: OidcOptions): Hono<ApiEnv> {
     );
   }
 
-  routes.post('/auth/oidc/:id/backchannel-logout', async (c) => {
-    const provider = providerOf(c, options);
-    const form = new URLSearchParams(await bodyText(c.req.raw));
-    const { subject, sid } = await options.logoutToken(form.get('logout_token') ?? '', provider);
-    const count = await sessions.endOfProvider(`oidc:${provider.id}`, { subject, sid });
-    accountLog.info('provider ended sessions', { provider: provider.id, count });
-    return c.body(null, 200);
-  });
+  routes.post('/auth/oidc/:id/backchannel-logout', (c) => endedByProvider(c, options));
 
   return routes;
+}
+
+/** Back-channel logout: the provider ends sessions that came from it. */
+async function endedByProvider(c: Context, options: OidcOptions): Promise<Response> {
+  const provider = providerOf(c, options);
+  const form = new URLSearchParams(await bodyText(c.req.raw));
+  const count = await options.logoutToken(form.get('logout_token') ?? '', provider, (who) =>
+    options.sessions.endOfProvider(`oidc:${provider.id}`, who),
+  );
+  options.accountLog.info('provider ended sessions', { provider: provider.id, count });
+  return c.body(null, 200);
 }
 
 interface Account {
@@ -181,7 +190,8 @@ async function answered(c: Context, { publicUrl, log }: OidcOptions, work: () =>
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof HubError)) log.error('login at a provider failed', { error: errorText(error) });
+    if (error instanceof HubError) tellRetryAfter(c, error);
+    else log.error('login at a provider failed', { error: errorText(error) });
     const [status, text] =
       error instanceof HubError
         ? [error.status, error.message]

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isProviderAddress } from '../../core/provider-address.ts';
+import { isProviderAddress, usualProvider } from '../../core/provider.ts';
 import type { OidcProvider, PasswordPolicy, SystemSettings, TrustedIssuer } from '../../core/settings/types.ts';
 import { flag, range, text, texts } from '../document/shape.ts';
 import { type Path, type Report, unique } from '../document/report.ts';
@@ -124,16 +124,6 @@ function readProviders(given: NonNullable<Given['oidc']>, path: Path, report: Re
     };
   });
 }
-
-/** What a provider is of which nothing else is said. */
-export const usualProvider = {
-  scopes: ['openid', 'profile', 'email'],
-  usernameClaim: 'preferred_username',
-  groupsClaim: 'groups',
-  groups: undefined,
-  adminGroups: undefined,
-  signUp: 'invited',
-} as const;
 
 /** The issuer whose metadata are at this address. */
 export function issuerOfDiscovery(address: string): string {

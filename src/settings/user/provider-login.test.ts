@@ -56,6 +56,21 @@ describe('a login at a provider', () => {
     expect(() => logInFrom(draft, provider(), person({ issuer: 'https://other.example' }), at)).toThrow('no account');
   });
 
+  test.each(['admin', 'keeper', 'owner', 'friend', 'leader', 'configured'])(
+    'gives no new account the name %s, to which the settings give a right already',
+    (name) => {
+      const draft: Draft = {
+        users: [],
+        groups: [{ id: 'g1', name: 'dev', owner: 'leader' }],
+        mcpServers: { a: { command: 'x', owner: 'owner', sharedWithUsers: ['friend'] } },
+        systemConfig: { auth: { breakGlass: 'keeper' } },
+        userConfigs: { configured: {} },
+      };
+      const who = person({ username: name.toUpperCase() });
+      expect(logInFrom(draft, provider({ signUp: 'auto' }), who, at)).toBe(`${name.toUpperCase()}-2`);
+    },
+  );
+
   test('that signs up makes an account with a name that is free, and no rights', () => {
     const draft = draftOf({ username: 'Admin', isAdmin: true }, { username: 'user' });
     const auto = provider({ signUp: 'auto' });

@@ -27,7 +27,7 @@ export function logInFrom(draft: Draft, provider: OidcProvider, person: Provider
   const user =
     users.find((user) => identitiesOf(user).some((own) => isSame(own, person))) ??
     invited(users, person) ??
-    (provider.signUp === 'auto' ? newUser(users, person, at) : undefined);
+    (provider.signUp === 'auto' ? newUser(draft, person, at) : undefined);
   if (!user) {
     throw new HubError(
       'forbidden',
@@ -56,17 +56,18 @@ function invited(users: readonly Entry[], { email }: ProviderPerson): Entry | un
   return waiting.length === 1 ? waiting[0] : undefined;
 }
 
-function newUser(users: Entry[], { username, email }: ProviderPerson, at: string): Entry {
-  const user: Entry = { username: freeName(users, username ?? email?.split('@', 1)[0] ?? 'user') };
+function newUser(draft: Draft, { username, email }: ProviderPerson, at: string): Entry {
+  const user: Entry = { username: freeName(draft, username ?? email?.split('@', 1)[0] ?? 'user') };
   setRole(user, 'user');
   Object.assign(user, { servers: [], groups: [], ...(email !== undefined && { email }), createdAt: at });
-  users.push(user);
+  listOf(draft, 'users').push(user);
   return user;
 }
 
-/** A name like the wanted one that no user has, and that a user may have. */
-function freeName(users: readonly Entry[], wanted: string): string {
-  const taken = new Set(users.map((user) => nameKey(textOf(user['username']) ?? '')));
+/** A name like the wanted one that no user has, that a user may have, and to which the settings give no right yet. */
+function freeName(draft: Draft, wanted: string): string {
+  const names = [...listOf(draft, 'users').map((user) => textOf(user['username']) ?? ''), ...trustedNames(draft)];
+  const taken = new Set(names.map(nameKey));
   const plain = wanted
     .normalize('NFC')
     .replace(/[^\p{L}\p{M}\p{N}._@+-]+/gu, '-')
@@ -76,6 +77,19 @@ function freeName(users: readonly Entry[], wanted: string): string {
     const name = i === 1 ? usable : `${usable}-${i}`;
     if (!taken.has(nameKey(name)) && usernameInput.safeParse(name).success) return name;
   }
+}
+
+/** Names of users that files may have before there is such a user. */
+function trustedNames(draft: Draft): string[] {
+  const { mcpServers = {}, systemConfig = {}, userConfigs = {} } = draft as Readonly<Record<string, Entry | undefined>>;
+  const owned = [...Object.values(mcpServers).filter(isObject), ...listOf(draft, 'groups')];
+  const auth = isObject(systemConfig['auth']) ? systemConfig['auth'] : {};
+  return [
+    'admin',
+    textOf(auth['breakGlass']) ?? '',
+    ...Object.keys(userConfigs),
+    ...owned.flatMap((entry) => [textOf(entry['owner']) ?? '', ...textsOf(entry['sharedWithUsers'])]),
+  ];
 }
 
 /** Groups that the provider gives are the provider's to take; others stay. */

@@ -12,3 +12,13 @@ export function isProviderAddress(text: string): boolean {
 function isThisMachine(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
+
+/** What a provider is of which nothing else is said. */
+export const usualProvider = {
+  scopes: ['openid', 'profile', 'email'],
+  usernameClaim: 'preferred_username',
+  groupsClaim: 'groups',
+  groups: undefined,
+  adminGroups: undefined,
+  signUp: 'invited',
+} as const;

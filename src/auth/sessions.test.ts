@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../test/kit/hostile.ts';
+import { openFileSessions } from './sessions-in-file.ts';
+import { createLoginSessions } from './sessions.ts';
+import type { Claims } from './tokens.ts';
+
+const log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** Sessions whose claims cannot be revoked while `isAway`. */
+async function opened() {
+  const state = { isAway: false, count: 0 };
+  const revoked: string[] = [];
+  const store = await openFileSessions(join(temporaryFolder(), 'sessions.json'), log);
+  const sessions = createLoginSessions({
+    store,
+    tokens: {
+      issue: async ({ username }) => username,
+      verify: async (username) => {
+        const claims: Partial<Claims> = { username, jti: `j${state.count++}`, expiresAt: Date.now() + 60_000 };
+        return claims as Claims;
+      },
+      valid: () => true,
+      async revoke({ jti }) {
+        if (state.isAway) throw new Error('away');
+        revoked.push(jti);
+      },
+    },
+  });
+  const open = (sid?: string, subject = 's1') =>
+    sessions.open({
+      user: { username: 'ann' },
+      via: 'oidc:corp',
+      provider: { subject, sid },
+      address: '127.0.0.1',
+      userAgent: '',
+    });
+  return { state, revoked, sessions, open };
+}
+
+test('an end that fails half-way is made up for when it is asked for again', async () => {
+  const { state, revoked, sessions, open } = await opened();
+  await open('a');
+  state.isAway = true;
+  await expect(sessions.end('ann', () => true)).rejects.toThrow('away');
+  state.isAway = false;
+  expect(await sessions.end('ann', () => true)).toBe(1);
+  expect(revoked).toEqual(['j0']);
+});
+
+test.each([
+  [{ subject: 's1', sid: 'a' }, ['j0', 'j2']],
+  [{ subject: 's1' }, ['j0', 'j1', 'j2']],
+  [{ sid: 'a' }, ['j0']],
+  [{ subject: 's2', sid: 'a' }, []],
+  [{}, []],
+])(
+  'a provider that names %j ends %j: one of the person, too, of which it did not say the session',
+  async (who, ids) => {
+    const { revoked, sessions, open } = await opened();
+    await open('a');
+    await open('b');
+    await open();
+    await open('c', 's3');
+    await sessions.endOfProvider('oidc:corp', who);
+    expect(revoked.toSorted()).toEqual(ids);
+  },
+);
