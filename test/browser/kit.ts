@@ -11,7 +11,7 @@ import {
 } from 'playwright-core';
 import { cookieLogin } from '../kit/api.ts';
 import type { TestHub } from '../kit/test-hub.ts';
-import { until } from '../kit/until.ts';
+import { until, within } from '../kit/until.ts';
 
 /** First the one without a window, which needs two thirds of the time. */
 const executablePath = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
@@ -50,17 +50,38 @@ const taken: Taken[] = [];
 
 /** After each test, and before one takes away what a page shows: it would ask for it once more. */
 export async function closePages(): Promise<void> {
-  for (const { context, page, key, scripts } of taken.splice(0)) {
-    for (const other of context.pages()) if (other !== page) await other.close();
-    await page.unrouteAll({ behavior: 'ignoreErrors' });
-    const loaded = key !== undefined && (await emptied(page)) ? key : undefined;
-    for (const script of scripts) await script.dispose();
+  for (const place of taken.splice(0)) {
+    const loaded = await unlessStuck(place, () => leave(place));
+    if (loaded) free.push({ context: place.context, page: place.page, ...loaded });
+  }
+}
+
+/** What another visit finds at this place. */
+async function leave({ context, page, key, scripts }: Taken): Promise<Pick<Place, 'loaded'>> {
+  for (const other of context.pages()) if (other !== page) await other.close();
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  const loaded = key !== undefined && (await emptied(page)) ? key : undefined;
+  for (const script of scripts) await script.dispose();
+  page.removeAllListeners();
+  if (loaded === undefined) {
+    await unload(page);
+    await context.clearCookies();
+  }
+  return { loaded };
+}
+
+/**
+ * What `tidy` returns; undefined when that fails or takes long: the place is then closed, and the next visit opens
+ * another one. Chromium at times does not answer for a page any more, and what a page asks it has no time limit.
+ */
+async function unlessStuck<T>({ context, page }: Place, tidy: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await within('tidying up a page', tidy(), 30_000);
+  } catch {
     page.removeAllListeners();
-    if (loaded === undefined) {
-      await unload(page);
-      await context.clearCookies();
-    }
-    free.push({ context, page, loaded });
+    // Not waited for: it does not end either while the page is stuck.
+    void context.close().catch(() => {});
+    return undefined;
   }
 }
 
@@ -93,11 +114,19 @@ async function emptied(page: Page): Promise<boolean> {
 
 /** After each file of tests: its hubs end, and no page is to go on asking them. The browser stays for the next file. */
 export async function leaveHubs(): Promise<void> {
-  for (const [index, place] of free.entries()) {
-    if (place.loaded === undefined) continue;
-    await unload(place.page);
-    free[index] = { context: place.context, page: place.page };
+  for (const place of free.splice(0)) {
+    const unloaded = place.loaded === undefined ? place : await withoutDashboard(place);
+    if (unloaded) free.push(unloaded);
   }
+}
+
+/** The place with no dashboard loaded; undefined if it can not be used any more. */
+function withoutDashboard(place: Place): Promise<Place | undefined> {
+  const { context, page } = place;
+  return unlessStuck(place, async () => {
+    await unload(page);
+    return { context, page };
+  });
 }
 
 /**
@@ -152,9 +181,10 @@ export async function visit(hub: Pick<TestHub, 'url'>, path: string, options: Vi
   const plain = as && before === undefined;
   const key = plain ? `${as.username} ${hub.url}` : undefined;
   const at = free.findIndex(({ loaded }) => loaded !== undefined && loaded === key);
-  const [{ context, page, loaded } = await newPlace()] = free.splice(at < 0 ? 0 : at, 1);
-  const stays = loaded !== undefined && loaded === key;
-  if (loaded !== undefined && !stays) await unload(page);
+  const [found] = free.splice(Math.max(at, 0), 1);
+  const stays = at >= 0;
+  const left = found?.loaded === undefined || stays ? found : await withoutDashboard(found);
+  const { context, page } = left ?? (await newPlace());
   const scripts: Disposable[] = [];
   taken.push({ context, page, scripts, key });
   page.setDefaultTimeout(30_000);
