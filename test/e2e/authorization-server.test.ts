@@ -212,6 +212,8 @@ describe('a token', () => {
         ['POST', '/%61uth/keys', { name: 'mine', accessType: 'all' }],
         ['GET', '/mcp-settings/export?secrets=include'],
         ['PUT', '/system-config', { routing: { bearerAuthKey: 'a key that lasts' } }],
+        ['PUT', '/system-config', { routing: { openApiAccess: 'off' } }],
+        ['PUT', '/system-config', { oauthServer: { enabled: false } }],
         ['PUT', '/system-config', { auth: { trustedIssuers: [{ issuer: 'https://evil.example', audience: 'hub' }] } }],
         ['PUT', '/system-config', { auth: { passwordPolicy: { minLength: 9 } } }],
       ];

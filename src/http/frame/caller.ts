@@ -8,7 +8,7 @@ import { HubError } from '../../core/errors.ts';
 import type { Settings, UserSettings } from '../../core/settings/types.ts';
 import type { Draft, Editor } from '../../settings/document/document.ts';
 import type { SettingsStore } from '../../settings/store.ts';
-import { credentialSettings } from '../../settings/system/system-config.ts';
+import { credentialSettings, entrySettings } from '../../settings/system/system-config.ts';
 import { adminAccounts } from '../../settings/user/user-edits.ts';
 import { httpLimits } from '../limits.ts';
 import type { CookieLogin, SessionCookies } from './session-cookie.ts';
@@ -205,7 +205,7 @@ function credentialOver(): HubError {
  * Changes the settings on behalf of the caller, as what they are when it is the turn of this change: others may come
  * before it. Throws HubError `unauthenticated` for a user who is gone by then, `reauthenticate` where the accounts of
  * admins, or which logins and keys the hub accepts, would change after a login that is not fresh (whichever route does
- * it), `forbidden` for an app that would change the latter, and what `settings.change` throws.
+ * it), `forbidden` for an app that would change how callers come in, and what `settings.change` throws.
  */
 export function changeAs<T>(
   settings: Pick<SettingsStore, 'change'>,
@@ -215,12 +215,12 @@ export function changeAs<T>(
   return settings.change((draft) => {
     const before = adminAccounts(draft);
     const credentials = credentialSettings(draft);
+    const entry = entrySettings(draft);
     const result = edit(draft, editorOf(caller));
+    if (entrySettings(draft) !== entry) mustBeInPerson(caller.principal);
     if (adminAccounts(draft) !== before) mustBeFresh(caller, 'Cannot change the account of an admin');
-    if (credentialSettings(draft) !== credentials) {
-      mustBeInPerson(caller.principal);
+    if (credentialSettings(draft) !== credentials)
       mustBeFresh(caller, 'Cannot change which logins and keys the hub accepts');
-    }
     return result;
   });
 }

@@ -116,6 +116,12 @@ export function credentialSettings({ systemConfig }: Draft): string {
   return JSON.stringify([systemConfig?.['auth'], isObject(routing) ? routing['bearerAuthKey'] : undefined]);
 }
 
+/** What the settings say of how callers come in, with a credential or without; two of these differ where that changed. */
+export function entrySettings({ systemConfig }: Draft): string {
+  const routing = systemConfig?.['routing'];
+  return JSON.stringify([systemConfig?.['auth'], routing, systemConfig?.['oauthServer']]);
+}
+
 export function systemConfigAnswer(config: Readonly<Entry> | undefined): unknown {
   return maskDeep(config ?? {});
 }
