@@ -14,6 +14,7 @@ async function opened() {
   const store = await openFileSessions(join(temporaryFolder(), 'sessions.json'), log);
   const sessions = createLoginSessions({
     store,
+    holds: () => true,
     tokens: {
       issue: async ({ username }) => username,
       verify: async (username) => {

@@ -40,6 +40,8 @@ export interface LoginSessions {
   ofUser(user: TokenUser): Promise<readonly SeenSession[]>;
   /** Ends those of a user for which `which` is true, on every replica. Returns how many there were. */
   end(username: string, which: (session: LoginSession) => boolean): Promise<number>;
+  /** Ends all that came from a provider. */
+  endVia(via: LoginMethod): Promise<void>;
   /**
    * Ends those that came from a provider: one session of it (`sid`), or all of a subject. Returns how many there were.
    * With neither, none ends.
@@ -53,9 +55,11 @@ export interface LoginSessions {
 export function createLoginSessions(options: {
   store: SessionStore;
   tokens: Pick<Tokens, 'issue' | 'verify' | 'valid' | 'revoke'>;
+  /** Whether what a session began with is still a way in: its provider, and the user's identity there. */
+  holds: (session: LoginSession) => boolean;
   now?: () => number;
 }): LoginSessions {
-  const { store, tokens, now = Date.now } = options;
+  const { store, tokens, holds, now = Date.now } = options;
   /** Sessions by hash as the store last had them. Their ends come with those of tokens. */
   const known = new Map<string, SeenSession>();
 
@@ -72,6 +76,24 @@ export function createLoginSessions(options: {
     return (await store.end(sessions.map(({ claims }) => claims.jti))).length;
   }
 
+  async function found(token: string, isUse: boolean): Promise<LoginSession | undefined> {
+    if (!isToken(token)) return undefined;
+    const tokenHash = hashOf(token);
+    const seen = known.get(tokenHash);
+    const isKnown = seen && !isOver(seen, now());
+    if (isKnown && (!isUse || now() - seen.seenAt < authLimits.sessionSeenMs)) return seen.session;
+    try {
+      const seenNow = await store.find(tokenHash, isUse);
+      if (seenNow) remember(tokenHash, seenNow);
+      else known.delete(tokenHash);
+      return seenNow?.session;
+    } catch (error) {
+      // While the database is away, what was read of it counts.
+      if (isKnown) return seen.session;
+      throw error;
+    }
+  }
+
   return {
     async open({ user, loggedInAt = now(), ...rest }) {
       const claims = await tokens.verify(await tokens.issue(user));
@@ -83,21 +105,8 @@ export function createLoginSessions(options: {
       return { token, csrf: csrfOf(token) };
     },
     async find(token, isUse) {
-      if (!isToken(token)) return undefined;
-      const tokenHash = hashOf(token);
-      const seen = known.get(tokenHash);
-      const isKnown = seen && !isOver(seen, now());
-      if (isKnown && (!isUse || now() - seen.seenAt < authLimits.sessionSeenMs)) return seen.session;
-      try {
-        const found = await store.find(tokenHash, isUse);
-        if (found) remember(tokenHash, found);
-        else known.delete(tokenHash);
-        return found?.session;
-      } catch (error) {
-        // While the database is away, what was read of it counts.
-        if (isKnown) return seen.session;
-        throw error;
-      }
+      const session = await found(token, isUse);
+      return session && holds(session) ? session : undefined;
     },
     knows: (text) => isToken(text) && known.has(hashOf(text)),
     async renew(session) {
@@ -106,11 +115,15 @@ export function createLoginSessions(options: {
       return renewed ? { token, csrf: csrfOf(token) } : undefined;
     },
     async ofUser(user) {
-      return (await store.ofUser(user.username)).filter(({ session }) => tokens.valid(session.claims, user));
+      const own = await store.ofUser(user.username);
+      return own.filter(({ session }) => tokens.valid(session.claims, user) && holds(session));
     },
     async end(username, which) {
       const own = (await store.ofUser(username)).map(({ session }) => session).filter(which);
       return endAll(own);
+    },
+    async endVia(via) {
+      await endAll(await store.via(via));
     },
     async endOfProvider(via, { subject, sid }) {
       if (subject === undefined && sid === undefined) return 0;

@@ -5,13 +5,14 @@ import { createLastUses, lastUsesInFile, lastUsesInTable } from '../auth/last-us
 import { openTokens } from '../auth/open-tokens.ts';
 import { openFileSessions } from '../auth/sessions-in-file.ts';
 import { sessionsInTable } from '../auth/sessions-in-table.ts';
+import type { LoginSession } from '../auth/session-store.ts';
 import { createLoginSessions } from '../auth/sessions.ts';
 import { openAuthorization } from '../auth/oauth/open-authorization.ts';
 import { authLimits } from '../auth/limits.ts';
 import { logRefusedCredentials } from '../auth/event-sampler.ts';
 import { createOidcClient } from '../auth/oidc/oidc-client.ts';
 import { createLogoutTokens } from '../auth/oidc/logout-token.ts';
-import { oidcProviders } from '../auth/oidc/providers.ts';
+import { endingSessionsOfGone, isStillKnown, oidcProviders } from '../auth/oidc/providers.ts';
 import { createIssuerKeys } from '../auth/oidc/issuer-keys.ts';
 import { createTrustedTokens } from '../auth/oidc/trusted-tokens.ts';
 import type { Closers } from '../core/closers.ts';
@@ -58,12 +59,15 @@ export async function openAccess(env: Env, storage: Storage, files: SecretFiles,
   closers.add(() => uses.close());
   const keys = createIssuerKeys({ log: log('hub') });
   const trusted = createTrustedTokens({ keys, log: log('hub') });
-  const sessions = createLoginSessions({ store, tokens });
+  const providers = () => oidcProviders(settings.current, env.oidc);
+  const holds = (session: LoginSession) => isStillKnown(session, providers(), settings.current);
+  const sessions = createLoginSessions({ store, tokens, holds });
+  settings.subscribe(endingSessionsOfGone({ providers, sessions, log: log('hub') }));
   return {
     tokens,
     authorization,
     oidc: {
-      providers: () => oidcProviders(settings.current, env.oidc),
+      providers,
       client: createOidcClient({ secretOf: (provider) => clientSecretOf(provider, env, files), log: log('hub') }),
       logoutToken: createLogoutTokens({ keys }),
     },

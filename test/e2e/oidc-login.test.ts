@@ -1,11 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { api, login, userToken } from '../kit/api.ts';
+import { api, cookieLogin, login, userToken } from '../kit/api.ts';
 import { fieldsOf, handClient, submit } from '../kit/authorizing.ts';
 import { browser, clientId, clientSecret, type Company, company } from '../kit/company.ts';
 import { hostileHttp } from '../kit/hostile.ts';
 import { type TestIssuer, testIssuer } from '../kit/issuer.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
 
 // People log in at their company's provider (CONTRACT §8): a real one (`oidc-provider`), and one that answers what no
 // honest one does.
@@ -285,6 +286,27 @@ describe('the settings', () => {
     expect((await put({ oidc: [...rest, { ...corpBack, id: 'else' }] })).status).toBe(400);
     const moved = await put({ oidc: [...rest, { ...corpBack, issuer: 'https://evil.example' }] });
     expect([moved.status, moved.text]).toEqual([400, expect.stringContaining('another issuer')]);
+  });
+
+  test('end the sessions of a provider, and the streams, when it is taken out, and when its issuer changes', async () => {
+    const { oidc } = await auth();
+    const own = oidc.find(({ id }) => id === 'corp');
+    const rest = oidc.filter(({ id }) => id !== 'corp');
+    const withPassword = await cookieLogin(hub);
+    for (const after of [rest, [...rest, { ...own, issuer: rogue.url, clientSecret: 'another' }]]) {
+      const at = browser();
+      expect(await logIn('s2', at)).toMatchObject({ username: 'ann' });
+      const stream = await at.once(`${hub.url}/api/events`);
+      expect(stream.status).toBe(200);
+      expect((await put({ oidc: after })).status).toBe(200);
+      expect(await userIn(at)).toBe(401);
+      // It ends; otherwise this waits until the test is over.
+      await stream.text();
+      expect((await put({ oidc: [...rest, { ...own, clientSecret }] })).status).toBe(200);
+      await until('the session does not come back', async () => (await userIn(at)) === 401);
+    }
+    expect((await api(hub, 'GET', '/auth/user', { headers: withPassword.headers })).status).toBe(200);
+    expect(await logIn('s2')).toMatchObject({ username: 'ann' });
   });
 
   test('say where people can log in, and can hide passwords but for one admin', async () => {

@@ -1,5 +1,10 @@
+import { errorText } from '../../core/errors.ts';
+import type { Logger } from '../../core/logger.ts';
 import { usualProvider } from '../../core/provider.ts';
 import type { OidcProvider, Settings } from '../../core/settings/types.ts';
+import type { LoginMethod, LoginSession } from '../session-store.ts';
+import type { LoginSessions } from '../sessions.ts';
+import { userWithIdentity } from './trusted-tokens.ts';
 
 /** What the environment says of a provider (`OIDC_*`). */
 export interface ProviderInEnv {
@@ -28,4 +33,46 @@ export function oidcProviders({ system }: Pick<Settings, 'system'>, env: Provide
 
 function usual(issuer: string): Omit<OidcProvider, 'clientId' | 'clientSecret'> {
   return { ...usualProvider, id: 'oidc', name: new URL(issuer).hostname, issuer };
+}
+
+/**
+ * Whether the provider of a session is still one of the hub, and the user still the person there. True for a login with
+ * a password.
+ */
+export function isStillKnown(
+  { via, provider, claims }: LoginSession,
+  providers: readonly OidcProvider[],
+  { users }: Pick<Settings, 'users'>,
+): boolean {
+  if (via === 'password') return true;
+  const issuer = providers.find(({ id }) => via === methodOf(id))?.issuer;
+  if (issuer === undefined || !provider) return false;
+  return userWithIdentity(users, { issuer, subject: provider.subject })?.username === claims.username;
+}
+
+/**
+ * Called after each change of the settings: ends the sessions of providers that are gone, or have another issuer.
+ * Otherwise they would go on should the provider come back.
+ */
+export function endingSessionsOfGone(options: {
+  providers: () => readonly OidcProvider[];
+  sessions: Pick<LoginSessions, 'endVia'>;
+  log: Logger;
+}): () => void {
+  const { providers, sessions, log } = options;
+  let before = providers();
+  return () => {
+    const now = providers();
+    const gone = before.filter(({ id, issuer }) => !now.some((other) => other.id === id && other.issuer === issuer));
+    before = now;
+    for (const { id } of gone)
+      sessions.endVia(methodOf(id)).catch((error: unknown) => {
+        // They are accepted nowhere while the provider is gone.
+        log.warn('sessions of a provider that is gone cannot be ended', { provider: id, error: errorText(error) });
+      });
+  };
+}
+
+function methodOf(id: string): LoginMethod {
+  return `oidc:${id}`;
 }
