@@ -110,6 +110,8 @@ export const authLimits = {
   logoutTokens: 10_000,
   /** Answers of providers that are redeemed at once: each is a request to the provider, which strangers can cause. */
   providerLoginsAtOnce: 50,
+  /** Answers from one address in an hour with which a provider let no person in: an office is one address. */
+  providerLoginFailures: 60,
   /** What a login at a provider has to remember is in a cookie, of which browsers keep 4 kB. */
   loginRequestChars: 2_500,
   /** The way back from a provider to the page that asks for consent. */

@@ -31,6 +31,9 @@ export const httpLimits = {
   returnPathChars: 2_000,
   /** The query of an answer to a sign-in: a code and a state of some hundred characters each. */
   callbackChars: 16_000,
+  /** Sign-ins that wait in one browser, and characters of their cookies: Node takes 16 kB of head. */
+  signInCookies: 3,
+  signInCookieChars: 8_000,
   /**
    * Pages of the dashboard that follow changes at once, and how often each hears of them: a start of many servers
    * causes many changes.

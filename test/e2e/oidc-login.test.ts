@@ -3,6 +3,8 @@ import { api, cookieLogin, login, userToken } from '../kit/api.ts';
 import { fieldsOf, handClient, submit } from '../kit/authorizing.ts';
 import { browser, clientId, clientSecret, type Company, company } from '../kit/company.ts';
 import { hostileHttp } from '../kit/hostile.ts';
+import { authLimits } from '../../src/auth/limits.ts';
+import { httpLimits } from '../../src/http/limits.ts';
 import { type TestIssuer, testIssuer } from '../kit/issuer.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
@@ -40,6 +42,7 @@ beforeAll(async () => {
     mcpServers: { alpha: alpha.config },
     groups: ['dev', 'staff', 'own'].map((name) => ({ id: `g-${name}`, name, servers: ['alpha'] })),
     systemConfig: { routing: { enableBearerAuth: true }, auth: { oidc } },
+    env: { LOG_LEVEL: 'info' },
   });
   await corp.open(hub.url, 'corp');
   for (const provider of [rogue, other])
@@ -64,6 +67,11 @@ async function logIn(person: string, at = browser()) {
 async function userIn(at: ReturnType<typeof browser>): Promise<Record<string, unknown> | number> {
   const answer = await at.once(`${hub.url}/api/auth/user`);
   return answer.status === 200 ? ((await answer.json()) as { user: Record<string, unknown> }).user : answer.status;
+}
+
+async function logged(): Promise<string[]> {
+  const { body } = await api(hub, 'GET', '/logs?limit=10000', { token: admin });
+  return (body.data as { message: string }[]).map(({ message }) => message);
 }
 
 /** Comes back from the rogue provider with these parameters. */
@@ -250,6 +258,31 @@ describe('what a provider answers', () => {
     }
   });
 
+  test('is not asked for more often than an address may fail; the log has some of it, and people elsewhere get in', async () => {
+    const from = (address: string) => {
+      const at = browser();
+      const once: typeof at.once = (url, init) => at.once(url, { ...init, headers: { 'x-forwarded-for': address } });
+      return { ...at, once };
+    };
+    const most = authLimits.providerLoginFailures;
+    const statusesOf = async (count: number) => {
+      const statuses: number[] = [];
+      for (let i = 0; i < count; i++) statuses.push((await comeBack('rogue', undefined, from('203.0.113.7'))).status);
+      return statuses;
+    };
+    const asked = () => rogue.asked.filter((path) => path === '/token').length;
+    const before = asked();
+    usual();
+    expect(await statusesOf(2)).toEqual([302, 302]);
+    usual({ nonce: 'another' });
+    expect(await statusesOf(most + 2)).toEqual([...Array<number>(most).fill(502), 429, 429]);
+    expect(asked() - before).toBe(2 + most);
+    usual();
+    expect((await comeBack('rogue', undefined, from('203.0.113.8'))).status).toBe(302);
+    const lines = (await logged()).filter((line) => /^login at a provider failed .*provider=rogue/.test(line));
+    expect(lines).toHaveLength(authLimits.accountToldOfKind);
+  });
+
   test('counts in the browser where the login began, once, and for that provider', async () => {
     usual();
     const { query, at, status } = await comeBack('rogue');
@@ -264,6 +297,65 @@ describe('what a provider answers', () => {
     expect((await again('other', third)).status).toBe(400);
     expect((await raw(startOf('nowhere'), { method: 'GET' })).status).toBe(404);
   });
+});
+
+describe('a login that is begun', () => {
+  test('again and again leaves few cookies in the browser, and those that were begun last go on', async () => {
+    const at = browser();
+    const cookies = () =>
+      Array.from({ length: 9 }, (_, i) => at.cookie(hub.url, `toolhub-sign-in-${i}`)).filter(Boolean);
+    idToken = (nonce) => rogue.sign({ sub: 'r1', nonce });
+    const client = await handClient(hub.url);
+    const page = await (await fetch(client.address({ state: 'x'.repeat(1_000) }))).text();
+    const link = /href="([^"]*\/oidc\/rogue\/start[^"]*)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    expect(link.length).toBeGreaterThan(1_500);
+    for (let i = 0; i < 8; i++) await at.once(new URL(link, hub.url).href);
+    expect(cookies().length).toBeGreaterThan(0);
+    expect(cookies().join().length).toBeLessThan(httpLimits.signInCookieChars);
+    for (let i = 0; i < 8; i++) await at.once(startOf('rogue'));
+    expect(cookies()).toHaveLength(httpLimits.signInCookies);
+    const other = new URL((await at.once(startOf('other'))).headers.get('location') ?? '').searchParams.get('state');
+    expect((await comeBack('rogue', undefined, at)).status).toBe(302);
+    const answer = await at.once(`${hub.url}/api/auth/oidc/other/callback?code=c&state=${other ?? ''}`);
+    // It was begun in this browser: what is wrong is the answer of the provider.
+    expect(answer.status).toBe(502);
+  });
+
+  test('by a link on another site begins; what that site loads by itself begins none', async () => {
+    const start = (headers: Record<string, string>) => raw(startOf('rogue'), { method: 'GET', headers });
+    const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+    expect((await start(link)).status).toBe(302);
+    for (const dest of ['image', 'iframe', 'script', 'empty', 'object']) {
+      const answer = await start({ 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': dest });
+      expect([answer.status, answer.headers['set-cookie']], dest).toEqual([403, undefined]);
+    }
+  });
+});
+
+test('the log says of which accounts a login made, bound or changed something', async () => {
+  corp.people['log1'] = { email: 'log@corp.example', email_verified: true, groups: ['eng', 'hub-admins'] };
+  await api(hub, 'POST', '/users', { token: admin, body: { username: 'log', email: 'log@corp.example' } });
+  expect(await logIn('log1')).toMatchObject({ role: 'admin' });
+  corp.people['log1'] = { groups: ['eng'] };
+  expect(await logIn('log1')).toMatchObject({ role: 'user' });
+  idToken = (nonce) => rogue.sign({ sub: 'made', preferred_username: 'made', nonce });
+  await comeBack('rogue');
+  const lines = (await logged())
+    .filter((line) => /user=(log|made)\b.*provider=/.test(line))
+    .map((line) => line.replace(/ user=.*/, ''));
+  const by = 'by a login at a provider';
+  expect(lines.toSorted()).toEqual(
+    [
+      `bound ${by}`,
+      `groups changed ${by}`,
+      `made an admin ${by}`,
+      `no longer an admin ${by}`,
+      `created ${by}`,
+      'login',
+      'login',
+      'login',
+    ].toSorted(),
+  );
 });
 
 describe('the settings', () => {

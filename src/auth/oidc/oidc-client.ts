@@ -2,6 +2,7 @@ import type { Configuration } from 'openid-client';
 import { errorText, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { OidcProvider } from '../../core/settings/types.ts';
+import { createEventSampler, suppressedFields } from '../event-sampler.ts';
 import { authLimits } from '../limits.ts';
 import { claimTexts } from './claims.ts';
 import { providerFetch } from './provider-fetch.ts';
@@ -54,6 +55,8 @@ export function createOidcClient(options: {
 }): OidcClient {
   const { secretOf, log, now = Date.now } = options;
   const known = new Map<string, Known>();
+  // Strangers cause them, with answers of their own.
+  const sampler = createEventSampler({ each: authLimits.accountToldOfKind });
 
   /** The metadata of the provider, kept for a while; after a failure they are asked for again soon. */
   async function configurationOf(provider: OidcProvider): Promise<Configuration> {
@@ -81,7 +84,9 @@ export function createOidcClient(options: {
     try {
       return await work();
     } catch (error) {
-      log.warn('login at a provider failed', { provider: provider.id, error: causes(error) });
+      const told = sampler(provider.id);
+      const about = { provider: provider.id, error: causes(error) };
+      if (told) log.warn('login at a provider failed', { ...about, ...suppressedFields(told) });
       throw new HubError(
         'upstream_failed',
         `The login at ${provider.name} did not work. Begin again; the log of the hub says more.`,

@@ -16,7 +16,7 @@ import type { Arrived } from '../frame/client-address.ts';
 import { httpLimits } from '../limits.ts';
 import { askedIn, type Destination, destinationOf, type Place } from './asked.ts';
 import { answerWithPages, consentPage, loginPage, messagePage } from './authorize-pages.ts';
-import { countByAddress } from './count-by-address.ts';
+import { countByAddress } from '../../auth/count-by-address.ts';
 import { choicesOf, chosenIn } from './reach.ts';
 import { OAuthRefusal } from './refusal.ts';
 

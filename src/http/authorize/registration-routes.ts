@@ -10,7 +10,7 @@ import type { Logger } from '../../core/logger.ts';
 import type { Settings } from '../../core/settings/types.ts';
 import { jsonBody, limitBody } from '../frame/body.ts';
 import type { Arrived } from '../frame/client-address.ts';
-import { countByAddress } from './count-by-address.ts';
+import { countByAddress } from '../../auth/count-by-address.ts';
 import { answerOAuthErrors, OAuthRefusal } from './refusal.ts';
 
 export interface RegistrationOptions {

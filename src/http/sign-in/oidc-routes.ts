@@ -2,7 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { isDeepStrictEqual } from 'node:util';
+import { countByAddress } from '../../auth/count-by-address.ts';
 import { authLimits } from '../../auth/limits.ts';
 import type { Authorization, OidcLogin } from '../../auth/oauth/open-authorization.ts';
 import type { OidcClient, OidcPerson } from '../../auth/oidc/oidc-client.ts';
@@ -12,9 +12,8 @@ import type { Tokens } from '../../auth/tokens.ts';
 import { errorText, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { OidcProvider, UserSettings } from '../../core/settings/types.ts';
-import type { Draft } from '../../settings/document/document.ts';
 import type { SettingsStore } from '../../settings/store.ts';
-import { logInFrom } from '../../settings/user/provider-login.ts';
+import { createProviderAccounts } from '../../settings/user/provider-accounts.ts';
 import { bodyText } from '../frame/body.ts';
 import type { ApiEnv } from '../frame/caller.ts';
 import { oauthPage } from '../frame/oauth-page.ts';
@@ -56,9 +55,12 @@ export function oidcRoutes(options: OidcOptions): Hono<ApiEnv> {
   /** States that have come back, of which none counts twice. */
   const used = new Set<string>();
   let underWay = 0;
+  const accountOf = createProviderAccounts(settings, accountLog);
+  const failures = countByAddress(authLimits.providerLoginFailures, 'Too many logins from this address did not work.');
 
   routes.get('/auth/oidc/:id/start', (c) =>
     answered(c, options, async () => {
+      mustBeVisited(c);
       const provider = providerOf(c, options);
       const request = c.req.query('request');
       if (
@@ -86,33 +88,30 @@ export function oidcRoutes(options: OidcOptions): Hono<ApiEnv> {
         throw new HubError('invalid_input', 'This login was not begun in this browser, or it was used already.');
       countOnce(used, state);
       if (answer.has('error')) throw new HubError('forbidden', `${provider.name} did not let you in.`);
-      const user = await accountOf(provider, await redeemed(provider, answer, login));
-      return goOnAs(c, provider, user, login);
+      const { address } = c.var.caller;
+      const person = await redeemed(provider, answer, login, address);
+      return goOnAs(c, provider, { user: await accountOf(provider, person, address), person }, login);
     }),
   );
 
-  async function redeemed(provider: OidcProvider, answer: URLSearchParams, login: OidcLogin): Promise<OidcPerson> {
+  /** Each is a request to the provider: an address that sends made-up answers is refused after some. */
+  async function redeemed(
+    provider: OidcProvider,
+    answer: URLSearchParams,
+    login: OidcLogin,
+    address: string,
+  ): Promise<OidcPerson> {
     if (underWay >= authLimits.providerLoginsAtOnce)
       throw new HubError('too_many', 'Too many people log in at this moment. Try again.', { retryAfterMs: 1_000 });
+    const counted = failures(address);
     underWay++;
     try {
-      return await client.finish(provider, answer, login);
+      const person = await client.finish(provider, answer, login);
+      counted.takeBack();
+      return person;
     } finally {
       underWay--;
     }
-  }
-
-  /** Most logins change nothing, and then nothing is written. */
-  async function accountOf(provider: OidcProvider, person: OidcPerson): Promise<Account> {
-    const at = new Date().toISOString();
-    const { users = [], groups = [] } = settings.document;
-    const copy = structuredClone({ users, groups }) as Pick<Draft, 'users' | 'groups'>;
-    let username = logInFrom(copy, provider, person, at);
-    if (!isDeepStrictEqual(copy.users, users))
-      username = await settings.change((draft) => logInFrom(draft, provider, person, at));
-    const user = settings.current.users.find((user) => user.username === username);
-    if (!user) throw new HubError('conflict', 'Your account has just changed. Begin again.');
-    return { user, person };
   }
 
   async function goOnAs(c: Context<ApiEnv>, provider: OidcProvider, { user, person }: Account, login: OidcLogin) {
@@ -159,6 +158,16 @@ async function endedByProvider(c: Context, options: OidcOptions): Promise<Respon
 interface Account {
   readonly user: UserSettings;
   readonly person: OidcPerson;
+}
+
+/**
+ * A link on a page of another site may begin a login, as one on the company's own does. What such a page loads without
+ * leading the browser here (an image, a frame, a script) may not: it would begin logins that no person asked for.
+ */
+function mustBeVisited(c: Context): void {
+  const destination = c.req.header('sec-fetch-dest') ?? 'document';
+  if (destination !== 'document')
+    throw new HubError('forbidden', 'A login begins with a visit to this address, and not as a part of another page.');
 }
 
 function arrived(c: Context) {

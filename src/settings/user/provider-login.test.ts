@@ -67,15 +67,18 @@ describe('a login at a provider', () => {
         userConfigs: { configured: {} },
       };
       const who = person({ username: name.toUpperCase() });
-      expect(logInFrom(draft, provider({ signUp: 'auto' }), who, at)).toBe(`${name.toUpperCase()}-2`);
+      expect(logInFrom(draft, provider({ signUp: 'auto' }), who, at)).toMatchObject({
+        username: `${name.toUpperCase()}-2`,
+        done: ['created'],
+      });
     },
   );
 
   test('that signs up makes an account with a name that is free, and no rights', () => {
     const draft = draftOf({ username: 'Admin', isAdmin: true }, { username: 'user' });
     const auto = provider({ signUp: 'auto' });
-    const names = ['admin', '../x y', 'system', undefined].map((username, i) =>
-      logInFrom(draft, auto, person({ username, subject: `n${i}` }), at),
+    const names = ['admin', '../x y', 'system', undefined].map(
+      (username, i) => logInFrom(draft, auto, person({ username, subject: `n${i}` }), at).username,
     );
     expect(new Set(names).size).toBe(4);
     expect(names[0]).toBe('admin-2');
@@ -98,6 +101,17 @@ describe('a login at a provider', () => {
     expect(named(draft, 'ann')?.['groups']).toEqual(['by hand']);
     logInFrom(draft, mapping, person({ values: ['eng', 'by hand'] }), at);
     expect(named(draft, 'ann')?.['groups']).toEqual(['by hand', 'g1']);
+  });
+
+  test('says what it did to the account', () => {
+    const mapping = provider({ signUp: 'auto', groups: new Map([['eng', ['dev']]]), adminGroups: ['admins'] });
+    const draft = draftOf({ username: 'root', role: 'admin' }, { username: 'ann', email: 'ann@x.y' });
+    const done = (values: string[], email?: string) =>
+      logInFrom(draft, mapping, person({ email, values, subject: email ?? 'new' }), at).done;
+    expect(done(['eng'])).toEqual(['created', 'groups changed']);
+    expect(done(['eng'])).toEqual([]);
+    expect(done(['admins'], 'ann@x.y')).toEqual(['bound', 'made an admin']);
+    expect(done([], 'ann@x.y')).toEqual(['no longer an admin']);
   });
 
   test('decides the role where the settings say so, and leaves the last admin one', () => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { HubError } from '../../core/errors.ts';
 import { coreLimits } from '../../core/limits.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
@@ -16,32 +17,48 @@ export interface ProviderPerson extends IssuedIdentity {
   readonly values: readonly string[];
 }
 
+/** What the settings say about accounts of those whom a provider names. */
+export type ProviderRules = Pick<OidcProvider, 'id' | 'signUp' | 'groups' | 'adminGroups'>;
+
+/** The account of a login, and what the login did to it. */
+export interface ProviderLogin {
+  readonly username: string;
+  /** In the order in which it was done. */
+  readonly done: readonly LoginEffect[];
+}
+
+export type LoginEffect = 'created' | 'bound' | 'groups changed' | 'made an admin' | 'no longer an admin';
+
 /**
  * The account of a person who logged in at a provider (CONTRACT §8), with the groups and the role that the provider
  * says: the one that is bound to this issuer and subject; or one that an admin made for this verified e-mail address,
- * without a password, which is bound now; or, where the provider signs up, a new one. Returns its name. `at` is now, in
- * ISO 8601. Throws HubError `forbidden` for a person without one.
+ * without a password, which is bound now; or, where the provider signs up, a new one. `at` is now, in ISO 8601. Throws
+ * HubError `forbidden` for a person without one.
  */
-export function logInFrom(draft: Draft, provider: OidcProvider, person: ProviderPerson, at: string): string {
+export function logInFrom(draft: Draft, provider: ProviderRules, person: ProviderPerson, at: string): ProviderLogin {
+  const done: LoginEffect[] = [];
   const users = listOf(draft, 'users');
-  const user =
-    users.find((user) => identitiesOf(user).some((own) => isSame(own, person))) ??
-    invited(users, person) ??
-    (provider.signUp === 'auto' ? newUser(draft, person, at) : undefined);
+  const known = users.find((user) => identitiesOf(user).some((own) => isSame(own, person))) ?? invited(users, person);
+  const user = known ?? (provider.signUp === 'auto' ? newUser(draft, person, at) : undefined);
   if (!user) {
     throw new HubError(
       'forbidden',
       'You have no account on this hub. Ask an admin to invite you, by the e-mail address that your provider has verified.',
     );
   }
+  if (!known) done.push('created');
   const identities = identitiesOf(user);
   if (!identities.some((own) => isSame(own, person))) {
     const { issuer, subject } = person;
     user['identities'] = [...identities, { issuer, subject }];
+    if (known) done.push('bound');
   }
+  const [groups, role] = [textsOf(user['groups']), roleOf(user)];
   takeGroups(draft, user, provider, person.values);
   takeRole(draft, user, provider, person.values);
-  return textOf(user['username']) ?? '';
+  if (!isDeepStrictEqual(new Set(groups), new Set(textsOf(user['groups'])))) done.push('groups changed');
+  if (roleOf(user) !== role) done.push(role === 'admin' ? 'no longer an admin' : 'made an admin');
+  return { username: textOf(user['username']) ?? '', done };
 }
 
 /** The account that waits for this address. Two that do are none: either could be another person's. */
@@ -93,7 +110,7 @@ function trustedNames(draft: Draft): string[] {
 }
 
 /** Groups that the provider gives are the provider's to take; others stay. */
-function takeGroups(draft: Draft, user: Entry, { groups }: OidcProvider, values: readonly string[]): void {
+function takeGroups(draft: Draft, user: Entry, { groups }: ProviderRules, values: readonly string[]): void {
   if (!groups) return;
   const managed = new Set([...groups.values()].flat().flatMap((name) => [name, ...groupIds(draft, [name])]));
   const given = groupIds(
@@ -104,7 +121,7 @@ function takeGroups(draft: Draft, user: Entry, { groups }: OidcProvider, values:
 }
 
 /** The last admin stays one: without one, no setting of the hub could be changed. */
-function takeRole(draft: Draft, user: Entry, { adminGroups }: OidcProvider, values: readonly string[]): void {
+function takeRole(draft: Draft, user: Entry, { adminGroups }: ProviderRules, values: readonly string[]): void {
   if (!adminGroups) return;
   const role = values.some((value) => adminGroups.includes(value)) ? 'admin' : 'user';
   if (role !== roleOf(user) && !(role === 'user' && isLastAdmin(draft, user))) setRole(user, role);

@@ -1,13 +1,16 @@
-import { authLimits } from '../../auth/limits.ts';
-import { HubError } from '../../core/errors.ts';
-import { networkOf } from '../../core/network.ts';
+import { HubError } from '../core/errors.ts';
+import { networkOf } from '../core/network.ts';
+import { authLimits } from './limits.ts';
 
-/** Counts what one address does. The function throws HubError `too_many` past `most` in an hour. */
+/**
+ * Counts what one address does. The function throws HubError `too_many` past `most` in an hour; what it returns takes
+ * the count back, for what turned out to be no cause to count.
+ */
 export function countByAddress(
   most: number,
   attempt: string,
   now: () => number = () => performance.now(),
-): (address: string) => void {
+): (address: string) => { takeBack(): void } {
   // All windows are equally long, so the first one ends first.
   const windows = new Map<string, { count: number; readonly endsAt: number }>();
   return (address) => {
@@ -26,5 +29,7 @@ export function countByAddress(
     if (window.count >= most)
       throw new HubError('too_many', `${attempt} Try again later.`, { retryAfterMs: window.endsAt - at });
     window.count++;
+    const counted = window;
+    return { takeBack: () => void counted.count-- };
   };
 }
