@@ -116,7 +116,7 @@ export function credentialSettings({ systemConfig }: Draft): string {
   return JSON.stringify([systemConfig?.['auth'], isObject(routing) ? routing['bearerAuthKey'] : undefined]);
 }
 
-/** What the settings say of how callers come in, with a credential or without; two of these differ where that changed. */
+/** The same of how callers come in, with a credential or without. */
 export function entrySettings({ systemConfig }: Draft): string {
   const routing = systemConfig?.['routing'];
   return JSON.stringify([systemConfig?.['auth'], routing, systemConfig?.['oauthServer']]);
