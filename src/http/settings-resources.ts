@@ -94,12 +94,12 @@ export interface PeopleOptions extends AuthOptions {
 
 /** Users, their logins, and access keys. */
 export function peopleResources(options: PeopleOptions): Hono<ApiEnv>[] {
-  const { settings, passwords, tokens, hasProviders, uses, log, accountLog } = options;
+  const { settings, passwords, tokens, sessions, hasProviders, uses, log, accountLog } = options;
   const { consents } = options.authorization;
   return [
     authRoutes({ ...options, log: accountLog }),
-    sessionRoutes({ sessions: options.sessions, log: accountLog }),
-    usersRoutes({ settings, passwords, tokens, consents, hasProviders, log }),
+    sessionRoutes({ sessions, log: accountLog }),
+    usersRoutes({ settings, passwords, tokens, consents, sessions, hasProviders, log }),
     keysRoutes({ settings, uses, log, accountLog }),
   ];
 }

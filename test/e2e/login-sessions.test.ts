@@ -243,6 +243,26 @@ describe('the list of own sessions', () => {
   });
 });
 
+test('an admin ends all sessions of a user, whose tokens and keys go on; no user does it to another', async () => {
+  const token = await userToken(hub, admin, 'fay');
+  await userToken(hub, admin, 'gus');
+  const enter = (name: string) => cookieLogin(hub, name, passwordOf(name));
+  const [first, second, other] = [await enter('fay'), await enter('fay'), await enter('gus')];
+  const events = await stream(`${hub.url}/api/events`, { headers: first.headers });
+  const end = (by: object, name = 'fay') => api(hub, 'DELETE', `/users/${name}/sessions`, by);
+  expect((await end({ headers: other.headers })).status).toBe(403);
+  expect((await end({ headers: first.headers })).status).toBe(403);
+  expect((await end({ token: await keyToken(hub, admin, { accessType: 'all' }) })).status).toBe(403);
+  expect((await end({})).status).toBe(401);
+  expect((await end({ token: admin }, 'no-such-user')).status).toBe(404);
+  expect(await whoIs(first.headers)).toBe(200);
+  expect((await end({ token: admin })).body.data).toEqual({ ended: 2 });
+  await until('the stream has ended', () => events.ended());
+  expect([await whoIs(first.headers), await whoIs(second.headers)]).toEqual([401, 401]);
+  expect(await whoIs(other.headers)).toBe(200);
+  expect((await api(hub, 'GET', '/auth/user', { token })).status).toBe(200);
+});
+
 test('a password given again makes the login fresh, under new cookies', async () => {
   setLimits(httpLimits, { freshLoginMs: 0 });
   const { headers, session } = await cookieLogin(hub);

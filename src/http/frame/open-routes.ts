@@ -90,6 +90,7 @@ export const harmless: Routes = [
   [['POST'], /^\/smart-routing\/search$/],
   [['POST'], /^\/auth\/(?:logout|reauthenticate|password-check)$/],
   [['DELETE'], /^\/auth\/sessions(?:\/[^/]+)?$/],
+  [['DELETE'], /^\/users\/[^/]+\/sessions$/],
 ];
 
 /** Everything that is not an MCP endpoint. Requests wait until `answer` is there. */

@@ -1,4 +1,4 @@
-import { listOf, ref } from '../../core/answers/schema.ts';
+import { count, listOf, object, ref } from '../../core/answers/schema.ts';
 import { newUserInput, userUpdateInput } from '../../settings/user/user-input.ts';
 import type { Subject } from '../frame/operation.ts';
 
@@ -19,6 +19,12 @@ export const users: Subject = {
       answer: user,
     },
     'DELETE /users/:username': { summary: 'Delete a user, with all tokens and keys', admin: true },
+    'DELETE /users/:username/sessions': {
+      summary: 'End all sessions of a user in browsers',
+      description: 'Access tokens, access keys and apps of the user go on. A new password ends those too.',
+      admin: true,
+      answer: { data: object({ ended: count }) },
+    },
     'GET /users-stats': { summary: 'How many users reach what', admin: true, answer: { data: ref('UserStatistics') } },
   },
 };

@@ -2,10 +2,12 @@ import { Hono } from 'hono';
 import { checkPassword } from '../../auth/password-strength.ts';
 import type { Passwords } from '../../auth/passwords.ts';
 import type { Consents } from '../../auth/oauth/consents.ts';
+import type { LoginSessions } from '../../auth/sessions.ts';
 import type { Tokens } from '../../auth/tokens.ts';
 import { HubError } from '../../core/errors.ts';
 import { invalid, parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
+import type { UserSettings } from '../../core/settings/types.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import {
   addUser,
@@ -27,11 +29,13 @@ export interface UsersOptions {
   /** Whether users can log in at a provider. */
   readonly hasProviders: () => boolean;
   readonly consents: Pick<Consents, 'endUser'>;
+  readonly sessions: Pick<LoginSessions, 'end'>;
   readonly log: Logger;
 }
 
 /** `/users` and `/users-stats` (SPEC, Users; CONTRACT §4), for admins only. */
-export function usersRoutes({ settings, passwords, tokens, consents, hasProviders, log }: UsersOptions): Hono<ApiEnv> {
+export function usersRoutes(options: UsersOptions): Hono<ApiEnv> {
+  const { settings, passwords, tokens, consents, sessions, hasProviders, log } = options;
   const routes = new Hono<ApiEnv>();
   routes.use('/users/*', adminOnly);
   routes.use('/users-stats', adminOnly);
@@ -53,10 +57,15 @@ export function usersRoutes({ settings, passwords, tokens, consents, hasProvider
   routes.get('/users-stats', (c) => ok(c, usersStats(c.var.caller.settings)));
 
   routes.get('/users/:username', (c) => {
-    const username = c.req.param('username');
-    const user = c.var.caller.settings.users.find((user) => user.username === username);
-    if (!user) throw new HubError('not_found', `There is no user "${username}".`);
-    return ok(c, userAnswer(user));
+    return ok(c, userAnswer(userNamed(c.var.caller, c.req.param('username'))));
+  });
+
+  routes.delete('/users/:username/sessions', async (c) => {
+    const by = editorOf(c.var.caller).username;
+    const { username } = userNamed(c.var.caller, c.req.param('username'));
+    const ended = await sessions.end(username, () => true);
+    log.info('sessions of a user ended', { user: username, ended, by, address: c.var.caller.address });
+    return ok(c, { ended }, { message: 'All sessions of the user have ended.' });
   });
 
   routes.post('/users', async (c) => {
@@ -123,6 +132,12 @@ export function usersRoutes({ settings, passwords, tokens, consents, hasProvider
   });
 
   return routes;
+}
+
+function userNamed({ settings }: Caller, username: string): UserSettings {
+  const user = settings.users.find((user) => user.username === username);
+  if (!user) throw new HubError('not_found', `There is no user "${username}".`);
+  return user;
 }
 
 function sentences(first: string, notes: readonly string[]): string {
