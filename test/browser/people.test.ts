@@ -167,6 +167,16 @@ describe('access keys', () => {
     await page.getByRole('button', { name: 'Create' }).click();
     const first = await page.getByRole('region', { name: 'Your new key' }).textContent();
     expect(first).toMatch(/^mcphub_[0-9a-f]{64}$/);
+    await page.getByRole('tab', { name: 'Cursor' }).click();
+    const snippet = page.getByRole('region', { name: 'What to paste for Cursor' });
+    expect(await snippet.textContent()).toContain(`Bearer ${first}`);
+    expect(await snippet.textContent()).toContain(`${hub.url}/mcp/dev`);
+    // Beside the dialog, and Escape: the only time that the key is shown is not lost by either.
+    for (const leave of [() => page.mouse.click(4, 4), () => page.keyboard.press('Escape')]) {
+      await leave();
+      await page.getByRole('button', { name: 'Back to the key' }).click();
+      expect(await page.getByRole('region', { name: 'Your new key' }).textContent()).toBe(first);
+    }
     await page.getByRole('button', { name: 'I have it' }).click();
     await page.getByRole('switch', { name: 'Enable laptop' }).waitFor();
     expect(await page.content()).not.toContain(first);

@@ -361,11 +361,28 @@ describe('a new server', () => {
     await page.getByLabel('Name', { exact: true }).fill('bad/name');
     await page.getByLabel('How is it reached?').selectOption('streamable-http');
     await page.getByLabel('URL').fill('http://127.0.0.1:9/mcp');
+    await page.getByRole('tab', { name: 'Paste' }).click();
+    await page.getByLabel('What another client or a README says').fill('half of it');
+    for (const leave of [() => page.mouse.click(4, 4), () => page.keyboard.press('Escape')]) {
+      await leave();
+      await page.getByRole('button', { name: 'Keep editing' }).click();
+    }
+    await page.getByRole('tab', { name: 'Form' }).click();
+    expect(await page.getByLabel('URL').inputValue()).toBe('http://127.0.0.1:9/mcp');
+    await page.getByRole('tab', { name: 'Paste' }).click();
+    expect(await page.getByLabel('What another client or a README says').inputValue()).toBe('half of it');
+    await page.getByRole('tab', { name: 'Form' }).click();
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await expect.poll(() => page.getByLabel('Name', { exact: true }).getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('Name', { exact: true }).fill('by-hand');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('heading', { name: /by-hand/, level: 1 }).waitFor();
+
+    await follow(page, '/servers?add=form');
+    await page.getByLabel('Name', { exact: true }).fill('dropped');
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
   });
 
   test('is pasted as JSON or TOML, looked at, and added as far as one wants', async () => {

@@ -133,6 +133,8 @@ describe('GET /connect', () => {
       const { data } = (await api(at, 'GET', `/connect${query}`, { token: who })).body;
       const { keyRequired, clients } = data as Connect;
       expect(JSON.stringify(clients).includes('YOUR_ACCESS_KEY'), query).toBe(keyRequired);
+      const asked = (await api(at, 'GET', `/connect${query === '' ? '?' : `${query}&`}key=true`, { token: who })).body;
+      expect(JSON.stringify(asked.data), query).toContain('YOUR_ACCESS_KEY');
       return keyRequired;
     };
     for (const query of ['', '?group=mixed', '?group=empty', '?server=open', '?smart=true', '?group=mixed&smart=true'])

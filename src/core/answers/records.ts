@@ -154,7 +154,10 @@ export type Cost = Shape<typeof cost>;
 /** How each client is connected to one endpoint. */
 export const connect = object({
   url: text,
-  keyRequired: saying('Clients need an access key; the texts say YOUR_ACCESS_KEY in its place.', flag),
+  keyRequired: saying(
+    'Clients need an access key; the texts say YOUR_ACCESS_KEY in its place, and with `key=true` always.',
+    flag,
+  ),
   clients: listOf(snippet),
   cost: saying(
     'What a client is told before it asks anything: with all tools listed, and with searching.',

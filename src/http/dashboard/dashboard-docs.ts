@@ -16,6 +16,7 @@ export const dashboard: Subject = {
         group: { type: 'string', description: 'Its id or name.' },
         server: text,
         smart: { type: 'boolean', description: 'By searching for tools, instead of listing all.' },
+        key: { type: 'boolean', description: 'With the place of an access key, also where none is needed.' },
       },
       answer: { data: connect },
     },

@@ -135,11 +135,16 @@ export interface ConnectScope {
   readonly group?: string;
   readonly server?: string;
   readonly smart?: boolean;
+  /** The texts have the place of a key in any case. */
+  readonly key?: boolean;
 }
 
-export const connectQuery = ({ group, server, smart }: ConnectScope) =>
+export const connectQuery = ({ group, server, smart, key }: ConnectScope) =>
   queryOptions({
-    queryKey: ['connect', group, server, smart],
+    queryKey: ['connect', group, server, smart, key],
     queryFn: ({ signal }) =>
-      get<Connect>(`/connect${queryOf({ group, server, smart: smart ? 'true' : undefined })}`, signal),
+      get<Connect>(
+        `/connect${queryOf({ group, server, smart: smart ? 'true' : undefined, key: key ? 'true' : undefined })}`,
+        signal,
+      ),
   });

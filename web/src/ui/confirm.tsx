@@ -5,12 +5,14 @@ import { createStore, useStore } from '../lib/store.ts';
 import { Button } from './button.tsx';
 import { inputClass } from './field.tsx';
 
-interface Question {
+export interface Question {
   readonly title: string;
   /** What is lost, and for whom. */
   readonly text: ReactNode;
   /** The verb: "Delete", never "OK". */
   readonly action: string;
+  /** The verb for doing nothing; "Cancel" when absent. */
+  readonly cancel?: string;
   /** To be typed, where what is lost cannot be made again. */
   readonly typed?: string;
 }
@@ -41,7 +43,7 @@ export function Confirmations() {
   return question && <Asked key={question.title} {...question} />;
 }
 
-function Asked({ title, text, action, typed, answer }: Open) {
+function Asked({ title, text, action, cancel, typed, answer }: Open) {
   const { t } = useTranslation();
   const [written, setWritten] = useState('');
   return (
@@ -62,7 +64,7 @@ function Asked({ title, text, action, typed, answer }: Open) {
           )}
           <div className="mt-5 flex flex-wrap justify-end gap-2">
             <AlertDialog.Cancel asChild>
-              <Button>{t('common.cancel')}</Button>
+              <Button>{cancel ?? t('common.cancel')}</Button>
             </AlertDialog.Cancel>
             <Button look="danger" disabled={typed !== undefined && written !== typed} onClick={() => answer(true)}>
               {action}

@@ -1,10 +1,11 @@
 import { X } from 'lucide-react';
 import { Dialog as Radix } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { cx } from '../lib/cx.ts';
 import { focusItself } from '../lib/focus.ts';
 import { IconButton } from './button.tsx';
+import { confirm, type Question } from './confirm.tsx';
 
 interface DialogProps {
   readonly open: boolean;
@@ -12,20 +13,40 @@ interface DialogProps {
   readonly title: ReactNode;
   readonly description?: ReactNode;
   readonly wide?: boolean;
+  /** Asked before it is closed. Undefined: whether to drop what was typed, where something was. */
+  readonly question?: Question | undefined;
   readonly children: ReactNode;
 }
 
-/** Over the page, with the focus kept in it; a sheet from below on phones. */
-export function Dialog({ open, onClose, title, description, wide = false, children }: DialogProps) {
+/**
+ * Over the page, with the focus kept in it; a sheet from below on phones. A click beside it, Escape and its cross lose
+ * nothing without asking, and leave it as it is unless the answer is yes.
+ */
+export function Dialog({ open, onClose, title, description, wide = false, question, children }: DialogProps) {
   const { t } = useTranslation();
+  const typed = useRef(false);
+  const dropTyped = {
+    title: t('common.dropTitle'),
+    text: t('common.dropText'),
+    action: t('common.drop'),
+    cancel: t('common.keepEditing'),
+  };
+  const close = async () => {
+    const asked = question ?? (typed.current ? dropTyped : undefined);
+    if (asked === undefined || (await confirm(asked))) onClose();
+  };
   return (
-    <Radix.Root open={open} onOpenChange={(next) => next || onClose()}>
+    <Radix.Root open={open} onOpenChange={(next) => next || void close()}>
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 bg-black/45" />
         <Radix.Content
           {...(description === undefined && { 'aria-describedby': undefined })}
           tabIndex={-1}
           onOpenAutoFocus={focusItself}
+          onInput={({ target }) => {
+            const searches = target instanceof HTMLInputElement && target.type === 'search';
+            if (!searches) typed.current = true;
+          }}
           className={cx(
             'lifted animate-appear fixed z-50 flex outline-none max-h-[92dvh] flex-col overflow-hidden rounded-t-xl',
             'inset-x-0 bottom-0 sm:inset-x-auto sm:bottom-auto sm:top-[8vh] sm:left-1/2 sm:w-full sm:-translate-x-1/2 sm:rounded-xl sm:max-h-[84vh]',
@@ -39,7 +60,7 @@ export function Dialog({ open, onClose, title, description, wide = false, childr
                 <Radix.Description className="text-soft mt-0.5 text-sm">{description}</Radix.Description>
               )}
             </div>
-            <IconButton icon={X} label={t('common.close')} onClick={onClose} />
+            <IconButton icon={X} label={t('common.close')} onClick={() => void close()} />
           </div>
           {children}
         </Radix.Content>

@@ -58,10 +58,8 @@ interface ConnectingProps {
 
 function Connecting({ connect: { url, keyRequired, clients, cost }, smart, compare }: ConnectingProps) {
   const { t } = useTranslation();
-  const [client, setClient] = useState(storage.get('client') ?? '');
   const shown = smart ? cost.smart : cost.all;
   const saved = cost.all.tokens > 0 ? 1 - cost.smart.tokens / cost.all.tokens : 0;
-  const chosen = clients.some((each) => each.client === client) ? client : (clients[0]?.client ?? '');
   return (
     <div className="flex flex-col gap-4">
       <div className="flex flex-col gap-1.5">
@@ -84,24 +82,45 @@ function Connecting({ connect: { url, keyRequired, clients, cost }, smart, compa
           </Link>
         </p>
       )}
-      <Tabs
-        wrap
-        label={t('connect.title')}
-        value={chosen}
-        onChange={(next) => {
-          storage.set('client', next);
-          setClient(next);
-        }}
-        tabs={clients.map((each) => ({ value: each.client, label: each.title }))}
-      >
-        {clients.map((each) => (
-          <TabPanel key={each.client} value={each.client}>
-            <ClientSnippet snippet={each} />
-          </TabPanel>
-        ))}
-      </Tabs>
+      <ClientSnippets clients={clients} />
     </div>
   );
+}
+
+interface ClientSnippetsProps {
+  readonly clients: readonly Snippet[];
+  /** The key that goes where the texts say YOUR_ACCESS_KEY. */
+  readonly token?: string;
+}
+
+/** What each client wants to have pasted; it opens at the client that was looked at last. */
+export function ClientSnippets({ clients, token }: ClientSnippetsProps) {
+  const { t } = useTranslation();
+  const [client, setClient] = useState(storage.get('client') ?? '');
+  const chosen = clients.some((each) => each.client === client) ? client : (clients[0]?.client ?? '');
+  return (
+    <Tabs
+      wrap
+      label={t('connect.title')}
+      value={chosen}
+      onChange={(next) => {
+        storage.set('client', next);
+        setClient(next);
+      }}
+      tabs={clients.map((each) => ({ value: each.client, label: each.title }))}
+    >
+      {clients.map((each) => (
+        <TabPanel key={each.client} value={each.client}>
+          <ClientSnippet snippet={token === undefined ? each : withToken(each, token)} />
+        </TabPanel>
+      ))}
+    </Tabs>
+  );
+}
+
+/** Without the link that installs: a key in an address stays in the history of the browser. */
+function withToken({ client, title, where, language, text }: Snippet, token: string): Snippet {
+  return { client, title, where, language, text: text.replaceAll('YOUR_ACCESS_KEY', () => token) };
 }
 
 function ClientSnippet({ snippet: { title, where, text, installUrl } }: { readonly snippet: Snippet }) {

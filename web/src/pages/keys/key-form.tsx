@@ -1,7 +1,8 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ask, pathOf } from '../../api/client.ts';
-import { useMe } from '../../api/queries.ts';
+import { connectQuery, type ConnectScope, useMe } from '../../api/queries.ts';
 import type { Key } from '../../api/types.ts';
 import { useAction } from '../../lib/action.ts';
 import { changedLists } from '../../lib/changed.ts';
@@ -9,8 +10,11 @@ import { problemAt } from '../../lib/problems.ts';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/copy.tsx';
 import { Dialog, DialogBody, DialogFooter } from '../../ui/dialog.tsx';
+import { Failure } from '../../ui/failure.tsx';
 import { Check, SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
+import { Loading } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { ClientSnippets } from '../groups/connect.tsx';
 import { Reach } from '../users/user-form.tsx';
 import { DialogForm } from '../../ui/dialog-form.tsx';
 
@@ -208,14 +212,38 @@ function Opening({ scope, onChange, error }: OpeningProps) {
   );
 }
 
-/** The one time that the key is shown in full. */
+/** The endpoint of the one group or server that the key opens, or that of everything it opens. */
+function endpointOf({ kind, accessType, allowedGroups, allowedServers }: Key): ConnectScope {
+  const [group, ...groups] = allowedGroups;
+  const [server, ...servers] = allowedServers;
+  if (kind !== 'system') return {};
+  if (accessType === 'groups' && group !== undefined && groups.length === 0) return { group };
+  if (accessType === 'servers' && server !== undefined && servers.length === 0) return { server };
+  return {};
+}
+
+/** The one time that the key is shown in full, with what each client wants to have pasted. */
 export function MadeKey({ entry, onClose }: { readonly entry: Key; readonly onClose: () => void }) {
   const { t } = useTranslation();
+  const connect = useQuery(connectQuery({ ...endpointOf(entry), key: true }));
+  const question = {
+    title: t('keys.leaveTitle'),
+    text: t('keys.leaveText'),
+    action: t('keys.leave'),
+    cancel: t('keys.stay'),
+  };
   return (
-    <Dialog open title={t('keys.made')} description={t('keys.once')} onClose={onClose}>
+    <Dialog open wide title={t('keys.made')} description={t('keys.once')} question={question} onClose={onClose}>
       <DialogBody>
         <Code wrap label={t('keys.made')} text={entry.token} />
         <p className="text-soft text-sm">{t('keys.use')}</p>
+        {connect.error ? (
+          <Failure error={connect.error} retry={() => void connect.refetch()} />
+        ) : connect.data ? (
+          <ClientSnippets clients={connect.data.clients} token={entry.token} />
+        ) : (
+          <Loading rows={5} />
+        )}
       </DialogBody>
       <DialogFooter>
         <Button look="primary" onClick={onClose}>

@@ -12,10 +12,15 @@ import { toast } from '../../ui/toast.tsx';
 import { many } from '../../lib/format.ts';
 import { Problems } from '../../ui/failure.tsx';
 
+interface AddPastedProps {
+  readonly text: string;
+  readonly onText: (text: string) => void;
+  readonly onClose: () => void;
+}
+
 /** Servers out of what another client has, looked at before they are added. */
-export function AddPasted({ onClose }: { readonly onClose: () => void }) {
+export function AddPasted({ text, onText, onClose }: AddPastedProps) {
   const { t } = useTranslation();
-  const [text, setText] = useState('');
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const look = useMutation({
     mutationFn: () => ask<ImportAnswer>('/servers/import?dryRun=true', { method: 'POST', body: { text } }),
@@ -50,7 +55,7 @@ export function AddPasted({ onClose }: { readonly onClose: () => void }) {
           rows={8}
           value={text}
           onChange={(event) => {
-            setText(event.target.value);
+            onText(event.target.value);
             look.reset();
           }}
         />

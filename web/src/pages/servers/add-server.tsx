@@ -30,6 +30,7 @@ export function AddServer({ way, onWay, onClose }: AddServerProps) {
     name: '',
     draft: me.isAdmin ? emptyDraft : { ...emptyDraft, type: 'streamable-http' },
   });
+  const [pasted, setPasted] = useState('');
   const ways = me.isAdmin ? (['form', 'paste', 'bundle', 'registry'] as const) : (['form', 'registry'] as const);
   const shown = ways.find((each) => each === way) ?? 'form';
   return (
@@ -44,7 +45,7 @@ export function AddServer({ way, onWay, onClose }: AddServerProps) {
       >
         <TabPanel value={shown} className="flex min-h-0 flex-1 flex-col">
           {shown === 'form' && <AddByHand server={server} onChange={setServer} onClose={onClose} />}
-          {shown === 'paste' && <AddPasted onClose={onClose} />}
+          {shown === 'paste' && <AddPasted text={pasted} onText={setPasted} onClose={onClose} />}
           {shown === 'bundle' && <AddBundle onClose={onClose} />}
           {shown === 'registry' && (
             <AddFromRegistry
