@@ -25,8 +25,8 @@ const connectInput = z.object({ group: z.string().optional(), server: z.string()
 
 /**
  * `GET /connect`: how each AI client is connected to an endpoint, and what that costs it in tokens: to all servers, to
- * `?group=` or `?server=`, with `?smart=true` by searching. With `?key=true` the texts have the place of a key also where
- * none is required.
+ * `?group=` or `?server=`, with `?smart=true` by searching. With `?key=true` the texts have the place of a key, also
+ * where none is required.
  */
 export function connectRoutes({ views, hubUrl, keyRequired }: ConnectRoutes): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
