@@ -25,6 +25,7 @@ const heads = {
   hugeCpuMs: 'CPU ms of a large one, with the calls beside it',
   p99Ratio: 'p99 to alone',
   cpuUs: 'CPU µs',
+  toKey: 'to that with a key',
   cpuMs: 'CPU ms',
   noise: 'cores busy elsewhere',
   liveKb: 'live KB each',

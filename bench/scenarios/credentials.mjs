@@ -1,29 +1,63 @@
 // The same tools/call with an access key and with the token of a client that a user let in by OAuth, at one hub.
 import { createHash, randomBytes } from 'node:crypto';
 import { kinds, ready, stdioServer } from '../lib/contenders.mjs';
-import { load } from './call.mjs';
+import { cpuOf } from '../lib/processes.mjs';
+import { openSession } from '../lib/session.mjs';
 
 export const about = 'CPU time of a call with an access key, and with an OAuth token, at the same hub';
 
-export async function run({ rounds, calls, seconds, note }) {
+/** The two take turns this often: the speed of a machine changes within seconds by more than what is looked for. */
+const turnMs = 250;
+const inFlight = 64;
+
+export async function run({ rounds, seconds, note }) {
   const hub = await kinds.hub({ servers: { sio: stdioServer() } });
   try {
     const tools = await ready(hub, 5);
     const token = await tokenOf(hub);
-    const contenders = [
-      { ...hub, name: 'access key' },
-      { ...hub, name: 'OAuth token', target: { ...hub.target, headers: { authorization: `Bearer ${token}` } } },
-    ];
     const echo = tools.of('sio', 'echo');
-    for (const one of contenders) await load(one, echo, 16, { calls: 8_000, seconds: 8 });
-    for (let round = 0; round < rounds; round++) {
-      // Each goes first as often as the other.
-      const order = round % 2 === 0 ? contenders : contenders.toReversed();
-      for (const one of order) note({ contender: one.name }, await load(one, echo, 64, { calls, seconds }));
+    const key = await contender('access key', hub.target);
+    const app = await contender('OAuth token', { ...hub.target, headers: { authorization: `Bearer ${token}` } });
+    const turns = Math.ceil((seconds * 1000) / turnMs);
+    for (let round = -1; round < rounds; round++) {
+      const spent = new Map([key, app].map((one) => [one, { cpu: 0, calls: 0 }]));
+      for (let turn = 0; turn < turns; turn++) {
+        // Each goes first as often as the other.
+        for (const one of turn % 2 === 0 ? [key, app] : [app, key]) {
+          const before = cpuOf(hub.pid);
+          spent.get(one).calls += await callFor(turnMs, one.sessions, echo);
+          spent.get(one).cpu += cpuOf(hub.pid) - before;
+        }
+      }
+      // The first warms up.
+      if (round < 0) continue;
+      const us = (one) => (spent.get(one).cpu / spent.get(one).calls) * 1e6;
+      note({ contender: key.name }, { cpuUs: us(key) });
+      note({ contender: app.name }, { cpuUs: us(app), toKey: us(app) / us(key) });
     }
   } finally {
     await hub.close();
   }
+}
+
+async function contender(name, target) {
+  const sessions = await Promise.all(Array.from({ length: inFlight }, () => openSession(target)));
+  return { name, sessions };
+}
+
+/** Keeps a call of each session in flight for so long. Answers how many there were. */
+async function callFor(ms, sessions, tool) {
+  let calls = 0;
+  const end = performance.now() + ms;
+  const work = sessions.map(async (session, at) => {
+    for (let n = 0; performance.now() < end; n++) {
+      const tag = `w${at}n${n}.`;
+      await session.call(tool, `{"message":"${tag}"}`, tag);
+      calls++;
+    }
+  });
+  await Promise.all(work);
+  return calls;
 }
 
 /** Registers a client, logs in on the page of the hub, lets the client in, and redeems the code. */

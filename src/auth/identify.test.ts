@@ -168,6 +168,25 @@ describe('who sends a request', () => {
   });
 });
 
+test('headers that were read lately are never taken for one another, and end with their tokens', async () => {
+  const count = 2 * authLimits.headersReadLately;
+  const names = Array.from({ length: count }, (_, n) => `user${n}`);
+  const { identify, identifyNow, claims, tokens } = await hub(settingsOf(names.map((name) => user(name))));
+  const headers = await Promise.all(
+    names.map(async (username) => ({ authorization: `Bearer ${await tokens.issue({ username })}` })),
+  );
+  for (const [n, one] of headers.entries()) expect(await identify(one)).toEqual({ kind: 'user', username: names[n] });
+  for (const [n, one] of headers.entries()) {
+    const asOne = { kind: 'user', username: names[n] };
+    expect([identifyNow(one), identifyNow({ authorization: one.authorization })]).toEqual([asOne, asOne]);
+    // The same place, and not a token.
+    expect(identifyNow({ authorization: one.authorization.replace('.', '_') })).toBe('bad');
+    const said = await claims(one);
+    if (said && n % 2 === 1) await tokens.revoke(said);
+    expect(identifyNow(one)).toEqual(n % 2 === 1 ? 'bad' : asOne);
+  }
+});
+
 describe('access keys', () => {
   test('a key is known by its token alone, found at once, and refused when disabled or without its owner', async () => {
     const made = makeKey();

@@ -93,6 +93,8 @@ export const authLimits = {
   revokedTokensPerUser: 1_000,
   /** Verified access tokens kept so that each request need not verify the signature again. */
   verifiedTokens: 10_000,
+  /** Headers with a credential that are kept together with the token in them, so that no call reads them again. */
+  headersReadLately: 256,
   /**
    * Anything longer in place of a token is none; ours have some 250 characters, those of other issuers with many claims
    * 4 000.

@@ -21,7 +21,8 @@ export type RevocationState = readonly {
  * them.
  */
 export interface Revocations {
-  revoked(token: { username: string; jti: string; issuedAt: number }): boolean;
+  /** `consent`: what the token is from, if it is from one; it ends with that. */
+  revoked(token: { username: string; jti: string; issuedAt: number }, consent?: string): boolean;
   revoke(token: { username: string; jti: string; expiresAt: number }): Promise<void>;
   /**
    * Ends all tokens issued until now by any hub, whose clock may be ahead by `authLimits.clockToleranceMs`, until
@@ -105,9 +106,10 @@ export function createRevocations(options: { store?: RevocationStore; now: () =>
   }
 
   return {
-    revoked({ username, jti, issuedAt }) {
+    revoked({ username, jti, issuedAt }, consent) {
       const entry = users.get(username);
-      return entry !== undefined && (issuedAt <= entry.before || entry.ids.has(jti));
+      if (!entry) return false;
+      return issuedAt <= entry.before || entry.ids.has(jti) || (consent !== undefined && entry.ids.has(consent));
     },
     revoke({ username, jti, expiresAt }) {
       add(username, jti, expiresAt);

@@ -3,6 +3,7 @@ import { type CryptoKey, type JWTPayload, SignJWT, errors, jwtVerify } from 'jos
 import { z } from 'zod';
 import { type AppPrincipal, appPrincipal, type Reach } from '../core/access/principal.ts';
 import { HubError } from '../core/errors.ts';
+import type { UsedId } from './last-uses.ts';
 import { authLimits } from './limits.ts';
 import { type RevocationStore, type Revocations, createRevocations } from './revocations.ts';
 
@@ -21,6 +22,8 @@ export interface AppClaims {
   readonly principal: AppPrincipal;
   /** The consent it is from, and ends with. */
   readonly consent: string;
+  /** What notes of its uses call it: made once, not for each call. */
+  readonly usedAs: UsedId;
   /** The path of the MCP endpoint it is for, without `BASE_PATH`; empty for all of them. */
   readonly endpoint: string;
   /** Whether it has the scope `api`: under `/api` it is its user. */
@@ -102,8 +105,7 @@ export async function createTokens(options: {
   }
 
   function holds(claims: Claims): boolean {
-    if (claims.expiresAt + authLimits.clockToleranceMs <= now() || revocations.revoked(claims)) return false;
-    return !claims.app || !revocations.revoked({ ...claims, jti: claims.app.consent });
+    return claims.expiresAt + authLimits.clockToleranceMs > now() && !revocations.revoked(claims, claims.app?.consent);
   }
 
   /**
@@ -203,6 +205,7 @@ async function claimsOf(token: string, key: CryptoKey, at: number): Promise<Clai
       ...claims,
       app: {
         consent,
+        usedAs: `grant:${consent}`,
         endpoint,
         mayManage: scope === 'mcp api',
         principal: appPrincipal(consent, { username: sub, createdAt: since }, reach),

@@ -150,13 +150,16 @@ export interface Views {
 export function createViews(now: () => { settings: Settings; catalogue: Catalogue }): Views {
   let settings: Settings | undefined;
   let catalogue: Catalogue | undefined;
-  const kept = new Map<string, View>();
+  // By principal, then by scope: the id of a principal may be long, and V8 hashes a text that was joined for each call.
+  const kept = new Map<string, Map<string, View>>();
+  let keptViews = 0;
   // Most principals see what others see; with ten thousand tools a view of their own would cost each of them megabytes.
   const shared = new Map<string, View>();
   let items = 0;
 
   function forget(): void {
     kept.clear();
+    keptViews = 0;
     shared.clear();
     items = 0;
   }
@@ -193,12 +196,18 @@ export function createViews(now: () => { settings: Settings; catalogue: Catalogu
         forget();
       }
       // The kind too: a path may name a group `$smart`, which is nothing, and must not be taken for what `$smart` is.
-      const key = `${principalId(principal)}\n${scope.kind}\n${scopeId(scope)}`;
-      const found = kept.get(key);
+      const key = `${scope.kind}\n${scopeId(scope)}`;
+      const id = principalId(principal);
+      const found = kept.get(id)?.get(key);
       if (found) return found;
-      if (kept.size >= coreLimits.views) kept.clear();
       const built = build(current, resolve(current.settings, principal, scope), scope);
-      kept.set(key, built);
+      if (keptViews >= coreLimits.views) {
+        kept.clear();
+        keptViews = 0;
+      }
+      const ofPrincipal = kept.get(id) ?? new Map<string, View>();
+      kept.set(id, ofPrincipal.set(key, built));
+      keptViews += 1;
       return built;
     },
   };
