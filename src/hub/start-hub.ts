@@ -87,6 +87,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   hideSecrets();
   const seen = withEnvOverrides(env);
   const views = createViews(() => ({ settings: seen(settings.current), catalogue: pool.catalogue }));
+  const current = () => settings.current;
   const settingsBaseUrl = () => settings.current.system.baseUrl;
   const outside = createOutside(env, settingsBaseUrl);
   const guard = createGuard({ ...env, settingsBaseUrl, machineName: hostname(), exposed: outside.exposed });
@@ -117,10 +118,10 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   warnOfReadableSecrets(env, settings.current, log('hub'));
   const { identity, ...access } = await openAccess(env, storage, files, closers);
   const smart = openSmart({ env, settings, database, pool, files, log: log('search') }, closers);
-  const bodies = bodyBudget(() => settings.current);
+  const bodies = bodyBudget(current);
   const { server, fastPath } = httpServer;
   const { counts, metrics } = openMetrics({ ...storage, clients, pool, bodies, fastPath }, closers);
-  const callRecords = createCallRecords({ activity: records.activity, counts, settings: () => settings.current });
+  const callRecords = createCallRecords({ activity: records.activity, counts, settings: current, clean: book.clean });
   const dispatch = { ...clients.forRequests, records: callRecords, smart: smart.options, version, log: log('gateway') };
   const publicUrl = createPublicUrl({ ...env, settingsBaseUrl });
   const asked = { pool, signIns, credentials, views, dispatch, changes, embeddings: smart.embeddings, metrics };
@@ -130,7 +131,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
     ...dispatch,
     basePath: env.basePath,
     outside,
-    settings: () => settings.current,
+    settings: current,
     taken: takenPaths,
     views,
     ...clients,

@@ -15,6 +15,8 @@ export const logLimits = {
   activityPageMost: 100,
   /** Arguments or result of one call as kept in its record; longer text is cut, with a mark. */
   activityPayloadChars: 8_000,
+  /** Of what a failed call was answered; kept also where arguments and results are not. */
+  errorChars: 300,
   /** Results that the record of a search keeps; a model hardly looks further. */
   activityResults: 20,
   /** Uses of searches that one page of the activity tells. */

@@ -16,7 +16,7 @@ export interface LogBook extends LogFeed {
    */
   setSecrets(values: Iterable<string>): void;
   /** Text that came from a server, fit to be shown elsewhere too: without secrets, harmless, on one line. */
-  clean(text: string): string;
+  readonly clean: (text: string) => string;
   /** Forgets the listeners; later entries still reach the output. */
   close(): void;
 }

@@ -14,6 +14,15 @@ export function toldToCaller(error: HubError, server: string, status: string, ph
   return new HubError(code, text, { cause: error, ...(retryAfterMs !== undefined && { retryAfterMs }) });
 }
 
+/** What a tool says that reports failure: the first text of its result (`isError`). Undefined where it has none. */
+export function failureText({ content }: Readonly<Record<string, unknown>>): string | undefined {
+  const texts = Array.isArray(content) ? content.map((part) => (isObject(part) ? part['text'] : undefined)) : [];
+  return texts.find((text) => typeof text === 'string' && text.trim() !== '') as string | undefined;
+}
+
+/** The same of a result that is too large to be looked through. */
+export const largeFailure = 'The tool reported failure, in a result that is too large to be quoted here.';
+
 /**
  * What a caller is told of a server that is not connected: why, where every caller may know it, and when the hub tries
  * again.

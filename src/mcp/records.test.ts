@@ -17,6 +17,7 @@ test.each<[string, ServerSettings[], boolean]>([
     activity: { record: (one) => void kept.push(one), afterKeeping: (done) => done() },
     counts: { count: () => undefined },
     settings: () => now,
+    clean: (text) => text,
   });
   const request = {
     method: 'tools/call',
@@ -26,9 +27,10 @@ test.each<[string, ServerSettings[], boolean]>([
     params: '{"arguments":{}}',
     message: { params: {} },
   };
-  const call = { request, target: { server: 'tickets', key: 'find' }, ms: 1, outcome: 'ok', answer: '{}' };
+  const target = { server: 'tickets', key: 'find' };
+  const call = { request, target, ms: 1, outcome: 'tool_error', error: 'wrong', answer: '{}' };
   records.finished(call as unknown as FinishedCall);
-  expect(kept.map(({ input, output }) => [input, output])).toEqual([
-    isKept ? ['{"arguments":{}}', '{}'] : [undefined, undefined],
-  ]);
+  const error = isKept ? 'wrong' : 'The server answered with an error, which is not kept.';
+  const payload = isKept ? ['{"arguments":{}}', '{}'] : [undefined, undefined];
+  expect(kept.map(({ errorMessage, input, output }) => [errorMessage, input, output])).toEqual([[error, ...payload]]);
 });

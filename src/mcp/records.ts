@@ -33,9 +33,11 @@ export interface RecordOptions {
   readonly activity: ActivitySink;
   readonly counts: Pick<CallCounts, 'count'>;
   readonly settings: () => Settings;
+  /** Takes secrets out of what a server answered. */
+  readonly clean: (text: string) => string;
 }
 
-export function createCallRecords({ activity, counts, settings }: RecordOptions): CallRecords {
+export function createCallRecords({ activity, counts, settings, clean }: RecordOptions): CallRecords {
   const searches = createSearchUsage();
   const keep = (record: NewActivity, ms: number): void => {
     activity.record(record);
@@ -43,7 +45,7 @@ export function createCallRecords({ activity, counts, settings }: RecordOptions)
   };
   return {
     finished(call) {
-      const record = activityOf(call, settings(), searches);
+      const record = activityOf(call, settings(), searches, clean);
       if (record) keep(record, call.ms);
     },
     refused: (call) => keep(refusedActivityOf(call, settings()), call.ms),
@@ -59,6 +61,7 @@ export interface FinishedCall {
   /** Milliseconds from the client's request to its answer. */
   readonly ms: number;
   readonly outcome: 'ok' | 'tool_error' | 'error' | 'cancelled' | 'timeout';
+  /** What it failed with: of a tool that reports failure, the first text it answered. */
   readonly error: string | undefined;
   /** The result or error as JSON text; undefined when the server gave none. */
   readonly answer: string | LargeText | undefined;
@@ -127,7 +130,12 @@ function nameIn({ name, arguments: given }: Record<string, unknown>, isSmart: bo
  * The activity record of a finished tool call (CONTRACT §4); undefined for prompts and resources, of which none is
  * kept.
  */
-function activityOf(call: FinishedCall, settings: Settings, searches: SearchUsage): NewActivity | undefined {
+function activityOf(
+  call: FinishedCall,
+  settings: Settings,
+  searches: SearchUsage,
+  clean: RecordOptions['clean'],
+): NewActivity | undefined {
   const { request, target, ms, outcome, error, answer } = call;
   if (request.method !== 'tools/call') return undefined;
   const { principal, username, keyId, keyName, scope, group, sourceIp, traceId } = whoAndWhere(request, settings);
@@ -135,6 +143,7 @@ function activityOf(call: FinishedCall, settings: Settings, searches: SearchUsag
   // One that is gone meanwhile may have been such a server.
   const isPrivate = server === undefined || getsCallersValues(server);
   const storesPayload = settings.system.storeToolPayload && !isPrivate;
+  const failed = outcome === 'error' || outcome === 'tool_error';
   // Written out: an object that is spread and then added to takes several microseconds.
   const record: NewActivity = {
     server: target.server,
@@ -142,7 +151,7 @@ function activityOf(call: FinishedCall, settings: Settings, searches: SearchUsag
     durationMs: Math.round(ms),
     status: outcome === 'ok' ? 'success' : outcome === 'tool_error' ? 'error' : outcome,
     resultBytes: bytesOf(answer),
-    errorMessage: isPrivate && outcome === 'error' && answer !== undefined ? notKept : error,
+    errorMessage: isPrivate && failed && answer !== undefined ? notKept : error && shortened(clean(error)),
     principal,
     username,
     keyId,
@@ -158,6 +167,11 @@ function activityOf(call: FinishedCall, settings: Settings, searches: SearchUsag
     ...(request.view.smart && linkOf(searches.find(request, target), settings)),
     ...(storesPayload && payloads(request.params, answer)),
   };
+}
+
+function shortened(text: string): string {
+  const { errorChars } = logLimits;
+  return text.length <= errorChars ? text : `${text.slice(0, errorChars - 1)}…`;
 }
 
 /** A server's own error may repeat what it was sent. */

@@ -67,16 +67,23 @@ test('a server that cannot be reached or started keeps its secrets in errors and
   expect(hub.output()).not.toContain('very-secret');
 });
 
-test('arguments and results of calls are in no record, log or file', async () => {
+test('arguments and results of calls are in no record, log or file, but for how an error begins', async () => {
   const [given, answered] = ['given-canary-4711', 'answered-canary-4712'];
-  const text = (isError: boolean) => `{"content":[{"type":"text","text":"${answered}"}],"isError":${isError}}`;
+  const began = 'No such ticket, says very-secret-token. ';
+  const text = (isError: boolean) => {
+    const said = isError ? began.padEnd(320, '.') + answered : answered;
+    return `{"content":[{"type":"text","text":"${said}"}],"isError":${isError}}`;
+  };
   const number = { type: 'object', properties: { n: { type: 'integer' } } };
   const server = hostileStdio({
     name: 's',
     tools: ['fine', 'fails', { name: 'counts', inputSchema: number }],
     results: { fine: text(false), fails: text(true) },
   });
-  const hub = await testHub({ mcpServers: { s: server.config }, env: { LOG_LEVEL: 'debug' } });
+  const hub = await testHub({
+    mcpServers: { s: { ...server.config, env: { TOKEN: 'very-secret-token' } } },
+    env: { LOG_LEVEL: 'debug' },
+  });
   await hub.connected(1);
   const token = await login(hub);
   for (const tool of ['fine', 'fails', 'counts', 'nothing']) {
@@ -101,8 +108,17 @@ test('arguments and results of calls are in no record, log or file', async () =>
   ];
   expect((records.body.data as unknown[]).length).toBeGreaterThan(15);
   expect(records.text).toContain('arguments.n does not fit');
+  const failed = (records.body.data as { status: string; errorMessage?: string }[]).filter(
+    ({ status }) => status === 'error',
+  );
+  expect(failed.length).toBeGreaterThan(3);
+  for (const { errorMessage } of failed) {
+    expect(errorMessage).toMatch(/^No such ticket, says •+\. \.+…$/);
+    expect(errorMessage).toHaveLength(300);
+  }
   for (const one of kept) {
     expect(one).not.toContain(answered);
     expect(one).not.toContain(given);
+    expect(one).not.toContain('very-secret');
   }
 });

@@ -13,7 +13,7 @@ import {
 } from '../../core/protocol/rpc.ts';
 import type { ServerRequest } from '../../core/protocol/server-requests.ts';
 import { namedBy, type RequestFacts, statelessRevision } from '../../core/protocol/stateless.ts';
-import { refusalText, toldToCaller, unknownTarget } from '../failure.ts';
+import { failureText, largeFailure, refusalText, toldToCaller, unknownTarget } from '../failure.ts';
 import { mcpLimits } from '../limits.ts';
 import { wantedLevel, wantsLog } from '../log-levels.ts';
 import { hasRoomFor } from '../paced-writer.ts';
@@ -249,9 +249,9 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   #deliver(message: RpcMessage, text: string): void {
     const result = message.result === undefined ? undefined : memberText(text, 'result');
     if (result !== undefined) {
-      const toolFailed = isObject(message.result) && message.result['isError'] === true;
-      if (toolFailed && this.toldOfLack()) return;
-      this.report(toolFailed ? 'tool_error' : 'ok', undefined, result);
+      const failed = isObject(message.result) && message.result['isError'] === true ? message.result : undefined;
+      if (failed && this.toldOfLack()) return;
+      this.report(failed ? 'tool_error' : 'ok', failed && failureText(failed), result);
       return this.answer(resultText(this.request.id, this.resultFor(message.result, result)));
     }
     const error = memberText(text, 'error');
@@ -275,7 +275,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     const { id, reply } = this.request;
     const toolFailed = answer.resultMember('isError') === 'true';
     if (toolFailed && this.toldOfLack()) return;
-    this.report(toolFailed ? 'tool_error' : 'ok', undefined, told);
+    this.report(toolFailed ? 'tool_error' : 'ok', toolFailed ? largeFailure : undefined, told);
     const [head, tail] = resultText(id, '\n').split('\n');
     reply.answerLarge(head ?? '', told, tail ?? '');
   }
