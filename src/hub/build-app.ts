@@ -116,8 +116,8 @@ export function buildApp(parts: AppParts) {
     api: buildApi({ ...parts, ...signInParts }),
     log,
   });
-  app.route('/', oauthRoutes({ ...parts, ...signInParts, security: accountLog }));
   const { providers } = parts.oidc;
+  app.route('/', oauthRoutes({ ...parts, ...signInParts, providers, security: accountLog }));
   const browserOf = (c: Context, back: string) => signInParts.cookies.take(c, back);
   const open = {
     ...parts,

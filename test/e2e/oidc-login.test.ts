@@ -416,6 +416,9 @@ describe('the settings', () => {
     });
     const page = await (await fetch((await handClient(hub.url)).address())).text();
     expect(page).not.toContain('name="password"');
+    const signIn = await (await fetch(`${hub.url}/oauth/sign-in/alpha`)).text();
+    expect(signIn).not.toContain('name="password"');
+    expect(signIn).toContain('/api/auth/oidc/corp/start?return=%2Fservers%2Falpha');
     expect((await put({ passwordLogin: null })).status).toBe(200);
     expect((await password('bob', 'password of bob')).status).toBe(200);
   });

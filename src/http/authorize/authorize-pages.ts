@@ -56,7 +56,8 @@ export function loginPage(c: Context, { status, request, client, hasPasswords, p
   </form>`;
   const content = html`<p><strong>${client.name}</strong> wants to use this Tool Hub. Log in to say what it may do.</p>
     ${problemText(problem)} ${providers.map(({ name, href }) => html`<p><a href="${href}">Log in with ${name}</a></p>`)}
-    ${hasPasswords ? form : ''}`;
+    ${hasPasswords ? form : ''}
+    ${hasPasswords || providers.length > 0 ? '' : html`<p>No way to log in is open for this app. Ask an admin.</p>`}`;
   return page(c, status, 'Log in to Tool Hub', content, true);
 }
 

@@ -11,6 +11,7 @@ import type { Settings } from '../../core/settings/types.ts';
 import { bodyText, limitBody } from '../frame/body.ts';
 import { type Caller, callerNow } from '../frame/caller.ts';
 import type { Arrived } from '../frame/client-address.ts';
+import type { PublicUrl } from '../frame/public-url.ts';
 import { httpLimits } from '../limits.ts';
 import type { SignInCookies } from './cookie.ts';
 import { oauthPage } from '../frame/oauth-page.ts';
@@ -21,6 +22,9 @@ export interface SignInPageOptions {
   readonly login: Login;
   readonly addressOf: (req: Arrived) => string;
   readonly begin: SignInBeginning;
+  /** Where people can log in besides, or instead. */
+  readonly providers: () => readonly { readonly id: string; readonly name: string }[];
+  readonly publicUrl: Pick<PublicUrl, 'prefix'>;
   readonly cookies: SignInCookies;
   /** The memory for bodies. */
   readonly bodies: ByteBudget;
@@ -37,6 +41,10 @@ export interface SignInPageOptions {
 export function signInPageRoutes(options: SignInPageOptions): Hono {
   const { settings, login, addressOf, begin, cookies, bodies, log, security } = options;
   const routes = new Hono();
+
+  function form(c: Context, status: ContentfulStatusCode, problem?: string) {
+    return formPage(c, status, waysIn(c.req.param('server') ?? '', options), problem);
+  }
 
   async function callerFrom(c: Context): Promise<Caller> {
     limitBody(c.req.raw, { most: httpLimits.smallBodyBytes, budget: bodies, isKnown: false });
@@ -84,14 +92,41 @@ function message(c: Context, status: ContentfulStatusCode, text: string) {
   return oauthPage(c, { status, title: 'Not signed in', content: html`<p>${text}</p>` });
 }
 
-function form(c: Context, status: ContentfulStatusCode, problem?: string) {
-  const server = c.req.param('server') ?? '';
+interface WaysIn {
+  readonly server: string;
+  readonly hasPasswords: boolean;
+  readonly providers: readonly { readonly name: string; readonly href: string }[];
+}
+
+/** After a login at a provider the dashboard shows the server, with a button that signs in to it. */
+function waysIn(server: string, { settings, providers, publicUrl }: SignInPageOptions): WaysIn {
+  const query = new URLSearchParams({ return: `/servers/${encodeURIComponent(server)}` }).toString();
+  return {
+    server,
+    hasPasswords: settings().system.passwordLogin !== false,
+    providers: providers().map(({ id, name }) => ({
+      name,
+      href: `${publicUrl.prefix}/api/auth/oidc/${id}/start?${query}`,
+    })),
+  };
+}
+
+function formPage(
+  c: Context,
+  status: ContentfulStatusCode,
+  { server, hasPasswords, providers }: WaysIn,
+  problem?: string,
+) {
+  const passwordForm = html`<form method="post">
+    <label>Username <input name="username" autocomplete="username" required /></label>
+    <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>
+    <button>Continue</button>
+  </form>`;
   const content = html`<p>Say who you are at Tool Hub. Then you are led to where the server wants you to sign in.</p>
     ${problem === undefined ? '' : html`<p class="unhealthy" role="alert">${problem}</p>`}
-    <form method="post">
-      <label>Username <input name="username" autocomplete="username" required /></label>
-      <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>
-      <button>Continue</button>
-    </form>`;
+    ${providers.map(
+      ({ name, href }) => html`<p><a href="${href}">Log in with ${name}</a>, then sign in to the server there.</p>`,
+    )}
+    ${hasPasswords ? passwordForm : ''}`;
   return oauthPage(c, { status, title: `Sign in to ${server}`, content, hasForm: true });
 }

@@ -14,13 +14,11 @@ interface LoginFormProps {
   readonly loggedIn?: string;
   readonly onLogin: () => void;
   readonly renderButtons: (busy: boolean) => ReactNode;
-  /** Stands above the fields. */
-  readonly children?: ReactNode;
   readonly className: string;
 }
 
 /** Asks for name and password, or for the password alone, and logs in with them. */
-export function LoginForm({ loggedIn, onLogin, renderButtons, children, className }: LoginFormProps) {
+export function LoginForm({ loggedIn, onLogin, renderButtons, className }: LoginFormProps) {
   const { t } = useTranslation();
   const [username, setUsername] = useState('admin');
   const [password, setPassword] = useState('');
@@ -43,7 +41,6 @@ export function LoginForm({ loggedIn, onLogin, renderButtons, children, classNam
         login.mutate();
       }}
     >
-      {children}
       {loggedIn === undefined ? (
         <TextField
           label={t('login.username')}

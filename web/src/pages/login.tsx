@@ -41,6 +41,11 @@ export function Login() {
         <h1 className="mt-3 text-xl font-semibold tracking-tight">{t('app.name')}</h1>
         <p className="text-soft text-sm">{t('login.lead')}</p>
       </div>
+      {why === 'expired' && (
+        <p role="status" className="bg-accent-wash text-accent-ink rounded-md px-3 py-2 text-sm">
+          {t('login.expired')}
+        </p>
+      )}
       <ProviderLinks back={from !== undefined && isOwn(from, home) ? `/${from.slice(home.length)}` : '/'} />
       <details open={logins.data?.passwordLogin !== false}>
         <summary hidden={logins.data?.passwordLogin !== false} className="text-soft rounded-sm text-sm font-medium">
@@ -54,13 +59,7 @@ export function Login() {
               {t('login.submit')}
             </Button>
           )}
-        >
-          {why === 'expired' && (
-            <p role="status" className="bg-accent-wash text-accent-ink rounded-md px-3 py-2 text-sm">
-              {t('login.expired')}
-            </p>
-          )}
-        </LoginForm>
+        />
       </details>
       <details className="text-soft text-sm">
         <summary className="rounded-sm font-medium">{t('login.first')}</summary>

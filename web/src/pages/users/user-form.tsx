@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { ask, pathOf } from '../../api/client.ts';
 import { groupsQuery, serversQuery } from '../../api/queries.ts';
 import type { User } from '../../api/types.ts';
+import { loginsQuery } from '../../app/provider-links.tsx';
 import { useAction } from '../../lib/action.ts';
 import { changedLists } from '../../lib/changed.ts';
 import { problemAt } from '../../lib/problems.ts';
@@ -22,12 +23,14 @@ interface UserFormProps {
   readonly onClose: () => void;
 }
 
-const fields = ['username', 'password', 'groups', 'servers'];
+const fields = ['username', 'password', 'email', 'groups', 'servers'];
 
 export function UserForm({ user, lastAdmin, onClose }: UserFormProps) {
   const { t } = useTranslation();
   const [username, setUsername] = useState(user?.username ?? '');
   const [password, setPassword] = useState('');
+  const [email, setEmail] = useState(user?.email ?? '');
+  const [isInvited, setIsInvited] = useState(false);
   const [keepKeys, setKeepKeys] = useState(false);
   const [isAdmin, setIsAdmin] = useState(user?.isAdmin ?? false);
   const [groups, setGroups] = useState(user?.groups ?? []);
@@ -36,9 +39,13 @@ export function UserForm({ user, lastAdmin, onClose }: UserFormProps) {
   const save = useAction({
     run: async () => {
       const body = { role: isAdmin ? 'admin' : 'user', groups, servers };
-      if (!user || !before) return ask('/users', { method: 'POST', body: { ...body, username, password } });
+      if (!user || !before) {
+        const login = { ...(!isInvited && { password }), ...(email !== '' && { email }) };
+        return ask('/users', { method: 'POST', body: { ...body, username, ...login } });
+      }
       const changes = {
         ...(isAdmin !== before.isAdmin && { role: body.role }),
+        ...(email !== (before.email ?? '') && { email }),
         ...changedLists(before, { groups, servers }, user),
         ...(password !== '' && { password, ...(keepKeys && { keepKeys }) }),
       };
@@ -46,7 +53,7 @@ export function UserForm({ user, lastAdmin, onClose }: UserFormProps) {
       return ask(`/users${pathOf(user.username)}`, { method: 'PUT', body: changes });
     },
     done: () => {
-      toast.good(user ? t('common.saved') : t('users.added', { name: username }));
+      toast.good(user ? t('common.saved') : t(isInvited ? 'users.invited' : 'users.added', { name: username }));
       onClose();
     },
     quiet: true,
@@ -74,18 +81,24 @@ export function UserForm({ user, lastAdmin, onClose }: UserFormProps) {
             onChange={(event) => setUsername(event.target.value)}
           />
         )}
-        <TextField
-          label={t(user ? 'users.newPassword' : 'users.password')}
-          hint={t(user ? 'users.newPasswordHint' : 'users.passwordHint')}
-          error={problemAt(error, 'password')}
-          type="password"
-          autoComplete="new-password"
-          required={!user}
-          value={password}
-          onChange={(event) => setPassword(event.target.value)}
+        <Email
+          email={email}
+          onEmail={setEmail}
+          isInvited={isInvited}
+          onInvited={user ? undefined : setIsInvited}
+          error={error}
         />
-        <PasswordStrength password={password} username={username} />
-        {user && password !== '' && <KeepKeys keep={keepKeys} onChange={setKeepKeys} />}
+        {!isInvited && (
+          <Password
+            isNew={!user}
+            username={username}
+            password={password}
+            onPassword={setPassword}
+            keepKeys={keepKeys}
+            onKeepKeys={setKeepKeys}
+            error={error}
+          />
+        )}
         <Check
           label={t('users.admin')}
           hint={lastAdmin ? t('users.lastAdmin') : undefined}
@@ -103,21 +116,78 @@ export function UserForm({ user, lastAdmin, onClose }: UserFormProps) {
   );
 }
 
-interface KeepKeysProps {
-  readonly keep: boolean;
-  readonly onChange: (keep: boolean) => void;
+interface EmailProps {
+  readonly email: string;
+  readonly onEmail: (email: string) => void;
+  readonly isInvited: boolean;
+  /** Undefined for a user who is there already. */
+  readonly onInvited: ((isInvited: boolean) => void) | undefined;
+  readonly error: unknown;
 }
 
-/** Beside a new password. */
-function KeepKeys({ keep, onChange }: KeepKeysProps) {
+/** The address, and whether the account waits for a login at a provider with it. */
+function Email({ email, onEmail, isInvited, onInvited, error }: EmailProps) {
+  const { t } = useTranslation();
+  const hasProviders = (useQuery(loginsQuery).data?.oidc?.length ?? 0) > 0;
+  return (
+    <>
+      <TextField
+        label={t('users.email')}
+        hint={isInvited ? t('users.emailInvited') : undefined}
+        error={problemAt(error, 'email')}
+        type="email"
+        autoComplete="off"
+        optional={!isInvited}
+        required={isInvited}
+        value={email}
+        onChange={(event) => onEmail(event.target.value)}
+      />
+      {onInvited && hasProviders && (
+        <Check
+          label={t('users.invite')}
+          hint={t('users.inviteHint')}
+          checked={isInvited}
+          onChange={(event) => onInvited(event.target.checked)}
+        />
+      )}
+    </>
+  );
+}
+
+interface PasswordProps {
+  readonly isNew: boolean;
+  readonly username: string;
+  readonly password: string;
+  readonly onPassword: (password: string) => void;
+  readonly keepKeys: boolean;
+  readonly onKeepKeys: (keep: boolean) => void;
+  readonly error: unknown;
+}
+
+function Password({ isNew, username, password, onPassword, keepKeys, onKeepKeys, error }: PasswordProps) {
   const { t } = useTranslation();
   return (
-    <Check
-      label={t('users.keepKeys')}
-      hint={t('users.keepKeysHint')}
-      checked={keep}
-      onChange={(event) => onChange(event.target.checked)}
-    />
+    <>
+      <TextField
+        label={t(isNew ? 'users.password' : 'users.newPassword')}
+        hint={t(isNew ? 'users.passwordHint' : 'users.newPasswordHint')}
+        error={problemAt(error, 'password')}
+        type="password"
+        autoComplete="new-password"
+        required={isNew}
+        value={password}
+        onChange={(event) => onPassword(event.target.value)}
+      />
+      <PasswordStrength password={password} username={username} />
+      {!isNew && password !== '' && (
+        <Check
+          label={t('users.keepKeys')}
+          hint={t('users.keepKeysHint')}
+          checked={keepKeys}
+          onChange={(event) => onKeepKeys(event.target.checked)}
+        />
+      )}
+    </>
   );
 }
 

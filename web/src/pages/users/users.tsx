@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Pencil, Plus, Trash2 } from 'lucide-react';
+import { LogOut, Pencil, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ask, pathOf } from '../../api/client.ts';
@@ -82,6 +82,7 @@ function UserRow({ user, onEdit }: { readonly user: User; readonly onEdit: () =>
   const { data: groups = [] } = useQuery(groupsQuery);
   const { username, isAdmin, email, createdAt } = user;
   const remove = useDeleteUser();
+  const logOut = useLogOut();
   const names = user.groups.map((id) => groups.find((group) => group.id === id)?.name ?? id);
   const reach = [...names, ...user.servers].join(', ');
   return (
@@ -101,6 +102,13 @@ function UserRow({ user, onEdit }: { readonly user: User; readonly onEdit: () =>
       {!boot.readonly && (
         <>
           <IconButton icon={Pencil} label={t('users.edit', { name: username })} onClick={onEdit} />
+          {me.username !== username && (
+            <IconButton
+              icon={LogOut}
+              label={t('users.logOut', { name: username })}
+              onClick={() => void logOut(username)}
+            />
+          )}
           {me.username === username ? (
             // It can be pointed at and reached by keyboard, so that it can say why not.
             <IconButton
@@ -134,5 +142,18 @@ function useDeleteUser() {
   return async (name: string) => {
     const title = t('users.deleteTitle', { name });
     if (await confirm({ title, text: t('users.deleteText'), action: t('common.delete') })) remove.mutate(name);
+  };
+}
+
+/** Ends the user's sessions in browsers. */
+function useLogOut() {
+  const { t } = useTranslation();
+  const end = useAction<string>({
+    run: (username) => ask(`/users${pathOf(username)}/sessions`, { method: 'DELETE' }),
+    done: (_result, name) => toast.good(t('users.loggedOut', { name })),
+  });
+  return async (name: string) => {
+    const title = t('users.logOutTitle', { name });
+    if (await confirm({ title, text: t('users.logOutText'), action: t('users.logOutAction') })) end.mutate(name);
   };
 }
