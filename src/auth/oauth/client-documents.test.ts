@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { setLimits } from '../../../test/kit/limits.ts';
 import { HubError } from '../../core/errors.ts';
 import { authLimits } from '../limits.ts';
-import { createClientDocuments } from './client-documents.ts';
+import { redirectsProblem } from './client.ts';
+import { createClientDocuments, isDocumentId } from './client-documents.ts';
+import { knownClients } from './known-clients.ts';
 
 const id = 'https://app.example/client.json';
 const good = { client_id: id, client_name: 'An app', redirect_uris: ['https://app.example/cb'] };
@@ -75,6 +77,41 @@ test.each<[string, () => Response | Promise<Response>]>([
   now = () => Response.json(good);
   expect((await read()).name).toBe('An app');
   expect(asked).toHaveLength(2);
+});
+
+test('a well-known client comes in while its document cannot be read, and no longer than that', async () => {
+  const known = 'https://claude.ai/oauth/mcp-oauth-client-metadata';
+  const redirectUris = ['https://claude.ai/api/mcp/auth_callback'];
+  const html = { 'content-type': 'text/html' };
+  for (const answer of [
+    () => Promise.reject(new Error('no route to the internet')),
+    () => new Response('<html>Are you a human?', { status: 403, headers: html }),
+    () => new Response('busy', { status: 503 }),
+  ]) {
+    let now: () => Response | Promise<Response> = answer;
+    const { read, asked, later } = documents(() => now());
+    for (let step = 0; step < 3; step++)
+      expect(await read(known)).toEqual({ id: known, name: 'Claude', redirectUris, isProven: true });
+    expect(asked).toHaveLength(1);
+    for (const other of [`${known}2`, 'https://claude.ai.example/oauth/mcp-oauth-client-metadata'])
+      await expect(read(other)).rejects.toMatchObject({ code: 'invalid_input' });
+    // What can be read counts: another address, or none.
+    later(authLimits.clientDocumentLeastMs);
+    now = () => Response.json({ ...good, client_id: known });
+    expect((await read(known)).redirectUris).toEqual(good.redirect_uris);
+    later(authLimits.clientDocumentFreshMs);
+    now = () => Response.json(good, { status: 404 });
+    await expect(read(known)).rejects.toMatchObject({ code: 'invalid_input' });
+  }
+});
+
+test('the well-known clients have addresses that any client could register', () => {
+  for (const [id, { redirectUris }] of knownClients) {
+    expect(isDocumentId(id)).toBe(true);
+    expect(redirectsProblem(redirectUris)).toBeUndefined();
+    const hosts = redirectUris.map((text) => new URL(text).hostname);
+    for (const host of hosts) expect([new URL(id).hostname, 'localhost', '127.0.0.1']).toContain(host);
+  }
 });
 
 test.each<[string | undefined, number]>([

@@ -3,6 +3,7 @@ import { errorText, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { authLimits } from '../limits.ts';
 import { clientMetadata, clientName, type OAuthClient, redirectsProblem } from './client.ts';
+import { knownClients } from './known-clients.ts';
 
 /**
  * Client id metadata documents (draft-ietf-oauth-client-id-metadata-document): the id of a client is an https address,
@@ -10,9 +11,10 @@ import { clientMetadata, clientName, type OAuthClient, redirectsProblem } from '
  */
 export interface ClientDocuments {
   /**
-   * The client of this id, as its document says now, or said within the life that its headers gave it. `fetching` is
-   * called before the document is fetched, and may throw. Throws HubError `invalid_input` for an id that cannot be one,
-   * and for a document that cannot be read or does not fit; `not_ready` while too many are being fetched.
+   * The client of this id, as its document says now, or said within the life that its headers gave it; one of
+   * `knownClients` also while its document cannot be read. `fetching` is called before the document is fetched, and may
+   * throw. Throws HubError `invalid_input` for an id that cannot be one, and for a document that cannot be read or does
+   * not fit; `not_ready` while too many are being fetched.
    */
   read(id: string, fetching: () => void): Promise<OAuthClient>;
 }
@@ -54,6 +56,12 @@ export function createClientDocuments({ fetch, log, now }: ClientDocumentsOption
       return client;
     } catch (error) {
       log.info('client id metadata document refused', { id: url.href, error: errorText(error) });
+      const known = error instanceof Unfit && !error.isUnreadable ? undefined : knownClients.get(url.href);
+      if (known) {
+        // One sign-in looks a client up at each of its steps.
+        keep(known, authLimits.clientDocumentLeastMs);
+        return known;
+      }
       // What a stranger's network answers is for the log.
       const why = error instanceof Unfit ? error.message : 'it cannot be read';
       throw new HubError('invalid_input', `The app says that it is described at ${url.href}, but ${why}.`);
@@ -79,8 +87,15 @@ export function createClientDocuments({ fetch, log, now }: ClientDocumentsOption
   };
 }
 
-/** Why a document is none. */
-class Unfit extends Error {}
+/** Why a document is none; `isUnreadable`: its server did not show it, or not now. */
+class Unfit extends Error {
+  readonly isUnreadable: boolean;
+
+  constructor(message: string, isUnreadable = false) {
+    super(message);
+    this.isUnreadable = isUnreadable;
+  }
+}
 
 function addressOf(id: string): URL {
   const url = URL.canParse(id) ? new URL(id) : undefined;
@@ -104,7 +119,8 @@ const document = clientMetadata.extend({
 });
 
 function clientIn(text: string, id: string, { status, headers }: Response): OAuthClient {
-  if (status !== 200) throw new Unfit(`there is no document (status ${status})`);
+  const turnedAway = status === 401 || status === 403 || status === 429 || status >= 500;
+  if (status !== 200) throw new Unfit(`there is no document (status ${status})`, turnedAway);
   if (!/^application\/(?:[\w.-]+\+)?json\b/i.test(headers.get('content-type') ?? ''))
     throw new Unfit('what is there is no JSON');
   let said: unknown;
