@@ -5,7 +5,10 @@ import { readFilter } from './filter-input.ts';
 import type { RawFilter } from './filter-input.ts';
 import { logLimits } from './limits.ts';
 
-/** The calls of one account: with `since`, not those of an earlier one of the same name. */
+/**
+ * The calls of one account: with `since`, those that began no earlier, so that a call which outlives its account is not
+ * that of the next one of the same name.
+ */
 export interface OwnCalls {
   readonly username: string;
   readonly since?: Date;
@@ -98,6 +101,6 @@ export function activityMatcher(filter: ActivityFilter): (activity: Activity) =>
     (filter.mine === undefined || isOwn(activity, filter.mine));
 }
 
-function isOwn({ username, timestamp }: Activity, mine: OwnCalls): boolean {
-  return username === mine.username && timestamp >= (mine.since?.toISOString() ?? '');
+function isOwn({ username, timestamp, durationMs }: Activity, { username: own, since }: OwnCalls): boolean {
+  return username === own && (since === undefined || Date.parse(timestamp) - durationMs >= since.getTime());
 }

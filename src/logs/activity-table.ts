@@ -172,7 +172,10 @@ function whereOf(filter: ActivityFilter): SqlConditions {
     where.and('id < ?::uuid', lowestId(filter.end.getTime() + aheadMs));
   }
   if (filter.mine !== undefined) where.and('username = ?', filter.mine.username);
-  if (filter.mine?.since !== undefined) since(where, filter.mine.since);
+  if (filter.mine?.since !== undefined) {
+    since(where, filter.mine.since);
+    where.and("at - duration_ms * interval '1 millisecond' >= ?", filter.mine.since);
+  }
   return where;
 }
 

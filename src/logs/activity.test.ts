@@ -37,6 +37,17 @@ async function start(kind: Kind) {
 }
 
 describe.each(kinds)('%s', (kind) => {
+  test('a call that began before an account was made is not that account’s, when it ends later', async () => {
+    const { activity, at } = await start(kind);
+    const mine = { username: 'ann', since: new Date('2026-11-01T12:00:00Z') };
+    at('2026-11-01T12:00:01Z');
+    activity.record(call({ tool: 'of the one before', username: 'ann', durationMs: 1_001 }));
+    activity.record(call({ tool: 'own', username: 'ann', durationMs: 1_000 }));
+    const { data } = await activity.list({ ...parseActivityListing({}), mine });
+    expect(data.map(({ tool }) => tool)).toEqual(['own']);
+    expect((await activity.choices(mine)).tools).toEqual(['own']);
+  });
+
   test('a record comes back as it went in, with an id and a time', async () => {
     const { activity, list } = await start(kind);
     const full = call({

@@ -27,12 +27,13 @@ const failed = (nodes.length > 0 ? nodes : all).filter((node) => {
   const options = ['run', '--silent=passed-only', '--project', 'hub'];
   const where = files.length > 0 ? files.map((name) => `test/e2e/${name}`) : ['test/e2e'];
   console.log(`\n== Node ${node}`);
-  const { status } = spawnSync(join(folder, 'node'), ['node_modules/vitest/vitest.mjs', ...options, ...where], {
-    stdio: 'inherit',
-    // For what starts `node` or `npx` by name.
-    env: { ...process.env, PATH: `${folder}${delimiter}${process.env['PATH'] ?? ''}` },
-  });
-  return status !== 0;
+  // The path is for what starts `node` or `npx` by name.
+  const env = { ...process.env, PATH: `${folder}${delimiter}${process.env['PATH'] ?? ''}` };
+  const runs = (...args) => spawnSync(join(folder, 'node'), args, { stdio: 'inherit', env }).status === 0;
+  // Built by each: what is compiled ahead fits the V8 that did it.
+  return !(runs('scripts/build.mjs') && runs('node_modules/vitest/vitest.mjs', ...options, ...where));
 });
+// For what is started next.
+spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' });
 console.log(failed.length === 0 ? '\nAll passed' : `\nFailed on Node ${failed.join(', ')}`);
 process.exit(failed.length === 0 ? 0 : 1);
