@@ -1,13 +1,20 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { hash as argon2Hash } from '@node-rs/argon2';
 import { describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../test/kit/hostile.ts';
 import { maskKey } from '../core/mask.ts';
+import { createSealer } from '../core/seal.ts';
 import type { KeySettings, Settings, UserSettings } from '../core/settings/types.ts';
 import { createIdentify, type Headers } from './identify.ts';
 import { findKey, hashKey, makeKey } from './keys.ts';
 import { createLoginLimiter } from './limiter.ts';
 import { authLimits } from './limits.ts';
-import { createLogin } from './login.ts';
+import { type Challenge, createLogin } from './login.ts';
+import { createTickets } from './oauth/tickets.ts';
 import { createPasswords } from './passwords.ts';
+import { factorsInFile } from './second-factor/factors-in-file.ts';
+import { createSecondFactors } from './second-factor/second-factors.ts';
 import { createTokens } from './tokens.ts';
 
 const user = (username: string, more: Partial<UserSettings> = {}): UserSettings => ({
@@ -73,7 +80,7 @@ async function hub(settings: Settings, now: () => number = Date.now) {
   };
 }
 
-const asAnn = { kind: 'user', username: 'ann' };
+const asAnn = { kind: 'user', username: 'ann', passwordAlone: true };
 
 describe('who sends a request', () => {
   test('an access token is accepted wherever clients put it, with the spaces of pasting', async () => {
@@ -242,12 +249,23 @@ describe('access keys', () => {
 });
 
 describe('login', () => {
+  const sealer = createSealer(randomBytes(32), 'test');
+  const factors = {
+    factors: createSecondFactors(factorsInFile(join(temporaryFolder(), 'second-factors.json'), sealer)),
+    challenges: createTickets<Challenge>({
+      secret: randomBytes(32),
+      purpose: 'test',
+      lifeMs: 60_000,
+      toleranceMs: 0,
+      now: Date.now,
+    }),
+  };
   const passwords = createPasswords();
   const attempt = { username: 'ann', password: 'right one', address: '192.0.2.1' };
 
   test('the right password opens, and a wrong one and a wrong name are told in the same words', async () => {
     const settings = settingsOf([user('ann', { passwordHash: await passwords.hash('right one') })]);
-    const login = createLogin({ settings: () => settings, passwords, limiter: createLoginLimiter() });
+    const login = createLogin({ settings: () => settings, passwords, limiter: createLoginLimiter(), ...factors });
     expect(await login(attempt)).toMatchObject({ user: { username: 'ann' }, rehash: undefined });
     const wrong = await login({ ...attempt, password: 'wrong one' }).catch((error: unknown) => error);
     const nobody = await login({ ...attempt, username: 'eve' }).catch((error: unknown) => error);
@@ -258,7 +276,7 @@ describe('login', () => {
   test('a bcrypt hash of an imported file is replaced at the first login', async () => {
     const passwordHash = '$2b$04$6G2NZt2fv.WvLc6l7CMeD.KVFXywgsI62GNBbkz8R9p6Z0q/V0OXa';
     const settings = settingsOf([user('ann', { passwordHash })]);
-    const login = createLogin({ settings: () => settings, passwords, limiter: createLoginLimiter() });
+    const login = createLogin({ settings: () => settings, passwords, limiter: createLoginLimiter(), ...factors });
     const { rehash } = await login({ ...attempt, password: 'secret' });
     const newHash = (await rehash?.()) ?? '';
     expect(await passwords.verify('secret', newHash)).toBe(true);
@@ -277,7 +295,7 @@ describe('login', () => {
     };
     const settings = settingsOf([user('ann', { passwordHash: await passwords.hash('right one') })]);
     const limiter = createLoginLimiter({ perAddress: 4 });
-    const login = createLogin({ settings: () => settings, passwords: counting, limiter });
+    const login = createLogin({ settings: () => settings, passwords: counting, limiter, ...factors });
     const guesses = Array.from({ length: 30 }, (_, i) => login({ ...attempt, password: `guess ${i}` }));
     const codes = (await Promise.allSettled(guesses)).map((guess) =>
       guess.status === 'rejected' ? (guess.reason as { code: string }).code : 'in',
@@ -298,6 +316,7 @@ describe('login', () => {
       settings: () => settings,
       passwords: createPasswords(),
       limiter: createLoginLimiter(),
+      ...factors,
     });
     await login(attempt);
     const flood = Array.from({ length: 2 * authLimits.passwordsWaiting }, (_, i) =>
@@ -312,7 +331,7 @@ describe('login', () => {
 
   test('many right logins at once all get in', async () => {
     const settings = settingsOf([user('ann', { passwordHash: await passwords.hash('right one') })]);
-    const login = createLogin({ settings: () => settings, passwords, limiter: createLoginLimiter() });
+    const login = createLogin({ settings: () => settings, passwords, limiter: createLoginLimiter(), ...factors });
     const all = await Promise.all(Array.from({ length: 40 }, () => login(attempt)));
     expect(all).toHaveLength(40);
   });
@@ -321,7 +340,7 @@ describe('login', () => {
     const passwordHash = await passwords.hash('right one');
     for (const after of [[], [user('ann', { passwordHash: 'another' })]]) {
       let settings = settingsOf([user('ann', { passwordHash })]);
-      const login = createLogin({ settings: () => settings, passwords, limiter: createLoginLimiter() });
+      const login = createLogin({ settings: () => settings, passwords, limiter: createLoginLimiter(), ...factors });
       const pending = login(attempt);
       settings = settingsOf(after);
       await expect(pending).rejects.toMatchObject({ code: 'unauthenticated' });

@@ -1,5 +1,6 @@
 import { covers, managementApi } from '../core/access/endpoint.ts';
-import { type Principal, principalOf } from '../core/access/principal.ts';
+import { type Principal, principalOf, withPasswordAlone } from '../core/access/principal.ts';
+import { mustSetUpFactor } from '../core/access/rules.ts';
 import type { Settings, UserSettings } from '../core/settings/types.ts';
 import { findKey, isAcceptedFrom } from './keys.ts';
 import type { LastUses } from './last-uses.ts';
@@ -72,7 +73,7 @@ export function createIdentify(options: {
     if (credential.kind !== 'token') return credential.kind;
     const { token } = credential;
     const claims = verified.get(token);
-    if (claims) return holder(claims, snapshot, endpoint);
+    if (claims) return admitted(holder(claims, snapshot, endpoint), snapshot, endpoint);
     const issued = takesIssued(endpoint) ? trusted?.known(token, snapshot) : undefined;
     if (issued !== undefined) return issued;
     if (token.length > authLimits.tokenChars) return 'bad';
@@ -96,7 +97,7 @@ export function createIdentify(options: {
     const { user, createdAt } = account;
     // A token older than its user belonged to an earlier one of the same name.
     if (createdAt > claims.issuedAt) return 'bad';
-    if (!app) return principalOf(user);
+    if (!app) return claims.secondFactor ? principalOf(user) : withPasswordAlone(user);
     if (app.principal.since !== user.createdAt) return 'bad';
     used?.(app.usedAs);
     return endpoint === managementApi ? principalOf(user, app.consent) : app.principal;
@@ -120,7 +121,7 @@ export function createIdentify(options: {
       const known = decide(credential, address, snapshot, endpoint);
       if (known !== undefined || credential.kind !== 'token') return known ?? 'bad';
       const claims = await verify(credential.token);
-      if (claims) return holder(claims, settings(), endpoint);
+      if (claims) return admitted(holder(claims, settings(), endpoint), settings(), endpoint);
       return takesIssued(endpoint) && trusted ? trusted.verify(credential.token, settings()) : 'bad';
     },
     loggedInAt(headers) {
@@ -139,6 +140,11 @@ export function createIdentify(options: {
       return claims && holder(claims, settings()) !== 'bad' ? claims : undefined;
     },
   };
+}
+
+/** Who has to set up a second factor first does that below `/api`, where all else is refused (`http/frame/api.ts`). */
+function admitted(who: Principal | 'bad', snapshot: Settings, endpoint: string | undefined): Principal | 'bad' {
+  return who !== 'bad' && endpoint !== managementApi && mustSetUpFactor(snapshot, who) ? 'bad' : who;
 }
 
 function isFor({ endpoint, mayManage }: AppClaims, asked: string | undefined): boolean {

@@ -18,10 +18,10 @@ export interface LoginLimiter {
   /** Throws HubError `too_many` with the time to wait when no further attempt is allowed. */
   check(attempt: Attempt): void;
   /**
-   * `check`, and the attempt counts as a failure until `succeeded` is called: attempts at the same time must not all
-   * pass before the first of them has failed.
+   * `check`, and the attempt counts as a failure until `succeeded` is called, or `open`: attempts at the same time must
+   * not all pass before the first of them has failed.
    */
-  begin(attempt: Attempt): { succeeded(): void };
+  begin(attempt: Attempt): Counted;
   /** True when a login to the account from that address has succeeded. */
   isKnown(attempt: Attempt): boolean;
   /**
@@ -29,6 +29,13 @@ export interface LoginLimiter {
    * `authLimits.loginRecords`.
    */
   size(): number;
+}
+
+/** An attempt that was counted. The first call counts. */
+export interface Counted {
+  succeeded(): void;
+  /** Neither failed nor succeeded: the second factor is still to come. */
+  open(): void;
 }
 
 interface Window {
@@ -103,13 +110,17 @@ export function createLoginLimiter(options: LoginLimits = {}): LoginLimiter {
       const spent = [tried, windowOf(pair, at), windowOf(address, at)];
       for (const window of spent) window.failures++;
       let done = false;
+      const giveBack = (): boolean => {
+        if (done) return false;
+        done = true;
+        for (const window of spent) window.failures--;
+        return true;
+      };
       return {
         succeeded() {
-          if (done) return;
-          done = true;
-          for (const window of spent) window.failures--;
-          known.add(account, address);
+          if (giveBack()) known.add(account, address);
         },
+        open: () => void giveBack(),
       };
     },
     isKnown(attempt) {
@@ -164,7 +175,8 @@ function tooMany(retryAfterMs: number): HubError {
   return new HubError('too_many', `Too many failed logins. Try again in ${inWords(retryAfterMs)}.`, { retryAfterMs });
 }
 
-function inWords(ms: number): string {
+/** A time to wait, for people. */
+export function inWords(ms: number): string {
   if (ms <= 45_000) return `${Math.max(1, Math.ceil(ms / 1000))} seconds`;
   const minutes = Math.ceil(ms / 60_000);
   return minutes === 1 ? 'a minute' : `${minutes} minutes`;

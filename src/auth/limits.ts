@@ -87,6 +87,20 @@ export const authLimits = {
   knownSessions: 10_000,
   userAgentChars: 300,
   /**
+   * Second factors: the time to confirm an authenticator app, and to answer with a code or passkey after the password;
+   * recovery codes that are given.
+   */
+  totpPendingMs: 15 * 60_000,
+  factorChallengeMs: 5 * 60_000,
+  recoveryCodes: 10,
+  /**
+   * Wrong codes in a row, from all addresses together, before the next has to wait, and that wait: it doubles up to the
+   * longest. Who knows the password has 24 guesses a day then, each of which is right for 3 of a million codes.
+   */
+  factorWrongCodes: 5,
+  factorWaitMs: 30_000,
+  factorLongestWaitMs: 60 * 60_000,
+  /**
    * Single tokens of one user revoked before all of the user's are: who logs out this often in a day does not do it by
    * hand.
    */

@@ -17,12 +17,15 @@ export function logFailures(login: Login, log: Logger, now = () => performance.n
     try {
       return await login(attempt);
     } catch (error) {
-      const { username, address } = attempt;
+      const { address } = attempt;
+      const { code, secondFactor } = error instanceof HubError ? error : {};
+      const username = attempt.username ?? secondFactor?.username ?? '';
       const who = { user: username.slice(0, 100), address };
-      const code = error instanceof HubError ? error.code : undefined;
+      const isWrong = code === 'unauthenticated' || secondFactor?.wrong === true;
       // Each failure is one of its own.
-      const told = code === 'unauthenticated' ? failed(String(failures++)) : undefined;
-      if (told) log.warn('login failed', { ...who, ...suppressedFields(told) });
+      const told = isWrong ? failed(String(failures++)) : undefined;
+      const what = secondFactor ? { wrong: 'second factor' } : {};
+      if (told) log.warn('login failed', { ...who, ...what, ...suppressedFields(told) });
       const toldRefused = code === 'too_many' ? refused(address) : undefined;
       if (toldRefused) log.warn('logins refused after too many failures', { ...who, ...suppressedFields(toldRefused) });
       throw error;

@@ -1,11 +1,21 @@
+import { hash, randomBytes } from 'node:crypto';
 import { HubError } from '../core/errors.ts';
 import type { Settings, UserSettings } from '../core/settings/types.ts';
-import type { LoginLimiter } from './limiter.ts';
+import type { Counted, LoginLimiter } from './limiter.ts';
+import type { Tickets } from './oauth/tickets.ts';
 import { type Passwords, needsRehash } from './passwords.ts';
+import type { SecondFactors } from './second-factor/second-factors.ts';
 
+/** What a user shows: name and password, and the second factor if they have one. */
 export interface LoginAttempt {
-  readonly username: string;
-  readonly password: string;
+  /** Undefined: the user whose challenge it is. */
+  readonly username?: string | undefined;
+  /** Undefined: the challenge says that it was right. */
+  readonly password?: string | undefined;
+  /** Of the answer that asked for the second factor. */
+  readonly challenge?: string | undefined;
+  /** Of an authenticator app, or a recovery code. */
+  readonly code?: string | undefined;
   readonly address: string;
   /** What a refusal says; the same whatever was wrong. */
   readonly refusal?: string;
@@ -13,6 +23,10 @@ export interface LoginAttempt {
 
 export interface LoggedIn {
   readonly user: UserSettings;
+  /** Whether the user showed a second factor; otherwise they have none. */
+  readonly secondFactor: boolean;
+  /** Set when it was a recovery code: how many are left. */
+  readonly recoveryCodesLeft?: number | undefined;
   /**
    * Makes a hash to store in place of the user's old one; present only where that is bcrypt or weak. To be called after
    * the user is logged in: hashing takes time, in which the password may be changed.
@@ -21,35 +35,112 @@ export interface LoggedIn {
 }
 
 /**
- * Checks a name and a password, for logins and for changes of one's own password. Throws HubError `unauthenticated`,
- * which looks the same and takes as long whether the name or the password is wrong, and `too_many` after too many
- * failures.
+ * Checks a name, a password and the second factor, for logins and for changes of one's own account: the only place that
+ * takes a password as proof. Throws HubError `unauthenticated`, which looks the same and takes as long whether the name
+ * or the password is wrong; `second_factor_required` when both are right and the second factor is missing or wrong; and
+ * `too_many` after too many failures.
  */
 export type Login = (attempt: LoginAttempt) => Promise<LoggedIn>;
 
-export function createLogin(options: { settings: () => Settings; passwords: Passwords; limiter: LoginLimiter }): Login {
-  const { settings, passwords, limiter } = options;
+/** Says that a password was right. Nothing is kept of it. */
+export interface Challenge {
+  readonly username: string;
+  readonly since: string | undefined;
+  /** Of the password's hash: another password is another challenge. */
+  readonly passwordTag: string;
+  /** Counts once. */
+  readonly nonce: string;
+}
 
-  return async ({ username, password, address, refusal = 'Wrong username or password.' }) => {
+export interface LoginOptions {
+  readonly settings: () => Settings;
+  readonly passwords: Passwords;
+  readonly limiter: LoginLimiter;
+  readonly factors: Pick<SecondFactors, 'methods' | 'check'>;
+  readonly challenges: Tickets<Challenge>;
+}
+
+interface Known {
+  readonly user: UserSettings;
+  readonly rehash: (() => Promise<string>) | undefined;
+  readonly counted: Counted | undefined;
+}
+
+export function createLogin(options: LoginOptions): Login {
+  const { settings, factors, challenges } = options;
+  const withPassword = passwordCheck(options);
+
+  /** The user of a challenge, whose password has not changed since. */
+  function userOf(challenge: Challenge | undefined): UserSettings | undefined {
+    const user = challenge && allowedUser(settings(), challenge.username);
+    return user?.createdAt === challenge?.since && user && tagOf(user) === challenge?.passwordTag ? user : undefined;
+  }
+
+  function withChallenge({ username, address }: LoginAttempt, challenge: Challenge | undefined): Known {
+    const account = username ?? challenge?.username ?? '';
+    const counted = options.limiter.begin({ account, address });
+    const user = userOf(challenge);
+    if (user && account === user.username) return { user, rehash: undefined, counted };
+    throw new HubError('unauthenticated', 'That took too long, or the account has changed. Give the password again.');
+  }
+
+  function asked({ username, createdAt: since, ...user }: UserSettings, methods: readonly string[], wrong: boolean) {
+    const nonce = randomBytes(32).toString('base64url');
+    const challenge = challenges.make({ username, since, passwordTag: tagOf(user), nonce });
+    const text = wrong
+      ? 'The code is wrong, or was used already.'
+      : 'The password is right. A second factor is needed:';
+    const what = 'send the code of your authenticator app, or a recovery code, as "code".';
+    return new HubError('second_factor_required', wrong ? text : `${text} ${what}`, {
+      secondFactor: { challenge, methods, username, wrong },
+    });
+  }
+
+  return async (attempt) => {
+    const { code } = attempt;
+    const challenge = challenges.read(attempt.challenge);
+    const known = attempt.password === undefined ? withChallenge(attempt, challenge) : await withPassword(attempt);
+    const { user, counted, rehash } = known;
+    try {
+      const methods = await factors.methods(user);
+      if (methods.length > 0 && code === undefined) throw asked(user, methods, false);
+      const shown =
+        methods.length > 0 && code !== undefined ? await factors.check(user, code, challenge?.nonce) : undefined;
+      if (shown?.kind === 'wrong') throw asked(user, methods, true);
+      // Given another password, or deleted, while the second factor was looked at.
+      const still = allowedUser(settings(), user.username);
+      if (!still || tagOf(still) !== tagOf(user) || still.createdAt !== user.createdAt)
+        throw new HubError('unauthenticated', 'The account has just changed. Log in again.');
+      counted?.succeeded();
+      const left = shown?.recoveryCodesLeft;
+      return { user: still, rehash, secondFactor: shown !== undefined, recoveryCodesLeft: left };
+    } catch (error) {
+      const isGuess = error instanceof HubError && (error.code === 'too_many' || error.secondFactor?.wrong === true);
+      if (!isGuess) counted?.open();
+      throw error;
+    }
+  };
+}
+
+function passwordCheck({ settings, passwords, limiter }: LoginOptions): (attempt: LoginAttempt) => Promise<Known> {
+  return async ({ username = '', password = '', address, refusal = 'Wrong username or password.' }) => {
     const attempt = { account: username, address };
     // Twice: here so that the refused do not fill the queue, and when the turn has come, because others have failed
     // meanwhile.
     limiter.check(attempt);
-    let counted: { succeeded(): void } | undefined;
+    let counted: Counted | undefined;
     const started = () => {
       counted = limiter.begin(attempt);
     };
-    const { users, system } = settings();
     // Where passwords are switched off, it looks the same and takes as long as a wrong one.
-    const isAllowed = system.passwordLogin !== false || username === system.breakGlass;
-    const user = isAllowed ? find(users, username) : undefined;
+    const user = allowedUser(settings(), username);
     let right = user
       ? // A flood of logins must not refuse a user at an address where a login has succeeded before.
         await passwords.verify(password, user.passwordHash, started, limiter.isKnown(attempt))
       : await passwords.verifyNobody(
           username,
           password,
-          users.map((user) => user.passwordHash),
+          settings().users.map((user) => user.passwordHash),
           started,
         );
     let seen = user?.passwordHash;
@@ -57,8 +148,7 @@ export function createLogin(options: { settings: () => Settings; passwords: Pass
       const still = find(settings().users, username);
       if (!still) break;
       if (still.passwordHash === seen) {
-        counted?.succeeded();
-        return { user: still, rehash: needsRehash(seen) ? () => passwords.hash(password) : undefined };
+        return { user: still, rehash: needsRehash(seen) ? () => passwords.hash(password) : undefined, counted };
       }
       // Given another password, or the same one in a new hash, while this one was looked at.
       seen = still.passwordHash;
@@ -68,6 +158,16 @@ export function createLogin(options: { settings: () => Settings; passwords: Pass
   };
 }
 
+/** The user of that name, if the settings let them log in with a password. */
+function allowedUser({ users, system }: Settings, username: string): UserSettings | undefined {
+  const isAllowed = system.passwordLogin !== false || username === system.breakGlass;
+  return isAllowed ? find(users, username) : undefined;
+}
+
 function find(users: readonly UserSettings[], username: string): UserSettings | undefined {
   return users.find((user) => user.username === username);
+}
+
+function tagOf({ passwordHash }: Pick<UserSettings, 'passwordHash'>): string {
+  return hash('sha256', passwordHash, 'base64url');
 }

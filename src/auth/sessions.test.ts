@@ -30,6 +30,7 @@ async function opened() {
   });
   const open = (sid?: string, subject = 's1') =>
     sessions.open({
+      secondFactor: true,
       user: { username: 'ann' },
       via: 'oidc:corp',
       provider: { subject, sid },

@@ -14,6 +14,8 @@ export interface SessionTokens {
 
 export interface NewSession extends Pick<LoginSession, 'via' | 'provider' | 'address' | 'userAgent'> {
   readonly user: TokenUser;
+  /** See `Claims`. */
+  readonly secondFactor: boolean;
   /** Now, when it is left out. One in the future counts as now. */
   readonly loggedInAt?: number;
 }
@@ -34,8 +36,11 @@ export interface LoginSessions {
   find(token: string, isUse: boolean): Promise<LoginSession | undefined>;
   /** Whether a text is the cookie of a session that was used here, at once and without asking the store. */
   knows(text: string): boolean;
-  /** Gives a session whose user has shown again who they are another cookie; undefined when it is over. */
-  renew(session: LoginSession): Promise<SessionTokens | undefined>;
+  /**
+   * Gives a session whose user has shown again who they are another cookie; undefined when it is over. `secondFactor`:
+   * with a second factor.
+   */
+  renew(session: LoginSession, secondFactor: boolean): Promise<SessionTokens | undefined>;
   /** Those of a user that are not over, last seen first. */
   ofUser(user: TokenUser): Promise<readonly SeenSession[]>;
   /** Ends those of a user for which `which` is true, on every replica. Returns how many there were. */
@@ -95,8 +100,8 @@ export function createLoginSessions(options: {
   }
 
   return {
-    async open({ user, loggedInAt = now(), ...rest }) {
-      const claims = await tokens.verify(await tokens.issue(user));
+    async open({ user, secondFactor, loggedInAt = now(), ...rest }) {
+      const claims = await tokens.verify(await tokens.issue(user, secondFactor));
       if (!claims) throw new HubError('conflict', 'Cannot log in: the account has just changed. Try again.');
       const token = newToken();
       const userAgent = rest.userAgent.slice(0, authLimits.userAgentChars);
@@ -109,9 +114,10 @@ export function createLoginSessions(options: {
       return session && holds(session) ? session : undefined;
     },
     knows: (text) => isToken(text) && known.has(hashOf(text)),
-    async renew(session) {
+    async renew(session, secondFactor) {
       const token = newToken();
-      const renewed = await store.renew(session.claims.jti, hashOf(token), { ...session, loggedInAt: now() });
+      const claims = { ...session.claims, ...(secondFactor && ({ secondFactor } as const)) };
+      const renewed = await store.renew(claims.jti, hashOf(token), { ...session, claims, loggedInAt: now() });
       return renewed ? { token, csrf: csrfOf(token) } : undefined;
     },
     async ofUser(user) {

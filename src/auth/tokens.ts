@@ -14,6 +14,11 @@ export interface Claims {
   /** Milliseconds since the epoch. */
   readonly issuedAt: number;
   readonly expiresAt: number;
+  /**
+   * Set where the login needs no other factor: the user showed one here, or logged in at a provider, which asks for its
+   * own.
+   */
+  readonly secondFactor?: true | undefined;
   /** Set for the token of a client that the user let in (CONTRACT §8). */
   readonly app?: AppClaims | undefined;
 }
@@ -53,7 +58,7 @@ export interface TokenUser {
 
 /** Issues, verifies and revokes the access tokens of users, and of clients that they let in: JWT, HS256. */
 export interface Tokens {
-  issue(user: TokenUser): Promise<string>;
+  issue(user: TokenUser, secondFactor?: boolean): Promise<string>;
   /** The token of a client that the user let in: `authLimits.appTokenMs`. */
   issueApp(user: TokenUser, app: NewAppToken): Promise<string>;
   /**
@@ -132,7 +137,8 @@ export async function createTokens(options: {
   }
 
   return {
-    issue: (user) => signed(user, 'JWT', {}, authLimits.accessTokenMs),
+    issue: (user, secondFactor = false) =>
+      signed(user, 'JWT', secondFactor ? { amr: [multiFactor] } : {}, authLimits.accessTokenMs),
     issueApp(user, { consent, endpoint, reach, scope, issuer, resource, clientId }) {
       const said = { iss: issuer, aud: resource, client_id: clientId, scope };
       const since = user.createdAt === undefined ? {} : { since: user.createdAt };
@@ -197,7 +203,7 @@ async function claimsOf(token: string, key: CryptoKey, at: number): Promise<Clai
     if (exp - Math.floor(issuedAt / 1000) > (isApp ? authLimits.appTokenMs : authLimits.accessTokenMs) / 1000)
       return undefined;
     const claims = { username: sub, jti, issuedAt, expiresAt: exp * 1000 };
-    if (!isApp) return claims;
+    if (!isApp) return isMultiFactor(payload) ? { ...claims, secondFactor: true } : claims;
     const app = appClaims.safeParse(payload).data;
     if (!app) return undefined;
     const { consent, endpoint, since, scope, reach } = app;
@@ -215,6 +221,13 @@ async function claimsOf(token: string, key: CryptoKey, at: number): Promise<Clai
     if (error instanceof errors.JOSEError) return undefined;
     throw error;
   }
+}
+
+/** How RFC 8176 calls a login with more than one factor, in the claim `amr`. */
+const multiFactor = 'mfa';
+
+function isMultiFactor({ amr }: JWTPayload): boolean {
+  return Array.isArray(amr) && amr.includes(multiFactor);
 }
 
 /** The type of tokens for clients (RFC 9068): neither kind is accepted in place of the other. */

@@ -5,6 +5,10 @@ export const errorTable = {
   forbidden: { status: 403, rpc: -32003 },
   /** The password has to be given again first (CONTRACT §7): `error` in the answer says so to programs. */
   reauthenticate: { status: 403, rpc: -32003 },
+  /** The password was right, and the user has a second factor (`secondFactor`). */
+  second_factor_required: { status: 401, rpc: -32001 },
+  /** The settings demand a second factor, which the user has to set up before anything else. */
+  second_factor_setup_required: { status: 403, rpc: -32003 },
   oauth_required: { status: 403, rpc: -32003 },
   /** A server that each user uses with credentials of their own (CONTRACT §8). */
   credentials_required: { status: 403, rpc: -32001 },
@@ -31,12 +35,24 @@ export interface Problem {
   message: string;
 }
 
+/** What a login has to show besides the password. */
+export interface FactorAsked {
+  /** Says that the password was right, for a few minutes: to be sent back in place of it. */
+  readonly challenge: string;
+  /** In which ways: `totp`, `recovery`. */
+  readonly methods: readonly string[];
+  readonly username: string;
+  /** A factor was shown, and was wrong. */
+  readonly wrong: boolean;
+}
+
 export interface HubErrorOptions {
   readonly cause?: unknown;
   readonly problems?: readonly Problem[];
   readonly retryAfterMs?: number;
   readonly authorizationUrl?: string;
   readonly credentialsUrl?: string;
+  readonly secondFactor?: FactorAsked;
   readonly told?: string;
   readonly unreachable?: string;
 }
@@ -55,6 +71,8 @@ export class HubError extends Error {
   readonly authorizationUrl: string | undefined;
   /** With `credentials_required`: the page on which the one who asked can set them. */
   readonly credentialsUrl: string | undefined;
+  /** With `second_factor_required`. */
+  readonly secondFactor: FactorAsked | undefined;
   /**
    * Of a call to a server: what the caller is told, where that is more than that the call failed. It may be less than
    * `message` says.
@@ -74,6 +92,7 @@ export class HubError extends Error {
     this.retryAfterMs = options.retryAfterMs;
     this.authorizationUrl = options.authorizationUrl;
     this.credentialsUrl = options.credentialsUrl;
+    this.secondFactor = options.secondFactor;
     this.told = options.told;
     this.unreachable = options.unreachable;
   }

@@ -22,6 +22,7 @@ import { settingsImportRoutes } from './settings/settings-import.ts';
 import { settingsRoutes, type SettingsRoutes } from './settings/settings-routes.ts';
 import { type AuthOptions, authRoutes } from './users/login-routes.ts';
 import { shareCandidateRoutes } from './users/share-candidates.ts';
+import { factorResetRoutes, type SecondFactorOptions, secondFactorRoutes } from './users/second-factor-routes.ts';
 import { sessionRoutes } from './users/session-routes.ts';
 import { usersRoutes } from './users/user-routes.ts';
 
@@ -83,7 +84,7 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
   ];
 }
 
-export interface PeopleOptions extends AuthOptions {
+export interface PeopleOptions extends AuthOptions, Pick<SecondFactorOptions, 'factors' | 'hubUrl'> {
   /** Whether users can log in at a provider. */
   readonly hasProviders: () => boolean;
   readonly uses: LastUses;
@@ -94,12 +95,14 @@ export interface PeopleOptions extends AuthOptions {
 
 /** Users, their logins, and access keys. */
 export function peopleResources(options: PeopleOptions): Hono<ApiEnv>[] {
-  const { settings, passwords, tokens, sessions, hasProviders, uses, log, accountLog } = options;
+  const { settings, passwords, tokens, sessions, factors, hasProviders, uses, log, accountLog } = options;
   const { consents } = options.authorization;
   return [
     authRoutes({ ...options, log: accountLog }),
     sessionRoutes({ sessions, log: accountLog }),
-    usersRoutes({ settings, passwords, tokens, consents, sessions, hasProviders, log }),
+    secondFactorRoutes({ ...options, log: accountLog }),
+    factorResetRoutes({ factors, tokens, log }),
+    usersRoutes({ settings, passwords, tokens, consents, sessions, factors, hasProviders, log }),
     keysRoutes({ settings, uses, log, accountLog }),
   ];
 }

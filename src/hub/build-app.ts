@@ -4,10 +4,11 @@ import type { Identify } from '../auth/identify.ts';
 import type { LastUses } from '../auth/last-uses.ts';
 import type { Authorization } from '../auth/oauth/open-authorization.ts';
 import { createLoginLimiter } from '../auth/limiter.ts';
-import { createLogin, type Login } from '../auth/login.ts';
+import { createLogin, type Login, type LoginOptions } from '../auth/login.ts';
 import { logFailures } from '../auth/login-log.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import { sampledByAccount } from '../auth/event-sampler.ts';
+import type { SecondFactors } from '../auth/second-factor/second-factors.ts';
 import type { LoginSessions } from '../auth/sessions.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import type { ByteBudget } from '../core/byte-budget.ts';
@@ -67,6 +68,7 @@ export interface AppParts {
   readonly authorization: Authorization;
   readonly uses: LastUses;
   readonly sessions: LoginSessions;
+  readonly secondFactors: Pick<LoginOptions, 'challenges'> & { readonly factors: SecondFactors };
   /** Logins at the providers of companies. */
   readonly oidc: Pick<OidcOptions, 'providers' | 'client' | 'logoutToken'>;
   readonly addressOf: (req: Arrived) => string;
@@ -99,7 +101,8 @@ export function buildApp(parts: AppParts) {
   const { env, settings, passwords, pool, publicUrl, log } = parts;
   const limiter = createLoginLimiter();
   const accountLog = sampledByAccount(parts.security);
-  const login = logFailures(createLogin({ settings: () => settings.current, passwords, limiter }), parts.security);
+  const checked = createLogin({ settings: () => settings.current, passwords, limiter, ...parts.secondFactors });
+  const login = logFailures(checked, parts.security);
   const loginCookies = sessionCookies({
     ...parts,
     ...parts.guard,
@@ -158,7 +161,14 @@ function buildApi(parts: AppParts & SignInParts) {
     bodies: parts.bodies,
     membersOf: membersOfBodies(subjects),
     resources: [
-      ...peopleResources({ ...parts, claims: identity.claims, hasProviders, log: security }),
+      ...peopleResources({
+        ...parts,
+        ...parts.secondFactors,
+        hubUrl: hubUrl(parts.publicUrl),
+        claims: identity.claims,
+        hasProviders,
+        log: security,
+      }),
       oidcRoutes({ ...parts, ...parts.oidc }),
       grantRoutes({ consents: parts.authorization.consents, tokens, uses: parts.uses, log: accountLog }),
       ...recordResources({ records, settings, log: security }),

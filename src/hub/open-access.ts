@@ -21,6 +21,7 @@ import { clientAddress } from '../http/frame/client-address.ts';
 import { withFetch } from '../upstream/sign-in/authorization-server.ts';
 import { version } from '../version.ts';
 import { clientSecretOf } from './client-secrets.ts';
+import { openSecondFactors } from './open-second-factors.ts';
 import type { Storage } from './open-storage.ts';
 import type { SecretFiles } from './secret-files.ts';
 
@@ -63,6 +64,7 @@ export async function openAccess(env: Env, storage: Storage, files: SecretFiles,
   const holds = (session: LoginSession) => isStillKnown(session, providers(), settings.current);
   const sessions = createLoginSessions({ store, tokens, holds });
   settings.subscribe(endingSessionsOfGone({ providers, sessions, log: log('hub') }));
+  const secondFactors = openSecondFactors(env, { dataDir, shared, secret });
   return {
     tokens,
     authorization,
@@ -81,6 +83,7 @@ export async function openAccess(env: Env, storage: Storage, files: SecretFiles,
         sessions.knows(text),
     }),
     sessions,
+    secondFactors,
     identity: createIdentify({ settings: () => settings.current, tokens, trusted, used: (id) => uses.note(id) }),
     addressOf: clientAddress(env.trustProxy, log('hub')),
     badCredential: logRefusedCredentials(security),

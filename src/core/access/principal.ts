@@ -10,12 +10,14 @@ export type Principal =
   /**
    * `since`: when the account was made, as the settings say it. Another account of that name is another user, even if
    * data of the first is still kept. `app`: the consent of the client that acts for the user below `/api`.
+   * `passwordAlone`: the login was a password without a second factor (`rules.ts`, `mustSetUpFactor`).
    */
   | {
       readonly kind: 'user';
       readonly username: string;
       readonly since?: string | undefined;
       readonly app?: string | undefined;
+      readonly passwordAlone?: true;
     }
   | { readonly kind: 'key'; readonly id: string }
   | AppPrincipal
@@ -66,6 +68,11 @@ export function principalOf(
   app?: string,
 ): Principal {
   return { kind: 'user', username, since: createdAt, ...(app !== undefined && { app }) };
+}
+
+/** A user who logged in with a password and no second factor. */
+export function withPasswordAlone(user: Pick<UserSettings, 'username' | 'createdAt'>): Principal {
+  return { kind: 'user', username: user.username, since: user.createdAt, passwordAlone: true };
 }
 
 /** The principal of a client that a user let in by this consent. */

@@ -185,6 +185,22 @@ export function isAdmin(settings: Settings, principal: Principal): boolean {
   return principal.kind === 'user' && userOf(settings, principal)?.role === 'admin';
 }
 
+/** True for users whom the settings demand a second factor of at a login with a password. */
+export function needsFactor({ system }: Pick<Settings, 'system'>, { role }: Pick<UserSettings, 'role'>): boolean {
+  const { requireSecondFactor } = system;
+  return requireSecondFactor === 'everyone' || (requireSecondFactor === 'admins' && role === 'admin');
+}
+
+/**
+ * True for a user who has logged in without the second factor that the settings demand: until it is set up, or shown,
+ * they may do nothing else. Access keys, clients that a user let in and logins at a provider are not meant.
+ */
+export function mustSetUpFactor(settings: Settings, principal: Principal): boolean {
+  if (principal.kind !== 'user' || principal.passwordAlone !== true) return false;
+  const user = userOf(settings, principal);
+  return user !== undefined && needsFactor(settings, user);
+}
+
 /** True for those who may know of every server: admins, their own access keys, and keys that open everything. */
 export function seesEverything(settings: Settings, principal: Principal): boolean {
   const who = identity(settings, principal);

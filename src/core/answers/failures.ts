@@ -9,7 +9,12 @@ export const failure = object(
   {
     errors: listOf(problem),
     requestId: text,
-    error: saying('`reauthenticate`, `oauth_required`: what a program can do about it.', text),
+    error: saying(
+      '`reauthenticate`, `oauth_required`, `second_factor_required`, `second_factor_setup_required`: what a program can do about it.',
+      text,
+    ),
+    challenge: saying('With `second_factor_required`: to be sent in place of the password, with `code`.', text),
+    methods: listOf(text),
   },
 );
 

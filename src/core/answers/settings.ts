@@ -54,6 +54,7 @@ export const user = object(
   {
     email: text,
     createdAt: text,
+    secondFactor: saying('The user has a second factor.', flag),
     ended: saying(
       'What a new password ended.',
       object({
@@ -74,13 +75,17 @@ export const me = object(
     createdAt: text,
     passwordIsInitial: saying('The password is the one that the hub made up.', flag),
     passwordIsWeak: flag,
+    mustSetUpSecondFactor: saying('Every other route is answered 403 until a second factor is set up.', flag),
   },
 );
 export type Me = Shape<typeof me>;
 
 export const login = object(
   { success: yes, message: text, user: object(account) },
-  { token: saying('Not in the answer to a login with `cookie`.', text) },
+  {
+    token: saying('Not in the answer to a login with `cookie`.', text),
+    recoveryCodesLeft: saying('When a recovery code was used.', count),
+  },
 );
 export const loggedIn = object({ success: yes, user: ref<Me>('Me'), data: ref<Me>('Me') });
 
@@ -126,6 +131,14 @@ export const loginSession = object({
   current: saying('The session of this request.', flag),
 });
 export type LoginSession = Shape<typeof loginSession>;
+
+/** What the caller has set up for a second factor. No secret is in it. */
+export const secondFactor = object({
+  totp: saying('Codes of an authenticator app count, since then.', orNull(object({ since: time }))),
+  recoveryCodesLeft: count,
+  required: saying('`systemConfig.auth.requireSecondFactor` demands one of the caller.', flag),
+});
+export type SecondFactor = Shape<typeof secondFactor>;
 
 /** A client that a user let in by OAuth. */
 export const oauthGrant = object({

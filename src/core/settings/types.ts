@@ -290,6 +290,8 @@ export interface SystemSettings {
   /** False: no user logs in with a password, but for the one that `breakGlass` names. Undefined: all do. */
   readonly passwordLogin?: boolean | undefined;
   readonly breakGlass?: string | undefined;
+  /** Who has to show a second factor at a login with a password. Undefined: who has set one up. */
+  readonly requireSecondFactor?: 'no' | 'admins' | 'everyone' | undefined;
   /** Whether arguments and results of calls are kept in the activity log. */
   readonly storeToolPayload: boolean;
 }

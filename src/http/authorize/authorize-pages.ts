@@ -3,21 +3,22 @@ import { html } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { hostOf, type OAuthClient } from '../../auth/oauth/client.ts';
 import type { Asked } from '../../auth/oauth/open-authorization.ts';
-import { errorText, HubError } from '../../core/errors.ts';
+import { errorText, type FactorAsked, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
+import { loginFields } from '../frame/login-form.ts';
 import { oauthPage } from '../frame/oauth-page.ts';
 
 type Content = ReturnType<typeof html>;
 
 /** A page that was opened by a client keeps what the client needs of it: the window that opened it. */
-function page(c: Context, status: number, title: string, content: Content, hasForm: boolean) {
+function answered(c: Context, status: number, title: string, content: Content, hasForm: boolean) {
   const answer = oauthPage(c, { status: status as ContentfulStatusCode, title, content, hasForm });
   c.header('Cross-Origin-Opener-Policy', 'unsafe-none');
   return answer;
 }
 
 export function messagePage(c: Context, status: number, text: string) {
-  return page(c, status, 'Not connected', html`<p>${text}</p>`, false);
+  return answered(c, status, 'Not connected', html`<p>${text}</p>`, false);
 }
 
 /** Tells people what routes throw. */
@@ -44,21 +45,24 @@ export interface LoginPage {
   /** Whether users log in with a password here. */
   readonly hasPasswords: boolean;
   readonly providers: readonly { readonly name: string; readonly href: string }[];
-  readonly problem?: string;
+  readonly problem?: string | undefined;
+  /** Set after the password of a user who has a second factor. */
+  readonly asked?: FactorAsked | undefined;
 }
 
-export function loginPage(c: Context, { status, request, client, hasPasswords, providers, problem }: LoginPage) {
+export function loginPage(c: Context, page: LoginPage) {
+  const { status, request, client, hasPasswords, providers, problem, asked } = page;
   const form = html`<form method="post" action="authorize">
     <input type="hidden" name="request" value="${request}" />
-    <label>Username <input name="username" autocomplete="username" required /></label>
-    <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>
+    ${loginFields(asked)}
     <button>Continue</button>
   </form>`;
   const content = html`<p><strong>${client.name}</strong> wants to use this Tool Hub. Log in to say what it may do.</p>
-    ${problemText(problem)} ${providers.map(({ name, href }) => html`<p><a href="${href}">Log in with ${name}</a></p>`)}
-    ${hasPasswords ? form : ''}
+    ${problemText(problem)}
+    ${(asked ? [] : providers).map(({ name, href }) => html`<p><a href="${href}">Log in with ${name}</a></p>`)}
+    ${hasPasswords || asked ? form : ''}
     ${hasPasswords || providers.length > 0 ? '' : html`<p>No way to log in is open for this app. Ask an admin.</p>`}`;
-  return page(c, status, 'Log in to Tool Hub', content, true);
+  return answered(c, status, 'Log in to Tool Hub', content, true);
 }
 
 export interface Choice {
@@ -135,5 +139,5 @@ export function consentPage(
       <button name="decision" value="allow">Allow</button>
       <button name="decision" value="deny">Deny</button>
     </form>`;
-  return page(c, status, `Let ${client.name} in?`, content, true);
+  return answered(c, status, `Let ${client.name} in?`, content, true);
 }

@@ -13,6 +13,7 @@ import type { Logger } from '../../core/logger.ts';
 import type { Settings, UserSettings } from '../../core/settings/types.ts';
 import { bodyText, limitBody } from '../frame/body.ts';
 import type { Arrived } from '../frame/client-address.ts';
+import { principalFrom, problemOf, shownIn } from '../frame/login-form.ts';
 import { httpLimits } from '../limits.ts';
 import { askedIn, type Destination, destinationOf, type Place } from './asked.ts';
 import { answerWithPages, consentPage, loginPage, messagePage } from './authorize-pages.ts';
@@ -83,17 +84,19 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
     const asked = requests.read(request);
     if (!asked) throw tooLate();
     const { client } = await again(c, asked);
-    const [username, password] = [form.get('username') ?? '', form.get('password') ?? ''];
     const address = addressOf(arrived(c));
     let user: UserSettings;
     try {
-      ({ user } = await login({ username, password, address }));
+      const loggedIn = await login({ ...shownIn(form), address });
+      ({ user } = loggedIn);
+      principalFrom(loggedIn, settings());
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
       if (error.retryAfterMs !== undefined) c.header('Retry-After', String(Math.ceil(error.retryAfterMs / 1000)));
       // Once more with all that the client asked for: the page may have been open for long.
-      const problem = error.message;
-      return loginPage(c, { status: error.status, client, problem, ...waysToLogIn(options, requests.make(asked)) });
+      const { status, message, secondFactor } = error;
+      const why = { problem: problemOf(message, secondFactor), asked: secondFactor };
+      return loginPage(c, { status, client, ...why, ...waysToLogIn(options, requests.make(asked)) });
     }
     security.info('login', { user: user.username, address });
     const claims = await tokens.verify(await tokens.issue(user));

@@ -12,6 +12,7 @@ import { servers } from '../servers/server-docs.ts';
 import { oidcLogin } from '../sign-in/oidc-docs.ts';
 import { settings } from '../settings/settings-docs.ts';
 import { login } from '../users/login-docs.ts';
+import { secondFactor } from '../users/second-factor-docs.ts';
 import { users } from '../users/user-docs.ts';
 
 const documents: Subject = {
@@ -25,6 +26,7 @@ const documents: Subject = {
 /** The whole management API, in the order a reader wants it. */
 export const subjects: readonly Subject[] = [
   login,
+  secondFactor,
   oidcLogin,
   servers,
   groups,

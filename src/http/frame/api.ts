@@ -7,7 +7,7 @@ import type { Logger } from '../../core/logger.ts';
 import { packedBody } from '../../wire/http.ts';
 import { httpLimits } from '../limits.ts';
 import { limitBody, limitMembers, type MembersOf } from './body.ts';
-import { type ApiEnv, callerOf, type CallerOptions, mustBeInPerson } from './caller.ts';
+import { type ApiEnv, callerOf, type CallerOptions, mustBeInPerson, mustHaveFactor, requires } from './caller.ts';
 import { largeBodies } from './large-bodies.ts';
 import {
   harmless,
@@ -19,6 +19,7 @@ import {
   oidc,
   openRoutes,
   type Routes,
+  settingUpFactor,
   toolCalls,
 } from './open-routes.ts';
 import { answerErrors, failBare } from './reply.ts';
@@ -63,6 +64,7 @@ export function createApi(options: ApiOptions): Hono<ApiEnv> {
   );
   api.use(async (c, next) => {
     const { principal } = c.var.caller;
+    if (!is(c, settingUpFactor)) await requires(c, () => mustHaveFactor(c.var.caller));
     if (is(c, inPerson)) mustBeInPerson(principal);
     if (options.readonly && !is(c, harmless)) throw new HubError('forbidden', 'This hub is read-only (READONLY).');
     const packed = packedBody(c.req.header('content-encoding'));

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { LoginSession } from '../../auth/session-store.ts';
 import { anonymous, anonymousOutside, type Principal } from '../../core/access/principal.ts';
-import { isAdmin, reaches, reachesGroup, userOf } from '../../core/access/rules.ts';
+import { isAdmin, mustSetUpFactor, reaches, reachesGroup, userOf } from '../../core/access/rules.ts';
 import type { Scope } from '../../core/access/scope.ts';
 import { HubError } from '../../core/errors.ts';
 import type { Settings, UserSettings } from '../../core/settings/types.ts';
@@ -191,10 +191,27 @@ export function mustBeInPerson(principal: Principal): void {
 /** Throws HubError `reauthenticate` when the caller gave the password too long ago for what is attempted. */
 export function mustBeFresh({ loggedInAt }: Caller, attempt: string): void {
   if (loggedInAt !== undefined && Date.now() - loggedInAt < httpLimits.freshLoginMs) return;
-  throw new HubError(
+  throw staleLogin(attempt, `is older than ${httpLimits.freshLoginMs / 60_000} minutes`);
+}
+
+/** HubError `reauthenticate`: `why` says what is wrong with the login. */
+export function staleLogin(attempt: string, why: string): HubError {
+  return new HubError(
     'reauthenticate',
-    `${attempt}: your login is older than ${httpLimits.freshLoginMs / 60_000} minutes. Give your password again: POST /api/auth/reauthenticate.`,
+    `${attempt}: your login ${why}. Give your password again: POST /api/auth/reauthenticate.`,
   );
+}
+
+/**
+ * Throws HubError `second_factor_setup_required` for a user who has to set up a second factor, or to show it, before
+ * anything else.
+ */
+export function mustHaveFactor({ principal, settings }: Pick<Caller, 'principal' | 'settings'>): void {
+  if (mustSetUpFactor(settings, principal))
+    throw new HubError(
+      'second_factor_setup_required',
+      'This hub demands a second factor. Set it up first: on the page "Account" of the dashboard, or POST /api/auth/second-factor/totp. If you have one, log in with it.',
+    );
 }
 
 function credentialOver(): HubError {

@@ -80,6 +80,14 @@ export function failureText(mount: string, { method, path }: Asked, { code, mess
   return JSON.stringify(bare ? { error: code, message } : { success: false, message });
 }
 
+/** What a user may do who has to set up a second factor first: that, and what is needed to log in and out. */
+export const settingUpFactor: Routes = [
+  [['GET'], /^\/auth\/user$/],
+  [['POST'], /^\/auth\/(?:logout|reauthenticate|password-check|change-password)$/],
+  [['GET', 'POST', 'DELETE'], /^\/auth\/second-factor(?:\/|$)/],
+  [['GET'], /^\/docs(?:\/openapi\.json)?$/],
+];
+
 /** What `READONLY` allows: reading, calling tools, coming and going. */
 export const harmless: Routes = [
   ...openRoutes,

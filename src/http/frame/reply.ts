@@ -53,6 +53,13 @@ export function tellRetryAfter(c: Context, error: HubError): void {
   if (retryAfterMs !== undefined) c.header('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000))));
 }
 
+/** Failures that a client does something about, and so has to tell from others of that status. */
+const forPrograms = new Set<HubError['code']>([
+  'reauthenticate',
+  'second_factor_required',
+  'second_factor_setup_required',
+]);
+
 function failed(c: Context, error: HubError, body: Record<string, unknown>): Response {
   tellRetryAfter(c, error);
   if (error.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
@@ -61,8 +68,13 @@ function failed(c: Context, error: HubError, body: Record<string, unknown>): Res
   const signIn =
     error.authorizationUrl === undefined ? {} : { error: error.code, authorizationUrl: error.authorizationUrl };
   const credentials = error.credentialsUrl === undefined ? {} : { error: error.code, url: error.credentialsUrl };
-  const again = error.code === 'reauthenticate' ? { error: error.code } : {};
-  return c.json({ ...body, ...errors, ...signIn, ...credentials, ...again }, error.status as ContentfulStatusCode);
+  const again = forPrograms.has(error.code) ? { error: error.code } : {};
+  const { challenge, methods } = error.secondFactor ?? {};
+  const factor = error.secondFactor === undefined ? {} : { challenge, methods };
+  return c.json(
+    { ...body, ...errors, ...signIn, ...credentials, ...again, ...factor },
+    error.status as ContentfulStatusCode,
+  );
 }
 
 /**

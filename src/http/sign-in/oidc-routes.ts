@@ -120,7 +120,13 @@ export function oidcRoutes(options: OidcOptions): Hono<ApiEnv> {
     if (login.request !== undefined) return backToConsent(c, user, login.request);
     const { subject, sid, authenticatedAt: loggedInAt = 0 } = person;
     const seen = { loggedInAt, address, userAgent: c.req.header('user-agent') ?? '' };
-    const opened = { user, via: `oidc:${provider.id}`, provider: { subject, sid }, ...seen } as const;
+    const opened = {
+      user,
+      secondFactor: true,
+      via: `oidc:${provider.id}`,
+      provider: { subject, sid },
+      ...seen,
+    } as const;
     options.loginCookies.give(c, await sessions.open(opened));
     return c.redirect(`${publicUrl.prefix}${login.back}`, 302);
   }

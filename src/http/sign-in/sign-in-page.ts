@@ -3,14 +3,14 @@ import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Login } from '../../auth/login.ts';
-import { principalOf } from '../../core/access/principal.ts';
 import type { ByteBudget } from '../../core/byte-budget.ts';
-import { errorText, HubError } from '../../core/errors.ts';
+import { errorText, type FactorAsked, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Settings } from '../../core/settings/types.ts';
 import { bodyText, limitBody } from '../frame/body.ts';
 import { type Caller, callerNow } from '../frame/caller.ts';
 import type { Arrived } from '../frame/client-address.ts';
+import { loginFields, principalFrom, problemOf, shownIn } from '../frame/login-form.ts';
 import type { PublicUrl } from '../frame/public-url.ts';
 import { httpLimits } from '../limits.ts';
 import type { SignInCookies } from './cookie.ts';
@@ -42,18 +42,17 @@ export function signInPageRoutes(options: SignInPageOptions): Hono {
   const { settings, login, addressOf, begin, cookies, bodies, log, security } = options;
   const routes = new Hono();
 
-  function form(c: Context, status: ContentfulStatusCode, problem?: string) {
-    return formPage(c, status, waysIn(c.req.param('server') ?? '', options), problem);
+  function form(c: Context, status: ContentfulStatusCode, problem?: string, asked?: FactorAsked) {
+    return formPage(c, status, waysIn(c.req.param('server') ?? '', options), problem, asked);
   }
 
   async function callerFrom(c: Context): Promise<Caller> {
     limitBody(c.req.raw, { most: httpLimits.smallBodyBytes, budget: bodies, isKnown: false });
     const form = new URLSearchParams(await bodyText(c.req.raw));
     const address = addressOf((c.env as HttpBindings).incoming);
-    const [username, password] = [form.get('username') ?? '', form.get('password') ?? ''];
-    const { user } = await login({ username, password, address });
-    security.info('login', { user: user.username, address });
-    const principal = principalOf(user);
+    const loggedIn = await login({ ...shownIn(form), address });
+    const principal = principalFrom(loggedIn, settings());
+    security.info('login', { user: loggedIn.user.username, address });
     return callerNow(() => ({ principal }), settings, address);
   }
 
@@ -80,7 +79,9 @@ export function signInPageRoutes(options: SignInPageOptions): Hono {
         return message(c, 500, 'Something went wrong in the hub. Its log says more.');
       }
       const status = error.status as ContentfulStatusCode;
-      if (error.code === 'unauthenticated' || error.code === 'too_many') return form(c, status, error.message);
+      const { code, secondFactor: asked } = error;
+      if (code === 'unauthenticated' || code === 'too_many' || asked)
+        return form(c, status, problemOf(error.message, asked), asked);
       return message(c, status, error.message);
     }
   });
@@ -116,17 +117,17 @@ function formPage(
   status: ContentfulStatusCode,
   { server, hasPasswords, providers }: WaysIn,
   problem?: string,
+  asked?: FactorAsked,
 ) {
   const passwordForm = html`<form method="post">
-    <label>Username <input name="username" autocomplete="username" required /></label>
-    <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>
+    ${loginFields(asked)}
     <button>Continue</button>
   </form>`;
   const content = html`<p>Say who you are at Tool Hub. Then you are led to where the server wants you to sign in.</p>
     ${problem === undefined ? '' : html`<p class="unhealthy" role="alert">${problem}</p>`}
-    ${providers.map(
+    ${(asked ? [] : providers).map(
       ({ name, href }) => html`<p><a href="${href}">Log in with ${name}</a>, then sign in to the server there.</p>`,
     )}
-    ${hasPasswords ? passwordForm : ''}`;
+    ${hasPasswords || asked ? passwordForm : ''}`;
   return oauthPage(c, { status, title: `Sign in to ${server}`, content, hasForm: true });
 }

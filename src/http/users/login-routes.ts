@@ -5,6 +5,7 @@ import { checkPassword, judgePassword } from '../../auth/password-strength.ts';
 import type { Passwords } from '../../auth/passwords.ts';
 import type { LoginSessions } from '../../auth/sessions.ts';
 import type { Tokens } from '../../auth/tokens.ts';
+import { mustSetUpFactor } from '../../core/access/rules.ts';
 import type { Me } from '../../core/answers/settings.ts';
 import { HubError, errorText } from '../../core/errors.ts';
 import { parseInput } from '../../core/input.ts';
@@ -44,26 +45,27 @@ export function authRoutes(options: AuthOptions): Hono<ApiEnv> {
   const { settings, login, passwords, tokens, sessions, loginCookies, claims, log } = options;
   const routes = new Hono<ApiEnv>();
 
-  async function openSession(c: Context<ApiEnv>, user: UserSettings): Promise<void> {
+  async function openSession(c: Context<ApiEnv>, { user, secondFactor }: LoggedIn): Promise<void> {
     const { address } = c.var.caller;
     const userAgent = c.req.header('user-agent') ?? '';
-    loginCookies.give(c, await sessions.open({ user, via: 'password', address, userAgent }));
+    loginCookies.give(c, await sessions.open({ user, secondFactor, via: 'password', address, userAgent }));
   }
 
   routes.post('/auth/login', async (c) => {
-    const { username, password, cookie } = parseInput(loginInput, await jsonBody(c.req.raw), 'Cannot log in');
+    const { cookie, ...shown } = parseInput(loginInput, await jsonBody(c.req.raw), 'Cannot log in');
     const { address } = c.var.caller;
-    const loggedIn = await login({ username, password, address });
-    const { user } = loggedIn;
-    const token = cookie === true ? undefined : await tokens.issue(user);
-    if (token === undefined) await openSession(c, user);
-    void keep(loggedIn, password, options);
-    log.info('login', { user: user.username, address });
+    const loggedIn = await login({ ...given(shown), address });
+    const { user, secondFactor, recoveryCodesLeft } = loggedIn;
+    const token = cookie === true ? undefined : await tokens.issue(user, secondFactor);
+    if (token === undefined) await openSession(c, loggedIn);
+    if (typeof shown.password === 'string') void keep(loggedIn, shown.password, options);
+    log.info('login', { user: user.username, address, ...withFactor(loggedIn) });
     const { role, isAdmin } = userAnswer(user);
     return c.json({
       success: true,
       message: 'Login successful',
       ...(token !== undefined && { token }),
+      ...(recoveryCodesLeft !== undefined && { recoveryCodesLeft }),
       user: { username: user.username, role, isAdmin },
     });
   });
@@ -72,12 +74,15 @@ export function authRoutes(options: AuthOptions): Hono<ApiEnv> {
     const { username } = userOf(c.var.caller);
     const { session } = c.var.caller;
     const attempt = 'Cannot confirm that it is you';
-    const { password } = parseInput(reauthenticateInput, await jsonBody(c.req.raw), attempt);
+    const shown = parseInput(reauthenticateInput, await jsonBody(c.req.raw), attempt);
     const { address } = c.var.caller;
-    const { user } = await login({ username, password, address, refusal: `${attempt}: the password is wrong.` });
-    log.info('password given again', { user: username, address });
-    if (!session) return c.json({ success: true, message: 'Welcome back', token: await tokens.issue(user) });
-    const renewed = await sessions.renew(session);
+    const refusal = `${attempt}: the password is wrong.`;
+    const loggedIn = await login({ ...given(shown), username, address, refusal });
+    const { user, secondFactor } = loggedIn;
+    log.info('password given again', { user: username, address, ...withFactor(loggedIn) });
+    if (!session)
+      return c.json({ success: true, message: 'Welcome back', token: await tokens.issue(user, secondFactor) });
+    const renewed = await sessions.renew(session, secondFactor);
     if (!renewed) throw new HubError('unauthenticated', `${attempt}: the session is over. Log in again.`);
     loginCookies.give(c, renewed);
     return ok(c, undefined, { message: 'Welcome back' });
@@ -102,9 +107,7 @@ export function authRoutes(options: AuthOptions): Hono<ApiEnv> {
   });
 
   routes.get('/auth/user', (c) => {
-    const own = userOf(c.var.caller);
-    const marks = (['passwordIsInitial', 'passwordIsWeak'] as const).filter((mark) => own[mark] === true);
-    const user: Me = { ...userAnswer(own), ...Object.fromEntries(marks.map((mark) => [mark, true])) };
+    const user = meOf(c.var.caller);
     return c.json({ success: true, user, data: user });
   });
 
@@ -112,10 +115,12 @@ export function authRoutes(options: AuthOptions): Hono<ApiEnv> {
     const { username } = userOf(c.var.caller);
     const { session } = c.var.caller;
     const attempt = 'Cannot change the password';
-    const { currentPassword, newPassword } = parseInput(changePasswordInput, await jsonBody(c.req.raw), attempt);
+    const input = parseInput(changePasswordInput, await jsonBody(c.req.raw), attempt);
+    const { currentPassword: password, newPassword, challenge, code } = input;
     const { address } = c.var.caller;
     const refusal = `${attempt}: the current password is wrong.`;
-    const { user } = await login({ username, password: currentPassword, address, refusal });
+    const loggedIn = await login({ ...given({ password, challenge, code }), username, address, refusal });
+    const { user, secondFactor } = loggedIn;
     const whose = { username, policy: settings.current.system.passwordPolicy };
     const { weakness } = checkPassword(newPassword, whose, { attempt, path: 'newPassword' });
     const made = { passwordHash: await passwords.hash(newPassword), isWeak: weakness !== undefined };
@@ -125,12 +130,37 @@ export function authRoutes(options: AuthOptions): Hono<ApiEnv> {
     await tokens.revokeUser(username);
     log.info('password changed', { user: username, address });
     const message = 'Password updated successfully';
-    if (!session) return c.json({ success: true, message, token: await tokens.issue(user) });
-    await openSession(c, user);
+    if (!session) return c.json({ success: true, message, token: await tokens.issue(user, secondFactor) });
+    await openSession(c, loggedIn);
     return ok(c, undefined, { message });
   });
 
   return routes;
+}
+
+/** Who logged in, and what they are asked to do first. */
+function meOf(caller: Caller): Me {
+  const own = userOf(caller);
+  const marks = (['passwordIsInitial', 'passwordIsWeak'] as const).filter((mark) => own[mark] === true);
+  const setUp = mustSetUpFactor(caller.settings, caller.principal) ? { mustSetUpSecondFactor: true } : {};
+  return { ...userAnswer(own), ...Object.fromEntries(marks.map((mark) => [mark, true])), ...setUp };
+}
+
+/** What a request shows, as `Login` takes it: of what is left out nothing is said. */
+function given(shown: { [Name in 'username' | 'password' | 'challenge' | 'code']?: string | null | undefined }) {
+  const { username, password, challenge, code } = shown;
+  return {
+    username: username ?? undefined,
+    password: password ?? undefined,
+    challenge: challenge ?? undefined,
+    // Fields of forms come empty.
+    code: code?.trim() || undefined,
+  };
+}
+
+/** For the log: who uses up recovery codes may have lost something. */
+function withFactor({ secondFactor, recoveryCodesLeft }: LoggedIn) {
+  return { ...(secondFactor && { secondFactor }), ...(recoveryCodesLeft !== undefined && { recoveryCodesLeft }) };
 }
 
 /**

@@ -25,6 +25,10 @@ export const users: Subject = {
       admin: true,
       answer: { data: object({ ended: count }) },
     },
+    'DELETE /users/:username/second-factor': {
+      summary: 'Reset the second factor of a user who has lost it; all logins and apps of the user end',
+      admin: true,
+    },
     'GET /users-stats': { summary: 'How many users reach what', admin: true, answer: { data: ref('UserStatistics') } },
   },
 };

@@ -2,8 +2,10 @@ import { Hono } from 'hono';
 import { checkPassword } from '../../auth/password-strength.ts';
 import type { Passwords } from '../../auth/passwords.ts';
 import type { Consents } from '../../auth/oauth/consents.ts';
+import type { SecondFactors } from '../../auth/second-factor/second-factors.ts';
 import type { LoginSessions } from '../../auth/sessions.ts';
 import type { Tokens } from '../../auth/tokens.ts';
+import type { User } from '../../core/answers/settings.ts';
 import { HubError } from '../../core/errors.ts';
 import { invalid, parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
@@ -30,12 +32,13 @@ export interface UsersOptions {
   readonly hasProviders: () => boolean;
   readonly consents: Pick<Consents, 'endUser'>;
   readonly sessions: Pick<LoginSessions, 'end'>;
+  readonly factors: Pick<SecondFactors, 'having' | 'reset'>;
   readonly log: Logger;
 }
 
 /** `/users` and `/users-stats` (SPEC, Users; CONTRACT §4), for admins only. */
 export function usersRoutes(options: UsersOptions): Hono<ApiEnv> {
-  const { settings, passwords, tokens, consents, sessions, hasProviders, log } = options;
+  const { settings, passwords, tokens, consents, sessions, factors, hasProviders, log } = options;
   const routes = new Hono<ApiEnv>();
   routes.use('/users/*', adminOnly);
   routes.use('/users-stats', adminOnly);
@@ -52,12 +55,13 @@ export function usersRoutes(options: UsersOptions): Hono<ApiEnv> {
     return { passwordHash: await passwords.hash(password), isWeak: weakness !== undefined };
   };
 
-  routes.get('/users', (c) => ok(c, c.var.caller.settings.users.map(userAnswer)));
+  routes.get('/users', async (c) => ok(c, await answersOf(c.var.caller.settings.users, factors)));
 
   routes.get('/users-stats', (c) => ok(c, usersStats(c.var.caller.settings)));
 
-  routes.get('/users/:username', (c) => {
-    return ok(c, userAnswer(userNamed(c.var.caller, c.req.param('username'))));
+  routes.get('/users/:username', async (c) => {
+    const user = userNamed(c.var.caller, c.req.param('username'));
+    return ok(c, (await answersOf([user], factors))[0]);
   });
 
   routes.delete('/users/:username/sessions', async (c) => {
@@ -127,6 +131,8 @@ export function usersRoutes(options: UsersOptions): Hono<ApiEnv> {
     const notes = await changeAsAdmin(settings, c.var.caller, (draft) => deleteUser(draft, username, by));
     // They end with the user anyway; this keeps them ended should there be another one of that name.
     await tokens.revokeUser(username);
+    // It counts for this account alone.
+    await factors.reset(username).catch(() => false);
     log.info('user deleted', { user: username, by });
     return ok(c, undefined, { message: sentences('User deleted successfully.', notes) });
   });
@@ -138,6 +144,15 @@ function userNamed({ settings }: Caller, username: string): UserSettings {
   const user = settings.users.find((user) => user.username === username);
   if (!user) throw new HubError('not_found', `There is no user "${username}".`);
   return user;
+}
+
+/** With who has a second factor, unless that cannot be read now. */
+async function answersOf(users: readonly UserSettings[], factors: Pick<SecondFactors, 'having'>): Promise<User[]> {
+  const having = await factors.having(users).catch(() => undefined);
+  return users.map((user) => ({
+    ...userAnswer(user),
+    ...(having?.has(user.username) === true && { secondFactor: true }),
+  }));
 }
 
 function sentences(first: string, notes: readonly string[]): string {

@@ -70,6 +70,9 @@ export const authShape = z.looseObject({
   oidc: z.array(oidcProvider).max(settingsLimits.issuers).optional(),
   passwordLogin: flag.optional(),
   breakGlass: text.optional(),
+  requireSecondFactor: z
+    .enum(['no', 'admins', 'everyone'], { error: 'expected "no", "admins" or "everyone"' })
+    .optional(),
   betterAuth: betterAuth.optional(),
 });
 
@@ -77,7 +80,7 @@ type Given = z.output<typeof authShape>;
 
 /** What the settings say of logins. */
 export function readAuth(given: Given, report: Report): Pick<SystemSettings, AuthMember> {
-  const { passwordPolicy, trustedIssuers, oidc, passwordLogin, breakGlass } = given;
+  const { passwordPolicy, trustedIssuers, oidc, passwordLogin, breakGlass, requireSecondFactor } = given;
   const path: Path = ['systemConfig', 'auth'];
   if (passwordLogin === false && !breakGlass)
     report.problem(
@@ -89,6 +92,7 @@ export function readAuth(given: Given, report: Report): Pick<SystemSettings, Aut
     betterAuth: readBetterAuth(given.betterAuth ?? {}, [...path, 'betterAuth'], report),
     passwordLogin,
     breakGlass,
+    requireSecondFactor,
     passwordPolicy: passwordPolicy && readPolicy(passwordPolicy),
     trustedIssuers: trustedIssuers && readTrustedIssuers(trustedIssuers, [...path, 'trustedIssuers'], report),
   };
@@ -99,7 +103,14 @@ function readPolicy(given: NonNullable<Given['passwordPolicy']>): PasswordPolicy
   return { minLength, refuseCommon };
 }
 
-type AuthMember = 'passwordPolicy' | 'trustedIssuers' | 'oidc' | 'betterAuth' | 'passwordLogin' | 'breakGlass';
+type AuthMember =
+  | 'passwordPolicy'
+  | 'trustedIssuers'
+  | 'oidc'
+  | 'betterAuth'
+  | 'passwordLogin'
+  | 'breakGlass'
+  | 'requireSecondFactor';
 
 function readProviders(given: NonNullable<Given['oidc']>, path: Path, report: Report): OidcProvider[] {
   const seen = new Map<string, Path>();

@@ -48,7 +48,16 @@ export const systemConfigInput = z
  */
 const known: Readonly<Record<string, readonly string[]>> = {
   activityLog: ['storeToolPayload', 'storeSearchQueries'],
-  auth: ['betterAuth', 'forwardAuth', 'passwordPolicy', 'trustedIssuers', 'oidc', 'passwordLogin', 'breakGlass'],
+  auth: [
+    'betterAuth',
+    'forwardAuth',
+    'passwordPolicy',
+    'trustedIssuers',
+    'oidc',
+    'passwordLogin',
+    'breakGlass',
+    'requireSecondFactor',
+  ],
   discovery: ['enabled'],
   install: ['pythonIndexUrl', 'npmRegistry', 'baseUrl'],
   mcpRouter: ['apiKey', 'referer', 'title', 'baseUrl'],

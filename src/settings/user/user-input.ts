@@ -75,20 +75,45 @@ const givenPassword = z
   .string()
   .max(coreLimits.passwordChars, `may have ${coreLimits.passwordChars} characters at most`);
 
-export const changePasswordInput = z.object({ currentPassword: givenPassword, newPassword: passwordInput });
+/** What stands beside a password where the user has a second factor. */
+const givenFactor = {
+  /** Of the answer that asked for it; in place of the password. */
+  challenge: z.string().max(coreLimits.textChars).nullish(),
+  code: z.string().max(coreLimits.nameChars).nullish(),
+};
+
+/** The challenge says that the password was right. */
+const passwordOrChallenge = <T extends z.ZodRawShape>(shape: T, required: readonly (keyof T & string)[]) =>
+  z.object({ ...shape, ...givenFactor }).superRefine((given, context) => {
+    const members: Readonly<Record<string, unknown>> = given;
+    if (typeof members['challenge'] === 'string') return;
+    for (const name of required)
+      if (typeof members[name] !== 'string') context.addIssue({ code: 'custom', path: [name], message: 'is required' });
+  });
+
+export const changePasswordInput = z.object({
+  currentPassword: givenPassword,
+  newPassword: passwordInput,
+  ...givenFactor,
+});
 
 export const passwordCheckInput = z.object({
   password: givenPassword,
   username: z.string().max(coreLimits.nameChars).nullish(),
 });
 
-export const reauthenticateInput = z.object({ password: givenPassword });
+export const reauthenticateInput = passwordOrChallenge({ password: givenPassword.nullish() }, ['password']);
 
-export const loginInput = z.object({
-  username: z.string().min(1).max(coreLimits.textChars),
-  password: givenPassword,
-  cookie: z.boolean({ error: 'must be true or false' }).nullish(),
-});
+export const loginInput = passwordOrChallenge(
+  {
+    username: z.string().min(1).max(coreLimits.textChars).nullish(),
+    password: givenPassword.nullish(),
+    cookie: z.boolean({ error: 'must be true or false' }).nullish(),
+  },
+  ['username', 'password'],
+);
+
+export const factorCodeInput = z.object({ code: z.string().min(1, 'must not be empty').max(coreLimits.nameChars) });
 
 export type NewUser = z.infer<typeof newUserInput>;
 export type UserUpdate = z.infer<typeof userUpdateInput>;

@@ -1,0 +1,42 @@
+import { html } from 'hono/html';
+import type { LoggedIn, LoginAttempt } from '../../auth/login.ts';
+import { principalOf, withPasswordAlone } from '../../core/access/principal.ts';
+import type { FactorAsked } from '../../core/errors.ts';
+import type { Settings } from '../../core/settings/types.ts';
+import { mustHaveFactor } from './caller.ts';
+
+/** What a login form sent: name and password, or the code that was asked for after them. */
+export function shownIn(
+  form: URLSearchParams,
+): Pick<LoginAttempt, 'username' | 'password'> | Pick<LoginAttempt, 'challenge' | 'code'> {
+  const challenge = form.get('challenge');
+  if (challenge !== null) return { challenge, code: form.get('code')?.trim() || undefined };
+  return { username: form.get('username') ?? '', password: form.get('password') ?? '' };
+}
+
+/**
+ * The fields of a login form, which works without script: for name and password, or for the code of a user who has
+ * shown both. What the form carries of them says no more than that.
+ */
+export function loginFields(asked: FactorAsked | undefined) {
+  if (asked === undefined)
+    return html`<label>Username <input name="username" autocomplete="username" required /></label>
+      <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>`;
+  return html`<input type="hidden" name="challenge" value="${asked.challenge}" />
+    <label
+      >Code of your authenticator app, or a recovery code
+      <input name="code" autocomplete="one-time-code" autocapitalize="none" required autofocus
+    /></label>`;
+}
+
+/** What the page says above the form; nothing where a user is asked for the code for the first time. */
+export function problemOf(message: string, asked: FactorAsked | undefined): string | undefined {
+  return asked?.wrong === false ? undefined : message;
+}
+
+/** Who logged in with such a form. Throws HubError `second_factor_setup_required`. */
+export function principalFrom({ user, secondFactor }: LoggedIn, settings: Settings) {
+  const principal = secondFactor ? principalOf(user) : withPasswordAlone(user);
+  mustHaveFactor({ principal, settings });
+  return principal;
+}
