@@ -7,6 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load } from 'js-yaml';
+import { authorizationScenarios, runAuthorization } from './authorization.mjs';
 import { judge } from './judge.mjs';
 import { httpFixture, startHub, stdioFixture } from './parties.mjs';
 import { installSuite, runSuite, scoredScenarios } from './suite.mjs';
@@ -23,7 +24,8 @@ const more = {
   '2026-07-28': ['json-schema-2020-12', 'http-header-validation', 'http-custom-header-server-validation'],
 };
 
-const endpoints = ['stdio-old', 'stdio-new', 'http-old', 'http-new', 'group', 'smart'];
+/** `authorization` is none: the hub as the authorization server of all of them. */
+const endpoints = ['stdio-old', 'stdio-new', 'http-old', 'http-new', 'group', 'smart', 'authorization'];
 
 /**
  * What runs at the same time, since a run mostly waits: never two with a server in common, of which one would hear what
@@ -34,7 +36,7 @@ const together = [
     ['stdio-old', 'http-old'],
     ['stdio-new', 'http-new'],
   ],
-  [['group', 'smart']],
+  [['group', 'smart'], ['authorization']],
 ];
 
 /** Where an endpoint is, unless it is called like its server or group. */
@@ -80,14 +82,14 @@ async function run() {
 
 /** Runs one revision against one endpoint: `{ line, green }`. */
 async function runOne(hub, { endpoint, revision }) {
-  const name = `${endpoint.padEnd(10)} ${revision}`;
-  const scored = judged(endpoint, scoredScenarios(revision));
-  const other = judged(endpoint, more[revision]);
-  const checks = await runSuite(
-    `${hub.url}/mcp/${paths[endpoint] ?? endpoint}`,
-    revision,
-    join(results, `${endpoint}.${revision}`),
-  );
+  const name = `${endpoint.padEnd(13)} ${revision}`;
+  const folder = join(results, `${endpoint}.${revision}`);
+  const isEndpoint = endpoint !== 'authorization';
+  const scored = isEndpoint ? judged(endpoint, scoredScenarios(revision)) : [];
+  const other = isEndpoint ? judged(endpoint, more[revision]) : authorizationScenarios;
+  const checks = isEndpoint
+    ? await runSuite(`${hub.url}/mcp/${paths[endpoint] ?? endpoint}`, revision, folder)
+    : await runAuthorization(hub, revision, folder);
   const verdict = judge(checks, [...scored, ...other], baseline(endpoint, revision));
   report(name, verdict);
   return {

@@ -54,7 +54,7 @@ export function scoredScenarios(revision, party = 'server') {
  */
 export async function runSuite(url, revision, folder) {
   await conformance(folder, ['server', '--url', url, '--requirements', revision]);
-  return readResults(folder);
+  return readResults(folder, 'server');
 }
 
 /**
@@ -68,8 +68,24 @@ export async function runClientScenario({ scenario, revision, command, folder })
   return file === undefined ? undefined : JSON.parse(readFileSync(join(own, file), 'utf8'));
 }
 
-/** Runs the suite's own command, which leaves its results in `folder`. */
-async function conformance(folder, args) {
+/**
+ * Runs the scenarios for authorization servers of a revision, as `runSuite` does. `browse` is called with the address
+ * that a person is to open; `port` is a free one, to which `client` has its answers sent.
+ */
+export async function runAuthorizationServer({ issuer, resource, client, port, revision, folder, browse }) {
+  const about = ['--url', issuer, '--resource', resource, '--client-id', client, '--port', String(port)];
+  let isOpened = false;
+  await conformance(folder, ['authorization', ...about, '--spec-version', revision], (output) => {
+    const [address] = /^https?:\S+[?&]response_type=code&\S+(?=\n)/m.exec(output) ?? [];
+    if (address === undefined || isOpened) return;
+    isOpened = true;
+    browse(address);
+  });
+  return readResults(folder, 'authorization-server');
+}
+
+/** Runs the suite's own command, which leaves its results in `folder`. `heard` is called with all it said so far. */
+async function conformance(folder, args, heard = () => {}) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const child = spawn(join(home, 'node_modules/node/bin/node'), [join(suite, 'dist/index.js'), ...args, '-o', folder], {
@@ -81,6 +97,7 @@ async function conformance(folder, args) {
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text) => {
       output += text;
+      heard(output);
     });
   }
   const signal = await new Promise((resolve, reject) => {
@@ -91,12 +108,12 @@ async function conformance(folder, args) {
   if (signal !== null) throw new Error(`The suite did not end within ${runMs} ms: ${folder}/output.txt`);
 }
 
-/** One folder per scenario, named `server-<scenario>-<time>`. */
-function readResults(folder) {
+/** One folder per scenario, named `<party>-<scenario>-<time>`. */
+function readResults(folder, party) {
   const results = new Map();
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const scenario = /^server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(entry.name)?.[1];
-    if (scenario === undefined) continue;
+    const [, prefix, scenario] = /^(server|authorization-server)-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(entry.name) ?? [];
+    if (prefix !== party) continue;
     results.set(scenario, JSON.parse(readFileSync(join(folder, entry.name, 'checks.json'), 'utf8')));
   }
   return results;
