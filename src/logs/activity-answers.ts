@@ -1,5 +1,6 @@
 import type { Activity, SearchUseRecord } from '../core/activity.ts';
 import type { Pagination } from '../core/pagination.ts';
+import type { FailedCalls } from './activity-failures.ts';
 import type { ActivityFilter, ActivityListing, OwnCalls } from './activity-filter.ts';
 
 /** A record as it is shown: that of a search with what was done with its results, in order. */
@@ -105,6 +106,8 @@ export interface ActivityAnswers {
   uses(searchIds: readonly string[]): Promise<readonly (SearchUseRecord & { readonly searchId: string })[]>;
   stats(filter: ActivityFilter): Promise<ActivityStats>;
   timeline(listing: TimelineListing): Promise<readonly ActivityBucket[]>;
+  /** The failed calls by their text, the most frequent first, `logLimits.failureTexts` at most. */
+  failures(filter: ActivityFilter): Promise<readonly FailedCalls[]>;
   choices(mine: OwnCalls | undefined): Promise<ActivityChoices>;
   get(id: string, mine: OwnCalls | undefined): Promise<Activity | undefined>;
   /** Removes records from before `before`; gives how many. */

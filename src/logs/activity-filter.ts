@@ -22,6 +22,8 @@ export interface ActivityFilter {
   readonly server?: string;
   readonly tool?: string;
   readonly status?: ActivityStatus;
+  /** Only what did not succeed, however it ended. */
+  readonly failed?: true;
   readonly group?: string;
   readonly username?: string;
   readonly keyId?: string;
@@ -51,6 +53,7 @@ export function parseActivityListing(raw: RawFilter): ActivityListing {
     server: read.text('server'),
     tool: read.text('tool'),
     status: read.oneOf('status', activityStatuses),
+    failed: read.oneOf('failed', ['true', 'false']) === 'true' ? (true as const) : undefined,
     group: read.text('group'),
     username: read.text('username'),
     keyId: read.text('keyId'),
@@ -96,6 +99,7 @@ export function activityMatcher(filter: ActivityFilter): (activity: Activity) =>
   const end = filter.end?.toISOString() ?? '~';
   return (activity) =>
     names.every((name) => activity[name] === filter[name]) &&
+    (filter.failed === undefined || activity.status !== 'success') &&
     activity.timestamp >= start &&
     activity.timestamp <= end &&
     (filter.mine === undefined || isOwn(activity, filter.mine));

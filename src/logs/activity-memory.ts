@@ -2,6 +2,7 @@ import { type Activity, searchServer } from '../core/activity.ts';
 import { paginationOf } from '../core/pagination.ts';
 import { everyBucket, roundMs, searchStats } from './activity-answers.ts';
 import type { ActivityAnswers, SearchCounts } from './activity-answers.ts';
+import type { FailedCalls } from './activity-failures.ts';
 import { type ReusedActivity, ActivityRingBuffer } from './activity-ring-buffer.ts';
 import { activityMatcher } from './activity-filter.ts';
 import type { ActivityFilter, OwnCalls } from './activity-filter.ts';
@@ -53,6 +54,16 @@ export function createActivityMemory(): ActivityMemory {
         else byBucket.set(index, [activity]);
       }
       return everyBucket(listing, new Map([...byBucket].map(([index, calls]) => [index, sumOf(calls)])));
+    },
+    async failures(filter) {
+      const found = new Map<string, FailedCalls>();
+      for (const one of matching({ ...filter, kind: 'call', failed: true })) {
+        const { server, tool, status, errorMessage: error = '', timestamp, id } = one;
+        const key = JSON.stringify([server, tool, status, error]);
+        const { first = timestamp, calls = 0 } = found.get(key) ?? {};
+        found.set(key, { server, tool, status, error, calls: calls + 1, first, last: timestamp, latest: id });
+      }
+      return [...found.values()];
     },
     async uses(searchIds) {
       const wanted = new Set(searchIds);

@@ -11,6 +11,7 @@ import { sqlState } from '../database/failure.ts';
 import { type Column, copyWriter } from './activity-copy.ts';
 import { everyBucket, noSearches, roundMs, searchStats } from './activity-answers.ts';
 import type { ActivityAnswers, ActivityBucket, SearchCounts, TimelineListing } from './activity-answers.ts';
+import type { FailedCalls } from './activity-failures.ts';
 import { exactFilters } from './activity-filter.ts';
 import type { ActivityFilter } from './activity-filter.ts';
 import { logLimits } from './limits.ts';
@@ -129,6 +130,7 @@ export function activityTable(database: Database): ActivityAnswers {
         rank,
       }));
     },
+    failures: (filter) => failures(database, filter),
     async choices(mine) {
       const values = async (column: string, ofServers = false): Promise<string[]> => {
         const where = whereOf(mine === undefined ? {} : { mine });
@@ -166,6 +168,7 @@ function whereOf(filter: ActivityFilter): SqlConditions {
     const value = filter[name as keyof typeof exactFilters];
     if (value !== undefined) where.and(`${column} = ?`, value);
   }
+  if (filter.failed) where.and('status <> ?', 'success');
   if (filter.start !== undefined) since(where, filter.start);
   if (filter.end !== undefined) {
     where.and('at <= ?', filter.end);
@@ -229,6 +232,23 @@ async function timeline(database: Database, listing: TimelineListing): Promise<r
     ({ index, calls, errors, p50, p95 }) => [index, { calls, errors, p50: roundMs(p50), p95: roundMs(p95) }] as const,
   );
   return everyBucket(listing, new Map(found));
+}
+
+async function failures(database: Database, filter: ActivityFilter): Promise<readonly FailedCalls[]> {
+  const where = whereOf({ ...filter, kind: 'call', failed: true });
+  const rows = await database.query<FailureRow>(
+    `select server, tool, status, coalesce(error, '') as error, count(*)::int as calls,
+       min(at) as first, max(at) as last, max(id::text) as latest
+     from toolhub.activity ${where.text()}
+     group by server, tool, status, error order by calls desc, last desc limit ${logLimits.failureTexts}`,
+    where.values,
+  );
+  return rows.map(({ first, last, ...row }) => ({ ...row, first: first.toISOString(), last: last.toISOString() }));
+}
+
+interface FailureRow extends Omit<FailedCalls, 'first' | 'last'> {
+  first: Date;
+  last: Date;
 }
 
 interface TimelineRow {

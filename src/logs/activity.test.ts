@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { atEnd } from '../../test/kit/at-end.ts';
+import { call, type DatabaseKind, databaseKinds, startActivity } from '../../test/kit/activity-log.ts';
 import { emptyDatabase, databaseWaitMs, silent } from '../../test/kit/databases.ts';
 import type { NewActivity } from '../core/activity.ts';
 import { coreLimits } from '../core/limits.ts';
@@ -10,46 +10,9 @@ import { insertActivities } from './activity-table.ts';
 import { parseActivityListing, parseDaysOld } from './activity-filter.ts';
 import { logLimits } from './limits.ts';
 
-const call = (change: Partial<NewActivity> = {}): NewActivity => ({
-  server: 'fetch',
-  tool: 'get',
-  durationMs: 10,
-  status: 'success',
-  principal: 'user',
-  username: 'ann',
-  resultBytes: 5,
-  ...change,
-});
-
-type Kind = 'off' | 'postgres' | 'embedded';
-const kinds: Kind[] = ['off', 'postgres', 'embedded'];
-
-/** An activity log whose clock the test sets. */
-async function start(kind: Kind) {
-  let time = Date.parse('2026-11-01T00:00:00Z');
-  const off = { url: 'off', dataDir: '/nonexistent', log: silent };
-  const database = kind === 'off' ? createDatabase(off) : await emptyDatabase(kind);
-  const activity = createActivityLog({ database, log: silent, now: () => time });
-  atEnd(() => activity.close());
-  const list = async (raw: Record<string, string> = {}, mine?: string) =>
-    activity.list({ ...parseActivityListing(raw), ...(mine !== undefined && { mine: { username: mine } }) });
-  return { activity, list, at: (iso: string) => (time = Date.parse(iso)) };
-}
-
-describe.each(kinds)('%s', (kind) => {
-  test('a call that began before an account was made is not that account’s, when it ends later', async () => {
-    const { activity, at } = await start(kind);
-    const mine = { username: 'ann', since: new Date('2026-11-01T12:00:00Z') };
-    at('2026-11-01T12:00:01Z');
-    activity.record(call({ tool: 'of the one before', username: 'ann', durationMs: 1_001 }));
-    activity.record(call({ tool: 'own', username: 'ann', durationMs: 1_000 }));
-    const { data } = await activity.list({ ...parseActivityListing({}), mine });
-    expect(data.map(({ tool }) => tool)).toEqual(['own']);
-    expect((await activity.choices(mine)).tools).toEqual(['own']);
-  });
-
+describe.each(databaseKinds)('%s', (kind) => {
   test('a record comes back as it went in, with an id and a time', async () => {
-    const { activity, list } = await start(kind);
+    const { activity, list } = await startActivity(kind);
     const full = call({
       tool: 'tool with \' " \\ $1 {} ü',
       durationMs: 12.5,
@@ -91,7 +54,7 @@ describe.each(kinds)('%s', (kind) => {
   });
 
   test('newest first, in pages that say what is before and behind them', async () => {
-    const { activity, list } = await start(kind);
+    const { activity, list } = await startActivity(kind);
     for (let n = 1; n <= 25; n += 1) activity.record(call({ tool: `t${n}` }));
     const first = await list({ limit: '10' });
     expect(first.data.map(({ tool }) => tool)).toEqual(Array.from({ length: 10 }, (_, index) => `t${25 - index}`));
@@ -119,8 +82,8 @@ describe.each(kinds)('%s', (kind) => {
 });
 
 /** Three searches, of which the first and the third were of use. */
-async function startWithSearches(kind: Kind) {
-  const { activity, list, at } = await start(kind);
+async function startWithSearches(kind: DatabaseKind) {
+  const { activity, list, at } = await startActivity(kind);
   const id = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;
   const found = (n: number, tools: string[], change: Partial<NewActivity> = {}) =>
     activity.record(
@@ -149,7 +112,7 @@ async function startWithSearches(kind: Kind) {
   return { activity, list, id };
 }
 
-describe.each(kinds)('%s', (kind) => {
+describe.each(databaseKinds)('%s', (kind) => {
   test('a search is shown with what was done with its results', async () => {
     const { activity, list, id } = await startWithSearches(kind);
     const searches = (await list({ kind: 'search' })).data;
@@ -228,9 +191,9 @@ describe.each(kinds)('%s', (kind) => {
   });
 });
 
-describe.each(kinds)('%s', (kind) => {
+describe.each(databaseKinds)('%s', (kind) => {
   test('every filter narrows, and a user sees only their own whatever they ask for', async () => {
-    const { activity, list, at } = await start(kind);
+    const { activity, list, at } = await startActivity(kind);
     activity.record(call({ tool: 'a' }));
     activity.record(call({ tool: 'b', server: 'slack', status: 'error' }));
     at('2026-11-02T23:59:59.999Z');
@@ -284,7 +247,7 @@ describe.each(kinds)('%s', (kind) => {
   });
 
   test('no filter and no recorded text is ever anything but text', async () => {
-    const { activity, list } = await start(kind);
+    const { activity, list } = await startActivity(kind);
     const hostile = fc.constantFrom(
       "' or 1=1 --",
       '$1',
@@ -313,7 +276,7 @@ describe.each(kinds)('%s', (kind) => {
   });
 
   test('texts are cut to their bounds', async () => {
-    const { activity, list } = await start(kind);
+    const { activity, list } = await startActivity(kind);
     activity.record(
       call({ tool: 'x'.repeat(10_000), input: 'x'.repeat(1_000_000), errorMessage: 'x'.repeat(1_000_000) }),
     );
@@ -325,7 +288,7 @@ describe.each(kinds)('%s', (kind) => {
 });
 
 test.each(['postgres', 'embedded'] as const)('records that are written again double nothing (%s)', async (kind) => {
-  const { activity, list } = await start('off');
+  const { activity, list } = await startActivity('off');
   activity.record(call());
   activity.record(call({ tool: 'back\\slash\tand\nbreaks\r\\N', errorMessage: '\\.' }));
   const { data } = await list();

@@ -13,6 +13,7 @@ import type {
   ActivityBucket,
   TimelineListing,
 } from './activity-answers.ts';
+import { causesOf, type FailureCause } from './activity-failures.ts';
 import type { ActivityFilter, ActivityListing, OwnCalls } from './activity-filter.ts';
 import { createActivityMemory } from './activity-memory.ts';
 import { type ReusedActivity, ActivityRingBuffer } from './activity-ring-buffer.ts';
@@ -34,6 +35,8 @@ export interface ActivityLog extends ActivitySink {
   stats(filter: ActivityFilter): Promise<ActivityStats & MaybeIncomplete>;
   /** The calls over time. */
   timeline(listing: TimelineListing): Promise<{ readonly buckets: readonly ActivityBucket[] } & MaybeIncomplete>;
+  /** What calls failed for. */
+  failures(filter: ActivityFilter): Promise<{ readonly causes: readonly FailureCause[] } & MaybeIncomplete>;
   /** `mine`: only from this account's calls. */
   choices(mine?: OwnCalls): Promise<ActivityChoices & MaybeIncomplete>;
   /**
@@ -102,6 +105,7 @@ export function createActivityLog({ database, log, journal, now = Date.now }: Ac
       }),
     stats: (filter) => ask((answers) => answers.stats(filter)),
     timeline: (listing) => ask(async (answers) => ({ buckets: await answers.timeline(listing) })),
+    failures: (filter) => ask(async (answers) => ({ causes: causesOf(await answers.failures(filter)) })),
     choices: (mine) => ask((answers) => answers.choices(mine)),
     async get(id, mine) {
       if (!uuid.test(id)) return undefined;

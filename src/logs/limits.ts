@@ -17,6 +17,10 @@ export const logLimits = {
   activityPayloadChars: 8_000,
   /** Of what a failed call was answered; kept also where arguments and results are not. */
   errorChars: 300,
+  /** Different errors that are looked at for the causes of failures, causes that are told, and tools of each. */
+  failureTexts: 1_000,
+  failureCauses: 50,
+  failedTools: 5,
   /** Results that the record of a search keeps; a model hardly looks further. */
   activityResults: 20,
   /** Uses of searches that one page of the activity tells. */

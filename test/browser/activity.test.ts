@@ -50,6 +50,18 @@ beforeAll(async () => {
 const rows = 'tbody tr:visible';
 
 describe('calls', () => {
+  test('that failed are told by cause, and lead to a record', async () => {
+    const page = await visit(hub, '/');
+    await page.getByRole('link', { name: /^Calls/ }).click();
+    await page.waitForURL(/status=failed/);
+    await page.getByText('Page 1 of 1, 10 calls').waitFor();
+    const causes = page.getByRole('list', { name: 'Why calls failed' });
+    expect(await causes.getByRole('listitem').count()).toBe(1);
+    await causes.getByText('10 calls').waitFor();
+    await causes.getByRole('button', { name: 'the tool failed' }).click();
+    await page.getByRole('dialog', { name: 'fail' }).waitFor();
+  });
+
   test('are listed page by page, with how many there were and how they ended', async () => {
     const page = await visit(hub, '/activity');
     await page.getByText('Page 1 of 2, 62 calls').waitFor();
@@ -97,7 +109,7 @@ describe('calls', () => {
     await page.getByText('Page 1 of 1, 1 call').waitFor();
     await page.locator(rows).getByText('Unknown to the caller').waitFor();
     expect(await page.getByRole('combobox', { name: 'Server' }).innerText()).not.toContain('$');
-    await page.getByRole('button', { name: 'alpha-gone' }).click();
+    await page.getByRole('button', { name: 'alpha-gone', exact: true }).click();
     const drawer = page.getByRole('dialog', { name: 'alpha-gone' });
     await drawer.getByText('Unknown to the caller').waitFor();
     expect(await drawer.getByRole('link').count()).toBe(0);

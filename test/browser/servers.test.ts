@@ -68,6 +68,11 @@ describe('the list', () => {
     await list.getByText('The first one').waitFor();
     await list.getByText('connection refused').waitFor();
     await list.getByText('2 of 2 tools').waitFor();
+    // What needs a person comes first, also when it is last in the settings.
+    expect(await list.getByRole('listitem').first().textContent()).toContain('gone');
+    await page.getByLabel('Status').selectOption('Needs you (1)');
+    await list.getByText('The first one').waitFor({ state: 'detached' });
+    await list.getByText('connection refused').waitFor();
     await page.getByLabel('Status').selectOption('disconnected');
     await list.getByText('The first one').waitFor({ state: 'detached' });
     await page.waitForURL(/status=disconnected/);

@@ -137,7 +137,7 @@ describe('GET /activities', () => {
     ['endDate=2026-13-45', 'endDate'],
     [`server=${'x'.repeat(201)}`, 'server'],
   ])('refuses ?%s by name', async (query, path) => {
-    for (const route of ['/activities', '/activities/stats']) {
+    for (const route of ['/activities', '/activities/stats', '/activities/failures']) {
       const { status, body } = await api(hub, 'GET', `${route}?${query}`, { token: admin });
       expect([status, body.success, body.errors?.map((error) => error.path)]).toEqual([400, false, [path]]);
     }
@@ -154,6 +154,10 @@ test('/available, /stats and /filters, each as far as the caller sees', async ()
     avgDuration: expect.any(Number) as number,
     search: { searches: 0, empty: 0, used: 0, meanRank: 0, firstShare: 0 },
   });
+  const failures = [{ server: 'alpha', status: 'error', cause: 'the tool failed', tools: ['fail'], calls: 1 }];
+  expect(await get('/failures', admin)).toMatchObject(failures);
+  expect(await get('/failures', bob)).toMatchObject(failures);
+  expect(await get('/failures', ann)).toEqual([]);
   expect(await get('/stats', bob)).toMatchObject({ totalCalls: 2, errorCount: 1 });
   expect(await get('/stats?username=bob', ann)).toMatchObject({ totalCalls: 0 });
   expect(await get('/filters', admin)).toEqual({
@@ -204,7 +208,7 @@ test('an account does not see the calls of an earlier one of its name', async ()
 });
 
 describe('who may not', () => {
-  const routes = ['/available', '', '/stats', '/filters', '/x'].map((path) => `/activities${path}`);
+  const routes = ['/available', '', '/stats', '/failures', '/filters', '/x'].map((path) => `/activities${path}`);
 
   test('nobody without a good credential', async () => {
     for (const path of routes) {

@@ -130,6 +130,18 @@ export type ActivityBucket = Shape<typeof activityBucket>;
 export const activityTimeline = object({ bucketMs: count, buckets: listOf(activityBucket) });
 export type ActivityTimeline = Shape<typeof activityTimeline>;
 
+export const activityFailure = object({
+  server: text,
+  status,
+  cause: saying('The text of the newest error, empty where there is none.', text),
+  tools: saying('The tools that were called, those that failed most first.', texts),
+  calls: count,
+  first: time,
+  last: time,
+  latest: saying('The id of the newest record.', text),
+});
+export type ActivityFailure = Shape<typeof activityFailure>;
+
 /** The values that occur in the activity. */
 export const activityChoices = object({
   servers: texts,

@@ -4,6 +4,7 @@ import type { Activity } from '../../core/activity.ts';
 import type {
   Activity as ActivityAnswer,
   ActivityChoices,
+  ActivityFailure,
   ActivityStatistics,
   ActivityTimeline,
 } from '../../core/answers/records.ts';
@@ -16,7 +17,7 @@ import { adminOnly, type ApiEnv, type Caller, editorOf } from '../frame/caller.t
 import { ok } from '../frame/reply.ts';
 
 export interface ActivitiesOptions {
-  readonly activity: Pick<ActivityLog, 'list' | 'stats' | 'timeline' | 'choices' | 'get' | 'cleanup'>;
+  readonly activity: Pick<ActivityLog, 'list' | 'stats' | 'timeline' | 'failures' | 'choices' | 'get' | 'cleanup'>;
   readonly log: Logger;
 }
 
@@ -52,6 +53,12 @@ export function activitiesRoutes({ activity, log }: ActivitiesOptions): Hono<Api
     const listing = { ...filter, start, end, bucketMs, buckets, ...mineOf(c.var.caller) };
     const { incomplete, ...timeline } = await activity.timeline(listing);
     return ok(c, { bucketMs, ...timeline } satisfies ActivityTimeline, { incomplete });
+  });
+
+  routes.get('/activities/failures', async (c) => {
+    const { page: _page, limit: _limit, ...filter } = parseActivityListing(c.req.query());
+    const { causes, incomplete } = await activity.failures({ ...filter, ...mineOf(c.var.caller) });
+    return ok(c, causes satisfies readonly ActivityFailure[], { incomplete });
   });
 
   routes.get('/activities/filters', async (c) => {

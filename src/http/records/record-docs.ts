@@ -1,5 +1,5 @@
 import { activityKinds, activityStatuses } from '../../core/activity.ts';
-import { activityChoices, activityTimeline } from '../../core/answers/records.ts';
+import { activityChoices, activityFailure, activityTimeline } from '../../core/answers/records.ts';
 import { count, flag, listOf, object, ref, type Schema, text, time } from '../../core/answers/schema.ts';
 import { logLimits } from '../../logs/limits.ts';
 import type { Subject } from '../frame/operation.ts';
@@ -43,6 +43,7 @@ const activityFilter: Record<string, Schema> = {
   server: text,
   tool: text,
   status: { enum: activityStatuses },
+  failed: { type: 'boolean', description: 'Only what did not succeed, however it ended.' },
   group: text,
   username: text,
   keyId: text,
@@ -79,6 +80,11 @@ export const activity: Subject = {
       answer: {
         data: activityTimeline,
       },
+    },
+    'GET /activities/failures': {
+      summary: 'What calls failed for, the most frequent cause first',
+      query: activityFilter,
+      answer: { data: listOf(activityFailure) },
     },
     'GET /activities/filters': {
       summary: 'The values that occur',

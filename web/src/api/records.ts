@@ -1,6 +1,13 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { ask, type Envelope, get, queryOf } from './client.ts';
-import type { Activity, ActivityChoices, ActivityStats, ActivityTimeline, Pagination } from './types.ts';
+import type {
+  Activity,
+  ActivityChoices,
+  ActivityFailure,
+  ActivityStats,
+  ActivityTimeline,
+  Pagination,
+} from './types.ts';
 
 /** What the hub has recorded. It grows all the time, so it is asked for at intervals while it is shown. */
 
@@ -39,6 +46,19 @@ export const statsQuery = (span: Span, filter: ActivityFilter = {}) =>
     queryKey: ['stats', span, filter],
     queryFn: ({ signal }) =>
       get<ActivityStats>(`/activities/stats${queryOf({ ...filter, ...between(span, steps) })}`, signal),
+    refetchInterval,
+    meta,
+    placeholderData: keepPreviousData,
+  });
+
+export const failuresQuery = (span: Span, filter: ActivityFilter) =>
+  queryOptions({
+    queryKey: ['failures', span, filter],
+    queryFn: ({ signal }) =>
+      get<readonly ActivityFailure[]>(
+        `/activities/failures${queryOf({ ...filter, startDate: between(span, steps).startDate })}`,
+        signal,
+      ),
     refetchInterval,
     meta,
     placeholderData: keepPreviousData,

@@ -21,6 +21,7 @@ export type {
 } from '../../../src/core/answers/settings.ts';
 export type {
   Activity,
+  ActivityFailure,
   ActivityBucket,
   ActivityChoices,
   ActivityStatistics as ActivityStats,

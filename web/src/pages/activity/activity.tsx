@@ -13,8 +13,9 @@ import { Pager } from '../../ui/pager.tsx';
 import { TabPanel, Tabs } from '../../ui/tabs.tsx';
 import { CallsChart, LatencyChart, WithBuckets } from '../overview/charts.tsx';
 import { Calls } from './calls.tsx';
+import { Causes } from './causes.tsx';
 import { Details } from './details.tsx';
-import { Filters, filterNames } from './filters.tsx';
+import { allFailed, Filters, filterNames } from './filters.tsx';
 import { Searches } from './searches.tsx';
 
 const route = getRouteApi('/shell/activity');
@@ -68,19 +69,23 @@ export function ActivityPage() {
 function useFilter() {
   const search = route.useSearch();
   const span = names.find((name) => name === search.since) ?? usual;
-  const filter = Object.fromEntries(filterNames.map((name) => [name, search[name]]));
+  const chosen = Object.fromEntries(filterNames.map((name) => [name, search[name]]));
+  const filter = search.status === allFailed ? { ...chosen, status: undefined, failed: 'true' } : chosen;
   const narrowed = filterNames.some((name) => search[name] !== undefined);
   return { span, filter, narrowed, page: Math.max(1, Math.floor(Number(search.page ?? 1)) || 1) };
 }
 
 function Records({ kind }: { readonly kind: 'call' | 'search' }) {
   const { span, filter } = useFilter();
+  const navigate = useNavigate({ from: '/activity' });
+  const open = (id: string) => void navigate({ search: (old) => ({ ...old, call: id }) });
   return (
     <>
       {kind === 'call' ? <Charts span={span} filter={filter} /> : <SearchNumbers span={span} filter={filter} />}
       <div className="flex flex-wrap gap-2">
         <Filters searches={kind === 'search'} />
       </div>
+      {kind === 'call' && <Causes span={span} filter={filter} onOpen={open} />}
       <List kind={kind} />
     </>
   );

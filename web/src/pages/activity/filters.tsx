@@ -11,6 +11,9 @@ const route = getRouteApi('/shell/activity');
 /** What can be chosen; each is a part of the address. */
 export const filterNames = ['server', 'tool', 'status', 'username', 'keyName', 'group'] as const;
 
+/** In place of an outcome: all but success. */
+export const allFailed = 'failed';
+
 /** What occurs in the records is what can be chosen. Searches are of no server and of no tool. */
 export function Filters({ searches }: { readonly searches: boolean }) {
   const { t } = useTranslation();
@@ -27,7 +30,10 @@ export function Filters({ searches }: { readonly searches: boolean }) {
       <Choice
         name="status"
         label={t('activity.status')}
-        options={statuses.map((value) => ({ value, label: t(`activity.states.${value}`) }))}
+        options={[
+          ...statuses.map((value) => ({ value: value as string, label: t(`activity.states.${value}`) })),
+          ...(searches ? [] : [{ value: allFailed, label: t('activity.allFailed') }]),
+        ]}
       />
       {isAdmin && <Choice name="username" label={t('activity.user')} options={plain(data?.usernames)} />}
       <Choice name="keyName" label={t('activity.key')} options={plain(data?.keyNames)} />

@@ -38,7 +38,7 @@ export function Overview() {
         <Loading rows={9} />
       ) : (
         <>
-          <Tiles servers={servers.data} stats={stats.data} />
+          <Tiles servers={servers.data} stats={stats.data} since={span} />
           <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
             <div className="flex min-w-0 flex-col gap-5 lg:order-last">
               <Attention servers={servers.data} />

@@ -3,19 +3,22 @@ import { useTranslation } from 'react-i18next';
 import type { ActivityStats, ServerSummary } from '../../api/types.ts';
 import { cx } from '../../lib/cx.ts';
 import { count, duration, many, percent, short } from '../../lib/format.ts';
+import type { Span } from '../../api/records.ts';
 import { needsPerson } from '../servers/condition.ts';
 
 interface TilesProps {
   readonly servers: readonly ServerSummary[] | undefined;
   readonly stats: ActivityStats | undefined;
+  /** The stretch of time of `stats`. */
+  readonly since: Span;
 }
 
 /** The few numbers that say whether all is well. */
-export function Tiles({ servers, stats }: TilesProps) {
+export function Tiles({ servers, stats, since }: TilesProps) {
   return (
     <ul className="grid grid-cols-2 gap-3 lg:grid-cols-4">
       <ServerTiles servers={servers} />
-      <CallTiles stats={stats} />
+      <CallTiles stats={stats} since={since} />
     </ul>
   );
 }
@@ -45,13 +48,14 @@ function ServerTiles({ servers }: Pick<TilesProps, 'servers'>) {
     <>
       <Tile
         to="/servers"
+        search={needy > 0 ? { status: 'needs' } : {}}
         name={t('overview.servers')}
         value={servers && (connected < enabled.length ? `${connected}/${enabled.length}` : count(connected))}
         more={state}
         bad={needy > 0}
       />
       <Tile
-        to="/groups"
+        to="/tools"
         name={t('overview.tools')}
         value={servers && count(tools)}
         more={t('overview.cost', { tokens: short(tokens) })}
@@ -60,7 +64,7 @@ function ServerTiles({ servers }: Pick<TilesProps, 'servers'>) {
   );
 }
 
-function CallTiles({ stats }: Pick<TilesProps, 'stats'>) {
+function CallTiles({ stats, since }: Pick<TilesProps, 'stats' | 'since'>) {
   const { t } = useTranslation();
   const { totalCalls = 0, errorCount = 0, avgDuration = 0 } = stats ?? {};
   const failed = t('overview.failed', { number: count(errorCount) });
@@ -68,6 +72,7 @@ function CallTiles({ stats }: Pick<TilesProps, 'stats'>) {
     <>
       <Tile
         to="/activity"
+        search={errorCount > 0 ? { since, status: 'failed' } : { since }}
         name={t('overview.calls')}
         value={stats && short(totalCalls)}
         more={errorCount > 0 ? `${failed} (${percent(errorCount / totalCalls)})` : failed}
@@ -75,6 +80,7 @@ function CallTiles({ stats }: Pick<TilesProps, 'stats'>) {
       />
       <Tile
         to="/activity"
+        search={{ since }}
         name={t('overview.latency')}
         value={stats && (totalCalls > 0 ? duration(avgDuration) : '–')}
         more={totalCalls > 0 ? t('overview.average') : t('overview.noCalls')}
@@ -84,7 +90,8 @@ function CallTiles({ stats }: Pick<TilesProps, 'stats'>) {
 }
 
 interface TileProps {
-  readonly to: '/servers' | '/groups' | '/activity';
+  readonly to: '/servers' | '/tools' | '/activity';
+  readonly search?: { readonly since?: Span; readonly status?: string };
   readonly name: string;
   /** Undefined until it is known. */
   readonly value: string | undefined;
@@ -92,10 +99,14 @@ interface TileProps {
   readonly bad?: boolean;
 }
 
-function Tile({ to, name, value, more, bad = false }: TileProps) {
+function Tile({ to, search = {}, name, value, more, bad = false }: TileProps) {
   return (
     <li>
-      <Link to={to} className="panel hover:border-edge flex h-full flex-col px-4 py-3 transition-colors">
+      <Link
+        to={to}
+        search={search}
+        className="panel hover:border-edge flex h-full flex-col px-4 py-3 transition-colors"
+      >
         <span className="text-soft text-xs font-medium">{name}</span>
         <span className="min-h-8 text-2xl font-semibold tracking-tight tabular-nums">{value}</span>
         <span className={cx('min-h-4 text-xs', bad ? 'text-bad' : 'text-soft')}>{value === undefined ? '' : more}</span>

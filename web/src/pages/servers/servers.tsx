@@ -12,6 +12,7 @@ import { Select } from '../../ui/field.tsx';
 import { Empty, Loading, Page } from '../../ui/page.tsx';
 import { SearchBox } from '../../ui/search-box.tsx';
 import { VirtualList } from '../../ui/virtual-list.tsx';
+import { needsPerson } from './condition.ts';
 import { ServerRow } from './server-row.tsx';
 import { statuses } from './status.tsx';
 
@@ -65,7 +66,11 @@ function List({ onAdd }: { readonly onAdd: () => void }) {
       </div>
     );
   }
-  const found = servers.data.filter((server) => matches(server, q) && (status === '' || server.status === status));
+  const named = servers.data.filter((server) => matches(server, q));
+  const inState = (state: string) => named.filter((server) => isIn(server, state));
+  // Those that need a person first; otherwise as the settings have them.
+  const found = inState(status).toSorted((a, b) => Number(needsPerson(b)) - Number(needsPerson(a)));
+  const numbered = (state: string, label: string) => ({ value: state, label: `${label} (${inState(state).length})` });
   const narrow = (part: { q?: string; status?: string }) =>
     void navigate({ search: (old) => ({ ...old, ...part }), replace: true });
   return (
@@ -78,7 +83,8 @@ function List({ onAdd }: { readonly onAdd: () => void }) {
           onChange={(event) => narrow({ status: event.target.value })}
           options={[
             { value: '', label: t('servers.anyStatus') },
-            ...statuses.map((value) => ({ value, label: t(`servers.state.${value}`) })),
+            numbered(needy, t('servers.needsYou')),
+            ...statuses.map((value) => numbered(value, t(`servers.state.${value}`))),
           ]}
         />
       </div>
@@ -99,6 +105,13 @@ function List({ onAdd }: { readonly onAdd: () => void }) {
       </div>
     </>
   );
+}
+
+/** In place of a status: those that stay away until a person does something. */
+const needy = 'needs';
+
+function isIn(server: ServerSummary, state: string): boolean {
+  return state === '' || (state === needy ? needsPerson(server) : server.status === state);
 }
 
 function matches({ name, description = '' }: ServerSummary, q: string): boolean {
