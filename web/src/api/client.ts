@@ -15,11 +15,17 @@ export interface Problem {
 export class ApiError extends Error {
   readonly status: number;
   readonly problems: readonly Problem[];
+  /** What a page can do about it: `second_factor_required`. */
+  readonly code: string | undefined;
+  /** With `second_factor_required`: sent back in place of the password. */
+  readonly challenge: string | undefined;
 
-  constructor(status: number, message: string, problems: readonly Problem[] = []) {
+  constructor(status: number, message: string, { errors = [], error, challenge }: Refusal = {}) {
     super(message);
     this.status = status;
-    this.problems = problems;
+    this.problems = errors;
+    this.code = error;
+    this.challenge = challenge;
   }
 }
 
@@ -28,6 +34,7 @@ interface Refusal {
   readonly errors?: Problem[];
   /** What a program can do about it. */
   readonly error?: string;
+  readonly challenge?: string;
 }
 
 /** The envelope of every answer (CONTRACT §3). */
@@ -113,5 +120,5 @@ export async function send(
     if (next !== undefined && next !== csrf) return send(path, { method, body, headers, signal });
     session.end('expired', csrf);
   }
-  throw new ApiError(response.status, failure.message ?? `HTTP ${response.status}`, failure.errors);
+  throw new ApiError(response.status, failure.message ?? `HTTP ${response.status}`, failure);
 }

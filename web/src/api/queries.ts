@@ -8,6 +8,7 @@ import type {
   Key,
   LoginSession,
   Me,
+  SecondFactor,
   ServerDetails,
   ServerSummary,
   User,
@@ -114,6 +115,11 @@ export const usersQuery = queryOptions({
 export const sessionsQuery = queryOptions({
   queryKey: ['sessions'],
   queryFn: ({ signal }) => get<readonly LoginSession[]>('/auth/sessions', signal),
+});
+
+export const secondFactorQuery = queryOptions({
+  queryKey: ['second-factor'],
+  queryFn: ({ signal }) => get<SecondFactor>('/auth/second-factor', signal),
 });
 
 export const keysQuery = queryOptions({

@@ -13,6 +13,7 @@ export interface System {
     readonly enableGlobalRoute?: boolean;
     readonly openApiAccess?: 'open' | 'authenticated' | 'off';
   };
+  readonly auth?: { readonly requireSecondFactor?: 'no' | 'admins' | 'everyone' };
   readonly nameSeparator?: string;
   readonly listPageSize?: number;
   readonly activityLog?: { readonly storeToolPayload?: boolean; readonly storeSearchQueries?: boolean };

@@ -13,6 +13,7 @@ export type {
   Prompt,
   RequiredConfig,
   Resource,
+  SecondFactor,
   ServerDetails,
   ServerStatus,
   ServerSummary,

@@ -1,8 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { send } from '../api/client.ts';
+import { ApiError, send } from '../api/client.ts';
 import { session } from '../api/session.ts';
+import { Button } from '../ui/button.tsx';
 import { FormError } from '../ui/failure.tsx';
 import { TextField } from '../ui/field.tsx';
 
@@ -14,25 +15,45 @@ interface LoginFormProps {
   readonly loggedIn?: string;
   readonly onLogin: () => void;
   readonly renderButtons: (busy: boolean) => ReactNode;
+  /** Stands above the fields. */
+  readonly children?: ReactNode;
   readonly className: string;
 }
 
-/** Asks for name and password, or for the password alone, and logs in with them. */
-export function LoginForm({ loggedIn, onLogin, renderButtons, className }: LoginFormProps) {
+/** Asks for name and password, or for the password alone, then for the second factor of who has one, and logs in. */
+export function LoginForm({ loggedIn, onLogin, renderButtons, children, className }: LoginFormProps) {
   const { t } = useTranslation();
   const [username, setUsername] = useState('admin');
   const [password, setPassword] = useState('');
+  const [code, setCode] = useState('');
+  /** What the hub gave for the right password of a user who has a second factor. */
+  const [challenge, setChallenge] = useState<string>();
+  /** A code was sent: what came back is a failure, and not the first question for it. */
+  const [wasWrong, setWasWrong] = useState(false);
   const login = useMutation({
     mutationFn: async () => {
-      if (loggedIn === undefined)
-        await send('/auth/login', { method: 'POST', body: { username, password, cookie: true } });
-      else await send('/auth/reauthenticate', { method: 'POST', body: { password }, secondCredential: true });
+      const shown = challenge === undefined ? { password } : { challenge, code };
+      if (loggedIn !== undefined)
+        await send('/auth/reauthenticate', { method: 'POST', body: shown, secondCredential: true });
+      else {
+        const who = challenge === undefined ? { username } : {};
+        await send('/auth/login', { method: 'POST', body: { ...who, ...shown, cookie: true } });
+      }
     },
     onSuccess() {
       session.begin();
       onLogin();
     },
+    onError(error) {
+      const refused = error instanceof ApiError ? error : undefined;
+      setCode('');
+      setWasWrong(challenge !== undefined);
+      if (refused?.code === 'second_factor_required') setChallenge(refused.challenge);
+      // The challenge is over; too many wrong codes leave it as it is.
+      else if (refused?.status === 401) setChallenge(undefined);
+    },
   });
+  const isAsked = challenge !== undefined;
   return (
     <form
       className={className}
@@ -41,29 +62,59 @@ export function LoginForm({ loggedIn, onLogin, renderButtons, className }: Login
         login.mutate();
       }}
     >
-      {loggedIn === undefined ? (
-        <TextField
-          label={t('login.username')}
-          autoComplete="username"
-          autoCapitalize="none"
-          required
-          value={username}
-          onChange={(event) => setUsername(event.target.value)}
-        />
+      {children}
+      {isAsked ? (
+        <CodeField value={code} onChange={setCode} />
       ) : (
-        <input hidden autoComplete="username" readOnly value={loggedIn} />
+        <>
+          {loggedIn === undefined ? (
+            <TextField
+              label={t('login.username')}
+              autoComplete="username"
+              autoCapitalize="none"
+              required
+              value={username}
+              onChange={(event) => setUsername(event.target.value)}
+            />
+          ) : (
+            <input hidden autoComplete="username" readOnly value={loggedIn} />
+          )}
+          <TextField
+            label={t('login.password')}
+            type="password"
+            autoComplete="current-password"
+            required
+            autoFocus
+            value={password}
+            onChange={(event) => setPassword(event.target.value)}
+          />
+        </>
       )}
-      <TextField
-        label={t('login.password')}
-        type="password"
-        autoComplete="current-password"
-        required
-        autoFocus
-        value={password}
-        onChange={(event) => setPassword(event.target.value)}
-      />
-      <FormError error={login.error} />
+      <FormError error={isAsked && !wasWrong ? null : login.error} />
       {renderButtons(login.isPending)}
+      {isAsked && (
+        <Button look="quiet" onClick={() => setChallenge(undefined)}>
+          {t('factor.again')}
+        </Button>
+      )}
     </form>
+  );
+}
+
+/** Where the code of an app is typed, or a recovery code. */
+export function CodeField({ value, onChange }: { readonly value: string; readonly onChange: (code: string) => void }) {
+  const { t } = useTranslation();
+  return (
+    <TextField
+      label={t('factor.code')}
+      hint={t('factor.codeHint')}
+      autoComplete="one-time-code"
+      autoCapitalize="none"
+      spellCheck={false}
+      required
+      autoFocus
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    />
   );
 }

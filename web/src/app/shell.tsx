@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Outlet, useRouter } from '@tanstack/react-router';
 import { CloudOff } from 'lucide-react';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { connection, followChanges } from '../api/live.ts';
 import { meQuery, queryClient } from '../api/queries.ts';
@@ -11,14 +11,22 @@ import { Failure } from '../ui/failure.tsx';
 import { toast } from '../ui/toast.tsx';
 import { Navigation } from './navigation.tsx';
 import { PasswordAsked } from './password-asked.tsx';
+import { SetUpFactor } from './set-up-factor.tsx';
 
 /** What is around every page after the login. */
 export function Shell() {
   const { t } = useTranslation();
   const main = useRef<HTMLElement>(null);
   const me = useQuery(meQuery);
+  const mustSetUp = me.data?.mustSetUpSecondFactor === true;
+  const [isSettingUp, setSettingUp] = useState(false);
+  // Stays until the recovery codes were seen.
+  if (mustSetUp && !isSettingUp) setSettingUp(true);
   useLogInAgain();
-  useEffect(followChanges, []);
+  // Who has to set up a second factor first hears of nothing yet.
+  useEffect(() => (mustSetUp ? undefined : followChanges()), [mustSetUp]);
+  if (me.data && isSettingUp)
+    return <SetUpFactor me={me.data} isDone={!mustSetUp} onDone={() => setSettingUp(false)} />;
   return (
     <div className="flex min-h-dvh flex-col md:flex-row">
       <a

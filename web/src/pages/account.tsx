@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { ApiError, send } from '../api/client.ts';
 import { groupsQuery, meQuery, queryClient, useMe } from '../api/queries.ts';
 import { session } from '../api/session.ts';
+import { CodeField } from '../app/login-form.tsx';
 import { problemAt } from '../lib/problems.ts';
 import { Button } from '../ui/button.tsx';
 import { FormError } from '../ui/failure.tsx';
@@ -11,6 +12,7 @@ import { TextField } from '../ui/field.tsx';
 import { Page, Panel } from '../ui/page.tsx';
 import { PasswordStrength } from '../ui/password-strength.tsx';
 import { toast } from '../ui/toast.tsx';
+import { SecondFactor } from './account-second-factor.tsx';
 import { Sessions } from './account-sessions.tsx';
 
 export function Account() {
@@ -44,6 +46,9 @@ export function Account() {
         <Panel title={t('account.change')}>
           <ChangePassword />
         </Panel>
+        <Panel title={t('factor.title')} className="md:col-span-2">
+          <SecondFactor />
+        </Panel>
         <Panel title={t('sessions.title')} className="md:col-span-2">
           <Sessions />
         </Panel>
@@ -58,17 +63,24 @@ function ChangePassword() {
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
   const [again, setAgain] = useState('');
+  const [code, setCode] = useState('');
+  const [isAsked, setAsked] = useState(false);
   const different = again !== '' && again !== next;
   const change = useMutation({
     mutationFn: async () => {
-      const body = { currentPassword: current, newPassword: next };
+      const body = { currentPassword: current, newPassword: next, ...(isAsked && { code }) };
       await send('/auth/change-password', { method: 'POST', body, secondCredential: true });
     },
     onSuccess: () => {
       session.begin();
       void queryClient.invalidateQueries(meQuery);
       toast.good(t('account.changed'));
-      for (const clear of [setCurrent, setNext, setAgain]) clear('');
+      setAsked(false);
+      for (const clear of [setCurrent, setNext, setAgain, setCode]) clear('');
+    },
+    onError(error) {
+      setCode('');
+      if (error instanceof ApiError && error.code === 'second_factor_required') setAsked(true);
     },
   });
   const { error } = change;
@@ -109,6 +121,7 @@ function ChangePassword() {
         value={again}
         onChange={(event) => setAgain(event.target.value)}
       />
+      {isAsked && <CodeField value={code} onChange={setCode} />}
       <FormError error={unplaced} />
       <div>
         <Button look="primary" type="submit" busy={change.isPending}>

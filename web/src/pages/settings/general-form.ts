@@ -7,6 +7,7 @@ export interface Fields {
   readonly bearer: string;
   readonly openApi: string;
   readonly globalRoute: boolean;
+  readonly secondFactor: string;
   readonly separator: string;
   readonly pageSize: string;
   readonly payload: boolean;
@@ -78,12 +79,13 @@ function changesIn({ edits, since }: Unsaved, now: Fields) {
   return { ...changedMembers(bodyOf(now), others), ...(lists.allowedCidrs && { network: lists }) };
 }
 
-function fieldsOf({ routing, nameSeparator, listPageSize, activityLog, network, install }: System): Fields {
+function fieldsOf({ routing, auth, nameSeparator, listPageSize, activityLog, network, install }: System): Fields {
   const bearer = routing?.enableBearerAuth;
   return {
     bearer: bearer === undefined ? 'auto' : bearer ? 'on' : 'off',
     openApi: routing?.openApiAccess ?? 'open',
     globalRoute: routing?.enableGlobalRoute ?? true,
+    secondFactor: auth?.requireSecondFactor ?? 'no',
     separator: nameSeparator ?? '-',
     pageSize: String(listPageSize ?? 0),
     payload: activityLog?.storeToolPayload ?? false,
@@ -100,6 +102,7 @@ function bodyOf(fields: Fields) {
       openApiAccess: fields.openApi,
       enableGlobalRoute: fields.globalRoute,
     },
+    auth: { requireSecondFactor: fields.secondFactor },
     nameSeparator: fields.separator,
     listPageSize: Number(fields.pageSize),
     activityLog: { storeToolPayload: fields.payload, storeSearchQueries: fields.queries },

@@ -87,6 +87,17 @@ function Access({ fields, set }: SectionProps) {
             { value: 'off', label: t('settings.openApiOff') },
           ]}
         />
+        <SelectField
+          label={t('settings.secondFactor')}
+          hint={t('settings.secondFactorHint')}
+          value={fields.secondFactor}
+          onChange={(event) => set({ secondFactor: event.target.value })}
+          options={[
+            { value: 'no', label: t('settings.secondFactorNo') },
+            { value: 'admins', label: t('settings.secondFactorAdmins') },
+            { value: 'everyone', label: t('settings.secondFactorEveryone') },
+          ]}
+        />
         <Check
           label={t('settings.globalRoute')}
           hint={t('settings.globalRouteHint')}

@@ -70,7 +70,7 @@ async function call(
   await readFrames(response, ({ data }) => {
     const frame = JSON.parse(data) as Frame;
     if (frame.type === 'progress') return progressed(frame);
-    if (frame.status >= 400) throw new ApiError(frame.status, frame.body.message ?? '', frame.body.errors);
+    if (frame.status >= 400) throw new ApiError(frame.status, frame.body.message ?? '', frame.body);
     answer = frame.body.data;
   });
   if (!answer) throw new ApiError(0, '');

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { LogOut, Pencil, Plus, Trash2 } from 'lucide-react';
+import { LogOut, Pencil, Plus, ShieldOff, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ask, pathOf } from '../../api/client.ts';
@@ -83,6 +83,7 @@ function UserRow({ user, onEdit }: { readonly user: User; readonly onEdit: () =>
   const { username, isAdmin, email, createdAt } = user;
   const remove = useDeleteUser();
   const logOut = useLogOut();
+  const resetFactor = useResetFactor();
   const names = user.groups.map((id) => groups.find((group) => group.id === id)?.name ?? id);
   const reach = [...names, ...user.servers].join(', ');
   return (
@@ -92,6 +93,7 @@ function UserRow({ user, onEdit }: { readonly user: User; readonly onEdit: () =>
           {username}
           {isAdmin && <Badge tone="accent">{t('account.admin')}</Badge>}
           {me.username === username && <Badge>{t('users.you')}</Badge>}
+          {user.secondFactor === true && <Badge tone="good">{t('factor.title')}</Badge>}
         </p>
         <p className="text-soft truncate text-xs">{isAdmin ? t('users.reachAll') : reach || t('users.noReach')}</p>
       </div>
@@ -102,6 +104,13 @@ function UserRow({ user, onEdit }: { readonly user: User; readonly onEdit: () =>
       {!boot.readonly && (
         <>
           <IconButton icon={Pencil} label={t('users.edit', { name: username })} onClick={onEdit} />
+          {user.secondFactor === true && me.username !== username && (
+            <IconButton
+              icon={ShieldOff}
+              label={t('factor.reset', { name: username })}
+              onClick={() => void resetFactor(username)}
+            />
+          )}
           {me.username !== username && (
             <IconButton
               icon={LogOut}
@@ -155,5 +164,18 @@ function useLogOut() {
   return async (name: string) => {
     const title = t('users.logOutTitle', { name });
     if (await confirm({ title, text: t('users.logOutText'), action: t('users.logOutAction') })) end.mutate(name);
+  };
+}
+
+/** For a user who has lost it. */
+function useResetFactor() {
+  const { t } = useTranslation();
+  const reset = useAction<string>({
+    run: (username) => ask(`/users${pathOf(username)}/second-factor`, { method: 'DELETE' }),
+    done: (_result, name) => toast.good(t('factor.wasReset', { name })),
+  });
+  return async (name: string) => {
+    const title = t('factor.resetTitle', { name });
+    if (await confirm({ title, text: t('factor.resetText'), action: t('factor.resetAction') })) reset.mutate(name);
   };
 }

@@ -1,0 +1,112 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { api, login, passwordOf, userToken } from '../kit/api.ts';
+import { authenticator, setUpTotp } from '../kit/second-factor.ts';
+import { type TestHub, testHub } from '../kit/test-hub.ts';
+import { visit, violationsInEveryLook } from './kit.ts';
+
+// What users show at a login besides the password: set up, asked for, demanded and reset.
+
+let hub: TestHub;
+let admin: string;
+beforeAll(async () => {
+  hub = await testHub({ mcpServers: {} });
+  admin = await login(hub);
+});
+
+/** A user that only one test knows. */
+async function person(username: string) {
+  await userToken(hub, admin, username);
+  return { username, password: passwordOf(username) };
+}
+
+describe('a second factor', () => {
+  test('is set up with an app, asked for at the next login, and a recovery code takes its place', async () => {
+    const ann = await person('ann');
+    const page = await visit(hub, '/account', { as: ann, expected: /40[01]/ });
+    await page.getByRole('button', { name: 'Set up an authenticator app' }).click();
+    await page.getByRole('img', { name: 'QR code for an authenticator app' }).waitFor();
+    expect(await violationsInEveryLook(page)).toEqual([]);
+    const app = authenticator((await page.getByLabel('Secret', { exact: true }).textContent()) ?? '');
+    await page.getByLabel('Code that the app shows').fill('000000');
+    await page.getByRole('button', { name: 'Turn it on' }).click();
+    await expect.poll(() => page.getByLabel('Code that the app shows').getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('Code that the app shows').fill(app.code());
+    await page.getByRole('button', { name: 'Turn it on' }).click();
+    await page.getByRole('button', { name: 'I have kept them' }).waitFor();
+    const codes = await page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem').allTextContents();
+    expect(codes).toHaveLength(10);
+    expect(await violationsInEveryLook(page)).toEqual([]);
+    await page.getByRole('button', { name: 'I have kept them' }).click();
+    await page.getByText('10 recovery codes are left.').waitFor();
+
+    const logOut = async () => {
+      await page.getByRole('button', { name: /Account/ }).click();
+      await page.getByRole('menuitem', { name: 'Log out' }).click();
+    };
+    const enter = async () => {
+      await page.getByLabel('User name').fill('ann');
+      await page.getByLabel('Password').fill(ann.password);
+      await page.getByRole('button', { name: 'Log in', exact: true }).click();
+      await page.getByLabel('Code', { exact: true }).waitFor();
+    };
+    await logOut();
+    await enter();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    expect(await violationsInEveryLook(page)).toEqual([]);
+    await page.getByLabel('Code', { exact: true }).fill('000000');
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
+    await page.getByText('The code is wrong, or was used already.').waitFor();
+    await page.getByLabel('Code', { exact: true }).fill(app.code());
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
+    await page.getByText('10 recovery codes are left.').waitFor();
+    await logOut();
+    await enter();
+    await page.getByRole('button', { name: 'Begin again' }).click();
+    await enter();
+    await page.getByLabel('Code', { exact: true }).fill(codes[0] ?? '');
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
+    await page.getByText('9 recovery codes are left.').waitFor();
+    // The change of a password asks for it as well.
+    await page.getByLabel('Current password').fill(ann.password);
+    await page.getByLabel('New password', { exact: true }).fill('another horse');
+    await page.getByLabel('New password again').fill('another horse');
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByLabel('Code', { exact: true }).fill(codes[1] ?? '');
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByText('Password changed.').waitFor();
+    await page.getByRole('button', { name: 'New recovery codes' }).click();
+    await page.getByRole('button', { name: 'I have kept them' }).click();
+    await page.getByRole('button', { name: 'Turn it off' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Turn it off' }).click();
+    await page.getByRole('button', { name: 'Set up an authenticator app' }).waitFor();
+  });
+
+  test('that a user has lost is reset by an admin', async () => {
+    const bob = await person('bob');
+    await setUpTotp(hub, { token: await login(hub, bob.username, bob.password) });
+    const page = await visit(hub, '/users');
+    await page.getByRole('button', { name: 'Reset the second factor of bob' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Reset' }).click();
+    await page.getByText('The second factor of “bob” is gone.').waitFor();
+    await login(hub, bob.username, bob.password);
+  });
+
+  test('that the settings demand is set up before anything else', async () => {
+    const own = await testHub({ mcpServers: {} });
+    const page = await visit(own, '/settings', { expected: /403/ });
+    await page.getByLabel('Second factor at logins with a password').selectOption('admins');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
+    expect(await page.getByRole('navigation').count()).toBe(0);
+    expect(await violationsInEveryLook(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Set up an authenticator app' }).click();
+    const app = authenticator((await page.getByLabel('Secret', { exact: true }).textContent()) ?? '');
+    await page.getByLabel('Code that the app shows').fill(app.code());
+    await page.getByRole('button', { name: 'Turn it on' }).click();
+    await page.getByRole('button', { name: 'I have kept them' }).click();
+    await page.getByRole('button', { name: 'Go on to the hub' }).click();
+    await page.getByRole('heading', { name: 'Settings' }).waitFor();
+    const refused = await api(own, 'POST', '/auth/login', { body: { username: 'admin', password: 'correct horse' } });
+    expect(refused.body['error']).toBe('second_factor_required');
+  });
+});

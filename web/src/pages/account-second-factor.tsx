@@ -1,0 +1,215 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Download, KeyRound, Smartphone } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { encode } from 'uqr';
+import { ask } from '../api/client.ts';
+import { queryClient, secondFactorQuery } from '../api/queries.ts';
+import { session } from '../api/session.ts';
+import type { SecondFactor as State } from '../api/types.ts';
+import { boot } from '../boot.ts';
+import { useAction } from '../lib/action.ts';
+import { download } from '../lib/download.ts';
+import { date, many } from '../lib/format.ts';
+import { problemAt } from '../lib/problems.ts';
+import { Badge } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
+import { confirm } from '../ui/confirm.tsx';
+import { Copyable, CopyButton } from '../ui/copy.tsx';
+import { Failure, FormError } from '../ui/failure.tsx';
+import { TextField } from '../ui/field.tsx';
+import { Loading } from '../ui/page.tsx';
+import { toast } from '../ui/toast.tsx';
+
+interface NewTotp {
+  readonly secret: string;
+  readonly uri: string;
+}
+
+/** What the user shows at a login besides the password, and how it is set up. */
+export function SecondFactor() {
+  const { t } = useTranslation();
+  const state = useQuery(secondFactorQuery);
+  const [begun, setBegun] = useState<NewTotp>();
+  const [codes, setCodes] = useState<readonly string[]>();
+  const begin = useAction({
+    run: () => ask<NewTotp>('/auth/second-factor/totp', { method: 'POST' }),
+    done: ({ data }) => setBegun(data),
+  });
+  if (state.error) return <Failure error={state.error} retry={() => void state.refetch()} />;
+  if (!state.data) return <Loading />;
+  if (codes) return <RecoveryCodes codes={codes} onDone={() => setCodes(undefined)} />;
+  if (begun)
+    return (
+      <ConfirmTotp
+        {...begun}
+        onCancel={() => setBegun(undefined)}
+        onDone={(given) => {
+          setBegun(undefined);
+          setCodes(given);
+        }}
+      />
+    );
+  return (
+    <div className="flex flex-col gap-4">
+      <About state={state.data} />
+      {!boot.readonly && (
+        <div className="flex flex-wrap gap-2">
+          <Button
+            look={state.data.totp ? 'plain' : 'primary'}
+            icon={Smartphone}
+            busy={begin.isPending}
+            onClick={() => begin.mutate()}
+          >
+            {t(state.data.totp ? 'factor.otherApp' : 'factor.setUp')}
+          </Button>
+          {state.data.totp && <Changes state={state.data} onCodes={setCodes} />}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function About({ state }: { readonly state: State }) {
+  const { t } = useTranslation();
+  const { totp, recoveryCodesLeft, required } = state;
+  if (!totp) return <p className="text-soft max-w-prose text-sm">{t('factor.none')}</p>;
+  return (
+    <div className="flex flex-col gap-1 text-sm">
+      <p className="flex flex-wrap items-center gap-2 font-medium">
+        {t('factor.app')}
+        <Badge tone="good">{t('factor.since', { when: date(totp.since) })}</Badge>
+      </p>
+      <p className={recoveryCodesLeft < 3 ? 'text-warn' : 'text-soft'}>
+        {t('factor.codesLeft', many(recoveryCodesLeft))}
+      </p>
+      {required && <p className="text-soft">{t('factor.required')}</p>}
+    </div>
+  );
+}
+
+function Changes({ state, onCodes }: { readonly state: State; readonly onCodes: (codes: readonly string[]) => void }) {
+  const { t } = useTranslation();
+  const renew = useAction({
+    run: () => ask<{ recoveryCodes: readonly string[] }>('/auth/second-factor/recovery-codes', { method: 'POST' }),
+    done: ({ data }) => onCodes(data.recoveryCodes),
+  });
+  const remove = useAction({
+    run: () => ask('/auth/second-factor/totp', { method: 'DELETE' }),
+    done: () => toast.good(t('factor.off')),
+  });
+  const turnOff = async () => {
+    const question = { title: t('factor.offTitle'), text: t('factor.offText'), action: t('factor.turnOff') };
+    if (await confirm(question)) remove.mutate();
+  };
+  return (
+    <>
+      <Button icon={KeyRound} busy={renew.isPending} onClick={() => renew.mutate()}>
+        {t('factor.newCodes')}
+      </Button>
+      {!state.required && <Button onClick={() => void turnOff()}>{t('factor.turnOff')}</Button>}
+    </>
+  );
+}
+
+interface ConfirmProps extends NewTotp {
+  readonly onCancel: () => void;
+  /** With the recovery codes that come with the first factor. */
+  readonly onDone: (codes: readonly string[] | undefined) => void;
+}
+
+function ConfirmTotp({ secret, uri, onCancel, onDone }: ConfirmProps) {
+  const { t } = useTranslation();
+  const [code, setCode] = useState('');
+  const turnOn = useMutation({
+    mutationFn: () =>
+      ask<{ recoveryCodes?: readonly string[] }>('/auth/second-factor/totp/confirm', {
+        method: 'POST',
+        body: { code },
+      }),
+    onSuccess({ data }) {
+      // All other logins have ended; this one goes on with other cookies.
+      session.begin();
+      void queryClient.invalidateQueries();
+      toast.good(t('factor.on'));
+      onDone(data.recoveryCodes);
+    },
+    onError: () => setCode(''),
+  });
+  const problem = problemAt(turnOn.error, 'code');
+  return (
+    <form
+      className="flex flex-wrap gap-x-8 gap-y-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        turnOn.mutate();
+      }}
+    >
+      <QrCode text={uri} label={t('factor.qr')} />
+      <div className="flex min-w-0 flex-1 basis-64 flex-col gap-4">
+        <p className="text-sm">{t('factor.scan')}</p>
+        <Copyable text={secret} label={t('factor.secret')} />
+        <TextField
+          label={t('factor.firstCode')}
+          error={problem}
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          required
+          autoFocus
+          value={code}
+          onChange={(event) => setCode(event.target.value)}
+        />
+        <FormError error={problem === undefined ? turnOn.error : null} />
+        <div className="flex flex-wrap gap-2">
+          <Button look="primary" type="submit" busy={turnOn.isPending}>
+            {t('factor.turnOn')}
+          </Button>
+          <Button onClick={onCancel}>{t('common.cancel')}</Button>
+        </div>
+      </div>
+    </form>
+  );
+}
+
+/** Dark on light in each theme, which is what cameras read. Drawn here: the secret in it goes to no other page. */
+function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
+  const { data, size } = encode(text, { ecc: 'M', border: 3 });
+  const dark = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])));
+  return (
+    <svg
+      viewBox={`0 0 ${size} ${size}`}
+      width={200}
+      height={200}
+      role="img"
+      aria-label={label}
+      shapeRendering="crispEdges"
+    >
+      <rect width={size} height={size} fill="#fff" />
+      <path d={dark.join('')} fill="#000" />
+    </svg>
+  );
+}
+
+function RecoveryCodes({ codes, onDone }: { readonly codes: readonly string[]; readonly onDone: () => void }) {
+  const { t } = useTranslation();
+  const text = codes.join('\n');
+  return (
+    <div className="flex flex-col gap-4">
+      <p className="max-w-prose text-sm">{t('factor.keepCodes')}</p>
+      <ul aria-label={t('factor.codes')} className="grid max-w-md grid-cols-2 gap-x-6 gap-y-1 font-mono text-sm">
+        {codes.map((code) => (
+          <li key={code}>{code}</li>
+        ))}
+      </ul>
+      <div className="flex flex-wrap gap-2">
+        <Button look="primary" onClick={onDone}>
+          {t('factor.kept')}
+        </Button>
+        <CopyButton text={text} label={t('common.copy')} />
+        <Button look="quiet" icon={Download} onClick={() => download('toolhub-recovery-codes.txt', `${text}\n`)}>
+          {t('factor.download')}
+        </Button>
+      </div>
+    </div>
+  );
+}
