@@ -182,9 +182,9 @@ test('headers that were read lately are never taken for one another, and end wit
   const headers = await Promise.all(
     names.map(async (username) => ({ authorization: `Bearer ${await tokens.issue({ username })}` })),
   );
-  for (const [n, one] of headers.entries()) expect(await identify(one)).toEqual({ kind: 'user', username: names[n] });
+  for (const [n, one] of headers.entries()) expect(await identify(one)).toEqual({ ...asAnn, username: names[n] });
   for (const [n, one] of headers.entries()) {
-    const asOne = { kind: 'user', username: names[n] };
+    const asOne = { ...asAnn, username: names[n] };
     expect([identifyNow(one), identifyNow({ authorization: one.authorization })]).toEqual([asOne, asOne]);
     // The same place, and not a token.
     expect(identifyNow({ authorization: one.authorization.replace('.', '_') })).toBe('bad');
