@@ -1,10 +1,11 @@
 import { covers, managementApi } from '../core/access/endpoint.ts';
 import { type Principal, principalOf, withPasswordAlone } from '../core/access/principal.ts';
 import { mustSetUpFactor } from '../core/access/rules.ts';
-import type { Settings, UserSettings } from '../core/settings/types.ts';
+import type { KeySettings, Settings, UserSettings } from '../core/settings/types.ts';
 import { findKey, isAcceptedFrom } from './keys.ts';
 import type { LastUses } from './last-uses.ts';
 import { authLimits } from './limits.ts';
+import type { ForwardedTokens } from './oidc/forwarded-tokens.ts';
 import type { TrustedTokens } from './oidc/trusted-tokens.ts';
 import type { AppClaims, Claims, Tokens } from './tokens.ts';
 
@@ -27,13 +28,16 @@ export interface Identify {
    * the routes that allow it. The token of a client that a user let in is accepted only where `endpoint` is given: the
    * path of what is asked for, without `BASE_PATH`, which has to be within what the token is for. At `managementApi`
    * the client is its user, if the consent said so. The token of a trusted issuer is accepted at all but that. Of
-   * several credentials the first counts: `Authorization`, the configured header, `x-auth-token`, `?token=`.
+   * several credentials the first counts: `Authorization`, the configured header, `x-auth-token`, `?token=`, and where
+   * the request is `forwarded` the header of `auth.forwardAuth`. `forwarded`: it came through a proxy that may say who
+   * sends it, and no page of another site caused it.
    */
   readonly identify: (
     headers: Headers,
     address: string | undefined,
     queryToken?: string,
     endpoint?: string,
+    forwarded?: boolean,
   ) => Promise<Identified>;
   /** The same without waiting; undefined when a token has to be verified first. For the path of every MCP request. */
   readonly identifyNow: (
@@ -41,10 +45,17 @@ export interface Identify {
     address: string | undefined,
     queryToken?: string,
     endpoint?: string,
+    forwarded?: boolean,
   ) => Identified | undefined;
   /**
+   * Whether a `forwarded` request that was identified is so by the token of the proxy: browsers send it along with each
+   * request, as they do a cookie.
+   */
+  readonly isByProxy: (headers: Headers, queryToken?: string) => boolean;
+  /**
    * When the sender of a request gave their password, in milliseconds since the epoch. To be called right after the
-   * request was identified. Undefined for a credential that is no access token.
+   * request was identified. Undefined for a credential that is no access token, and where the token of a proxy does not
+   * say it.
    */
   readonly loggedInAt: (headers: Headers) => number | undefined;
   /** Whom claims that were verified stand for; undefined when they do not hold any more, or are of a client. */
@@ -57,10 +68,12 @@ export function createIdentify(options: {
   settings: () => Settings;
   tokens: Pick<Tokens, 'verify' | 'valid'>;
   trusted?: TrustedTokens;
+  /** `auth.forwardAuth`. */
+  proxied?: ForwardedTokens;
   /** Told of each use of a key or grant. Must not block. */
   used?: LastUses['note'];
 }): Identify {
-  const { settings, tokens, trusted, used } = options;
+  const { settings, tokens, trusted, proxied, used } = options;
   // A valid signature stays valid; everything else about a token is checked each time.
   const verified = new Map<string, Claims>();
 
@@ -71,20 +84,18 @@ export function createIdentify(options: {
     endpoint?: string,
   ): Identified | undefined {
     if (credential.kind !== 'token') return credential.kind;
-    const { token } = credential;
+    const { token, byProxy } = credential;
+    const forwarded = byProxy === undefined ? undefined : proxied?.known(token, snapshot);
+    if (forwarded !== undefined) return forwarded;
+    if (byProxy !== undefined && token.length > authLimits.tokenChars) return 'bad';
+    if (byProxy === 'only') return looksLikeJwt(token) ? undefined : 'bad';
     const claims = verified.get(token);
     if (claims) return admitted(holder(claims, snapshot, endpoint), snapshot, endpoint);
     const issued = takesIssued(endpoint) ? trusted?.known(token, snapshot) : undefined;
     if (issued !== undefined) return issued;
     if (token.length > authLimits.tokenChars) return 'bad';
     const key = findKey(snapshot, token);
-    if (key) {
-      // A user's key is not accepted once its owner is gone.
-      const isOwned = key.kind === 'system' || (key.owner !== undefined && accountsOf(snapshot).has(key.owner));
-      if (!isOwned || !isAcceptedFrom(key, address)) return 'bad';
-      used?.(`key:${key.id}`);
-      return { kind: 'key', id: key.id };
-    }
+    if (key) return keyHolder(key, address, snapshot, used);
     return looksLikeJwt(token) ? undefined : 'bad';
   }
 
@@ -111,23 +122,33 @@ export function createIdentify(options: {
   }
 
   return {
-    identifyNow(headers, address, queryToken, endpoint) {
+    identifyNow(headers, address, queryToken, endpoint, forwarded = false) {
       const snapshot = settings();
-      return decide(credentialOf(headers, snapshot, queryToken), address, snapshot, endpoint);
+      return decide(credentialOf(headers, snapshot, queryToken, forwarded), address, snapshot, endpoint);
     },
-    async identify(headers, address, queryToken, endpoint) {
+    async identify(headers, address, queryToken, endpoint, forwarded = false) {
       const snapshot = settings();
-      const credential = credentialOf(headers, snapshot, queryToken);
+      const credential = credentialOf(headers, snapshot, queryToken, forwarded);
       const known = decide(credential, address, snapshot, endpoint);
       if (known !== undefined || credential.kind !== 'token') return known ?? 'bad';
-      const claims = await verify(credential.token);
+      const { token, byProxy } = credential;
+      if (proxied && byProxy !== undefined && (byProxy === 'only' || proxied.isFor(token, snapshot)))
+        return proxied.verify(token, address ?? 'unknown');
+      const claims = await verify(token);
       if (claims) return admitted(holder(claims, settings(), endpoint), settings(), endpoint);
-      return takesIssued(endpoint) && trusted ? trusted.verify(credential.token, settings()) : 'bad';
+      return takesIssued(endpoint) && trusted ? trusted.verify(token, settings()) : 'bad';
+    },
+    isByProxy(headers, queryToken) {
+      const credential = credentialOf(headers, settings(), queryToken, true);
+      if (credential.kind !== 'token' || credential.byProxy !== 'any') return credential.byProxy === 'only';
+      return !verified.has(credential.token) && proxied?.isFor(credential.token, settings()) === true;
     },
     loggedInAt(headers) {
-      const credential = credentialOf(headers, settings());
-      const claims = credential.kind === 'token' ? verified.get(credential.token) : undefined;
-      return claims?.app ? undefined : claims?.issuedAt;
+      const credential = credentialOf(headers, settings(), undefined, true);
+      if (credential.kind !== 'token') return undefined;
+      const claims = verified.get(credential.token);
+      if (claims) return claims.app ? undefined : claims.issuedAt;
+      return credential.byProxy === undefined ? undefined : proxied?.authenticatedAt(credential.token);
     },
     userOf(claims) {
       const who = claims.app ? 'bad' : holder(claims, settings());
@@ -147,6 +168,19 @@ function admitted(who: Principal | 'bad', snapshot: Settings, endpoint: string |
   return who !== 'bad' && endpoint !== managementApi && mustSetUpFactor(snapshot, who) ? 'bad' : who;
 }
 
+function keyHolder(
+  key: KeySettings,
+  address: string | undefined,
+  snapshot: Settings,
+  used: LastUses['note'] | undefined,
+): Principal | 'bad' {
+  // A user's key is not accepted once its owner is gone.
+  const isOwned = key.kind === 'system' || (key.owner !== undefined && accountsOf(snapshot).has(key.owner));
+  if (!isOwned || !isAcceptedFrom(key, address)) return 'bad';
+  used?.(`key:${key.id}`);
+  return { kind: 'key', id: key.id };
+}
+
 function isFor({ endpoint, mayManage }: AppClaims, asked: string | undefined): boolean {
   if (asked === managementApi) return mayManage;
   return asked !== undefined && covers(endpoint, asked);
@@ -156,19 +190,37 @@ function takesIssued(endpoint: string | undefined): boolean {
   return endpoint !== undefined && endpoint !== managementApi;
 }
 
-type Credential = { readonly kind: 'none' | 'bad' } | { readonly kind: 'token'; readonly token: string };
+type Credential = ({ readonly kind: 'none' | 'bad' } | { readonly kind: 'token'; readonly token: string }) & {
+  /** It is where a proxy puts its own: `only` its own, or any. */
+  readonly byProxy?: 'only' | 'any';
+};
 
 const none: Credential = { kind: 'none' };
 
-function credentialOf(headers: Headers, settings: Settings, queryToken?: string): Credential {
+/** `forwarded`: what a proxy says counts. */
+function credentialOf(headers: Headers, settings: Settings, queryToken?: string, forwarded = false): Credential {
+  const proxyHeader = forwarded ? settings.system.forwardAuth?.header : undefined;
   const authorization = fromHeader(headers['authorization']);
-  if (authorization.kind !== 'none') return authorization;
-  const name = settings.system.routing.bearerAuthHeaderName;
-  const custom = name === undefined ? none : fromHeader(headers[name.toLowerCase()]);
-  if (custom.kind !== 'none') return custom;
+  if (authorization.kind !== 'none') return proxyHeader === 'authorization' ? orByProxy(authorization) : authorization;
+  const name = settings.system.routing.bearerAuthHeaderName?.toLowerCase();
+  const custom = name === undefined ? none : fromHeader(headers[name]);
+  if (custom.kind !== 'none') return proxyHeader === name ? orByProxy(custom) : custom;
   // Dashboards send an empty x-auth-token or ?token= when no user is logged in.
   const other = fromHeader(headers['x-auth-token'], 'none');
-  return other.kind === 'none' ? fromHeader(queryToken, 'none') : other;
+  const sent = other.kind === 'none' ? fromHeader(queryToken, 'none') : other;
+  if (sent.kind !== 'none' || proxyHeader === undefined || proxyHeader === 'authorization') return sent;
+  return assertionIn(headers[proxyHeader]);
+}
+
+function orByProxy(found: Credential): Credential {
+  return found.kind === 'token' ? { ...found, byProxy: 'any' } : found;
+}
+
+/** What a proxy says in a header of its own: one token, or nothing. Of two it could be that a client wrote one. */
+function assertionIn(value: string | string[] | undefined): Credential {
+  if (value === undefined || value === '') return none;
+  const token = typeof value === 'string' ? /^(?:bearer\s+)?(\S+)$/i.exec(value.trim())?.[1] : undefined;
+  return token === undefined ? { kind: 'bad', byProxy: 'only' } : { kind: 'token', token, byProxy: 'only' };
 }
 
 /** Reads a header, or remembers how it was read: all calls of a client bring the same one. */

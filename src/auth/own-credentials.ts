@@ -47,15 +47,17 @@ function isCredential(text: string, { settings, tokens, isTicket }: OwnCredentia
   return isTokenOfKey(settings(), text) || (text.split('.').length === 3 && tokens.isSigned(text)) || isTicket(text);
 }
 
-/** What this request was let in by (`auth/identify.ts`), and the values of the hub's cookies. */
+/** What this request was or could be let in by (`auth/identify.ts`), and the values of the hub's cookies. */
 function sentCredentials(headers: Headers, { system }: Settings): ReadonlySet<string> {
   const bearers = ['authorization', system.routing.bearerAuthHeaderName ?? '', 'x-auth-token'];
-  const token = bearers
-    .map((name) => /^(?:bearer\s+)?(\S+)$/i.exec(textOf(headers, name))?.[1])
-    .find((found) => found !== undefined);
+  const tokenIn = (name: string) => /^(?:bearer\s+)?(\S+)$/i.exec(textOf(headers, name))?.[1];
+  const token = bearers.map(tokenIn).find((found) => found !== undefined);
+  // Whatever is in the header of the proxy, also one that does not count.
+  const ofProxy = system.forwardAuth === undefined ? '' : textOf(headers, system.forwardAuth.header);
   const cookies = textOf(headers, 'cookie').split(';').filter(isOwnCookie);
   const values = cookies.map((pair) => pair.slice(pair.indexOf('=') + 1).trim());
-  return new Set([token ?? '', ...values].filter((text) => text !== ''));
+  const words = ofProxy.split(/[\s,]+/).filter((word) => !/^bearer$/i.test(word));
+  return new Set([token ?? '', ...words, ...values].filter((text) => text !== ''));
 }
 
 function textOf(headers: Headers, name: string): string {

@@ -22,3 +22,10 @@ export const usualProvider = {
   adminGroups: undefined,
   signUp: 'invited',
 } as const;
+
+/** The algorithms of a token's signature that an issuer's keys can check: those with a pair of keys. */
+export const asymmetric: readonly string[] = [
+  ...['RS', 'PS', 'ES'].flatMap((kind) => ['256', '384', '512'].map((size) => kind + size)),
+  'EdDSA',
+  'Ed25519',
+];

@@ -72,6 +72,8 @@ export interface AppParts {
   /** Logins at the providers of companies. */
   readonly oidc: Pick<OidcOptions, 'providers' | 'client' | 'logoutToken'>;
   readonly addressOf: (req: Arrived) => string;
+  /** Whether a request came through a proxy that may say who sends it. */
+  readonly fromProxy: (req: Arrived) => boolean;
   readonly database: DatabaseHandle;
   readonly records: Records;
   readonly publicUrl: PublicUrl;
@@ -111,6 +113,7 @@ export function buildApp(parts: AppParts) {
   });
   const signInParts = { login, accountLog, loginCookies, cookies: signInCookies(publicUrl) };
   const hasPasswords = () => settings.current.system.passwordLogin !== false;
+  const hasForwardAuth = () => settings.current.system.forwardAuth !== undefined;
   const hasAuthorizationServer = () => settings.current.system.oauthServer.enabled;
   const app = createApp({
     basePath: env.basePath,
@@ -131,7 +134,7 @@ export function buildApp(parts: AppParts) {
     settings: () => settings.current,
   };
   app.route('/', authorizationServer({ ...open, security: accountLog }));
-  app.route('/', publicConfigRoutes({ basePath: env.basePath, version, providers, hasPasswords }));
+  app.route('/', publicConfigRoutes({ basePath: env.basePath, version, providers, hasPasswords, hasForwardAuth }));
   app.route('/', protectedResourceRoutes({ publicUrl, basePath: env.basePath, hasAuthorizationServer }));
   app.route('/', metricsRoutes({ metrics: parts.metrics, ...callerOptions({ ...parts, ...signInParts }) }));
   return app;
@@ -190,6 +193,8 @@ function callerOptions(parts: AppParts & SignInParts): CallerOptions {
   return {
     settings: () => settings.current,
     identify: identity.identify,
+    isByProxy: identity.isByProxy,
+    forwarded: (c) => parts.fromProxy((c.env as HttpBindings).incoming) && loginCookies.isOfOwnPage(c),
     loggedInAt: identity.loggedInAt,
     cookieLogin: (c) => loginCookies.login(c),
     address: (c) => addressOf((c.env as HttpBindings).incoming),

@@ -9,15 +9,18 @@ import type { LoginSession } from '../auth/session-store.ts';
 import { createLoginSessions } from '../auth/sessions.ts';
 import { openAuthorization } from '../auth/oauth/open-authorization.ts';
 import { authLimits } from '../auth/limits.ts';
-import { logRefusedCredentials } from '../auth/event-sampler.ts';
+import { logRefusedCredentials, sampledByAccount } from '../auth/event-sampler.ts';
 import { createOidcClient } from '../auth/oidc/oidc-client.ts';
 import { createLogoutTokens } from '../auth/oidc/logout-token.ts';
 import { endingSessionsOfGone, isStillKnown, oidcProviders } from '../auth/oidc/providers.ts';
 import { createIssuerKeys } from '../auth/oidc/issuer-keys.ts';
+import { createForwardedTokens } from '../auth/oidc/forwarded-tokens.ts';
 import { createTrustedTokens } from '../auth/oidc/trusted-tokens.ts';
 import type { Closers } from '../core/closers.ts';
 import type { Env } from '../env/env.ts';
-import { clientAddress } from '../http/frame/client-address.ts';
+import { type Arrived, clientAddress, fromTrustedProxy } from '../http/frame/client-address.ts';
+import { usualProvider } from '../core/provider.ts';
+import { createProviderAccounts } from '../settings/user/provider-accounts.ts';
 import { withFetch } from '../upstream/sign-in/authorization-server.ts';
 import { version } from '../version.ts';
 import { clientSecretOf } from './client-secrets.ts';
@@ -60,6 +63,17 @@ export async function openAccess(env: Env, storage: Storage, files: SecretFiles,
   closers.add(() => uses.close());
   const keys = createIssuerKeys({ log: log('hub') });
   const trusted = createTrustedTokens({ keys, log: log('hub') });
+  const accountAt = createProviderAccounts(settings, sampledByAccount(security));
+  const proxied = createForwardedTokens({
+    settings: () => settings.current,
+    keys,
+    accountOf({ autoCreate }, person, address) {
+      const rules = { id: 'forward-auth', signUp: autoCreate ? 'auto' : 'invited' } as const;
+      return accountAt({ ...usualProvider, ...rules }, { ...person, values: [] }, address);
+    },
+    log: log('hub'),
+  });
+  const isFromProxy = fromTrustedProxy(env.trustProxy);
   const providers = () => oidcProviders(settings.current, env.oidc);
   const holds = (session: LoginSession) => isStillKnown(session, providers(), settings.current);
   const sessions = createLoginSessions({ store, tokens, holds });
@@ -80,12 +94,20 @@ export async function openAccess(env: Env, storage: Storage, files: SecretFiles,
       isTicket: (text) =>
         [authorization.refreshes, authorization.codes].some((tickets) => tickets.isOurs(text)) ||
         trusted.isForHub(text, settings.current) ||
+        proxied.isFor(text, settings.current) ||
         sessions.knows(text),
     }),
     sessions,
     secondFactors,
-    identity: createIdentify({ settings: () => settings.current, tokens, trusted, used: (id) => uses.note(id) }),
+    identity: createIdentify({
+      settings: () => settings.current,
+      tokens,
+      trusted,
+      proxied,
+      used: (id) => uses.note(id),
+    }),
     addressOf: clientAddress(env.trustProxy, log('hub')),
+    fromProxy: (req: Arrived) => settings.current.system.forwardAuth !== undefined && isFromProxy(req),
     badCredential: logRefusedCredentials(security),
   };
 }

@@ -43,6 +43,8 @@ export interface OpenClients {
   readonly outside: Outside;
   /** Who the credential of a request belongs to. */
   readonly who: () => Identify;
+  /** Whether a request came through a proxy that may say who sends it. */
+  readonly fromProxy: (req: Parameters<McpEntryOptions['identify']>[0]) => boolean;
   /** The client's address, also behind trusted proxies. */
   readonly address: McpEntryOptions['address'];
   readonly log: LoggerFor;
@@ -61,7 +63,7 @@ export type Clients = ReturnType<typeof openClients>;
 
 /** Everything on the side of the clients that outlives a request: sessions, streams and what they are told. */
 export function openClients(options: OpenClients, closers: Closers) {
-  const { views, dataDir, settings, pool, env, outside, dedicated, who, address, log } = options;
+  const { views, dataDir, settings, pool, env, outside, dedicated, who, address, fromProxy, log } = options;
   const announcer = createAnnouncer(views);
   const streams = createStreams();
   const eventLogs = createEventLogs();
@@ -111,7 +113,7 @@ export function openClients(options: OpenClients, closers: Closers) {
     }
   };
 
-  const identify = identifyOf(who);
+  const identify = identifyOf({ who, fromProxy });
   const sessionEnded = (sid: string): void => {
     eventLogs.endSession(sid);
     logLevels.endSession(sid);
@@ -168,9 +170,20 @@ function lifeOf(connection: Connection | undefined): unknown {
 }
 
 /** Without waiting where that is possible. */
-function identifyOf(who: OpenClients['who']): McpEntryOptions['identify'] {
-  return (headers, address, endpoint) =>
-    who().identifyNow(headers, address, undefined, endpoint) ?? who().identify(headers, address, undefined, endpoint);
+function identifyOf({ who, fromProxy }: Pick<OpenClients, 'who' | 'fromProxy'>): McpEntryOptions['identify'] {
+  return (req, address, endpoint) => {
+    const { headers } = req;
+    const forwarded = fromProxy(req) && !isOfPage(headers);
+    return (
+      who().identifyNow(headers, address, undefined, endpoint, forwarded) ??
+      who().identify(headers, address, undefined, endpoint, forwarded)
+    );
+  };
+}
+
+/** A page in a browser, of any site: what a proxy says of who is there is not for what a page asks of MCP endpoints. */
+function isOfPage({ origin, 'sec-fetch-site': site }: Sent['headers']): boolean {
+  return origin !== undefined || (site !== undefined && site !== 'none');
 }
 
 interface Withdrawing {
@@ -198,7 +211,7 @@ function withdrawing(options: Withdrawing, closers: Closers) {
       running.endWithdrawn();
       streams.endWhere((req) => {
         if (isClosed(req.url ?? '', endpoints)) return true;
-        const who = identify(req.headers, address(req), endpointOf(req.url ?? '', endpoints));
+        const who = identify(req, address(req), endpointOf(req.url ?? '', endpoints));
         return who instanceof Promise ? who.then((late) => isOver(late, req)) : isOver(who, req);
       });
     },

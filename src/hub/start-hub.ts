@@ -91,7 +91,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const settingsBaseUrl = () => settings.current.system.baseUrl;
   const outside = createOutside(env, settingsBaseUrl);
   const guard = createGuard({ ...env, settingsBaseUrl, machineName: hostname(), exposed: outside.exposed });
-  const whom = { env, outside, who: () => identity, address: (req: Arrived) => access.addressOf(req) };
+  const whom = whomOf(env, outside, () => access);
   const clients = openClients({ ...whom, views, dataDir, settings, pool, dedicated, log }, closers);
   const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedText, pool, log('hub'));
   closers.add(() => saveCatalogue.close());
@@ -116,7 +116,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   });
 
   warnOfReadableSecrets(env, settings.current, log('hub'));
-  const { identity, ...access } = await openAccess(env, storage, files, closers);
+  const access = await openAccess(env, storage, files, closers);
   const smart = openSmart({ env, settings, database, pool, files, log: log('search') }, closers);
   const bodies = bodyBudget(current);
   const { server, fastPath } = httpServer;
@@ -125,7 +125,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const dispatch = { ...clients.forRequests, records: callRecords, smart: smart.options, version, log: log('gateway') };
   const publicUrl = createPublicUrl({ ...env, settingsBaseUrl });
   const asked = { pool, signIns, credentials, views, dispatch, changes, embeddings: smart.embeddings, metrics };
-  const parts = { ...storage, ...asked, ...access, publicUrl, env, identity, bodies, outside, guard };
+  const parts = { ...storage, ...asked, ...access, publicUrl, env, bodies, outside, guard };
   const management = deferred<RequestListener>();
   const mcpEntry = createMcpEntry({
     ...dispatch,
@@ -223,5 +223,16 @@ function hubOf(env: Env, built: Built): Hub {
     servers: () => pool.states(),
     settled: (timeoutMs) => servers.settled(timeoutMs),
     close: () => closers.close(),
+  };
+}
+
+/** What is asked of `access` once it is there: it needs what is made before it. */
+function whomOf(env: Env, outside: Outside, access: () => Awaited<ReturnType<typeof openAccess>>) {
+  return {
+    env,
+    outside,
+    who: () => access().identity,
+    address: (req: Arrived) => access().addressOf(req),
+    fromProxy: (req: Arrived) => access().fromProxy(req),
   };
 }

@@ -29,7 +29,7 @@ export interface McpEntryOptions extends EndpointOptions {
   readonly settings: () => Settings;
   /** `endpoint` as `endpointOf` gives it. */
   readonly identify: (
-    headers: HttpRequest['headers'],
+    req: Pick<HttpRequest, 'headers' | 'socket'>,
     address: string | undefined,
     endpoint: string,
   ) => Identified | Promise<Identified>;
@@ -84,7 +84,7 @@ export function createMcpEntry(options: McpEntryOptions): McpEntry {
       return refuse({ res, headers }, 400, rpcErrors.invalidRequest, 'The path is not valid percent-encoding.');
     const address = options.address(req);
     const { endpoint } = route;
-    return thenMaybe(options.identify(req.headers, address, endpoint), (who) => {
+    return thenMaybe(options.identify(req, address, endpoint), (who) => {
       // What is begun now would not be told that its client has left.
       if (res.destroyed) return;
       if (who === 'bad') options.badCredential(address);
@@ -92,10 +92,10 @@ export function createMcpEntry(options: McpEntryOptions): McpEntry {
       const principal = admit(who, route, at);
       if (!principal) return;
       const stillAdmitted = (): boolean | Promise<boolean> =>
-        thenMaybe(options.identify(req.headers, address, endpoint), (now) => admit(now, route, at) !== undefined);
+        thenMaybe(options.identify(req, address, endpoint), (now) => admit(now, route, at) !== undefined);
       const bodyLimit = () => bodyLimitOf(principal, options);
       const senderNow = (): Principal | Promise<Principal> =>
-        thenMaybe(options.identify(req.headers, address, endpoint), (now) => stillAdmittedAs(now, req, options));
+        thenMaybe(options.identify(req, address, endpoint), (now) => stillAdmittedAs(now, req, options));
       // Written out: V8 lets what such an object holds outlive the young generation when it is spread and then added
       // to.
       return serve(route, {

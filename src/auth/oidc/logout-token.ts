@@ -1,9 +1,9 @@
 import { jwtVerify } from 'jose';
 import type { OidcProvider } from '../../core/settings/types.ts';
 import { HubError } from '../../core/errors.ts';
+import { asymmetric } from '../../core/provider.ts';
 import { authLimits } from '../limits.ts';
 import type { IssuerKeys } from './issuer-keys.ts';
-import { asymmetric } from './trusted-tokens.ts';
 
 /** Whose sessions a provider ends: one (`sid`), or all of a subject. */
 export interface LoggedOut {
@@ -52,7 +52,7 @@ export function createLogoutTokens({ keys, now = Date.now }: { keys: IssuerKeys;
     if (token.length > authLimits.tokenChars) throw refused();
     try {
       const { payload, protectedHeader } = await jwtVerify(token, keys({ issuer, jwksUri: undefined }), {
-        algorithms: asymmetric,
+        algorithms: [...asymmetric],
         issuer,
         audience: clientId,
         requiredClaims: ['iat', 'jti', 'events'],

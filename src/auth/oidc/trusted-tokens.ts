@@ -1,10 +1,12 @@
-import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
+import { errors, type JWTPayload } from 'jose';
 import { appPrincipal, issuedPrincipal, type Principal } from '../../core/access/principal.ts';
 import { errorText } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
+import { asymmetric } from '../../core/provider.ts';
 import type { IssuedIdentity, Settings, TrustedIssuer, UserSettings } from '../../core/settings/types.ts';
 import { authLimits } from '../limits.ts';
 import { claimTexts } from './claims.ts';
+import { unverified, verifyIssued } from './issued-jwt.ts';
 import type { IssuerKeys } from './issuer-keys.ts';
 
 /** Tokens of the issuers that the settings trust (`systemConfig.auth.trustedIssuers`, CONTRACT §8). */
@@ -29,13 +31,6 @@ interface Verified extends IssuedIdentity {
   last?: { readonly settings: WeakRef<Settings>; readonly principal: Principal | 'bad' };
 }
 
-/** All with a pair of keys: what an issuer publishes could sign the others. */
-export const asymmetric = ['RS', 'PS', 'ES'].flatMap((kind) => ['256', '384', '512'].map((size) => kind + size));
-asymmetric.push('EdDSA', 'Ed25519');
-
-/** Other kinds (logout tokens, proofs) have a type of their own, and are no credential. */
-const types = /^(application\/)?(jwt|at\+jwt)$/i;
-
 export function createTrustedTokens(options: { keys: IssuerKeys; log: Logger; now?: () => number }): TrustedTokens {
   const { keys, log, now = Date.now } = options;
   const verified = new Map<string, Verified>();
@@ -56,26 +51,16 @@ export function createTrustedTokens(options: { keys: IssuerKeys; log: Logger; no
     const issuer = issuerNamed(settings, unverified(token).iss);
     if (!issuer) return 'bad';
     try {
-      const { payload, protectedHeader } = await jwtVerify(token, keys(issuer), {
-        algorithms: asymmetric,
-        issuer: issuer.issuer,
-        audience: [...issuer.audiences],
-        requiredClaims: ['sub', 'exp'],
-        clockTolerance: authLimits.clockToleranceMs / 1000,
-        currentDate: new Date(now()),
-      });
-      const { sub = '', exp = 0, aud = [] } = payload;
-      if (protectedHeader.typ !== undefined && !types.test(protectedHeader.typ)) return 'bad';
-      // Bound to a key of its sender (RFC 7800), whose proof is not asked for.
-      if (payload['cnf'] !== undefined) return 'bad';
-      if (sub === '' || sub.length > authLimits.subjectChars) return 'bad';
+      const of = { ...issuer, algorithms: asymmetric };
+      const { payload, subject, until } = await verifyIssued(token, of, keys, now());
+      const { aud = [] } = payload;
       remember(token, {
         issuer: issuer.issuer,
-        subject: sub,
+        subject,
         audiences: [aud].flat(),
         jwksUri: issuer.jwksUri,
         payload,
-        until: exp * 1000 + authLimits.clockToleranceMs,
+        until,
         checkedAt: now(),
       });
       return known(token, settings) ?? 'bad';
@@ -117,15 +102,6 @@ function holder({ subject, audiences, payload }: Verified, from: TrustedIssuer, 
 
 function issuerNamed({ system }: Settings, name: string | undefined): TrustedIssuer | undefined {
   return system.trustedIssuers?.find(({ issuer }) => issuer === name);
-}
-
-/** What a text that may be a token says. */
-function unverified(text: string): JWTPayload {
-  try {
-    return decodeJwt(text);
-  } catch {
-    return {};
-  }
 }
 
 const indexes = new WeakMap<readonly UserSettings[], ReadonlyMap<string, UserSettings>>();

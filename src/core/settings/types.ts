@@ -227,6 +227,23 @@ export interface TrustedIssuer {
   readonly groups: ReadonlyMap<string, readonly string[]>;
 }
 
+/** The tokens by which a proxy says who sends a request (`systemConfig.auth.forwardAuth`, CONTRACT §8). */
+export interface ForwardAuth {
+  /** The header they come in, in lower case. */
+  readonly header: string;
+  /** Exactly as tokens have it. */
+  readonly issuer: string;
+  readonly jwksUri: string;
+  /** A token has to be for one of these. */
+  readonly audiences: readonly string[];
+  readonly algorithms: readonly string[];
+  /** The claim by which a new account is called. */
+  readonly usernameClaim: string;
+  readonly emailClaim: string;
+  /** Whether a person without an account gets one. */
+  readonly autoCreate: boolean;
+}
+
 /** A provider where people log in with OpenID Connect (`systemConfig.auth.oidc`, CONTRACT §8). */
 export interface OidcProvider {
   /** In its addresses: `/api/auth/oidc/<id>/start`. */
@@ -284,6 +301,8 @@ export interface SystemSettings {
   /** Undefined = `coreLimits.passwordMinChars`, and common ones are accepted. */
   readonly passwordPolicy?: PasswordPolicy | undefined;
   readonly trustedIssuers?: readonly TrustedIssuer[] | undefined;
+  /** Undefined: what a proxy says of who sends a request counts for nothing. */
+  readonly forwardAuth?: ForwardAuth | undefined;
   readonly oidc?: readonly OidcProvider[] | undefined;
   /** MCPHub's `auth.betterAuth`, which has the client in the environment (`OIDC_CLIENT_ID`). */
   readonly betterAuth?: Omit<OidcProvider, 'clientId' | 'clientSecret'> | undefined;

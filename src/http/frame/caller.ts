@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { LoginSession } from '../../auth/session-store.ts';
-import { anonymous, anonymousOutside, type Principal } from '../../core/access/principal.ts';
+import { anonymous, anonymousOutside, type Principal, principalId } from '../../core/access/principal.ts';
 import { isAdmin, mustSetUpFactor, reaches, reachesGroup, userOf } from '../../core/access/rules.ts';
 import type { Scope } from '../../core/access/scope.ts';
 import { HubError } from '../../core/errors.ts';
@@ -11,7 +11,7 @@ import type { SettingsStore } from '../../settings/store.ts';
 import { credentialSettings, entrySettings } from '../../settings/system/system-config.ts';
 import { adminAccounts } from '../../settings/user/user-edits.ts';
 import { httpLimits } from '../limits.ts';
-import type { CookieLogin, SessionCookies } from './session-cookie.ts';
+import { type CookieLogin, harmless, type SessionCookies } from './session-cookie.ts';
 
 /**
  * Who makes a management request, and what they may now: what is taken away while a request waits for its body, or for
@@ -62,7 +62,12 @@ export interface CallerOptions {
     address: string | undefined,
     queryToken?: string,
     endpoint?: string,
+    forwarded?: boolean,
   ) => Promise<Principal | 'none' | 'bad'>;
+  /** As `auth/identify.ts` has it. */
+  readonly isByProxy: (headers: Readonly<Record<string, string | undefined>>, queryToken?: string) => boolean;
+  /** Whether what a proxy says of the sender counts. */
+  readonly forwarded: (c: Context) => boolean;
   readonly loggedInAt: (headers: Readonly<Record<string, string | undefined>>) => number | undefined;
   /** The session whose cookie a request carries. */
   readonly cookieLogin: SessionCookies['login'];
@@ -88,13 +93,16 @@ export function callerOf(
   const identified = async (c: Context): Promise<Identity> => {
     const token = rules.queryToken(c) ? c.req.query('token') : undefined;
     const endpoint = rules.endpoint?.(c);
+    const forwarded = options.forwarded(c);
     const who = rules.anonymous(c)
       ? 'none'
-      : await options.identify(c.req.header(), options.address(c), token, endpoint);
+      : await options.identify(c.req.header(), options.address(c), token, endpoint, forwarded);
+    const byProxy = forwarded && who !== 'none' && options.isByProxy(c.req.header(), token);
     if (who === 'bad') {
       options.badCredential(options.address(c));
-      throw credentialOver();
+      throw byProxy ? proxyRefused() : credentialOver();
     }
+    if (byProxy) return byProxyOf(c, who);
     if (who !== 'none') return { principal: who };
     const login = rules.cookie(c) ? await options.cookieLogin(c) : undefined;
     if (login) return login;
@@ -105,6 +113,21 @@ export function callerOf(
       );
     }
     return { principal: options.outside(c) ? anonymousOutside : anonymous };
+  };
+  /**
+   * A browser sends what its proxy says along with each request, as it does a cookie: what a link or a form of another
+   * page could cause needs a header that neither can send. A session of the same user says when they logged in.
+   */
+  const byProxyOf = async (c: Context, principal: Principal): Promise<Identity> => {
+    const isHarmless = harmless.has(c.req.method) && rules.cookie(c);
+    if (!isHarmless && !c.req.header('x-csrf-token'))
+      throw new HubError(
+        'forbidden',
+        'This came with the token of a proxy and without the header x-csrf-token. Send that header too, with any value.',
+      );
+    const login = rules.cookie(c) ? await options.cookieLogin(c) : undefined;
+    const isSame = login && principalId(login.principal) === principalId(principal);
+    return isSame && !mustSetUpFactor(options.settings(), login.principal) ? login : { principal };
   };
   return createMiddleware<ApiEnv>(async (c, next) => {
     let who: Identity = { principal: anonymousOutside };
@@ -212,6 +235,13 @@ export function mustHaveFactor({ principal, settings }: Pick<Caller, 'principal'
       'second_factor_setup_required',
       'This hub demands a second factor. Set it up first: on the page "Account" of the dashboard, or POST /api/auth/second-factor/totp. If you have one, log in with it.',
     );
+}
+
+function proxyRefused(): HubError {
+  return new HubError(
+    'unauthenticated',
+    'The token that the proxy sent with this request is not valid here, or its person has no account. Log in at the proxy again; the log of the hub says what is wrong.',
+  );
 }
 
 function credentialOver(): HubError {

@@ -25,6 +25,11 @@ export interface SessionCookies {
    * those that the operator allows. Throws HubError `forbidden` for a change without the header `x-csrf-token`.
    */
   login(c: Context): Promise<CookieLogin | undefined>;
+  /**
+   * False for a request that a page of another origin caused, also one that the operator allows. Browsers tell from
+   * which page a request is: `Sec-Fetch-Site` over https and on loopback, `Origin` with changes.
+   */
+  isOfOwnPage(c: Context): boolean;
 }
 
 export interface SessionCookieOptions {
@@ -37,12 +42,12 @@ export interface SessionCookieOptions {
 
 const sessionName = 'toolhub_session';
 const csrfName = 'toolhub_csrf';
-const harmless = new Set(['GET', 'HEAD', 'OPTIONS']);
+/** Methods that change nothing. */
+export const harmless: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 export function sessionCookies({ sessions, userOf, publicUrl, isOwn, basePath }: SessionCookieOptions): SessionCookies {
   const path = basePath === '' ? '/' : basePath;
 
-  /** Browsers tell from which page a request is: `Sec-Fetch-Site` over https and on loopback, `Origin` with changes. */
   function isOfOwnPage(c: Context): boolean {
     const [site, origin] = [c.req.header('sec-fetch-site'), c.req.header('origin')];
     if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
@@ -53,6 +58,7 @@ export function sessionCookies({ sessions, userOf, publicUrl, isOwn, basePath }:
   const used = new WeakSet<Request>();
 
   return {
+    isOfOwnPage,
     give(c, { token, csrf }) {
       const secure = publicUrl.isHttps((c.env as HttpBindings).incoming);
       const options = { path, sameSite: 'Lax', secure, maxAge: authLimits.accessTokenMs / 1_000 } as const;

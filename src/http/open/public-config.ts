@@ -8,6 +8,8 @@ export interface PublicConfig {
   readonly providers: () => readonly { readonly id: string; readonly name: string }[];
   /** Whether users log in with a password. */
   readonly hasPasswords: () => boolean;
+  /** Whether a proxy may say who is there. */
+  readonly hasForwardAuth: () => boolean;
 }
 
 /**
@@ -15,7 +17,7 @@ export interface PublicConfig {
  * They are below `BASE_PATH`, outside `/api`.
  */
 export function publicConfigRoutes(options: PublicConfig): Hono {
-  const { basePath, version, providers, hasPasswords } = options;
+  const { basePath, version, providers, hasPasswords, hasForwardAuth } = options;
   const routes = new Hono();
   routes.get(`${basePath}/config`, (c) => {
     c.header('Cache-Control', 'no-store');
@@ -24,7 +26,11 @@ export function publicConfigRoutes(options: PublicConfig): Hono {
   routes.get(`${basePath}/public-config`, (c) => {
     c.header('Cache-Control', 'no-store');
     const oidc = providers().map(({ id, name }) => ({ id, name }));
-    const logins = { ...(oidc.length > 0 && { oidc }), ...(!hasPasswords() && { passwordLogin: false }) };
+    const logins = {
+      ...(oidc.length > 0 && { oidc }),
+      ...(!hasPasswords() && { passwordLogin: false }),
+      ...(hasForwardAuth() && { forwardAuth: true }),
+    };
     return ok(c, { skipAuth: false, permissions: {}, betterAuth: { enabled: false }, ...logins });
   });
   return routes;

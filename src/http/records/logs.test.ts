@@ -30,6 +30,8 @@ async function start(settings: Settings) {
     settings: () => settings,
     identify,
     cookieLogin: async () => undefined,
+    isByProxy: () => false,
+    forwarded: () => false,
     loggedInAt: () => undefined,
     address: () => '127.0.0.1',
     outside: () => false,

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Problem } from '../../core/errors.ts';
-import { HubError } from '../../core/errors.ts';
+import { HubError, listed } from '../../core/errors.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import { settingsLimits } from '../limits.ts';
 
@@ -91,6 +91,8 @@ export function issueText(issue: z.core.$ZodRawIssue, base: Path = []): string {
       const allowed = issue.values.map((value) => JSON.stringify(value)).join(', ');
       return `allowed: ${allowed}; found ${shown(input, path)}`;
     }
+    case 'unrecognized_keys':
+      return `has no such member: ${listed(issue.keys.map((key) => `"${key.slice(0, 50)}"`))}`;
     default:
       return `not accepted (${issue.code}), found ${found(input, path)}`;
   }

@@ -8,7 +8,7 @@ test('what MCPHub did and this hub does not do is named where it was in use', ()
     prompts: [{ name: 'greet', template: 'Hello {{name}}' }],
     resources: [{ uri: 'docs://a', content: 'hello', enabled: true }],
     systemConfig: {
-      auth: { betterAuth: { enabled: true }, forwardAuth: { enabled: true, mode: 'jwks' } },
+      auth: { betterAuth: { enabled: true }, forwardAuth: { enabled: false, jwks: { uri: '', audience: [] } } },
       toolResultCompression: { enabled: true },
     },
   };
@@ -16,7 +16,6 @@ test('what MCPHub did and this hub does not do is named where it was in use', ()
     'prompts',
     'resources',
     'systemConfig.auth.betterAuth',
-    'systemConfig.auth.forwardAuth',
     'systemConfig.toolResultCompression',
   ]);
 });

@@ -21,11 +21,6 @@ export function warnOfMissingFeatures(document: Record<string, unknown>, report:
       ['systemConfig', 'auth', 'betterAuth'],
       'is supported for OpenID Connect only (providers.oidc); write other providers into "oidc" beside it',
     );
-  if (memberOf(auth, 'forwardAuth')['enabled'] === true)
-    report.warn(
-      ['systemConfig', 'auth', 'forwardAuth'],
-      'is not supported; people log in with a password or at a provider, and clients with an access key',
-    );
   if (memberOf(system, 'toolResultCompression')['enabled'] === true)
     report.warn(['systemConfig', 'toolResultCompression'], 'is not supported; results reach clients as they are');
   warnOfMissingSystemFeatures(system, report);

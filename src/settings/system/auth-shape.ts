@@ -1,6 +1,13 @@
 import { z } from 'zod';
-import { isProviderAddress, usualProvider } from '../../core/provider.ts';
-import type { OidcProvider, PasswordPolicy, SystemSettings, TrustedIssuer } from '../../core/settings/types.ts';
+import { asymmetric, isProviderAddress, usualProvider } from '../../core/provider.ts';
+import type {
+  ForwardAuth,
+  OidcProvider,
+  PasswordPolicy,
+  SystemSettings,
+  TrustedIssuer,
+} from '../../core/settings/types.ts';
+import { headerNameProblem } from '../server/headers.ts';
 import { flag, range, text, texts } from '../document/shape.ts';
 import { type Path, type Report, unique } from '../document/report.ts';
 import { settingsLimits } from '../limits.ts';
@@ -59,6 +66,24 @@ const betterAuth = z.looseObject({
     .optional(),
 });
 
+/** MCPHub's; `header` is the hub's own. What is switched off may be empty. */
+const forwardAuth = z.strictObject({
+  enabled: flag.optional(),
+  mode: text.optional(),
+  header: text.optional(),
+  jwks: z
+    .strictObject({
+      uri: text.optional(),
+      issuer: text.optional(),
+      audience: z.union([text, texts], { error: 'expected a text, or an array of texts' }).optional(),
+      algorithms: texts.optional(),
+    })
+    .optional(),
+  usernameClaim: text.optional(),
+  emailClaim: text.optional(),
+  autoCreate: flag.optional(),
+});
+
 export const authShape = z.looseObject({
   passwordPolicy: z
     .strictObject({
@@ -74,6 +99,7 @@ export const authShape = z.looseObject({
     .enum(['no', 'admins', 'everyone'], { error: 'expected "no", "admins" or "everyone"' })
     .optional(),
   betterAuth: betterAuth.optional(),
+  forwardAuth: forwardAuth.optional(),
 });
 
 type Given = z.output<typeof authShape>;
@@ -94,6 +120,7 @@ export function readAuth(given: Given, report: Report): Pick<SystemSettings, Aut
     breakGlass,
     requireSecondFactor,
     passwordPolicy: passwordPolicy && readPolicy(passwordPolicy),
+    forwardAuth: readForwardAuth(given.forwardAuth ?? {}, [...path, 'forwardAuth'], report),
     trustedIssuers: trustedIssuers && readTrustedIssuers(trustedIssuers, [...path, 'trustedIssuers'], report),
   };
 }
@@ -108,6 +135,7 @@ type AuthMember =
   | 'trustedIssuers'
   | 'oidc'
   | 'betterAuth'
+  | 'forwardAuth'
   | 'passwordLogin'
   | 'breakGlass'
   | 'requireSecondFactor';
@@ -157,6 +185,47 @@ function readBetterAuth(given: z.output<typeof betterAuth>, path: Path, report: 
     scopes: [...new Set(['openid', ...(oidc.scopes ?? usualProvider.scopes)])],
     signUp: given.disableAutoCreate === true ? 'invited' : 'auto',
   };
+}
+
+/** With MCPHub's defaults (reference §4.2). What is missing is a fault: otherwise no person would get in. */
+function readForwardAuth(given: z.output<typeof forwardAuth>, path: Path, report: Report): ForwardAuth | undefined {
+  const { enabled = false, mode = 'jwks', header, jwks = {}, autoCreate = true } = given;
+  if (!enabled) return undefined;
+  const { uri = '', issuer = '', audience = [], algorithms = ['RS256', 'ES256'] } = jwks;
+  const audiences = [audience].flat().filter((value) => value !== '');
+  if (mode !== 'jwks') report.problem([...path, 'mode'], 'expected "jwks": there is no other mode');
+  if (!isProviderAddress(uri))
+    report.problem(
+      [...path, 'jwks', 'uri'],
+      'expected the https:// address of the keys that sign the tokens of the proxy (http:// only on this machine)',
+    );
+  if (issuer === '') report.problem([...path, 'jwks', 'issuer'], 'expected what the tokens of the proxy have in "iss"');
+  if (audiences.length === 0)
+    report.problem(
+      [...path, 'jwks', 'audience'],
+      'expected what the tokens of the proxy have in "aud": a token for another service must count for nothing here',
+    );
+  if (algorithms.length === 0 || algorithms.some((name) => !asymmetric.includes(name)))
+    report.problem([...path, 'jwks', 'algorithms'], `expected some of ${asymmetric.join(', ')}`);
+  return {
+    header: readHeader(header, [...path, 'header'], report),
+    issuer,
+    jwksUri: uri,
+    audiences,
+    algorithms,
+    usernameClaim: given.usernameClaim || 'preferred_username',
+    emailClaim: given.emailClaim || 'email',
+    autoCreate,
+  };
+}
+
+function readHeader(given: string | undefined, path: Path, report: Report): string {
+  const name = given?.trim().toLowerCase() || 'authorization';
+  const fault = ['cookie', 'x-auth-token', 'x-csrf-token'].includes(name)
+    ? 'has a meaning of its own here; choose the header that the proxy sets'
+    : headerNameProblem(name);
+  if (name !== 'authorization' && fault !== undefined) report.problem(path, fault);
+  return name;
 }
 
 /** Issuers whose tokens are credentials at MCP endpoints. */
