@@ -1,6 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import { api, login } from '../kit/api.ts';
+import { atEnd } from '../kit/at-end.ts';
 import { clientId, clientSecret, type Company, company } from '../kit/company.ts';
+import { testIssuer } from '../kit/issuer.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { violationsInEveryLook, visit } from './kit.ts';
 
@@ -64,4 +66,24 @@ test('a person whom the company does not let in is told so, and led back', async
   await page.getByRole('link', { name: 'Back to the hub' }).click();
   await page.getByRole('link', { name: 'Log in with Corp' }).waitFor();
   expect((await api(hub, 'GET', '/users', { token: await login(hub) })).text).not.toContain('stranger');
+});
+
+test('behind a proxy that says who is there no login is asked for, and changes are made', async () => {
+  const gate = await testIssuer();
+  const jwks = { uri: `${gate.url}/keys`, issuer: gate.url, audience: ['hub'] };
+  const forwardAuth = { enabled: true, header: 'x-proxy-says', jwks };
+  const behind = await testHub({ mcpServers: {}, systemConfig: { auth: { forwardAuth } } });
+  const token = await gate.sign({ aud: 'hub', preferred_username: 'pia' });
+  const page = await visit(behind, '/login', { as: undefined, expected: /401/ });
+  // As the proxy does with each request.
+  await page.setExtraHTTPHeaders({ 'x-proxy-says': token });
+  atEnd(() => void page.setExtraHTTPHeaders({}).catch(() => {}));
+  await page.goto(`${behind.url}/account`);
+  await page.waitForURL(`${behind.url}/account`);
+  await page.getByRole('button', { name: /pia/ }).click();
+  await page.getByRole('menuitem', { name: 'Log out' }).click();
+  await page.getByRole('button', { name: 'Go on as pia' }).click();
+  await page.getByRole('button', { name: /pia/ }).waitFor();
+  const { body } = await api(behind, 'GET', '/users', { token: await login(behind) });
+  expect((body.data as { username: string }[]).map(({ username }) => username)).toContain('pia');
 });

@@ -31,12 +31,24 @@ storage.set('token', undefined);
 /** Why the login page is shown; undefined when it was asked for. */
 export const endReason = createStore<'expired' | undefined>(undefined);
 
+/** Whether a user was logged in at some time since the page was loaded. */
+let isUsed = cookie() !== undefined;
+
 export const session = {
   /** What changes send in `x-csrf-token`; undefined when no user is logged in. */
   csrf: cookie,
   subscribe: csrf.subscribe,
+  /** True until a user was logged in on this page. */
+  isFirst: () => !isUsed,
+  /** What a proxy says with each request is enough for the hub: it gives no cookies, and changes send any value. */
+  beginByProxy(): void {
+    const secure = location.protocol === 'https:' ? '; Secure' : '';
+    document.cookie = `${name}=proxy; Path=${boot.basePath || '/'}; SameSite=Lax${secure}`;
+    this.begin();
+  },
   /** The hub has answered with new cookies. */
   begin(): void {
+    isUsed = true;
     endReason.set(undefined);
     csrf.set(cookie());
     tellTabs();

@@ -6,6 +6,8 @@ interface Logins {
   readonly oidc?: readonly { readonly id: string; readonly name: string }[];
   /** False: passwords are for one admin alone. */
   readonly passwordLogin?: boolean;
+  /** A proxy may say who is there. */
+  readonly forwardAuth?: boolean;
 }
 
 /** How people can log in. It is asked for without a login, so not as the rest of the API is. */
@@ -39,4 +41,18 @@ export function ProviderLinks({ back, isFresh = false }: ProviderLinksProps) {
       {t('login.withProvider', { name })}
     </a>
   ));
+}
+
+/** The user whom a proxy says with each request; undefined where none does. */
+export function useByProxy(): string | undefined {
+  const { data: logins } = useQuery(loginsQuery);
+  const { data } = useQuery({
+    queryKey: ['by-proxy'],
+    enabled: logins?.forwardAuth === true,
+    async queryFn(): Promise<string | null> {
+      const answer = await fetch(`${boot.basePath}/api/auth/user`);
+      return answer.ok ? ((await answer.json()) as { user: { username: string } }).user.username : null;
+    },
+  });
+  return data ?? undefined;
 }

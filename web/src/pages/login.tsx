@@ -4,9 +4,9 @@ import { LogIn } from 'lucide-react';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { queryClient } from '../api/queries.ts';
-import { endReason } from '../api/session.ts';
+import { endReason, session } from '../api/session.ts';
 import { LoginForm } from '../app/login-form.tsx';
-import { loginsQuery, ProviderLinks } from '../app/provider-links.tsx';
+import { loginsQuery, ProviderLinks, useByProxy } from '../app/provider-links.tsx';
 import { boot } from '../boot.ts';
 import { useStore } from '../lib/store.ts';
 import { Button } from '../ui/button.tsx';
@@ -33,6 +33,15 @@ export function Login() {
     queryClient.clear();
     router.history.push(from !== undefined && isOwn(from, home) ? from : home);
   };
+  const byProxy = useByProxy();
+  const enterByProxy = () => {
+    session.beginByProxy();
+    enter();
+  };
+  useEffect(() => {
+    // Not after a logout, which would be none.
+    if (byProxy !== undefined && from !== undefined && session.isFirst()) enterByProxy();
+  });
 
   return (
     <main className="mx-auto flex min-h-dvh w-full max-w-sm flex-col justify-center gap-6 px-4 py-10">
@@ -45,6 +54,11 @@ export function Login() {
         <p role="status" className="bg-accent-wash text-accent-ink rounded-md px-3 py-2 text-sm">
           {t('login.expired')}
         </p>
+      )}
+      {byProxy !== undefined && (
+        <Button look="primary" icon={LogIn} onClick={enterByProxy} className="min-h-9">
+          {t('login.goOnAs', { name: byProxy })}
+        </Button>
       )}
       <ProviderLinks back={from !== undefined && isOwn(from, home) ? `/${from.slice(home.length)}` : '/'} />
       <details open={logins.data?.passwordLogin !== false}>

@@ -102,6 +102,7 @@ export const texts = {
       'The hub printed the password of "admin" in its terminal when it started for the first time; where it writes a log instead, the log names the file with the password. Lost it? Set ADMIN_PASSWORD and start with a new settings file, or ask another admin.',
     lead: 'One address for all your MCP tool servers.',
     withProvider: 'Log in with {{name}}',
+    goOnAs: 'Go on as {{name}}',
     withPassword: 'Log in with a password',
   },
   fresh: {

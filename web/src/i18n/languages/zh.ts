@@ -102,6 +102,7 @@ export const texts: Texts = {
       'Hub 首次启动时在终端里打印了 “admin” 的密码；如果输出的是日志，日志会指出保存密码的文件。丢失了？请设置 ADMIN_PASSWORD 并使用新的设置文件启动，或联系其他管理员。',
     lead: '一个地址，连接你所有的 MCP 工具服务器。',
     withProvider: '使用 {{name}} 登录',
+    goOnAs: '以 {{name}} 的身份继续',
     withPassword: '使用密码登录',
   },
   fresh: {
