@@ -188,6 +188,8 @@ export const upstreamLimits = {
   /** What a dead child said last, quoted in the error. */
   lastWordsLines: 10,
   lastWordsBytes: 2_048,
+  /** What it printed to stdout that is no message, quoted there too. */
+  strayLineChars: 200,
   /**
    * Lines one server may write to stderr (or garbage lines to stdout) at once and over minutes: the longest stack
    * traces have hundreds of lines, and what is too much would push what others say out of the log.

@@ -96,6 +96,19 @@ test('what a server said before it ended is part of why it is not connected', as
   await until('the reason is told', async () => (await state(hub, 'bad'))?.error?.includes('MY_KEY is missing'));
 });
 
+test('a program that talks on stdout is told by what it printed, when it does not answer and when it ends', async () => {
+  const prints = (then: string) => ({ command: process.execPath, args: ['-e', `console.log('Hello there'); ${then}`] });
+  const hub = await testHub({
+    mcpServers: { silent: prints('setInterval(() => {}, 1e6)'), ends: prints('process.exitCode = 4') },
+    env: { CONNECT_TIMEOUT_MS: '1000' },
+  });
+  const told = async (name: string) => (await state(hub, name))?.error ?? '';
+  await until('it is told', async () => (await told('silent')).includes('did not answer'));
+  await until('it is told', async () => (await told('ends')).includes('exited with code 4'));
+  for (const name of ['silent', 'ends'])
+    expect(await told(name)).toContain('It printed to stdout what is no MCP message: "Hello there".');
+});
+
 test('a command that does not exist is said to be missing', async () => {
   const hub = await testHub({
     mcpServers: {

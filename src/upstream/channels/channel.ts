@@ -35,6 +35,8 @@ export interface Channel {
    * be negotiated again.
    */
   forgetSession(): void;
+  /** Absent where a channel hears nothing but messages. What a program printed besides, as the end of a sentence. */
+  printed?(): string;
   /** Closes in order: end the session or stdin, wait, kill. Idempotent. `closed` is not emitted for it. */
   close(): Promise<void>;
 }

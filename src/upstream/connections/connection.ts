@@ -383,8 +383,14 @@ export class Connection {
     this.#fail(failure);
   }
 
+  /** Of a start that took too long: what its program printed, which usually says why. */
+  #whyLate({ code }: HubError): string {
+    return code === 'timeout' && this.#tracker.now.kind === 'connecting' ? (this.#link?.printed ?? '') : '';
+  }
+
   #fail(failure: HubError): void {
-    const error = reworded(failure, this.#options.clean?.(failure.message) ?? failure.message);
+    const text = `${failure.message}${this.#whyLate(failure)}`;
+    const error = reworded(failure, this.#options.clean?.(text) ?? text);
     const held = this.#tracker.now.kind === 'connected' ? Date.now() - this.#tracker.now.sinceMs : 0;
     const failures = held > coreLimits.backOffResetMs ? 1 : this.#failures + 1;
     this.#failures = failures;

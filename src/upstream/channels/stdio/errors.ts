@@ -56,17 +56,33 @@ export function hungUpError(name: string, what: string, words: string): HubError
   return new HubError('upstream_unavailable', text);
 }
 
-/** Keeps the last lines a child wrote to stderr: when it dies, they are usually the reason. */
-export function lastWords(): { add(line: string): void; text(): string } {
+interface LastWords {
+  /** A line of stderr. */
+  add(line: string): void;
+  /** A line of stdout that is no message. */
+  noMessage(line: string): void;
+  text(): string;
+}
+
+/**
+ * Keeps the last lines a child wrote to stderr, and the first one on stdout that is no message: when it dies, or does
+ * not answer, they are usually the reason.
+ */
+export function lastWords(): LastWords {
   const lines: string[] = [];
+  let stray = '';
   return {
+    noMessage(line) {
+      stray ||= line.trim().slice(0, upstreamLimits.strayLineChars);
+    },
     add(line) {
       if (lines.length === upstreamLimits.lastWordsLines) lines.shift();
       lines.push(line);
     },
     text() {
-      if (lines.length === 0) return '';
-      return ` It said last:\n${lines.join('\n').slice(-upstreamLimits.lastWordsBytes)}`;
+      const onStdout = stray && ` It printed to stdout what is no MCP message: "${stray}".`;
+      if (lines.length === 0) return onStdout;
+      return `${onStdout} It said last:\n${lines.join('\n').slice(-upstreamLimits.lastWordsBytes)}`;
     },
   };
 }

@@ -173,9 +173,8 @@ function childChannel(
       }
       writer.write(text);
     },
-    abandon() {},
-    ready() {},
-    forgetSession() {},
+    ...sessionless,
+    printed: () => output.lastWords(),
     close() {
       if (state === 'open') state = 'closing';
       closing ??= stop();
@@ -183,6 +182,9 @@ function childChannel(
     },
   };
 }
+
+/** A pipe has no exchange that could be ended, and no session. */
+const sessionless = { abandon() {}, ready() {}, forgetSession() {} };
 
 /** Keeps no process alive for the sake of this child. */
 function letGo(child: ChildProcessWithoutNullStreams): void {
@@ -196,7 +198,7 @@ interface Output {
   hurry(): void;
   /** Takes what is left of both streams as complete. */
   end(): void;
-  /** What the child last wrote to stderr, as the end of a sentence. */
+  /** What the child wrote to stdout that is no message, and last to stderr, as the end of a sentence. */
   lastWords(): string;
 }
 
@@ -227,6 +229,7 @@ function readOutput(
     line(text) {
       if (mayBeJson(text) && eachMessage(text, sink)) return;
       unasked++;
+      words.noMessage(text);
       stdoutLimiter.add(text);
     },
     large(message) {

@@ -86,6 +86,11 @@ export class Link {
     return this.#channel.launched;
   }
 
+  /** As the channel's; empty where it has none. */
+  get printed(): string {
+    return this.#channel.printed?.() ?? '';
+  }
+
   get inFlight(): number {
     return this.#pending.size;
   }
