@@ -34,6 +34,7 @@ export interface SettingsResources {
   readonly dataDir: string;
   readonly signIns: Pick<ServerRoutes, 'refusal' | 'renamed' | 'deleted'>;
   readonly credentials: Pick<UserCredentials, 'renamed' | 'deleted' | 'state'>;
+  readonly unsetVariables: ServerRoutes['unsetVariables'];
   readonly smart: SettingsRoutes['smart'];
   readonly log: Logger;
   /** For entries about security. */
@@ -42,7 +43,7 @@ export interface SettingsResources {
 
 /** What is in the settings document besides users and keys. */
 export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
-  const { settings, pool, states, dataDir, signIns, credentials, smart, log, security } = options;
+  const { settings, pool, states, dataDir, signIns, credentials, unsetVariables, smart, log, security } = options;
   const catalogue = () => pool.catalogue;
   const groups: GroupRoutes = {
     settings,
@@ -56,6 +57,7 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
     document: () => settings.document,
     refusal: signIns.refusal,
     credentials,
+    unsetVariables,
     async renamed(from, to) {
       await Promise.all([signIns.renamed(from, to), credentials.renamed(from, to)]);
     },

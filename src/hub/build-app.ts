@@ -82,6 +82,8 @@ export interface AppParts {
   readonly pool: Pool;
   readonly signIns: SignIns;
   readonly credentials: UserCredentials;
+  /** Variables that the settings of a server name, and that are not set. */
+  readonly unsetVariables: (server: string) => readonly string[];
   readonly dataDir: DataDir;
   readonly views: Views;
   readonly dispatch: DispatchOptions;

@@ -107,7 +107,8 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     logWhileInSettings(server, settings, log(`server:${server.name}`)),
   );
   const opener = { addresses, inheritedEnv, owner, reaper, installs, connectTimeoutMs, requestTimeoutMs, userAgent };
-  const expand = reporting(expanded, log);
+  const unset = unsetVariables(log);
+  const expand = reporting(expanded, unset.found);
   const connecting = {
     load: loadChannel,
     open: opening({ ...opener, expand, log: serverLog }, { signIns, credentials }),
@@ -141,7 +142,8 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     changed: (...changed) => needs.clients().ownConnection(...changed),
   });
   closers.add(() => dedicated.close());
-  return { pool, dedicated, signIns, credentials, grants, savedText: catalogueText(saved) };
+  const asked = { pool, signIns, credentials, unsetVariables: unset.of };
+  return { asked, pool, dedicated, signIns, grants, savedText: catalogueText(saved) };
 }
 
 /** Opens channels: those of one owner with what is theirs, and the one that lists with what users share for that. */
@@ -173,11 +175,13 @@ function hidingCredentials(credentials: UserCredentials, log: ChannelOpener['log
 }
 
 /** Expands a server's settings, and says which of their variables are not set. */
-function reporting(expand: (server: ServerSettings) => ExpandedServer, log: LoggerFor): ChannelOpener['expand'] {
-  const sayMissing = sayingMissing(log);
+function reporting(
+  expand: (server: ServerSettings) => ExpandedServer,
+  found: UnsetVariables['found'],
+): ChannelOpener['expand'] {
   return (server) => {
     const { transport, missing } = expand(server);
-    sayMissing(server.name, missing);
+    found(server.name, missing);
     return transport;
   };
 }
@@ -204,13 +208,23 @@ function isTrustedNow(settings: Settings, server: ServerSettings): boolean {
   return isSame && isTrusted(settings, now);
 }
 
-/** Says which variables of a server are not set, when that changed: not at each attempt to connect. */
-function sayingMissing(log: LoggerFor): (server: string, missing: readonly string[]) => void {
-  const said = new Map<string, string>();
-  return (server, missing) => {
-    const variables = missing.join(', ');
-    if (variables !== '' && said.get(server) !== variables)
-      log(`server:${server}`).warn('variables are not set; they are taken as empty', { variables });
-    said.set(server, variables);
+interface UnsetVariables {
+  /** Says so in the log when they changed: not at each attempt to connect. */
+  found(this: void, server: string, variables: readonly string[]): void;
+  /** Those of the last attempt to connect. */
+  of(this: void, server: string): readonly string[];
+}
+
+/** Which variables (`${NAME}`) of servers' settings are not set. */
+function unsetVariables(log: LoggerFor): UnsetVariables {
+  const known = new Map<string, readonly string[]>();
+  return {
+    found(server, missing) {
+      const variables = missing.join(', ');
+      if (variables !== '' && known.get(server)?.join(', ') !== variables)
+        log(`server:${server}`).warn('variables are not set; they are taken as empty', { variables });
+      known.set(server, missing);
+    },
+    of: (server) => known.get(server) ?? [],
   };
 }

@@ -82,7 +82,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
     withoutCredentials: (...header) => access.withoutCredentials(...header),
     address: () => env.installBaseUrl ?? settings.current.system.baseUrl ?? listening,
   });
-  const { pool, dedicated, signIns, credentials, grants, savedText } = upstream;
+  const { pool, dedicated, signIns, grants, savedText } = upstream;
   hideSecrets = () => book.setSecrets([...secretsOf(settings.current, env, files), ...grants.secrets()]);
   hideSecrets();
   const seen = withEnvOverrides(env);
@@ -124,7 +124,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const callRecords = createCallRecords({ activity: records.activity, counts, settings: current, clean: book.clean });
   const dispatch = { ...clients.forRequests, records: callRecords, smart: smart.options, version, log: log('gateway') };
   const publicUrl = createPublicUrl({ ...env, settingsBaseUrl });
-  const asked = { pool, signIns, credentials, views, dispatch, changes, embeddings: smart.embeddings, metrics };
+  const asked = { ...upstream.asked, views, dispatch, changes, embeddings: smart.embeddings, metrics };
   const parts = { ...storage, ...asked, ...access, publicUrl, env, bodies, outside, guard };
   const management = deferred<RequestListener>();
   const mcpEntry = createMcpEntry({

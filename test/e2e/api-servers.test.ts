@@ -625,3 +625,20 @@ test('servers of users neither get the environment of the hub nor reach its netw
       .some(({ headers }) => headers?.['x-stolen'] === env.SECRET_OF_THE_HUB),
   );
 });
+
+test('variables that are not set are told to who manages the server, connected or not', async () => {
+  const env = { TOKEN: '${NOT_SET_HERE}', SET: '${SET_HERE}' };
+  const server = { ...hostileStdio({ name: 's' }).config, env, visibility: 'public' };
+  const own = await testHub({ mcpServers: { s: server }, env: { SET_HERE: 'yes' } });
+  await own.connected(1);
+  const root = await login(own);
+  const ben = await userToken(own, root, 'ben');
+  const told = async (token: string, path: string) =>
+    JSON.stringify((await api(own, 'GET', path, { token })).body.data);
+  for (const path of ['/servers', '/servers?items=count', '/servers/s']) {
+    expect(await told(root, path)).toContain('"unsetVariables":["NOT_SET_HERE"]');
+    expect(await told(ben, path)).not.toContain('unsetVariables');
+  }
+  await api(own, 'PUT', '/servers/s', { token: root, body: { config: { ...server, env: {} } } });
+  await until('it is started anew', async () => !(await told(root, '/servers/s')).includes('unsetVariables'));
+});

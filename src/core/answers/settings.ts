@@ -235,6 +235,7 @@ const moreAboutServer = {
   ),
   phaseSince: saying('Since when it is in this phase.', time),
   waiting: saying('While `connecting`: other starts come first.', flag),
+  unsetVariables: saying('Of who manages it: `${NAME}`s of its settings that are not set, and count as empty.', texts),
   nextRetryAt: time,
   lastConnectedAt: time,
   version: text,

@@ -22,6 +22,8 @@ export interface ServerSources {
   readonly document: () => { readonly mcpServers?: Readonly<Record<string, Readonly<Entry>>> };
   /** Why a user cannot use a server yet that users sign in to alone. */
   readonly refusal: (server: ServerSettings, user: string) => HubError | undefined;
+  /** Variables that its settings name, and that were not set at the last attempt to connect. */
+  readonly unsetVariables: (server: string) => readonly string[];
   /** What users set for themselves. */
   readonly credentials: Pick<UserCredentials, 'state'>;
 }
@@ -56,6 +58,7 @@ function countOf(items: readonly Item[], switches: Switches): ItemCount {
 function frameAnswer(caller: Caller, server: ServerSettings, sources: ServerSources) {
   const { name, owner, enabled, description, visibility, sharedWithUsers } = server;
   const state = sources.states().find((state) => state.name === name);
+  const unset = enabled ? sources.unsetVariables(name) : [];
   const isManaged = manages(caller, server);
   return {
     name,
@@ -67,6 +70,7 @@ function frameAnswer(caller: Caller, server: ServerSettings, sources: ServerSour
     ...(isManaged && { sharedWithUsers }),
     enabled,
     ...statusAnswer(server, state, isManaged),
+    ...(isManaged && unset.length > 0 && { unsetVariables: unset }),
     ...ownSignIn(caller, server, sources),
     ...ownCredentials(caller, server, sources),
   };

@@ -199,6 +199,7 @@ export const texts = {
     status: 'Status',
     anyStatus: 'Any status',
     needsYou: 'Needs you',
+    unset: 'Not set, and taken as empty: {{names}}',
     emptyTitle: 'No server yet',
     emptyText: 'Add one by hand, paste what another client uses, drop a bundle, or pick one from the registry.',
     emptyUser: 'You have not been given a server yet. Ask an admin, or add a remote one of your own.',

@@ -194,6 +194,7 @@ export const texts: Texts = {
     search: '搜索服务器',
     status: '状态',
     needsYou: '需要你处理',
+    unset: '未设置，按空值处理：{{names}}',
     anyStatus: '所有状态',
     emptyTitle: '还没有服务器',
     emptyText: '手动添加、粘贴其他客户端的配置、拖入安装包，或从注册表中挑选。',

@@ -14,7 +14,7 @@ import { EditLink, Status, Timing } from './status.tsx';
 /** A server in the list: what it is, how it is, what can be done about it. */
 export function ServerRow({ server }: { readonly server: ServerSummary }) {
   const { t } = useTranslation();
-  const { name, description, status, error, enabled, managed, tools, oauth } = server;
+  const { name, description, status, error, enabled, managed, tools, oauth, unsetVariables = [] } = server;
   const toggle = useToggleServer();
   const signIn = useSignIn();
   const changeable = managed && !boot.readonly;
@@ -37,6 +37,8 @@ export function ServerRow({ server }: { readonly server: ServerSummary }) {
         <p className="text-soft truncate text-sm">
           {error !== null && status !== 'connected' ? (
             <span className="text-bad">{error}</span>
+          ) : unsetVariables.length > 0 ? (
+            <span className="text-warn">{t('servers.unset', { names: unsetVariables.join(', ') })}</span>
           ) : (
             (description ?? server.type)
           )}

@@ -38,7 +38,7 @@ export function ServerPage() {
 
 function Shown({ server }: { readonly server: ServerDetails }) {
   const { t } = useTranslation();
-  const { name, description } = server;
+  const { name, description, unsetVariables = [] } = server;
   return (
     <Page
       title={name}
@@ -55,6 +55,11 @@ function Shown({ server }: { readonly server: ServerDetails }) {
       actions={<Actions server={server} />}
     >
       <Trouble server={server} />
+      {unsetVariables.length > 0 && (
+        <p role="status" className="bg-warn-wash text-warn rounded-lg px-4 py-3 text-sm wrap-anywhere">
+          {t('servers.unset', { names: unsetVariables.join(', ') })}
+        </p>
+      )}
       <Content server={server} />
     </Page>
   );
