@@ -11,9 +11,18 @@ const log = { debug() {}, info() {}, warn() {}, error() {} };
 async function opened() {
   const state = { isAway: false, count: 0 };
   const revoked: string[] = [];
-  const store = await openFileSessions(join(temporaryFolder(), 'sessions.json'), log);
+  const stored = await openFileSessions(join(temporaryFolder(), 'sessions.json'), log);
+  const asked: string[] = [];
+  const store: typeof stored = {
+    ...stored,
+    find(tokenHash, isUse) {
+      asked.push(tokenHash);
+      return stored.find(tokenHash, isUse);
+    },
+  };
   const sessions = createLoginSessions({
     store,
+    secret: 'a secret of the hubs',
     holds: () => true,
     tokens: {
       issue: async ({ username }) => username,
@@ -37,7 +46,7 @@ async function opened() {
       address: '127.0.0.1',
       userAgent: '',
     });
-  return { state, revoked, sessions, open };
+  return { state, revoked, asked, sessions, open };
 }
 
 test('an end that fails half-way is made up for when it is asked for again', async () => {
@@ -68,3 +77,28 @@ test.each([
     expect(revoked.toSorted()).toEqual(ids);
   },
 );
+
+test('a cookie that no hub has made is told from a session without asking the store', async () => {
+  const { sessions, open, asked } = await opened();
+  const { token } = await open();
+  const [random = '', mark = ''] = token.split('.');
+  const other = (await (await opened()).open()).token;
+  const [otherRandom = ''] = other.split('.');
+  const changed = token.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'));
+  for (const text of [
+    random,
+    'A'.repeat(43),
+    `${'A'.repeat(43)}.${mark}`,
+    `${otherRandom}.${mark}`,
+    `${random}.${'A'.repeat(22)}`,
+    `${token}A`,
+    changed,
+    '',
+  ])
+    expect([text, await sessions.find(text, true)]).toEqual([text, undefined]);
+  expect(asked).toEqual([]);
+  expect(await sessions.find(token, true)).toBeDefined();
+  // Of another hub with the same secret: the store says that there is none.
+  expect(await sessions.find(other, true)).toBeUndefined();
+  expect(asked).toHaveLength(2);
+});

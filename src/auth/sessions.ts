@@ -59,12 +59,15 @@ export interface LoginSessions {
 
 export function createLoginSessions(options: {
   store: SessionStore;
+  /** Of all hubs that share the store. */
+  secret: string;
   tokens: Pick<Tokens, 'issue' | 'verify' | 'valid' | 'revoke'>;
   /** Whether what a session began with is still a way in: its provider, and the user's identity there. */
   holds: (session: LoginSession) => boolean;
   now?: () => number;
 }): LoginSessions {
   const { store, tokens, holds, now = Date.now } = options;
+  const { make: newToken, isToken } = sessionTokens(options.secret);
   /** Sessions by hash as the store last had them. Their ends come with those of tokens. */
   const known = new Map<string, SeenSession>();
 
@@ -155,16 +158,27 @@ export function isCsrfOf(token: string, sent: string | undefined): boolean {
   return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
-function newToken(): string {
-  return randomBytes(tokenBytes).toString('base64url');
+/**
+ * What is in the cookie: random bits, and by what secret they were made. So what a stranger makes up is told from a
+ * session without asking the store.
+ */
+function sessionTokens(secret: string): { make: () => string; isToken: (text: string) => boolean } {
+  const key = createHmac('sha256', secret).update('toolhub session cookie').digest();
+  const markOf = (random: string): Buffer => createHmac('sha256', key).update(random).digest().subarray(0, markBytes);
+  return {
+    make() {
+      const random = randomBytes(tokenBytes).toString('base64url');
+      return `${random}.${markOf(random).toString('base64url')}`;
+    },
+    isToken(text) {
+      const [, random, mark] = /^([\w-]{43})\.([\w-]{22})$/.exec(text) ?? [];
+      return random !== undefined && timingSafeEqual(Buffer.from(mark ?? '', 'base64url'), markOf(random));
+    },
+  };
 }
 
 const tokenBytes = 32;
-
-/** Spares the store what cannot be one. */
-function isToken(text: string): boolean {
-  return /^[\w-]{43}$/.test(text);
-}
+const markBytes = 16;
 
 function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url');

@@ -76,7 +76,7 @@ export async function openAccess(env: Env, storage: Storage, files: SecretFiles,
   const isFromProxy = fromTrustedProxy(env.trustProxy);
   const providers = () => oidcProviders(settings.current, env.oidc);
   const holds = (session: LoginSession) => isStillKnown(session, providers(), settings.current);
-  const sessions = createLoginSessions({ store, tokens, holds });
+  const sessions = createLoginSessions({ store, secret, tokens, holds });
   settings.subscribe(endingSessionsOfGone({ providers, sessions, log: log('hub') }));
   const secondFactors = openSecondFactors(env, { dataDir, shared, secret });
   return {
