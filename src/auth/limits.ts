@@ -128,6 +128,9 @@ export const authLimits = {
   providerLoginsAtOnce: 50,
   /** Answers from one address in an hour with which a provider let no person in: an office is one address. */
   providerLoginFailures: 60,
+  /** Groups of people who use the hub are asked for again after this, and how long the refresh token for it may be. */
+  providerRefreshMs: 10 * 60_000,
+  refreshTokenChars: 8_192,
   /** What a login at a provider has to remember is in a cookie, of which browsers keep 4 kB. */
   loginRequestChars: 2_500,
   /** The way back from a provider to the page that asks for consent. */

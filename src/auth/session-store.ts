@@ -10,11 +10,25 @@ export interface LoginSession {
   readonly claims: Claims;
   readonly via: LoginMethod;
   /** Who the user is at the provider, and the session there (`sid`), for back-channel logout. */
-  readonly provider?: { readonly subject: string; readonly sid?: string | undefined } | undefined;
+  readonly provider?:
+    | {
+        readonly subject: string;
+        readonly sid?: string | undefined;
+        readonly refresh?: ProviderRefresh | undefined;
+      }
+    | undefined;
   /** When the user last gave the password, or logged in at the provider; 0 when the provider did not say. */
   readonly loggedInAt: number;
   readonly address: string;
   readonly userAgent: string;
+}
+
+/** By what the hub asks the provider again who the user is. */
+export interface ProviderRefresh {
+  /** The refresh token, sealed. */
+  readonly token: string;
+  /** When it was last used, or one of the hubs began to. */
+  readonly at: number;
 }
 
 /** As lists show it. */
@@ -31,6 +45,8 @@ export interface SessionStore {
   find(tokenHash: string, isUse: boolean): Promise<SeenSession | undefined>;
   /** Puts another session and hash in place of a session; false when it is over. */
   renew(id: string, tokenHash: string, session: LoginSession): Promise<boolean>;
+  /** Puts another session in place of one whose `provider.refresh.at` is this; false when it is not, or is over. */
+  replace(id: string, refreshedAt: number, session: LoginSession): Promise<boolean>;
   /** Last seen first. */
   ofUser(username: string): Promise<readonly SeenSession[]>;
   via(method: LoginMethod): Promise<readonly LoginSession[]>;

@@ -66,6 +66,13 @@ export async function openFileSessions(path: string, log: Logger, now: () => num
       await save();
       return true;
     },
+    async replace(id, refreshedAt, session) {
+      const entry = live().find((entry) => entry.session.claims.jti === id);
+      if (entry?.session.provider?.refresh?.at !== refreshedAt) return false;
+      entries.set(id, { ...entry, session });
+      await save();
+      return true;
+    },
     async ofUser(username) {
       return live().filter(({ session }) => session.claims.username === username);
     },

@@ -46,6 +46,16 @@ export function sessionsInTable(database: DatabaseHandle): SessionStore {
       );
       return rows.length > 0;
     },
+    async replace(id, refreshedAt, session) {
+      const rows = await (
+        await open()
+      ).query(
+        `update toolhub.sessions set content = $2::jsonb
+         where id = $1 and content->'provider'->'refresh'->>'at' = $3 and ${live} returning id`,
+        [id, JSON.stringify(session), String(refreshedAt)],
+      );
+      return rows.length > 0;
+    },
     async ofUser(username) {
       const rows = await (
         await open()

@@ -1,7 +1,14 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { HubError } from '../core/errors.ts';
 import { authLimits } from './limits.ts';
-import { isOver, type LoginMethod, type LoginSession, type SeenSession, type SessionStore } from './session-store.ts';
+import {
+  isOver,
+  type LoginMethod,
+  type LoginSession,
+  type ProviderRefresh,
+  type SeenSession,
+  type SessionStore,
+} from './session-store.ts';
 import type { Tokens, TokenUser } from './tokens.ts';
 
 /** What the browser is given of a session. */
@@ -37,6 +44,11 @@ export interface LoginSessions {
   /** Whether a text is the cookie of a session that was used here, at once and without asking the store. */
   knows(text: string): boolean;
   /**
+   * Notes by what the provider of a session is asked again; returns the session then, undefined when another hub has
+   * done so since, or it is over.
+   */
+  refreshed(session: LoginSession, refresh: ProviderRefresh): Promise<LoginSession | undefined>;
+  /**
    * Gives a session whose user has shown again who they are another cookie; undefined when it is over. `secondFactor`:
    * with a second factor.
    */
@@ -64,9 +76,11 @@ export function createLoginSessions(options: {
   tokens: Pick<Tokens, 'issue' | 'verify' | 'valid' | 'revoke'>;
   /** Whether what a session began with is still a way in: its provider, and the user's identity there. */
   holds: (session: LoginSession) => boolean;
+  /** Called with each session that is used. Must not block. */
+  used?: (session: LoginSession) => void;
   now?: () => number;
 }): LoginSessions {
-  const { store, tokens, holds, now = Date.now } = options;
+  const { store, tokens, holds, used, now = Date.now } = options;
   const { make: newToken, isToken } = sessionTokens(options.secret);
   /** Sessions by hash as the store last had them. Their ends come with those of tokens. */
   const known = new Map<string, SeenSession>();
@@ -114,9 +128,19 @@ export function createLoginSessions(options: {
     },
     async find(token, isUse) {
       const session = await found(token, isUse);
-      return session && holds(session) ? session : undefined;
+      if (!session || !holds(session)) return undefined;
+      if (isUse) used?.(session);
+      return session;
     },
     knows: (text) => isToken(text) && known.has(hashOf(text)),
+    async refreshed(session, refresh) {
+      const { provider, claims } = session;
+      const next = provider && { ...session, provider: { ...provider, refresh } };
+      const isNext = next && (await store.replace(claims.jti, provider.refresh?.at ?? 0, next));
+      // It is read again: it may be what another hub has made of it.
+      for (const [tokenHash, seen] of known) if (seen.session.claims.jti === claims.jti) known.delete(tokenHash);
+      return isNext ? next : undefined;
+    },
     async renew(session, secondFactor) {
       const token = newToken();
       const claims = { ...session.claims, ...(secondFactor && ({ secondFactor } as const)) };

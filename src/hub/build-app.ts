@@ -70,7 +70,7 @@ export interface AppParts {
   readonly sessions: LoginSessions;
   readonly secondFactors: Pick<LoginOptions, 'challenges'> & { readonly factors: SecondFactors };
   /** Logins at the providers of companies. */
-  readonly oidc: Pick<OidcOptions, 'providers' | 'client' | 'logoutToken'>;
+  readonly oidc: Pick<OidcOptions, 'providers' | 'client' | 'logoutToken' | 'accountOf' | 'keepRefresh'>;
   readonly addressOf: (req: Arrived) => string;
   /** Whether a request came through a proxy that may say who sends it. */
   readonly fromProxy: (req: Arrived) => boolean;

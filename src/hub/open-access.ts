@@ -5,26 +5,18 @@ import { createLastUses, lastUsesInFile, lastUsesInTable } from '../auth/last-us
 import { openTokens } from '../auth/open-tokens.ts';
 import { openFileSessions } from '../auth/sessions-in-file.ts';
 import { sessionsInTable } from '../auth/sessions-in-table.ts';
-import type { LoginSession } from '../auth/session-store.ts';
-import { createLoginSessions } from '../auth/sessions.ts';
 import { openAuthorization } from '../auth/oauth/open-authorization.ts';
 import { authLimits } from '../auth/limits.ts';
-import { logRefusedCredentials, sampledByAccount } from '../auth/event-sampler.ts';
-import { createOidcClient } from '../auth/oidc/oidc-client.ts';
-import { createLogoutTokens } from '../auth/oidc/logout-token.ts';
-import { endingSessionsOfGone, isStillKnown, oidcProviders } from '../auth/oidc/providers.ts';
+import { logRefusedCredentials } from '../auth/event-sampler.ts';
 import { createIssuerKeys } from '../auth/oidc/issuer-keys.ts';
-import { createForwardedTokens } from '../auth/oidc/forwarded-tokens.ts';
 import { createTrustedTokens } from '../auth/oidc/trusted-tokens.ts';
 import type { Closers } from '../core/closers.ts';
 import type { Env } from '../env/env.ts';
 import { type Arrived, clientAddress, fromTrustedProxy } from '../http/frame/client-address.ts';
-import { usualProvider } from '../core/provider.ts';
-import { createProviderAccounts } from '../settings/user/provider-accounts.ts';
 import { withFetch } from '../upstream/sign-in/authorization-server.ts';
 import { version } from '../version.ts';
-import { clientSecretOf } from './client-secrets.ts';
 import { openSecondFactors } from './open-second-factors.ts';
+import { openProviders } from './open-providers.ts';
 import type { Storage } from './open-storage.ts';
 import type { SecretFiles } from './secret-files.ts';
 
@@ -63,30 +55,13 @@ export async function openAccess(env: Env, storage: Storage, files: SecretFiles,
   closers.add(() => uses.close());
   const keys = createIssuerKeys({ log: log('hub') });
   const trusted = createTrustedTokens({ keys, log: log('hub') });
-  const accountAt = createProviderAccounts(settings, sampledByAccount(security));
-  const proxied = createForwardedTokens({
-    settings: () => settings.current,
-    keys,
-    accountOf({ autoCreate }, person, address) {
-      const rules = { id: 'forward-auth', signUp: autoCreate ? 'auto' : 'invited' } as const;
-      return accountAt({ ...usualProvider, ...rules }, { ...person, values: [] }, address);
-    },
-    log: log('hub'),
-  });
+  const { proxied, sessions, oidc } = openProviders(env, storage, files, { secret, store, tokens, keys });
   const isFromProxy = fromTrustedProxy(env.trustProxy);
-  const providers = () => oidcProviders(settings.current, env.oidc);
-  const holds = (session: LoginSession) => isStillKnown(session, providers(), settings.current);
-  const sessions = createLoginSessions({ store, secret, tokens, holds });
-  settings.subscribe(endingSessionsOfGone({ providers, sessions, log: log('hub') }));
   const secondFactors = openSecondFactors(env, { dataDir, shared, secret });
   return {
     tokens,
     authorization,
-    oidc: {
-      providers,
-      client: createOidcClient({ secretOf: (provider) => clientSecretOf(provider, env, files), log: log('hub') }),
-      logoutToken: createLogoutTokens({ keys }),
-    },
+    oidc,
     uses,
     withoutCredentials: withoutOwnCredentials({
       settings: () => settings.current,

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, cookieLogin, login, userToken } from '../kit/api.ts';
 import { fieldsOf, handClient, submit } from '../kit/authorizing.ts';
@@ -5,6 +7,7 @@ import { browser, clientId, clientSecret, type Company, company } from '../kit/c
 import { hostileHttp } from '../kit/hostile.ts';
 import { authLimits } from '../../src/auth/limits.ts';
 import { httpLimits } from '../../src/http/limits.ts';
+import { setLimits } from '../kit/limits.ts';
 import { type TestIssuer, testIssuer } from '../kit/issuer.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
@@ -118,6 +121,68 @@ describe('at a real provider', () => {
     await api(hub, 'PUT', '/users/eve', { token: admin, body: { groups: ['dev', 'own'] } });
     corp.people['e1'] = { groups: ['all'] };
     expect(await logIn('e1')).toMatchObject({ role: 'user', groups: ['g-own', 'g-staff'] });
+  });
+
+  describe('while the person uses the hub', () => {
+    const groupsOf = async (at: ReturnType<typeof browser>) => {
+      const user = await userIn(at);
+      return typeof user === 'number' ? user : (user['groups'] as string[]).join();
+    };
+
+    test('groups and the role are read again', async () => {
+      setLimits(authLimits, { providerRefreshMs: 0 });
+      corp.people['s2'] = { groups: ['eng'] };
+      const at = browser();
+      expect(await logIn('s2', at)).toMatchObject({ groups: ['g-dev'] });
+      for (const groups of [['all'], [], ['eng', 'all']]) {
+        corp.people['s2'] = { groups };
+        const wanted = groups.map((name) => ({ eng: 'g-dev', all: 'g-staff' })[name]).join();
+        await until(`the groups are ${wanted}`, async () => (await groupsOf(at)) === wanted);
+      }
+      corp.people['s2'] = { groups: ['hub-admins'] };
+      await until(
+        'the role is read too',
+        async () => ((await userIn(at)) as Record<string, unknown>)['role'] === 'admin',
+      );
+      corp.people['s2'] = {};
+      await until('and taken', async () => ((await userIn(at)) as Record<string, unknown>)['role'] === 'user');
+    });
+
+    test('the session ends when the provider says that the login there is over, and not while it is away', async () => {
+      setLimits(authLimits, { providerRefreshMs: 0 });
+      corp.people['s2'] = { groups: ['eng'] };
+      const [at, other] = [browser(), browser()];
+      await logIn('s2', at);
+      await logIn('s2', other);
+      corp.tokenStatus = 503;
+      const asked = corp.tokenRequests;
+      await until(
+        'it was asked in vain',
+        async () => (await groupsOf(at)) === 'g-dev' && corp.tokenRequests > asked + 1,
+      );
+      expect(await groupsOf(at)).toBe('g-dev');
+      corp.tokenStatus = undefined;
+      await until('it is asked again', async () => (await groupsOf(at)) === 'g-dev' && corp.tokenRequests > asked + 3);
+      corp.tokenStatus = 400;
+      await until('the session has ended', async () => (await userIn(at)) === 401);
+      corp.tokenStatus = undefined;
+      expect(await groupsOf(other)).toBe('g-dev');
+    });
+
+    test('the refresh token is kept sealed, and shown nowhere', async () => {
+      setLimits(authLimits, { providerRefreshMs: 0 });
+      const at = browser();
+      await logIn('s2', at);
+      const asked = corp.refreshTokens.length;
+      await until('it was used', async () => (await groupsOf(at)) !== '' && corp.refreshTokens.length > asked);
+      const sessions = await (await at.once(`${hub.url}/api/auth/sessions`)).text();
+      const kept = readFileSync(join(hub.folder, 'data', 'sessions.json'), 'utf8');
+      expect(kept).toContain('refresh');
+      for (const token of corp.refreshTokens) {
+        expect(sessions).not.toContain(token);
+        expect(kept).not.toContain(token);
+      }
+    });
   });
 
   test('a login counts as fresh only where the provider says when it was', async () => {

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { beforeAll, expect, test } from 'vitest';
 import { api, login } from '../kit/api.ts';
 import { fieldsOf, handClient, submit } from '../kit/authorizing.ts';
@@ -13,17 +14,26 @@ import { until } from '../kit/until.ts';
 
 const address = 'https://hub.example';
 let corp: Company;
+let url: string;
 let first: TestHub;
 let second: TestHub;
 let admin: string;
 
 beforeAll(async () => {
   corp = await company();
-  const url = await (await sharedPostgres()).createDatabase();
+  url = await (await sharedPostgres()).createDatabase();
   const env = { DB_URL: url, JWT_SECRET: 'a secret of all hubs that share this database', INSTALL_BASE_URL: address };
-  const provider = { id: 'corp', issuer: corp.issuer, clientId, clientSecret, signUp: 'auto' };
+  const provider = {
+    id: 'corp',
+    issuer: corp.issuer,
+    clientId,
+    clientSecret,
+    signUp: 'auto',
+    scopes: ['profile', 'groups'],
+    groups: { eng: ['dev'] },
+  };
   const systemConfig = { auth: { oidc: [provider] } };
-  first = await testHub({ mcpServers: {}, systemConfig, env });
+  first = await testHub({ mcpServers: {}, groups: [{ id: 'g-dev', name: 'dev', servers: [] }], systemConfig, env });
   second = await testHub({ mcpServers: {}, env });
   await corp.open(address, 'corp');
   admin = await login(first);
@@ -100,6 +110,27 @@ test('the way back to the consent of a client leads over both', async () => {
   const fields = new URLSearchParams({ ...fieldsOf(text), decision: 'allow', reach: 'all' });
   const decided = new URL((await submit(at(second, location), fields)).headers.get('location') ?? '');
   expect(decided.searchParams.get('code')).toBeTruthy();
+});
+
+test('one of them asks the provider again for the groups, however many requests come', async () => {
+  corp.people['s5'] = { preferred_username: 'fay', groups: [] };
+  const cookie = await loggedIn('s5');
+  // As if it were long ago.
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query(`update toolhub.sessions set content = jsonb_set(content, '{provider,refresh,at}', '1')`);
+  await client.end();
+  corp.people['s5'] = { preferred_username: 'fay', groups: ['eng'] };
+  const asked = corp.refreshTokens.length;
+  const hubs = Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? first : second));
+  await Promise.all(hubs.map((hub) => statusAt(hub, cookie)));
+  for (const hub of [first, second])
+    await until('the group is there', async () =>
+      (await (await visit(`${hub.url}/api/auth/user`, cookie)).text()).includes('g-dev'),
+    );
+  expect(corp.refreshTokens.length).toBe(asked + 1);
+  await Promise.all(hubs.map((hub) => statusAt(hub, cookie)));
+  expect(corp.refreshTokens.length).toBe(asked + 1);
 });
 
 test('what ends at one has ended at the other: by the provider, by an admin, and with the provider', async () => {

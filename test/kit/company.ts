@@ -8,6 +8,12 @@ export interface Company {
   readonly issuer: string;
   /** What it says of people, by subject; a test may change it. */
   readonly people: Record<string, Record<string, unknown>>;
+  /** What its token endpoint answers in place of an answer: 400 is `invalid_grant`. */
+  tokenStatus: number | undefined;
+  /** Requests that its token endpoint got. */
+  tokenRequests: number;
+  /** Refresh tokens that it was asked with. */
+  readonly refreshTokens: string[];
   /** Who is at the browser that comes next. */
   person: string;
   /** Opens it, for the hub at this address. */
@@ -32,6 +38,9 @@ export async function company(): Promise<Company> {
   const self: Company = {
     issuer,
     people: {},
+    tokenStatus: undefined,
+    tokenRequests: 0,
+    refreshTokens: [],
     person: '',
     async open(hubUrl, id) {
       const { Provider } = await import('oidc-provider');
@@ -41,6 +50,7 @@ export async function company(): Promise<Company> {
             client_id: clientId,
             client_secret: clientSecret,
             redirect_uris: [`${hubUrl}/api/auth/oidc/${id}/callback`],
+            grant_types: ['authorization_code', 'refresh_token'],
           },
         ],
         jwks: { keys: [jwk] },
@@ -52,6 +62,9 @@ export async function company(): Promise<Company> {
           email: ['email', 'email_verified'],
           groups: ['groups'],
         },
+        // As Keycloak does, also where no offline access was asked for.
+        issueRefreshToken: () => Promise.resolve(true),
+        rotateRefreshToken: true,
         features: { devInteractions: { enabled: false } },
         interactions: { url: (_, { uid }) => `/interaction/${uid}` },
         findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub, ...self.people[sub] }) }),
@@ -63,8 +76,14 @@ export async function company(): Promise<Company> {
           return grant;
         },
       });
+      provider.on('refresh_token.consumed', ({ jti }) => self.refreshTokens.push(jti));
       const callback = provider.callback();
       answer = (req, res) => {
+        if (req.url === '/token' && ++self.tokenRequests > 0 && self.tokenStatus !== undefined) {
+          req.resume();
+          res.writeHead(self.tokenStatus, { 'content-type': 'application/json' });
+          return void res.end(JSON.stringify({ error: 'invalid_grant' }));
+        }
         if (!req.url?.startsWith('/interaction/')) return void callback(req, res);
         void provider.interactionFinished(req, res, { login: { accountId: self.person } });
       };

@@ -30,6 +30,15 @@ export interface OidcPerson {
   readonly values: readonly string[];
   /** When the person last logged in there, in milliseconds since the epoch; undefined where the ID token has none. */
   readonly authenticatedAt: number | undefined;
+  /** By which the provider can be asked again, where it gave one. */
+  readonly refreshToken: string | undefined;
+}
+
+/** What a provider says of a person who logged in before. */
+export interface Refreshed {
+  /** Undefined: it said nothing of the person. */
+  readonly person: OidcPerson | undefined;
+  readonly refreshToken: string;
 }
 
 /** The hub as client of the providers (OpenID Connect Core, code flow with PKCE). */
@@ -38,6 +47,11 @@ export interface OidcClient {
   begin(provider: OidcProvider, redirectUri: string, fresh: boolean): Promise<OidcRequest & { url: string }>;
   /** Redeems what the browser came back with. Throws HubError `upstream_failed` for an answer that does not hold. */
   finish(provider: OidcProvider, answer: URLSearchParams, request: OidcRequest): Promise<OidcPerson>;
+  /**
+   * Asks again who a person is. `over`: the provider says that the login there has ended. Throws HubError
+   * `upstream_failed` where it cannot be asked, or its answer does not hold.
+   */
+  refresh(provider: OidcProvider, subject: string, refreshToken: string): Promise<Refreshed | 'over'>;
 }
 
 interface Known {
@@ -129,13 +143,55 @@ export function createOidcClient(options: {
         const claims = tokens.claims();
         if (!claims) throw new Error('no ID token');
         if (claims.sub === '' || claims.sub.length > authLimits.subjectChars) throw new Error('no usable subject');
-        const wanted = [provider.usernameClaim, provider.groupsClaim, 'email'];
-        const hasAll = wanted.every((name) => claimTexts(claims, name).length > 0);
-        const asksMore = !hasAll && configuration.serverMetadata().userinfo_endpoint !== undefined;
-        const more = asksMore ? await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};
-        const [email] = [claims, more].flatMap(verifiedEmail);
-        return { ...personOf(provider, { ...more, ...claims }), email, authenticatedAt: authenticatedAtOf(claims) };
+        return saidOf(provider, configuration, tokens, claims);
       }),
+    refresh: (provider, subject, refreshToken) =>
+      attempt(provider, async () => {
+        const configuration = await configurationOf(provider);
+        return refreshedAt(provider, configuration, subject, refreshToken);
+      }),
+  };
+}
+
+async function refreshedAt(
+  provider: OidcProvider,
+  configuration: Configuration,
+  subject: string,
+  refreshToken: string,
+): Promise<Refreshed | 'over'> {
+  const oidc = await import('openid-client');
+  try {
+    const tokens = await oidc.refreshTokenGrant(configuration, refreshToken);
+    const claims = tokens.claims() ?? { sub: subject };
+    // OpenID Connect Core §12.2.
+    if (claims.sub !== subject) throw new Error('the ID token is of another person');
+    const canSay = tokens.claims() !== undefined || configuration.serverMetadata().userinfo_endpoint !== undefined;
+    const person = canSay ? await saidOf(provider, configuration, tokens, claims) : undefined;
+    return { person, refreshToken: tokens.refresh_token ?? refreshToken };
+  } catch (error) {
+    if (error instanceof oidc.ResponseBodyError && error.error === 'invalid_grant') return 'over';
+    throw error;
+  }
+}
+
+/** Who it is, by the ID token and, where that does not say all, by what the provider says besides. */
+async function saidOf(
+  provider: OidcProvider,
+  configuration: Configuration,
+  tokens: { readonly access_token: string; readonly refresh_token?: string | undefined },
+  claims: Readonly<Record<string, unknown>> & { readonly sub: string; readonly auth_time?: number },
+): Promise<OidcPerson> {
+  const oidc = await import('openid-client');
+  const wanted = [provider.usernameClaim, provider.groupsClaim, 'email'];
+  const hasAll = wanted.every((name) => claimTexts(claims, name).length > 0);
+  const asksMore = !hasAll && configuration.serverMetadata().userinfo_endpoint !== undefined;
+  const more = asksMore ? await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};
+  const [email] = [claims, more].flatMap(verifiedEmail);
+  return {
+    ...personOf(provider, { ...more, ...claims }),
+    email,
+    authenticatedAt: authenticatedAtOf(claims),
+    refreshToken: tokens.refresh_token,
   };
 }
 
@@ -160,7 +216,7 @@ async function discover({ issuer, clientId }: OidcProvider, secret: string | und
 function personOf(
   provider: OidcProvider,
   claims: Readonly<Record<string, unknown>>,
-): Omit<OidcPerson, 'authenticatedAt' | 'email'> {
+): Omit<OidcPerson, 'authenticatedAt' | 'email' | 'refreshToken'> {
   const [username] = claimTexts(claims, provider.usernameClaim);
   const [sid] = claimTexts(claims, 'sid');
   return {

@@ -7,13 +7,13 @@ import { authLimits } from '../../auth/limits.ts';
 import type { Authorization, OidcLogin } from '../../auth/oauth/open-authorization.ts';
 import type { OidcClient, OidcPerson } from '../../auth/oidc/oidc-client.ts';
 import type { LoggedOut } from '../../auth/oidc/logout-token.ts';
+import type { SessionRefresh } from '../../auth/oidc/session-refresh.ts';
 import type { LoginSessions } from '../../auth/sessions.ts';
 import type { Tokens } from '../../auth/tokens.ts';
 import { errorText, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { OidcProvider, UserSettings } from '../../core/settings/types.ts';
-import type { SettingsStore } from '../../settings/store.ts';
-import { createProviderAccounts } from '../../settings/user/provider-accounts.ts';
+import type { ProviderAccounts } from '../../settings/user/provider-accounts.ts';
 import { bodyText } from '../frame/body.ts';
 import type { ApiEnv } from '../frame/caller.ts';
 import { oauthPage } from '../frame/oauth-page.ts';
@@ -32,7 +32,8 @@ export interface OidcOptions {
     provider: OidcProvider,
     end: (who: LoggedOut) => Promise<number>,
   ) => Promise<number>;
-  readonly settings: Pick<SettingsStore, 'change' | 'current' | 'document'>;
+  readonly accountOf: ProviderAccounts;
+  readonly keepRefresh: SessionRefresh['keep'];
   readonly sessions: Pick<LoginSessions, 'open' | 'endOfProvider'>;
   readonly tokens: Pick<Tokens, 'issue' | 'verify'>;
   readonly loginCookies: Pick<SessionCookies, 'give'>;
@@ -50,12 +51,11 @@ export interface OidcOptions {
  * began a login is in a cookie of the browser, sealed, and counts once.
  */
 export function oidcRoutes(options: OidcOptions): Hono<ApiEnv> {
-  const { client, settings, sessions, tokens, authorization, cookies, publicUrl, accountLog } = options;
+  const { client, accountOf, sessions, tokens, authorization, cookies, publicUrl, accountLog } = options;
   const routes = new Hono<ApiEnv>();
   /** States that have come back, of which none counts twice. */
   const used = new Set<string>();
   let underWay = 0;
-  const accountOf = createProviderAccounts(settings, accountLog);
   const failures = countByAddress(authLimits.providerLoginFailures, 'Too many logins from this address did not work.');
 
   routes.get('/auth/oidc/:id/start', (c) =>
@@ -124,7 +124,7 @@ export function oidcRoutes(options: OidcOptions): Hono<ApiEnv> {
       user,
       secondFactor: true,
       via: `oidc:${provider.id}`,
-      provider: { subject, sid },
+      provider: { subject, sid, refresh: options.keepRefresh(provider, person) },
       ...seen,
     } as const;
     options.loginCookies.give(c, await sessions.open(opened));
