@@ -44,8 +44,7 @@ export async function run({ rounds, seconds, extra, note, only }) {
 async function warm(one) {
   one.tool = (await ready(one, 5)).of('web', 'echo');
   const readings = [];
-  for (let time = 0; time < 3; time++)
-    readings.push((await load(one, one.tool, 64, { calls: Infinity, seconds: 3 })).perSecond);
+  for (let time = 0; time < 3; time++) readings.push((await load(one, one.tool, 64, { calls: Infinity, seconds: 3 })).perSecond);
   one.capacity = median(readings.slice(1));
   await after(restMs);
   return one;
@@ -75,8 +74,7 @@ async function steady({ target, tool }, rate, seconds) {
     };
     const tick = () => {
       const now = performance.now();
-      for (; planned < total && begin + (planned * 1000) / rate <= now; planned++)
-        due.push({ n: planned, at: begin + (planned * 1000) / rate });
+      for (; planned < total && begin + (planned * 1000) / rate <= now; planned++) due.push({ n: planned, at: begin + (planned * 1000) / rate });
       send();
       if (planned < total) setTimeout(tick, 1);
     };
