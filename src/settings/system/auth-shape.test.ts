@@ -24,6 +24,19 @@ describe('passwords that are switched off', () => {
   });
 });
 
+test('a token for calling tools is none of a proxy: the two have no audience in common', () => {
+  const issuer = 'https://id.example';
+  const auth = (audience: string[], trusted = issuer) => ({
+    trustedIssuers: [{ issuer: trusted, audience: ['tools', 'b'] }],
+    forwardAuth: { enabled: true, jwks: { uri: `${issuer}/keys`, issuer, audience } },
+  });
+  expect(() => withUsers(auth(['hub', 'tools']))).toThrow(
+    'forwardAuth.jwks.audience: is an audience of the same issuer',
+  );
+  expect(withUsers(auth(['hub'])).settings.system.forwardAuth).toMatchObject({ audiences: ['hub'] });
+  expect(withUsers(auth(['tools'], 'https://else.example')).settings.system.forwardAuth).toBeDefined();
+});
+
 test('an account at an issuer is one user', () => {
   const identities = [{ issuer: 'https://id.example', subject: 's' }];
   const users = ['a', 'b'].map((username) => ({ username, identities }));

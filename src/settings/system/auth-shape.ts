@@ -113,6 +113,14 @@ export function readAuth(given: Given, report: Report): Pick<SystemSettings, Aut
       [...path, 'passwordLogin'],
       'needs "breakGlass": the name of the one admin who can log in with a password while the provider is away',
     );
+  const forwarded = readForwardAuth(given.forwardAuth ?? {}, [...path, 'forwardAuth'], report);
+  const trusted = trustedIssuers && readTrustedIssuers(trustedIssuers, [...path, 'trustedIssuers'], report);
+  const both = trusted?.find(({ issuer }) => issuer === forwarded?.issuer);
+  if (both?.audiences.some((audience) => forwarded?.audiences.includes(audience)))
+    report.problem(
+      [...path, 'forwardAuth', 'jwks', 'audience'],
+      'is an audience of the same issuer in "trustedIssuers" too: a token for calling tools would be a login. Give the proxy one of its own',
+    );
   return {
     oidc: oidc && readProviders(oidc, [...path, 'oidc'], report),
     betterAuth: readBetterAuth(given.betterAuth ?? {}, [...path, 'betterAuth'], report),
@@ -120,8 +128,8 @@ export function readAuth(given: Given, report: Report): Pick<SystemSettings, Aut
     breakGlass,
     requireSecondFactor,
     passwordPolicy: passwordPolicy && readPolicy(passwordPolicy),
-    forwardAuth: readForwardAuth(given.forwardAuth ?? {}, [...path, 'forwardAuth'], report),
-    trustedIssuers: trustedIssuers && readTrustedIssuers(trustedIssuers, [...path, 'trustedIssuers'], report),
+    forwardAuth: forwarded,
+    trustedIssuers: trusted,
   };
 }
 
