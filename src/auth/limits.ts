@@ -85,6 +85,8 @@ export const authLimits = {
   /** Sessions of one user; past it those used longest ago go. Sessions a hub has read; past it they are read again. */
   sessionsPerUser: 50,
   knownSessions: 10_000,
+  /** So long after a login a hub that does not know its account yet reads the settings for it. */
+  youngSessionMs: 10_000,
   userAgentChars: 300,
   /**
    * Second factors: the time to confirm an authenticator app, and to answer with a code or passkey after the password;

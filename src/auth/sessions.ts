@@ -76,11 +76,13 @@ export function createLoginSessions(options: {
   tokens: Pick<Tokens, 'issue' | 'verify' | 'valid' | 'revoke'>;
   /** Whether what a session began with is still a way in: its provider, and the user's identity there. */
   holds: (session: LoginSession) => boolean;
+  /** Reads the newest settings, by which `holds` answers. */
+  newest?: () => Promise<unknown>;
   /** Called with each session that is used. Must not block. */
   used?: (session: LoginSession) => void;
   now?: () => number;
 }): LoginSessions {
-  const { store, tokens, holds, used, now = Date.now } = options;
+  const { store, tokens, holds, newest, used, now = Date.now } = options;
   const { make: newToken, isToken } = sessionTokens(options.secret);
   /** Sessions by hash as the store last had them. Their ends come with those of tokens. */
   const known = new Map<string, SeenSession>();
@@ -128,7 +130,10 @@ export function createLoginSessions(options: {
     },
     async find(token, isUse) {
       const session = await found(token, isUse);
-      if (!session || !holds(session)) return undefined;
+      if (!session) return undefined;
+      // Another hub may have made the account a moment ago, with the login that the browser comes from.
+      if (!holds(session) && now() - session.claims.issuedAt < authLimits.youngSessionMs) await newest?.();
+      if (!holds(session)) return undefined;
       if (isUse) used?.(session);
       return session;
     },
@@ -160,15 +165,16 @@ export function createLoginSessions(options: {
     },
     async endOfProvider(via, { subject, sid }) {
       if (subject === undefined && sid === undefined) return 0;
-      const from = (await store.via(via)).filter(
-        ({ provider }) =>
-          (subject === undefined || provider?.subject === subject) &&
-          // Of a provider that names sessions only when they end, all of the person end.
-          (sid === undefined || provider?.sid === sid || (subject !== undefined && provider?.sid === undefined)),
-      );
+      const from = (await store.via(via)).filter((session) => isOfProvider(session, subject, sid));
       return endAll(from);
     },
   };
+}
+
+function isOfProvider({ provider }: LoginSession, subject: string | undefined, sid: string | undefined): boolean {
+  if (subject !== undefined && provider?.subject !== subject) return false;
+  // Of a provider that names sessions only when they end, all of the person end.
+  return sid === undefined || provider?.sid === sid || (subject !== undefined && provider?.sid === undefined);
 }
 
 /** What a session's changes have to send back. It cannot be computed without the session's cookie. */

@@ -134,6 +134,7 @@ export function buildApp(parts: AppParts) {
     browserOf,
     basePath: env.basePath,
     settings: () => settings.current,
+    newestSettings: () => settings.change(() => undefined).catch(() => undefined),
   };
   app.route('/', authorizationServer({ ...open, security: accountLog }));
   app.route('/', publicConfigRoutes({ basePath: env.basePath, version, providers, hasPasswords, hasForwardAuth }));

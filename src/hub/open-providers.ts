@@ -54,7 +54,14 @@ export function openProviders(
     accountLog,
   });
   const holds = (session: LoginSession) => isStillKnown(session, providers(), settings.current);
-  const sessions = createLoginSessions({ store, secret, tokens, holds, used: (session) => refresh.used(session) });
+  const sessions = createLoginSessions({
+    store,
+    secret,
+    tokens,
+    holds,
+    newest: () => settings.change(() => undefined).catch(() => undefined),
+    used: (session) => refresh.used(session),
+  });
   settings.subscribe(endingSessionsOfGone({ providers, sessions, log: log('hub') }));
   const oidc = { providers, client, logoutToken: createLogoutTokens({ keys }), accountOf, keepRefresh: refresh.keep };
   return { proxied, sessions, oidc };

@@ -23,6 +23,8 @@ import { OAuthRefusal } from './refusal.ts';
 
 export interface AuthorizeOptions extends Place {
   readonly settings: () => Settings;
+  /** Reads those that another hub may have written. */
+  readonly newestSettings: () => Promise<unknown>;
   readonly authorization: Authorization;
   readonly login: Login;
   readonly tokens: Pick<Tokens, 'issue' | 'verify' | 'valid'>;
@@ -58,7 +60,7 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
   routes.get('/oauth/authorize', async (c) => {
     const query = new URL(c.req.url).searchParams;
     const from = query.get('back');
-    if (from !== null) return askConsent(c, cameBack(c, from, options));
+    if (from !== null) return askConsent(c, await cameBack(c, from, options));
     const to = await destinationOf(query, clients, fetchingFor(c));
     try {
       const asked = askedIn(query, to, arrived(c), options);
@@ -137,10 +139,15 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
 }
 
 /** A person who logged in at a provider, in this browser. Throws HubError for another browser, and too late. */
-function cameBack(c: Context, from: string, { authorization, settings, tokens, browserOf }: AuthorizeOptions) {
+async function cameBack(c: Context, from: string, options: AuthorizeOptions) {
+  const { authorization, settings, newestSettings, tokens, browserOf } = options;
   const came = authorization.backs.read(from);
-  const user = came && settings().users.find(({ username }) => username === came.login.username);
-  if (!came || browserOf(c, from) !== came.browser || !user || !tokens.valid(came.login, user)) throw tooLate();
+  if (!came || browserOf(c, from) !== came.browser) throw tooLate();
+  const find = () => settings().users.find(({ username }) => username === came.login.username);
+  // Another hub may have made the account a moment ago.
+  if (!find()) await newestSettings();
+  const user = find();
+  if (!user || !tokens.valid(came.login, user)) throw tooLate();
   return { user, asked: came.asked, login: came.login };
 }
 
