@@ -14,6 +14,8 @@ import type { Tokens } from '../auth/tokens.ts';
 import type { ByteBudget } from '../core/byte-budget.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Outside } from '../core/access/outside.ts';
+import { managementApi } from '../core/access/endpoint.ts';
+import { userOf } from '../core/access/rules.ts';
 import type { Views } from '../core/access/view.ts';
 
 import type { DatabaseHandle } from '../database/supervise.ts';
@@ -132,6 +134,7 @@ export function buildApp(parts: AppParts) {
     ...signInParts,
     providers,
     browserOf,
+    byProxy: byProxyOf(parts),
     basePath: env.basePath,
     settings: () => settings.current,
     newestSettings: () => settings.change(() => undefined).catch(() => undefined),
@@ -141,6 +144,18 @@ export function buildApp(parts: AppParts) {
   app.route('/', protectedResourceRoutes({ publicUrl, basePath: env.basePath, hasAuthorizationServer }));
   app.route('/', metricsRoutes({ metrics: parts.metrics, ...callerOptions({ ...parts, ...signInParts }) }));
   return app;
+}
+
+/** The user whom a proxy says with a visit; what a page loads without leading the browser there is none. */
+function byProxyOf({ settings, identity, fromProxy, addressOf }: AppParts) {
+  return async (c: Context) => {
+    const { incoming } = c.env as HttpBindings;
+    if (!fromProxy(incoming) || (c.req.header('sec-fetch-dest') ?? 'document') !== 'document') return undefined;
+    const headers = c.req.header();
+    const who = await identity.identify(headers, addressOf(incoming), undefined, managementApi, true);
+    if (who === 'none' || who === 'bad' || !identity.isByProxy(headers)) return undefined;
+    return userOf(settings.current, who);
+  };
 }
 
 interface SignInParts {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { SignJWT } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, type ApiAnswer, cookieLogin, keyToken, login, userToken } from '../kit/api.ts';
+import { fieldsOf, handClient, submit } from '../kit/authorizing.ts';
 import { type TestIssuer, testIssuer } from '../kit/issuer.ts';
 import { documentOf, type RestApi, restApi } from '../kit/openapi.ts';
 import { raw, rpc, stream } from '../kit/raw.ts';
@@ -225,6 +226,28 @@ describe('a browser sends the token with every request, as it does a cookie', ()
     for (const page of [{ 'sec-fetch-site': 'same-origin' }, { 'sec-fetch-site': 'cross-site' }, { origin: hub.url }])
       expect(await tools(by(token, page)), JSON.stringify(page)).toBe(401);
   });
+});
+
+test('a client that asks to be let in is answered with the consent of that person, by a visit alone', async () => {
+  const token = await signed({ sub: 'p1' });
+  const client = await handClient(hub.url);
+  const pageFor = async (headers: Record<string, string>, at = client) =>
+    (await fetch(at.address(), { headers })).text();
+  const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'document' };
+  const consent = await pageFor(by(token, link));
+  expect(consent).toContain('<strong>pia</strong>');
+  const pages = [
+    await pageFor({}),
+    await pageFor(by(token, { ...link, 'sec-fetch-dest': 'iframe' })),
+    await pageFor(by(await signed({ sub: 'p1', exp: 1 }))),
+    await pageFor({ authorization: `Bearer ${admin}` }),
+    await pageFor(by(token), await handClient(far.url)),
+  ];
+  for (const page of pages) expect([page.includes('name="password"'), page.includes('pia')]).toEqual([true, false]);
+  const fields = new URLSearchParams({ ...fieldsOf(consent), decision: 'allow', reach: 'all' });
+  const back = new URL((await submit(client.address(), fields)).headers.get('location') ?? '');
+  const { body } = await client.redeem(back);
+  expect(await tools({ authorization: `Bearer ${body.access_token}` })).toBe(200);
 });
 
 test('a login is fresh only where the token says when it was, and not in the future', async () => {

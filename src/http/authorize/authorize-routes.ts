@@ -30,6 +30,8 @@ export interface AuthorizeOptions extends Place {
   readonly tokens: Pick<Tokens, 'issue' | 'verify' | 'valid'>;
   /** Where people can log in besides. */
   readonly providers: () => readonly { readonly id: string; readonly name: string }[];
+  /** The user whom a proxy says with a visit of this page. */
+  readonly byProxy: (c: Context) => Promise<UserSettings | undefined>;
   /** What the browser was given for a way back from there; it is taken back. */
   readonly browserOf: (c: Context, back: string) => string | undefined;
   readonly addressOf: (req: Arrived) => string;
@@ -64,6 +66,9 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
     const to = await destinationOf(query, clients, fetchingFor(c));
     try {
       const asked = askedIn(query, to, arrived(c), options);
+      const user = await options.byProxy(c);
+      const claims = user && (await tokens.verify(await tokens.issue(user)));
+      if (user && claims) return await askConsent(c, { user, asked, login: claims });
       return loginPage(c, { status: 200, client: to.client, ...waysToLogIn(options, requests.make(asked)) });
     } catch (error) {
       if (!(error instanceof OAuthRefusal)) throw error;
