@@ -90,11 +90,12 @@ export const authLimits = {
   userAgentChars: 300,
   /**
    * Second factors: the time to confirm an authenticator app, and to answer with a code or passkey after the password;
-   * recovery codes that are given.
+   * recovery codes that are given, and passkeys of one user.
    */
   totpPendingMs: 15 * 60_000,
   factorChallengeMs: 5 * 60_000,
   recoveryCodes: 10,
+  passkeysPerUser: 20,
   /**
    * Wrong codes in a row, from all addresses together, before the next has to wait, and that wait: it doubles up to the
    * longest. Who knows the password has 24 guesses a day then, each of which is right for 3 of a million codes.

@@ -4,7 +4,8 @@ import type { Settings, UserSettings } from '../core/settings/types.ts';
 import type { Counted, LoginLimiter } from './limiter.ts';
 import type { Tickets } from './oauth/tickets.ts';
 import { type Passwords, needsRehash } from './passwords.ts';
-import type { SecondFactors } from './second-factor/second-factors.ts';
+import type { PasskeyAnswer, Site } from './second-factor/passkeys.ts';
+import type { SecondFactors, Shown } from './second-factor/second-factors.ts';
 
 /** What a user shows: name and password, and the second factor if they have one. */
 export interface LoginAttempt {
@@ -16,6 +17,10 @@ export interface LoginAttempt {
   readonly challenge?: string | undefined;
   /** Of an authenticator app, or a recovery code. */
   readonly code?: string | undefined;
+  /** What a passkey answered to the challenge. */
+  readonly passkey?: PasskeyAnswer | undefined;
+  /** Where the hub is reached; undefined where browsers make no passkeys, or the page has no script. */
+  readonly site?: Site | undefined;
   readonly address: string;
   /** What a refusal says; the same whatever was wrong. */
   readonly refusal?: string;
@@ -56,7 +61,7 @@ export interface LoginOptions {
   readonly settings: () => Settings;
   readonly passwords: Passwords;
   readonly limiter: LoginLimiter;
-  readonly factors: Pick<SecondFactors, 'methods' | 'check'>;
+  readonly factors: Pick<SecondFactors, 'ways' | 'check' | 'checkPasskey'>;
   readonly challenges: Tickets<Challenge>;
 }
 
@@ -84,29 +89,40 @@ export function createLogin(options: LoginOptions): Login {
     throw new HubError('unauthenticated', 'That took too long, or the account has changed. Give the password again.');
   }
 
-  function asked({ username, createdAt: since, ...user }: UserSettings, methods: readonly string[], wrong: boolean) {
+  /** Asks a user who has a second factor for it; undefined for one who has none. */
+  async function asked(user: UserSettings, { site }: LoginAttempt, failure?: string): Promise<HubError | undefined> {
     const nonce = randomBytes(32).toString('base64url');
+    const { username, createdAt: since } = user;
+    const { methods, passkey } = await factors.ways(user, nonce, site);
+    if (methods.length === 0) return undefined;
     const challenge = challenges.make({ username, since, passwordTag: tagOf(user), nonce });
-    const text = wrong
-      ? 'The code is wrong, or was used already.'
-      : 'The password is right. A second factor is needed:';
-    const what = 'send the code of your authenticator app, or a recovery code, as "code".';
-    return new HubError('second_factor_required', wrong ? text : `${text} ${what}`, {
-      secondFactor: { challenge, methods, username, wrong },
+    const ask = 'The password is right. A second factor is needed: send the code of your authenticator app, or a';
+    return new HubError('second_factor_required', failure ?? `${ask} recovery code, as "code".`, {
+      secondFactor: { challenge, methods, passkey, username, wrong: failure !== undefined },
     });
   }
 
+  /** What became of the second factor; undefined for a user who has none. */
+  async function factorOf(user: UserSettings, attempt: LoginAttempt, nonce: string | undefined) {
+    const { code, passkey: answer, site } = attempt;
+    const ask = await asked(user, attempt);
+    if (!ask) return undefined;
+    if (code === undefined && answer === undefined) throw ask;
+    const shown: Shown =
+      answer === undefined
+        ? await factors.check(user, code ?? '', nonce)
+        : await factors.checkPasskey(user, { answer, nonce, site });
+    if (shown.kind === 'right') return shown;
+    const what = answer === undefined ? 'The code is wrong, or was used already.' : 'The passkey was not accepted.';
+    throw (await asked(user, attempt, what)) ?? ask;
+  }
+
   return async (attempt) => {
-    const { code } = attempt;
     const challenge = challenges.read(attempt.challenge);
     const known = attempt.password === undefined ? withChallenge(attempt, challenge) : await withPassword(attempt);
     const { user, counted, rehash } = known;
     try {
-      const methods = await factors.methods(user);
-      if (methods.length > 0 && code === undefined) throw asked(user, methods, false);
-      const shown =
-        methods.length > 0 && code !== undefined ? await factors.check(user, code, challenge?.nonce) : undefined;
-      if (shown?.kind === 'wrong') throw asked(user, methods, true);
+      const shown = await factorOf(user, attempt, nonceFor(user, challenge));
       // Given another password, or deleted, while the second factor was looked at.
       const still = allowedUser(settings(), user.username);
       if (!still || tagOf(still) !== tagOf(user) || still.createdAt !== user.createdAt)
@@ -166,6 +182,11 @@ function allowedUser({ users, system }: Settings, username: string): UserSetting
 
 function find(users: readonly UserSettings[], username: string): UserSettings | undefined {
   return users.find((user) => user.username === username);
+}
+
+/** Of a challenge that was for another user nothing counts. */
+function nonceFor({ username }: UserSettings, challenge: Challenge | undefined): string | undefined {
+  return challenge?.username === username ? challenge.nonce : undefined;
 }
 
 function tagOf({ passwordHash }: Pick<UserSettings, 'passwordHash'>): string {

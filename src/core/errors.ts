@@ -39,8 +39,10 @@ export interface Problem {
 export interface FactorAsked {
   /** Says that the password was right, for a few minutes: to be sent back in place of it. */
   readonly challenge: string;
-  /** In which ways: `totp`, `recovery`. */
+  /** In which ways: `totp`, `passkey`, `recovery`. */
   readonly methods: readonly string[];
+  /** What a browser is asked for a passkey (WebAuthn); undefined where there is none for it. */
+  readonly passkey?: unknown;
   readonly username: string;
   /** A factor was shown, and was wrong. */
   readonly wrong: boolean;

@@ -21,6 +21,7 @@ import { exportRoutes } from './settings/settings-export.ts';
 import { settingsImportRoutes } from './settings/settings-import.ts';
 import { settingsRoutes, type SettingsRoutes } from './settings/settings-routes.ts';
 import { type AuthOptions, authRoutes } from './users/login-routes.ts';
+import { passkeyRoutes } from './users/passkey-routes.ts';
 import { shareCandidateRoutes } from './users/share-candidates.ts';
 import { factorResetRoutes, type SecondFactorOptions, secondFactorRoutes } from './users/second-factor-routes.ts';
 import { sessionRoutes } from './users/session-routes.ts';
@@ -86,7 +87,7 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
   ];
 }
 
-export interface PeopleOptions extends AuthOptions, Pick<SecondFactorOptions, 'factors' | 'hubUrl'> {
+export interface PeopleOptions extends AuthOptions, Pick<SecondFactorOptions, 'factors' | 'newPasskeys' | 'hubUrl'> {
   /** Whether users can log in at a provider. */
   readonly hasProviders: () => boolean;
   readonly uses: LastUses;
@@ -103,6 +104,7 @@ export function peopleResources(options: PeopleOptions): Hono<ApiEnv>[] {
     authRoutes({ ...options, log: accountLog }),
     sessionRoutes({ sessions, log: accountLog }),
     secondFactorRoutes({ ...options, log: accountLog }),
+    passkeyRoutes({ ...options, log: accountLog }),
     factorResetRoutes({ factors, tokens, log }),
     usersRoutes({ settings, passwords, tokens, consents, sessions, factors, hasProviders, log }),
     keysRoutes({ settings, uses, log, accountLog }),

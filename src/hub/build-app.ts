@@ -8,7 +8,6 @@ import { createLogin, type Login, type LoginOptions } from '../auth/login.ts';
 import { logFailures } from '../auth/login-log.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import { sampledByAccount } from '../auth/event-sampler.ts';
-import type { SecondFactors } from '../auth/second-factor/second-factors.ts';
 import type { LoginSessions } from '../auth/sessions.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import type { ByteBudget } from '../core/byte-budget.ts';
@@ -40,6 +39,7 @@ import { hubUrl, type PublicUrl } from '../http/frame/public-url.ts';
 import { type SessionCookies, sessionCookies } from '../http/frame/session-cookie.ts';
 import { watchHealth } from '../http/open/health.ts';
 import { protectedResourceRoutes } from '../http/open/protected-resource.ts';
+import type { SecondFactorOptions } from '../http/users/second-factor-routes.ts';
 import { publicConfigRoutes } from '../http/open/public-config.ts';
 import { metricsRoutes } from '../http/records/metrics.ts';
 import { recordResources } from '../http/records/record-resources.ts';
@@ -70,7 +70,7 @@ export interface AppParts {
   readonly authorization: Authorization;
   readonly uses: LastUses;
   readonly sessions: LoginSessions;
-  readonly secondFactors: Pick<LoginOptions, 'challenges'> & { readonly factors: SecondFactors };
+  readonly secondFactors: Pick<LoginOptions, 'challenges'> & Pick<SecondFactorOptions, 'factors' | 'newPasskeys'>;
   /** Logins at the providers of companies. */
   readonly oidc: Pick<OidcOptions, 'providers' | 'client' | 'logoutToken' | 'accountOf' | 'keepRefresh'>;
   readonly addressOf: (req: Arrived) => string;
@@ -186,6 +186,7 @@ function buildApi(parts: AppParts & SignInParts) {
         ...parts,
         ...parts.secondFactors,
         hubUrl: hubUrl(parts.publicUrl),
+        origin: (c: Context) => parts.publicUrl.origin((c.env as HttpBindings).incoming),
         claims: identity.claims,
         hasProviders,
         log: security,

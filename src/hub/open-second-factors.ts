@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { authLimits } from '../auth/limits.ts';
-import type { LoginOptions } from '../auth/login.ts';
-import { createTickets } from '../auth/oauth/tickets.ts';
+import type { Challenge } from '../auth/login.ts';
+import { createTickets, type Tickets } from '../auth/oauth/tickets.ts';
 import { factorsInFile } from '../auth/second-factor/factors-in-file.ts';
 import { factorsInTable } from '../auth/second-factor/factors-in-table.ts';
 import { createSecondFactors } from '../auth/second-factor/second-factors.ts';
@@ -9,6 +9,7 @@ import { createSealer } from '../core/seal.ts';
 import { sharedSealer } from '../database/shared-sealer.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import type { Env } from '../env/env.ts';
+import type { NewPasskey } from '../http/users/second-factor-routes.ts';
 import type { DataDir } from '../settings/data-dir.ts';
 
 interface FactorParts {
@@ -28,12 +29,17 @@ export function openSecondFactors(env: Env, { dataDir, shared, secret }: FactorP
   const store = shared
     ? factorsInTable(shared, sharedSealer(env.jwtSecret, purpose))
     : factorsInFile(join(dataDir.path, 'second-factors.json'), createSealer(dataDir.secret('hub', 32), purpose));
-  const challenges: LoginOptions['challenges'] = createTickets({
-    secret: Buffer.from(secret),
-    purpose: 'second factor of a login',
-    lifeMs: authLimits.factorChallengeMs,
-    toleranceMs: shared ? authLimits.clockToleranceMs : 0,
-    now: Date.now,
-  });
-  return { factors: createSecondFactors(store), challenges };
+  const tickets = <T>(what: string): Tickets<T> =>
+    createTickets<T>({
+      secret: Buffer.from(secret),
+      purpose: what,
+      lifeMs: authLimits.factorChallengeMs,
+      toleranceMs: shared ? authLimits.clockToleranceMs : 0,
+      now: Date.now,
+    });
+  return {
+    factors: createSecondFactors(store),
+    challenges: tickets<Challenge>('second factor of a login'),
+    newPasskeys: tickets<NewPasskey>('new passkey'),
+  };
 }

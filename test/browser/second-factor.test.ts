@@ -76,9 +76,54 @@ describe('a second factor', () => {
     await page.getByText('Password changed.').waitFor();
     await page.getByRole('button', { name: 'New recovery codes' }).click();
     await page.getByRole('button', { name: 'I have kept them' }).click();
-    await page.getByRole('button', { name: 'Turn it off' }).click();
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Turn it off' }).click();
+    await page.getByRole('button', { name: 'Turn off the app' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Turn off the app' }).click();
     await page.getByRole('button', { name: 'Set up an authenticator app' }).waitFor();
+  });
+
+  test('may be a passkey: made with a name, used at a login, and deleted', async () => {
+    const eva = await person('eva');
+    // Browsers make none for an IP address.
+    const local = { url: hub.url.replace('127.0.0.1', 'localhost') };
+    const page = await visit(local, '/login', { as: undefined, expected: /401/ });
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('WebAuthn.enable');
+    const options = {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasUserVerification: true,
+      isUserVerified: true,
+    } as const;
+    await devtools.send('WebAuthn.addVirtualAuthenticator', { options: { ...options, hasResidentKey: true } });
+    const enter = async () => {
+      await page.getByLabel('User name').fill('eva');
+      await page.getByLabel('Password').fill(eva.password);
+      await page.getByRole('button', { name: 'Log in', exact: true }).click();
+    };
+    await enter();
+    await page.getByRole('button', { name: /Account/ }).click();
+    await page.getByRole('menuitem', { name: 'Account' }).click();
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByLabel('Name of the passkey').fill('Laptop');
+    expect(await violationsInEveryLook(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Make the passkey' }).click();
+    await page.getByRole('button', { name: 'I have kept them' }).click();
+    const list = page.getByRole('list', { name: 'Passkeys' });
+    await list.getByText('Laptop').waitFor();
+    expect(await list.getByText(/Last used/).count()).toBe(0);
+    await page.getByRole('button', { name: /Account/ }).click();
+    await page.getByRole('menuitem', { name: 'Log out' }).click();
+    await enter();
+    await page.getByLabel('Recovery code').waitFor();
+    expect(await violationsInEveryLook(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Use a passkey' }).click();
+    await list.getByText(/Last used/).waitFor();
+    await page.getByRole('button', { name: 'Delete Laptop' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+    await list.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Set up an authenticator app' }).waitFor();
+    await devtools.send('WebAuthn.disable');
+    await devtools.detach();
   });
 
   test('that a user has lost is reset by an admin', async () => {

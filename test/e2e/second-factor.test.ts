@@ -103,7 +103,7 @@ describe.each(places)('a second factor kept %s', (where, env) => {
     const { headers } = cookiesOf(confirmed);
     expect(await Promise.all([{ token }, own, other, { headers }].map(whoIs))).toEqual([401, 401, 401, 200]);
     const { data } = (await api(hub, 'GET', '/auth/second-factor', { headers })).body;
-    expect(data).toEqual({ totp: { since: expect.any(String) }, recoveryCodesLeft: 10, required: false });
+    expect(data).toEqual({ totp: { since: expect.any(String) }, passkeys: [], recoveryCodesLeft: 10, required: false });
   });
 
   test('is reset by an admin, who gave the password just now; then all logins of the user end', async () => {

@@ -26,6 +26,8 @@ export interface Passkey {
   readonly publicKey: string;
   readonly counter: number;
   readonly transports: readonly string[];
+  /** Where it was made: browsers use it nowhere else. */
+  readonly host: string;
   readonly name: string;
   readonly createdAt: number;
   readonly lastUsedAt?: number | undefined;

@@ -1,37 +1,79 @@
 import { HubError } from '../../core/errors.ts';
-import type { UserSettings } from '../../core/settings/types.ts';
-import { authLimits } from '../limits.ts';
 import { inWords } from '../limiter.ts';
-import type { FactorRecord, FactorStore } from './factor-store.ts';
-import { isRecoveryCode, newRecoveryCodes, plainCode, recoveryHash } from './recovery-codes.ts';
+import { authLimits } from '../limits.ts';
+import {
+  type FactorMethod,
+  type FactorUser,
+  hashesOf,
+  methodsOf,
+  newRecord,
+  ofUser,
+  unlessEmpty,
+  waitOf,
+  wasAnswered,
+  withAnswered,
+  withFactor,
+  withoutCode,
+  withUsed,
+} from './factor-record.ts';
+import type { Edited, FactorRecord, FactorStore, Passkey } from './factor-store.ts';
+import {
+  counterOf,
+  madePasskey,
+  newPasskeyOptions,
+  type PasskeyAnswer,
+  passkeyOptions,
+  type Site,
+} from './passkeys.ts';
+import { isRecoveryCode, newRecoveryCodes, plainCode } from './recovery-codes.ts';
 import { newTotpSecret, stepOf } from './totp.ts';
-
-/** In which ways a user can show a second factor. */
-export type FactorMethod = 'totp' | 'recovery';
 
 /** What a user has set up, without any secret. */
 export interface FactorState {
   /** Since when the codes of an app count; undefined when none do. */
   readonly totpSince: number | undefined;
+  readonly passkeys: readonly Pick<Passkey, 'id' | 'name' | 'createdAt' | 'lastUsedAt' | 'host'>[];
   readonly recoveryCodes: number;
 }
 
-/** Whose factor it is. */
-export type FactorUser = Pick<UserSettings, 'username' | 'createdAt'>;
+/** In which ways a user can show a second factor now, and what their browser is asked for a passkey. */
+export interface FactorWays {
+  /** None: the password is enough. */
+  readonly methods: readonly FactorMethod[];
+  readonly passkey?: unknown;
+}
 
 /** What became of a factor that was shown. */
 export type Shown = { readonly kind: 'right'; readonly recoveryCodesLeft?: number } | { readonly kind: 'wrong' };
 
+/** A passkey that answers a challenge. */
+export interface ShownPasskey {
+  readonly answer: PasskeyAnswer;
+  /** Undefined: no challenge. */
+  readonly nonce: string | undefined;
+  /** Undefined: where the hub is reached, there are no passkeys. */
+  readonly site: Site | undefined;
+}
+
+/** A factor that was set up. `recoveryCodes` are there for the first one alone, and shown once. */
+export interface Confirmed {
+  readonly recoveryCodes: readonly string[] | undefined;
+}
+
+/** What became of a factor that was to be removed: `last` is left where there has to be one. */
+export type Removed = 'removed' | 'unknown' | 'last';
+
 /** The second factors of users who log in with a password. All throw what `FactorStore` does. */
 export interface SecondFactors {
   state(user: FactorUser): Promise<FactorState>;
-  /** None: the password is enough. */
-  methods(user: FactorUser): Promise<readonly FactorMethod[]>;
+  /** `nonce` is the challenge for a passkey. */
+  ways(user: FactorUser, nonce: string, site: Site | undefined): Promise<FactorWays>;
   /**
    * Whether a code of either kind is right; then it counts no more, on any hub. Throws HubError `too_many` after too
    * many wrong ones. `nonce`: of the challenge that it answers, which counts once.
    */
   check(user: FactorUser, code: string, nonce?: string): Promise<Shown>;
+  checkPasskey(user: FactorUser, shown: ShownPasskey): Promise<Shown>;
   /** The secret of a new app, which counts once `confirmTotp` has a code of it. */
   beginTotp(user: FactorUser): Promise<string>;
   /**
@@ -39,19 +81,18 @@ export interface SecondFactors {
    * `beginTotp`.
    */
   confirmTotp(user: FactorUser, code: string): Promise<Confirmed | undefined>;
-  /** False when there was none. Recovery codes go with the last factor. */
-  removeTotp(user: FactorUser): Promise<boolean>;
+  /** What the browser is asked for a new passkey, whose challenge is `nonce`. */
+  beginPasskey(user: FactorUser, site: Site, nonce: string): Promise<unknown>;
+  /** Undefined: the answer does not fit. Throws HubError `conflict` for one too many. */
+  addPasskey(user: FactorUser, name: string, shown: ShownPasskey): Promise<Confirmed | undefined>;
+  /** The app, or the passkey of this id. Recovery codes go with the last factor. */
+  remove(user: FactorUser, which: 'totp' | { readonly passkey: string }, mayBeLast: boolean): Promise<Removed>;
   /** In place of all that the user has. Throws HubError `conflict` for a user without a second factor. */
   newRecoveryCodes(user: FactorUser): Promise<readonly string[]>;
   /** Takes away all that a user of that name has set up. False when there was nothing. */
   reset(username: string): Promise<boolean>;
   /** Which of these have a second factor, or something that cannot be opened. */
   having(users: readonly FactorUser[]): Promise<ReadonlySet<string>>;
-}
-
-/** A factor that was set up. `recoveryCodes` are there for the first one alone, and shown once. */
-export interface Confirmed {
-  readonly recoveryCodes: readonly string[] | undefined;
 }
 
 export function createSecondFactors(store: FactorStore, now: () => number = Date.now): SecondFactors {
@@ -62,41 +103,23 @@ export function createSecondFactors(store: FactorStore, now: () => number = Date
   return {
     async state(user) {
       const record = await get(user);
-      return { totpSince: record?.totp?.since, recoveryCodes: record?.recovery.length ?? 0 };
+      const passkeys = record?.passkeys.map(({ id, name, createdAt, lastUsedAt, host }) => {
+        return { id, name, createdAt, lastUsedAt, host };
+      });
+      return {
+        totpSince: record?.totp?.since,
+        passkeys: passkeys ?? [],
+        recoveryCodes: record?.recovery.length ?? 0,
+      };
     },
-    async methods(user) {
-      return methodsOf(await get(user));
+    async ways(user, nonce, site) {
+      const record = await get(user);
+      const passkey = record && site && (await passkeyOptions(site, record.passkeys, nonce));
+      return { methods: methodsOf(record), ...(passkey && { passkey }) };
     },
-    async check(user, code, nonce) {
-      const at = now();
-      const shown = await store.change<Shown | { readonly kind: 'wait'; readonly ms: number }>(
-        user.username,
-        (found) => {
-          const record = ofUser(found, user);
-          if (!record || (nonce !== undefined && wasAnswered(record, nonce, at)))
-            return { record: found, result: { kind: 'wrong' } };
-          const waitMs = isRecoveryCode(code) ? 0 : waitOf(record, at);
-          if (waitMs > 0) return { record: found, result: { kind: 'wait', ms: waitMs } };
-          const used = usedUp(record, code, at);
-          if (!used) {
-            const wrong = { count: record.wrong.count + 1, at };
-            return { record: { ...record, wrong }, result: { kind: 'wrong' } };
-          }
-          const answered = answeredNow(record, nonce, at);
-          const left = isRecoveryCode(code) ? { recoveryCodesLeft: used.recovery.length } : {};
-          return { record: { ...used, answered, wrong: { count: 0, at } }, result: { kind: 'right', ...left } };
-        },
-      );
-      if (shown.kind !== 'wait') return shown;
-      throw new HubError(
-        'too_many',
-        `Too many wrong codes. Try again in ${inWords(shown.ms)}, or use a recovery code.`,
-        {
-          retryAfterMs: shown.ms,
-        },
-      );
-    },
+    ...factorChecks(store, now, get),
     ...factorChanges(store, now),
+    ...passkeyChanges(store, now, get),
     reset: (username) => store.remove(username),
     async having(users) {
       const names = await store.usernames();
@@ -112,7 +135,49 @@ export function createSecondFactors(store: FactorStore, now: () => number = Date
   };
 }
 
-type Changes = 'beginTotp' | 'confirmTotp' | 'removeTotp' | 'newRecoveryCodes';
+type Get = (user: FactorUser) => Promise<FactorRecord | undefined>;
+
+const wrong = { kind: 'wrong' } as const;
+
+/** What is shown at logins. */
+function factorChecks(store: FactorStore, now: () => number, get: Get): Pick<SecondFactors, 'check' | 'checkPasskey'> {
+  return {
+    async check(user, code, nonce) {
+      const at = now();
+      type Result = Shown | { readonly kind: 'wait'; readonly ms: number };
+      const shown = await store.change(user.username, (found): Edited<Result> => {
+        const record = ofUser(found, user);
+        if (methodsOf(record).length === 0 || !record || wasAnswered(record, nonce, at))
+          return { record: found, result: wrong };
+        const waitMs = isRecoveryCode(code) ? 0 : waitOf(record, at);
+        if (waitMs > 0) return { record: found, result: { kind: 'wait', ms: waitMs } };
+        const used = withoutCode(record, code, at);
+        if (!used) return { record: { ...record, wrong: { count: record.wrong.count + 1, at } }, result: wrong };
+        const left = isRecoveryCode(code) ? { recoveryCodesLeft: used.recovery.length } : {};
+        const right = { ...withAnswered(used, nonce, at), wrong: { count: 0, at } };
+        return { record: right, result: { kind: 'right', ...left } };
+      });
+      if (shown.kind !== 'wait') return shown;
+      const text = `Too many wrong codes. Try again in ${inWords(shown.ms)}, or use a recovery code.`;
+      throw new HubError('too_many', text, { retryAfterMs: shown.ms });
+    },
+    async checkPasskey(user, { answer, nonce, site }) {
+      const passkey = (await get(user))?.passkeys.find(({ id }) => id === answer.id);
+      if (!passkey || nonce === undefined || site?.host !== passkey.host) return wrong;
+      const counter = await counterOf(site, passkey, nonce, answer);
+      if (counter === undefined) return wrong;
+      const at = now();
+      return store.change(user.username, (found): Edited<Shown> => {
+        const record = ofUser(found, user);
+        const used = record && !wasAnswered(record, nonce, at) && withUsed(record, passkey.id, counter, at);
+        if (!used) return { record: found, result: wrong };
+        return { record: { ...withAnswered(used, nonce, at), wrong: { count: 0, at } }, result: { kind: 'right' } };
+      });
+    },
+  };
+}
+
+type Changes = 'beginTotp' | 'confirmTotp' | 'remove' | 'newRecoveryCodes';
 
 /** What users change of their own. */
 function factorChanges(store: FactorStore, now: () => number): Pick<SecondFactors, Changes> {
@@ -127,27 +192,24 @@ function factorChanges(store: FactorStore, now: () => number): Pick<SecondFactor
     },
     async confirmTotp(user, code) {
       const at = now();
-      return store.change(user.username, (found) => {
+      return store.change(user.username, (found): Edited<Confirmed | undefined> => {
         const record = ofUser(found, user);
         const pending = record?.pending;
         if (!record || !pending || at - pending.at > authLimits.totpPendingMs)
           throw new HubError('conflict', 'Cannot turn on the codes of an app: it took too long. Begin again.');
         const step = stepOf(pending.secret, plainCode(code), at);
         if (step === undefined) return { record: found, result: undefined };
-        const codes = methodsOf(record).length === 0 ? newRecoveryCodes() : undefined;
-        const recovery = codes?.map((code) => recoveryHash(user.username, code)) ?? record.recovery;
         const totp = { secret: pending.secret, since: at };
-        return {
-          record: { ...record, totp, pending: undefined, lastStep: step, recovery },
-          result: { recoveryCodes: codes },
-        };
+        return withFactor(record, { totp, pending: undefined, lastStep: step });
       });
     },
-    removeTotp: (user) =>
-      store.change(user.username, (found) => {
+    remove: (user, which, mayBeLast) =>
+      store.change(user.username, (found): Edited<Removed> => {
         const record = ofUser(found, user);
-        if (!record?.totp) return { record: found, result: false };
-        return { record: unlessEmpty({ ...record, totp: undefined, pending: undefined }), result: true };
+        const left = record && without(record, which);
+        if (!left) return { record: found, result: 'unknown' };
+        if (!mayBeLast && methodsOf(left).length === 0) return { record: found, result: 'last' };
+        return { record: unlessEmpty(left), result: 'removed' };
       }),
     newRecoveryCodes: (user) =>
       store.change(user.username, (found) => {
@@ -155,58 +217,40 @@ function factorChanges(store: FactorStore, now: () => number): Pick<SecondFactor
         if (!record || methodsOf(record).length === 0)
           throw new HubError('conflict', 'Recovery codes come with a second factor. Set one up first.');
         const codes = newRecoveryCodes();
-        const recovery = codes.map((code) => recoveryHash(user.username, code));
-        return { record: { ...record, recovery }, result: codes };
+        return { record: { ...record, recovery: hashesOf(record, codes) }, result: codes };
       }),
   };
 }
 
-/** The record of this account, and not of an earlier one of that name. */
-function ofUser(record: FactorRecord | undefined, { createdAt }: FactorUser): FactorRecord | undefined {
-  return record?.since === createdAt ? record : undefined;
+function without(record: FactorRecord, which: 'totp' | { readonly passkey: string }): FactorRecord | undefined {
+  if (which === 'totp') return record.totp && { ...record, totp: undefined, pending: undefined };
+  const passkeys = record.passkeys.filter(({ id }) => id !== which.passkey);
+  return passkeys.length < record.passkeys.length ? { ...record, passkeys } : undefined;
 }
 
-function newRecord({ username, createdAt: since }: FactorUser): FactorRecord {
-  const none = { lastStep: 0, recovery: [], passkeys: [], wrong: { count: 0, at: 0 }, answered: [] };
-  return { username, since, ...none };
-}
-
-function methodsOf(record: FactorRecord | undefined): FactorMethod[] {
-  if (!record?.totp) return [];
-  return ['totp', ...(record.recovery.length > 0 ? (['recovery'] as const) : [])];
-}
-
-/** Recovery codes are no factor by themselves. */
-function unlessEmpty(record: FactorRecord): FactorRecord | undefined {
-  return methodsOf(record).length > 0 ? record : undefined;
-}
-
-/** The record without the code that was shown; undefined when it is wrong. */
-function usedUp(record: FactorRecord, code: string, at: number): FactorRecord | undefined {
-  if (isRecoveryCode(code)) {
-    const hash = recoveryHash(record.username, code);
-    const recovery = record.recovery.filter((one) => one !== hash);
-    return recovery.length < record.recovery.length ? { ...record, recovery } : undefined;
-  }
-  const step = record.totp && stepOf(record.totp.secret, plainCode(code), at);
-  return step !== undefined && step > record.lastStep ? { ...record, lastStep: step } : undefined;
-}
-
-function waitOf({ wrong: { count, at: last } }: FactorRecord, at: number): number {
-  const over = count - authLimits.factorWrongCodes;
-  if (over < 0) return 0;
-  const wait = Math.min(authLimits.factorWaitMs * 2 ** over, authLimits.factorLongestWaitMs);
-  // A clock that was set back makes no longer wait.
-  return Math.min(last + wait - at, wait);
-}
-
-function wasAnswered({ answered }: FactorRecord, nonce: string, at: number): boolean {
-  return answered.some((one) => one.nonce === nonce && one.until > at);
-}
-
-function answeredNow({ answered }: FactorRecord, nonce: string | undefined, at: number): FactorRecord['answered'] {
-  const live = answered.filter(({ until }) => until > at);
-  // Hubs of one database may differ by the tolerance, and take a challenge for so much longer.
-  const until = at + authLimits.factorChallengeMs + 2 * authLimits.clockToleranceMs;
-  return nonce === undefined ? live : [...live, { nonce, until }];
+function passkeyChanges(
+  store: FactorStore,
+  now: () => number,
+  get: Get,
+): Pick<SecondFactors, 'beginPasskey' | 'addPasskey'> {
+  return {
+    beginPasskey: async (user, site, nonce) => newPasskeyOptions(site, user, (await get(user))?.passkeys ?? [], nonce),
+    async addPasskey(user, name, { answer, nonce, site }) {
+      const made = nonce !== undefined && site && (await madePasskey(site, nonce, answer));
+      if (!made) return undefined;
+      const at = now();
+      return store.change(user.username, (found): Edited<Confirmed | undefined> => {
+        const record = ofUser(found, user) ?? newRecord(user);
+        const isKnown = record.passkeys.some(({ id }) => id === made.id);
+        if (isKnown || wasAnswered(record, nonce, at)) return { record: found, result: undefined };
+        if (record.passkeys.length >= authLimits.passkeysPerUser)
+          throw new HubError(
+            'conflict',
+            `You have ${authLimits.passkeysPerUser} passkeys, the most. Delete one first.`,
+          );
+        const passkeys = [...record.passkeys, { ...made, name, createdAt: at }];
+        return withFactor(withAnswered(record, nonce, at), { passkeys });
+      });
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import { count, flag, listOf, object, saying, type Shape, text } from './schema.ts';
+import { anyObject, count, flag, listOf, object, saying, type Shape, text } from './schema.ts';
 
 // What stands in answers of all kinds.
 
@@ -15,6 +15,7 @@ export const failure = object(
     ),
     challenge: saying('With `second_factor_required`: to be sent in place of the password, with `code`.', text),
     methods: listOf(text),
+    passkey: saying('With `second_factor_required`: what the browser is asked for a passkey (WebAuthn).', anyObject),
   },
 );
 

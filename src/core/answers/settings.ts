@@ -135,6 +135,12 @@ export type LoginSession = Shape<typeof loginSession>;
 /** What the caller has set up for a second factor. No secret is in it. */
 export const secondFactor = object({
   totp: saying('Codes of an authenticator app count, since then.', orNull(object({ since: time }))),
+  passkeys: listOf(
+    object(
+      { id: text, name: text, createdAt: time, host: saying('Where it was made; browsers use it there alone.', text) },
+      { lastUsedAt: time },
+    ),
+  ),
   recoveryCodesLeft: count,
   required: saying('`systemConfig.auth.requireSecondFactor` demands one of the caller.', flag),
 });

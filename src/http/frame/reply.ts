@@ -69,8 +69,9 @@ function failed(c: Context, error: HubError, body: Record<string, unknown>): Res
     error.authorizationUrl === undefined ? {} : { error: error.code, authorizationUrl: error.authorizationUrl };
   const credentials = error.credentialsUrl === undefined ? {} : { error: error.code, url: error.credentialsUrl };
   const again = forPrograms.has(error.code) ? { error: error.code } : {};
-  const { challenge, methods } = error.secondFactor ?? {};
-  const factor = error.secondFactor === undefined ? {} : { challenge, methods };
+  const { challenge, methods, passkey } = error.secondFactor ?? {};
+  const factor =
+    error.secondFactor === undefined ? {} : { challenge, methods, ...(passkey !== undefined && { passkey }) };
   return c.json(
     { ...body, ...errors, ...signIn, ...credentials, ...again, ...factor },
     error.status as ContentfulStatusCode,

@@ -1,8 +1,9 @@
 import { type Context, Hono } from 'hono';
 import type { Identify } from '../../auth/identify.ts';
-import type { LoggedIn, Login } from '../../auth/login.ts';
+import type { LoggedIn, Login, LoginAttempt } from '../../auth/login.ts';
 import { checkPassword, judgePassword } from '../../auth/password-strength.ts';
 import type { Passwords } from '../../auth/passwords.ts';
+import { type PasskeyAnswer, siteOf } from '../../auth/second-factor/passkeys.ts';
 import type { LoginSessions } from '../../auth/sessions.ts';
 import type { Tokens } from '../../auth/tokens.ts';
 import { mustSetUpFactor } from '../../core/access/rules.ts';
@@ -34,6 +35,8 @@ export interface AuthOptions {
   readonly loginCookies: Pick<SessionCookies, 'give' | 'clear'>;
   /** The access token that a request carries. */
   readonly claims: Identify['claims'];
+  /** Scheme, host and port of the hub, as the browser knows it. */
+  readonly origin: (c: Context) => string;
   readonly log: Logger;
 }
 
@@ -42,7 +45,7 @@ export interface AuthOptions {
  * Answers with a token have no `data`.
  */
 export function authRoutes(options: AuthOptions): Hono<ApiEnv> {
-  const { settings, login, passwords, tokens, sessions, loginCookies, claims, log } = options;
+  const { settings, login, passwords, tokens, sessions, loginCookies, claims, origin, log } = options;
   const routes = new Hono<ApiEnv>();
 
   async function openSession(c: Context<ApiEnv>, { user, secondFactor }: LoggedIn): Promise<void> {
@@ -51,10 +54,13 @@ export function authRoutes(options: AuthOptions): Hono<ApiEnv> {
     loginCookies.give(c, await sessions.open({ user, secondFactor, via: 'password', address, userAgent }));
   }
 
+  const logIn = (c: Context<ApiEnv>, shown: ShownByRequest, more: Partial<LoginAttempt> = {}) =>
+    login({ ...given(shown), ...more, address: c.var.caller.address, site: siteOf(origin(c)) });
+
   routes.post('/auth/login', async (c) => {
     const { cookie, ...shown } = parseInput(loginInput, await jsonBody(c.req.raw), 'Cannot log in');
     const { address } = c.var.caller;
-    const loggedIn = await login({ ...given(shown), address });
+    const loggedIn = await logIn(c, shown);
     const { user, secondFactor, recoveryCodesLeft } = loggedIn;
     const token = cookie === true ? undefined : await tokens.issue(user, secondFactor);
     if (token === undefined) await openSession(c, loggedIn);
@@ -77,7 +83,7 @@ export function authRoutes(options: AuthOptions): Hono<ApiEnv> {
     const shown = parseInput(reauthenticateInput, await jsonBody(c.req.raw), attempt);
     const { address } = c.var.caller;
     const refusal = `${attempt}: the password is wrong.`;
-    const loggedIn = await login({ ...given(shown), username, address, refusal });
+    const loggedIn = await logIn(c, shown, { username, refusal });
     const { user, secondFactor } = loggedIn;
     log.info('password given again', { user: username, address, ...withFactor(loggedIn) });
     if (!session)
@@ -116,10 +122,10 @@ export function authRoutes(options: AuthOptions): Hono<ApiEnv> {
     const { session } = c.var.caller;
     const attempt = 'Cannot change the password';
     const input = parseInput(changePasswordInput, await jsonBody(c.req.raw), attempt);
-    const { currentPassword: password, newPassword, challenge, code } = input;
+    const { currentPassword: password, newPassword, challenge, code, passkey } = input;
     const { address } = c.var.caller;
     const refusal = `${attempt}: the current password is wrong.`;
-    const loggedIn = await login({ ...given({ password, challenge, code }), username, address, refusal });
+    const loggedIn = await logIn(c, { password, challenge, code, passkey }, { username, refusal });
     const { user, secondFactor } = loggedIn;
     const whose = { username, policy: settings.current.system.passwordPolicy };
     const { weakness } = checkPassword(newPassword, whose, { attempt, path: 'newPassword' });
@@ -146,15 +152,19 @@ function meOf(caller: Caller): Me {
   return { ...userAnswer(own), ...Object.fromEntries(marks.map((mark) => [mark, true])), ...setUp };
 }
 
+type ShownByRequest = { [Name in 'username' | 'password' | 'challenge' | 'code']?: string | null | undefined } & {
+  passkey?: PasskeyAnswer | null | undefined;
+};
+
 /** What a request shows, as `Login` takes it: of what is left out nothing is said. */
-function given(shown: { [Name in 'username' | 'password' | 'challenge' | 'code']?: string | null | undefined }) {
-  const { username, password, challenge, code } = shown;
+function given({ username, password, challenge, code, passkey }: ShownByRequest) {
   return {
     username: username ?? undefined,
     password: password ?? undefined,
     challenge: challenge ?? undefined,
     // Fields of forms come empty.
     code: code?.trim() || undefined,
+    passkey: passkey ?? undefined,
   };
 }
 

@@ -1,5 +1,5 @@
-import { object, ref, text, texts } from '../../core/answers/schema.ts';
-import { factorCodeInput } from '../../settings/user/user-input.ts';
+import { anyObject, object, ref, text, texts } from '../../core/answers/schema.ts';
+import { factorCodeInput, newPasskeyInput } from '../../settings/user/user-input.ts';
 import type { Subject } from '../frame/operation.ts';
 
 const codes = object({ recoveryCodes: texts });
@@ -25,6 +25,17 @@ export const secondFactor: Subject = {
       answer: { data: object({}, { recoveryCodes: texts }), beside: { token: text } },
     },
     'DELETE /auth/second-factor/totp': { summary: 'Turn off the codes of the app' },
+    'POST /auth/second-factor/passkeys/options': {
+      summary: 'Begin to make a passkey: what the browser is asked (WebAuthn)',
+      answer: { data: object({ challenge: text, options: anyObject }) },
+    },
+    'POST /auth/second-factor/passkeys': {
+      summary: 'Keep the passkey that the browser made',
+      description: 'Within 5 minutes, once. The first factor comes with recovery codes, as with an app.',
+      body: newPasskeyInput,
+      answer: { data: object({}, { recoveryCodes: texts }), beside: { token: text } },
+    },
+    'DELETE /auth/second-factor/passkeys/:id': { summary: 'Delete a passkey' },
     'POST /auth/second-factor/recovery-codes': {
       summary: 'Make new recovery codes, in place of those before',
       answer: { data: codes },

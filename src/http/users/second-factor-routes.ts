@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono';
+import type { Tickets } from '../../auth/oauth/tickets.ts';
 import type { SecondFactors } from '../../auth/second-factor/second-factors.ts';
 import { totpUri } from '../../auth/second-factor/totp.ts';
 import type { LoginSessions } from '../../auth/sessions.ts';
@@ -15,8 +16,20 @@ import { adminOnly, type ApiEnv, type Caller, mustBeFresh, staleLogin } from '..
 import { ok } from '../frame/reply.ts';
 import type { SessionCookies } from '../frame/session-cookie.ts';
 
+/** What a challenge for a new passkey is for. Nothing is kept of it. */
+export interface NewPasskey {
+  readonly username: string;
+  readonly since: string | undefined;
+  readonly nonce: string;
+}
+
+type Which = Parameters<SecondFactors['remove']>[1];
+
 export interface SecondFactorOptions {
   readonly factors: SecondFactors;
+  readonly newPasskeys: Tickets<NewPasskey>;
+  /** Scheme, host and port of the hub, as the browser knows it. */
+  readonly origin: (c: Context) => string;
   readonly tokens: Pick<Tokens, 'issue' | 'revokeUser'>;
   readonly sessions: Pick<LoginSessions, 'open'>;
   readonly loginCookies: Pick<SessionCookies, 'give'>;
@@ -31,14 +44,19 @@ export interface SecondFactorOptions {
  * minutes, with the second factor that there is. With the first one everything ends that was let in without it.
  */
 export function secondFactorRoutes(options: SecondFactorOptions): Hono<ApiEnv> {
-  const { factors, tokens, sessions, loginCookies, hubUrl, log } = options;
+  const { factors, hubUrl, log } = options;
   const routes = new Hono<ApiEnv>();
 
   routes.get('/auth/second-factor', async (c) => {
     const user = inPerson(c.var.caller);
-    const { totpSince, recoveryCodes } = await factors.state(user);
+    const { totpSince, passkeys, recoveryCodes } = await factors.state(user);
     const answer: SecondFactor = {
-      totp: totpSince === undefined ? null : { since: new Date(totpSince).toISOString() },
+      totp: totpSince === undefined ? null : { since: timeOf(totpSince) },
+      passkeys: passkeys.map(({ createdAt, lastUsedAt, ...passkey }) => ({
+        ...passkey,
+        createdAt: timeOf(createdAt),
+        ...(lastUsedAt !== undefined && { lastUsedAt: timeOf(lastUsedAt) }),
+      })),
       recoveryCodesLeft: recoveryCodes,
       required: needsFactor(c.var.caller.settings, user),
     };
@@ -61,16 +79,13 @@ export function secondFactorRoutes(options: SecondFactorOptions): Hono<ApiEnv> {
       throw invalid(attempt, [{ path: 'code', message: 'is wrong. The clock of your device may be: compare it' }]);
     log.info('second factor set up', { user: user.username, kind: 'totp', address: c.var.caller.address });
     const { recoveryCodes } = confirmed;
-    return recoveryCodes ? goOnAlone(c, user, { recoveryCodes }) : ok(c, {});
+    return recoveryCodes ? goOnAlone(c, user, { recoveryCodes }, options) : ok(c, {});
   });
 
   routes.delete('/auth/second-factor/totp', async (c) => {
     const attempt = 'Cannot turn off the codes of the app';
     const user = await changing(c, factors, attempt);
-    if (needsFactor(c.var.caller.settings, user))
-      throw new HubError('conflict', `${attempt}: this hub demands a second factor. Set up another app in its place.`);
-    if (!(await factors.removeTotp(user))) throw new HubError('not_found', 'No app is set up.');
-    log.warn('second factor turned off', { user: user.username, kind: 'totp', address: c.var.caller.address });
+    await removeFactor(c, user, 'totp', attempt, options);
     return ok(c, undefined, { message: 'The codes of the app do not count any more.' });
   });
 
@@ -80,19 +95,6 @@ export function secondFactorRoutes(options: SecondFactorOptions): Hono<ApiEnv> {
     log.info('recovery codes made', { user: user.username, address: c.var.caller.address });
     return ok(c, { recoveryCodes }, { message: 'The recovery codes before do not count any more.' });
   });
-
-  /** Ends what was let in without the second factor, as a new password does, and goes on with a login of its own. */
-  async function goOnAlone(c: Context<ApiEnv>, user: UserSettings, data: object): Promise<Response> {
-    const { session, address } = c.var.caller;
-    await tokens.revokeUser(user.username);
-    const message = 'From now on a login takes a second factor. All other logins and apps have ended.';
-    if (!session) return c.json({ success: true, message, data, token: await tokens.issue(user, true) });
-    const { via, provider, loggedInAt } = session;
-    const userAgent = c.req.header('user-agent') ?? '';
-    const from = { via, loggedInAt, address, userAgent, ...(provider && { provider }) };
-    loginCookies.give(c, await sessions.open({ user, secondFactor: true, ...from }));
-    return ok(c, data, { message });
-  }
 
   return routes;
 }
@@ -118,15 +120,54 @@ export function factorResetRoutes({
   return routes;
 }
 
+function timeOf(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** Ends what was let in without the second factor, as a new password does, and goes on with a login of its own. */
+export async function goOnAlone(
+  c: Context<ApiEnv>,
+  user: UserSettings,
+  data: object,
+  { tokens, sessions, loginCookies }: SecondFactorOptions,
+): Promise<Response> {
+  const { session, address } = c.var.caller;
+  await tokens.revokeUser(user.username);
+  const message = 'From now on a login takes a second factor. All other logins and apps have ended.';
+  if (!session) return c.json({ success: true, message, data, token: await tokens.issue(user, true) });
+  const { via, provider, loggedInAt } = session;
+  const userAgent = c.req.header('user-agent') ?? '';
+  const from = { via, loggedInAt, address, userAgent, ...(provider && { provider }) };
+  loginCookies.give(c, await sessions.open({ user, secondFactor: true, ...from }));
+  return ok(c, data, { message });
+}
+
+/** Throws HubError `not_found`, and `conflict` for the last factor where one is demanded. */
+export async function removeFactor(
+  c: Context<ApiEnv>,
+  user: UserSettings,
+  which: Which,
+  attempt: string,
+  { factors, log }: SecondFactorOptions,
+): Promise<void> {
+  const removed = await factors.remove(user, which, !needsFactor(c.var.caller.settings, user));
+  if (removed === 'unknown') throw new HubError('not_found', `${attempt}: there is none.`);
+  if (removed === 'last')
+    throw new HubError('conflict', `${attempt}: this hub demands a second factor. Set up another one first.`);
+  const kind = which === 'totp' ? which : 'passkey';
+  log.warn('second factor turned off', { user: user.username, kind, address: c.var.caller.address });
+}
+
 /** The user, whose login is fresh and has shown the second factor that there is. */
-async function changing(c: Context<ApiEnv>, factors: SecondFactors, attempt: string): Promise<UserSettings> {
+export async function changing(c: Context<ApiEnv>, factors: SecondFactors, attempt: string): Promise<UserSettings> {
   const { caller } = c.var;
   const user = inPerson(caller);
   mustBeFresh(caller, attempt);
   if (user.passwordHash === '')
     throw new HubError('conflict', `${attempt}: you log in at a provider, which asks for a second factor of its own.`);
   const isAlone = caller.principal.kind === 'user' && caller.principal.passwordAlone === true;
-  if (isAlone && (await factors.methods(user)).length > 0) throw staleLogin(attempt, 'has shown no second factor');
+  if (isAlone && (await factors.ways(user, '', undefined)).methods.length > 0)
+    throw staleLogin(attempt, 'has shown no second factor');
   return user;
 }
 

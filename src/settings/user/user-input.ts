@@ -75,11 +75,20 @@ const givenPassword = z
   .string()
   .max(coreLimits.passwordChars, `may have ${coreLimits.passwordChars} characters at most`);
 
+/** What a browser answers for a passkey (WebAuthn §5.1): the library that checks it looks at the rest. */
+const passkeyAnswer = z.looseObject({
+  id: z.string().max(coreLimits.textChars),
+  rawId: z.string(),
+  type: z.literal('public-key'),
+  response: z.looseObject({ clientDataJSON: z.string() }),
+});
+
 /** What stands beside a password where the user has a second factor. */
 const givenFactor = {
   /** Of the answer that asked for it; in place of the password. */
   challenge: z.string().max(coreLimits.textChars).nullish(),
   code: z.string().max(coreLimits.nameChars).nullish(),
+  passkey: passkeyAnswer.nullish(),
 };
 
 /** The challenge says that the password was right. */
@@ -112,6 +121,12 @@ export const loginInput = passwordOrChallenge(
   },
   ['username', 'password'],
 );
+
+export const newPasskeyInput = z.object({
+  name: z.string().trim().min(1, 'must not be empty').max(coreLimits.nameChars),
+  challenge: z.string().max(coreLimits.textChars),
+  passkey: passkeyAnswer,
+});
 
 export const factorCodeInput = z.object({ code: z.string().min(1, 'must not be empty').max(coreLimits.nameChars) });
 

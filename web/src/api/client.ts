@@ -1,3 +1,4 @@
+import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/browser';
 import { boot } from '../boot.ts';
 import { freshLogin } from './fresh-login.ts';
 import { session } from './session.ts';
@@ -8,6 +9,16 @@ export interface Problem {
   readonly message: string;
 }
 
+/** What a login has to show besides the password. */
+export interface FactorAsked {
+  /** Sent back in place of the password. */
+  readonly challenge: string;
+  /** `totp`, `passkey`, `recovery`. */
+  readonly methods: readonly string[];
+  /** What the browser is asked for a passkey; undefined where the user has none for this address. */
+  readonly passkey?: PublicKeyCredentialRequestOptionsJSON;
+}
+
 /**
  * The hub refused, or could not be reached (`status` 0). `message` is the hub's own: what was attempted, why not, what
  * to do.
@@ -15,17 +26,16 @@ export interface Problem {
 export class ApiError extends Error {
   readonly status: number;
   readonly problems: readonly Problem[];
-  /** What a page can do about it: `second_factor_required`. */
-  readonly code: string | undefined;
-  /** With `second_factor_required`: sent back in place of the password. */
-  readonly challenge: string | undefined;
+  /** The password was right, and the user has to show a second factor. */
+  readonly asked: FactorAsked | undefined;
 
-  constructor(status: number, message: string, { errors = [], error, challenge }: Refusal = {}) {
+  constructor(status: number, message: string, { errors = [], error, ...asked }: Refusal = {}) {
     super(message);
     this.status = status;
     this.problems = errors;
-    this.code = error;
-    this.challenge = challenge;
+    const { challenge, methods = [], passkey } = asked;
+    if (error === 'second_factor_required' && challenge !== undefined)
+      this.asked = { challenge, methods, ...(passkey && { passkey }) };
   }
 }
 
@@ -35,6 +45,8 @@ interface Refusal {
   /** What a program can do about it. */
   readonly error?: string;
   readonly challenge?: string;
+  readonly methods?: readonly string[];
+  readonly passkey?: PublicKeyCredentialRequestOptionsJSON;
 }
 
 /** The envelope of every answer (CONTRACT §3). */

@@ -1,11 +1,12 @@
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ApiError, send } from '../api/client.ts';
+import { ApiError, type FactorAsked, send } from '../api/client.ts';
 import { session } from '../api/session.ts';
 import { Button } from '../ui/button.tsx';
 import { FormError } from '../ui/failure.tsx';
 import { TextField } from '../ui/field.tsx';
+import { FactorFields } from './factor-fields.tsx';
 
 interface LoginFormProps {
   /**
@@ -27,16 +28,17 @@ export function LoginForm({ loggedIn, onLogin, renderButtons, children, classNam
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
   /** What the hub gave for the right password of a user who has a second factor. */
-  const [challenge, setChallenge] = useState<string>();
+  const [asked, setAsked] = useState<FactorAsked>();
   /** A code was sent: what came back is a failure, and not the first question for it. */
   const [wasWrong, setWasWrong] = useState(false);
   const login = useMutation({
-    mutationFn: async () => {
-      const shown = challenge === undefined ? { password } : { challenge, code };
+    mutationFn: async (passkey: unknown) => {
+      const factor = passkey === undefined ? { code } : { passkey };
+      const shown = asked ? { challenge: asked.challenge, ...factor } : { password };
       if (loggedIn !== undefined)
         await send('/auth/reauthenticate', { method: 'POST', body: shown, secondCredential: true });
       else {
-        const who = challenge === undefined ? { username } : {};
+        const who = asked ? {} : { username };
         await send('/auth/login', { method: 'POST', body: { ...who, ...shown, cookie: true } });
       }
     },
@@ -47,24 +49,22 @@ export function LoginForm({ loggedIn, onLogin, renderButtons, children, classNam
     onError(error) {
       const refused = error instanceof ApiError ? error : undefined;
       setCode('');
-      setWasWrong(challenge !== undefined);
-      if (refused?.code === 'second_factor_required') setChallenge(refused.challenge);
-      // The challenge is over; too many wrong codes leave it as it is.
-      else if (refused?.status === 401) setChallenge(undefined);
+      setWasWrong(asked !== undefined);
+      // One that is over begins again; too many wrong codes leave it as it is.
+      if (refused?.status === 401) setAsked(refused.asked);
     },
   });
-  const isAsked = challenge !== undefined;
   return (
     <form
       className={className}
       onSubmit={(event) => {
         event.preventDefault();
-        login.mutate();
+        login.mutate(undefined);
       }}
     >
       {children}
-      {isAsked ? (
-        <CodeField value={code} onChange={setCode} />
+      {asked ? (
+        <FactorFields asked={asked} code={code} onCode={setCode} onPasskey={(answer) => login.mutate(answer)} />
       ) : (
         <>
           {loggedIn === undefined ? (
@@ -90,31 +90,13 @@ export function LoginForm({ loggedIn, onLogin, renderButtons, children, classNam
           />
         </>
       )}
-      <FormError error={isAsked && !wasWrong ? null : login.error} />
+      <FormError error={asked && !wasWrong ? null : login.error} />
       {renderButtons(login.isPending)}
-      {isAsked && (
-        <Button look="quiet" onClick={() => setChallenge(undefined)}>
+      {asked && (
+        <Button look="quiet" onClick={() => setAsked(undefined)}>
           {t('factor.again')}
         </Button>
       )}
     </form>
-  );
-}
-
-/** Where the code of an app is typed, or a recovery code. */
-export function CodeField({ value, onChange }: { readonly value: string; readonly onChange: (code: string) => void }) {
-  const { t } = useTranslation();
-  return (
-    <TextField
-      label={t('factor.code')}
-      hint={t('factor.codeHint')}
-      autoComplete="one-time-code"
-      autoCapitalize="none"
-      spellCheck={false}
-      required
-      autoFocus
-      value={value}
-      onChange={(event) => onChange(event.target.value)}
-    />
   );
 }

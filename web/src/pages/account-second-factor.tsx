@@ -1,25 +1,35 @@
+import {
+  browserSupportsWebAuthn,
+  type PublicKeyCredentialCreationOptionsJSON,
+  startRegistration,
+} from '@simplewebauthn/browser';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { Download, KeyRound, Smartphone } from 'lucide-react';
+import { Download, Fingerprint, KeyRound, Smartphone, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { encode } from 'uqr';
-import { ask } from '../api/client.ts';
+import { ask, pathOf } from '../api/client.ts';
 import { queryClient, secondFactorQuery } from '../api/queries.ts';
 import { session } from '../api/session.ts';
 import type { SecondFactor as State } from '../api/types.ts';
 import { boot } from '../boot.ts';
 import { useAction } from '../lib/action.ts';
 import { download } from '../lib/download.ts';
-import { date, many } from '../lib/format.ts';
+import { date, dateTime, many } from '../lib/format.ts';
 import { problemAt } from '../lib/problems.ts';
 import { Badge } from '../ui/badge.tsx';
-import { Button } from '../ui/button.tsx';
+import { Button, IconButton } from '../ui/button.tsx';
 import { confirm } from '../ui/confirm.tsx';
 import { Copyable, CopyButton } from '../ui/copy.tsx';
 import { Failure, FormError } from '../ui/failure.tsx';
 import { TextField } from '../ui/field.tsx';
 import { Loading } from '../ui/page.tsx';
 import { toast } from '../ui/toast.tsx';
+
+interface NewPasskey {
+  readonly challenge: string;
+  readonly options: PublicKeyCredentialCreationOptionsJSON;
+}
 
 interface NewTotp {
   readonly secret: string;
@@ -36,6 +46,7 @@ export function SecondFactor() {
     run: () => ask<NewTotp>('/auth/second-factor/totp', { method: 'POST' }),
     done: ({ data }) => setBegun(data),
   });
+  const [isAdding, setAdding] = useState(false);
   if (state.error) return <Failure error={state.error} retry={() => void state.refetch()} />;
   if (!state.data) return <Loading />;
   if (codes) return <RecoveryCodes codes={codes} onDone={() => setCodes(undefined)} />;
@@ -50,20 +61,38 @@ export function SecondFactor() {
         }}
       />
     );
+  if (isAdding)
+    return (
+      <AddPasskey
+        onCancel={() => setAdding(false)}
+        onDone={(given) => {
+          setAdding(false);
+          setCodes(given);
+        }}
+      />
+    );
+  const { totp, passkeys } = state.data;
+  const hasOne = totp !== null || passkeys.length > 0;
   return (
     <div className="flex flex-col gap-4">
       <About state={state.data} />
+      <Passkeys state={state.data} />
       {!boot.readonly && (
         <div className="flex flex-wrap gap-2">
           <Button
-            look={state.data.totp ? 'plain' : 'primary'}
+            look={hasOne ? 'plain' : 'primary'}
             icon={Smartphone}
             busy={begin.isPending}
             onClick={() => begin.mutate()}
           >
-            {t(state.data.totp ? 'factor.otherApp' : 'factor.setUp')}
+            {t(totp ? 'factor.otherApp' : 'factor.setUp')}
           </Button>
-          {state.data.totp && <Changes state={state.data} onCodes={setCodes} />}
+          {isPasskeySite() && (
+            <Button icon={Fingerprint} onClick={() => setAdding(true)}>
+              {t('factor.addPasskey')}
+            </Button>
+          )}
+          {hasOne && <Changes state={state.data} onCodes={setCodes} />}
         </div>
       )}
     </div>
@@ -72,14 +101,16 @@ export function SecondFactor() {
 
 function About({ state }: { readonly state: State }) {
   const { t } = useTranslation();
-  const { totp, recoveryCodesLeft, required } = state;
-  if (!totp) return <p className="text-soft max-w-prose text-sm">{t('factor.none')}</p>;
+  const { totp, passkeys, recoveryCodesLeft, required } = state;
+  if (!totp && passkeys.length === 0) return <p className="text-soft max-w-prose text-sm">{t('factor.none')}</p>;
   return (
     <div className="flex flex-col gap-1 text-sm">
-      <p className="flex flex-wrap items-center gap-2 font-medium">
-        {t('factor.app')}
-        <Badge tone="good">{t('factor.since', { when: date(totp.since) })}</Badge>
-      </p>
+      {totp && (
+        <p className="flex flex-wrap items-center gap-2 font-medium">
+          {t('factor.app')}
+          <Badge tone="good">{t('factor.since', { when: date(totp.since) })}</Badge>
+        </p>
+      )}
       <p className={recoveryCodesLeft < 3 ? 'text-warn' : 'text-soft'}>
         {t('factor.codesLeft', many(recoveryCodesLeft))}
       </p>
@@ -107,8 +138,106 @@ function Changes({ state, onCodes }: { readonly state: State; readonly onCodes: 
       <Button icon={KeyRound} busy={renew.isPending} onClick={() => renew.mutate()}>
         {t('factor.newCodes')}
       </Button>
-      {!state.required && <Button onClick={() => void turnOff()}>{t('factor.turnOff')}</Button>}
+      {state.totp && (!state.required || state.passkeys.length > 0) && (
+        <Button onClick={() => void turnOff()}>{t('factor.turnOff')}</Button>
+      )}
     </>
+  );
+}
+
+function Passkeys({ state }: { readonly state: State }) {
+  const { t } = useTranslation();
+  const remove = useAction<string>({
+    run: (id) => ask(`/auth/second-factor/passkeys${pathOf(id)}`, { method: 'DELETE' }),
+    done: () => toast.good(t('factor.passkeyGone')),
+  });
+  const removeOne = async (id: string, name: string) => {
+    const title = t('factor.deleteTitle', { name });
+    if (await confirm({ title, text: t('factor.deleteText'), action: t('common.delete') })) remove.mutate(id);
+  };
+  const isLast = state.required && state.totp === null && state.passkeys.length === 1;
+  if (state.passkeys.length === 0) return null;
+  return (
+    <ul aria-label={t('factor.passkeys')} className="divide-line divide-y">
+      {state.passkeys.map(({ id, name, host, createdAt, lastUsedAt }) => (
+        <li key={id} className="flex items-center gap-3 py-2">
+          <div className="min-w-0 flex-1">
+            <p className="text-sm font-medium break-words">{name}</p>
+            <p className="text-soft text-xs">
+              {t('factor.passkeyAbout', { host, since: date(createdAt) })}
+              {lastUsedAt !== undefined && ` ${t('factor.passkeyUsed', { when: dateTime(lastUsedAt) })}`}
+            </p>
+          </div>
+          {!boot.readonly && !isLast && (
+            <IconButton
+              icon={Trash2}
+              label={`${t('common.delete')} ${name}`}
+              onClick={() => void removeOne(id, name)}
+            />
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Browsers make passkeys for names alone, and the hub is often reached at an IP address. */
+function isPasskeySite(): boolean {
+  return browserSupportsWebAuthn() && !/^[\d.]+$|^\[/.test(location.hostname);
+}
+
+interface AddPasskeyProps {
+  readonly onCancel: () => void;
+  readonly onDone: (codes: readonly string[] | undefined) => void;
+}
+
+function AddPasskey({ onCancel, onDone }: AddPasskeyProps) {
+  const { t } = useTranslation();
+  const [name, setName] = useState('');
+  const path = '/auth/second-factor/passkeys';
+  const add = useMutation({
+    async mutationFn() {
+      const { data } = await ask<NewPasskey>(`${path}/options`, { method: 'POST' });
+      const passkey = await startRegistration({ optionsJSON: data.options }).catch(() => {
+        throw new Error(t('factor.passkeyFailed'));
+      });
+      const body = { name, challenge: data.challenge, passkey };
+      return ask<{ recoveryCodes?: readonly string[] }>(path, { method: 'POST', body });
+    },
+    onSuccess({ data }) {
+      session.begin();
+      void queryClient.invalidateQueries();
+      toast.good(t('factor.passkeyAdded', { name }));
+      onDone(data.recoveryCodes);
+    },
+  });
+  return (
+    <form
+      className="flex max-w-md flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        add.mutate();
+      }}
+    >
+      <p className="text-sm">{t('factor.passkeyLead')}</p>
+      <TextField
+        label={t('factor.passkeyName')}
+        hint={t('factor.passkeyNameHint')}
+        error={problemAt(add.error, 'name')}
+        required
+        maxLength={64}
+        autoFocus
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <FormError error={problemAt(add.error, 'name') === undefined ? add.error : null} />
+      <div className="flex flex-wrap gap-2">
+        <Button look="primary" type="submit" busy={add.isPending}>
+          {t('factor.makePasskey')}
+        </Button>
+        <Button onClick={onCancel}>{t('common.cancel')}</Button>
+      </div>
+    </form>
   );
 }
 

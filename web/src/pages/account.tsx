@@ -1,10 +1,10 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ApiError, send } from '../api/client.ts';
+import { ApiError, type FactorAsked, send } from '../api/client.ts';
 import { groupsQuery, meQuery, queryClient, useMe } from '../api/queries.ts';
 import { session } from '../api/session.ts';
-import { CodeField } from '../app/login-form.tsx';
+import { FactorFields } from '../app/factor-fields.tsx';
 import { problemAt } from '../lib/problems.ts';
 import { Button } from '../ui/button.tsx';
 import { FormError } from '../ui/failure.tsx';
@@ -64,23 +64,24 @@ function ChangePassword() {
   const [next, setNext] = useState('');
   const [again, setAgain] = useState('');
   const [code, setCode] = useState('');
-  const [isAsked, setAsked] = useState(false);
+  const [asked, setAsked] = useState<FactorAsked>();
   const different = again !== '' && again !== next;
   const change = useMutation({
-    mutationFn: async () => {
-      const body = { currentPassword: current, newPassword: next, ...(isAsked && { code }) };
+    mutationFn: async (passkey: unknown) => {
+      const factor = passkey === undefined ? { code } : { challenge: asked?.challenge, passkey };
+      const body = { currentPassword: current, newPassword: next, ...(asked && factor) };
       await send('/auth/change-password', { method: 'POST', body, secondCredential: true });
     },
     onSuccess: () => {
       session.begin();
       void queryClient.invalidateQueries(meQuery);
       toast.good(t('account.changed'));
-      setAsked(false);
+      setAsked(undefined);
       for (const clear of [setCurrent, setNext, setAgain, setCode]) clear('');
     },
     onError(error) {
       setCode('');
-      if (error instanceof ApiError && error.code === 'second_factor_required') setAsked(true);
+      if (error instanceof ApiError && error.asked) setAsked(error.asked);
     },
   });
   const { error } = change;
@@ -90,7 +91,7 @@ function ChangePassword() {
       className="flex flex-col gap-4"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!different) change.mutate();
+        if (!different) change.mutate(undefined);
       }}
     >
       <TextField
@@ -121,7 +122,9 @@ function ChangePassword() {
         value={again}
         onChange={(event) => setAgain(event.target.value)}
       />
-      {isAsked && <CodeField value={code} onChange={setCode} />}
+      {asked && (
+        <FactorFields asked={asked} code={code} onCode={setCode} onPasskey={(answer) => change.mutate(answer)} />
+      )}
       <FormError error={unplaced} />
       <div>
         <Button look="primary" type="submit" busy={change.isPending}>
