@@ -13,7 +13,10 @@ const places: [where: string, env: () => Promise<Record<string, string>>][] = [
   ['in a file', async () => ({})],
   [
     'in PostgreSQL',
-    async () => ({ DB_URL: await (await sharedPostgres()).createDatabase(), JWT_SECRET: 'the secret of these tests, long enough for it' }),
+    async () => ({
+      DB_URL: await (await sharedPostgres()).createDatabase(),
+      JWT_SECRET: 'the secret of these tests, long enough for it',
+    }),
   ],
 ];
 
