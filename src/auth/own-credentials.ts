@@ -16,9 +16,9 @@ export interface OwnCredentials {
 /**
  * Takes the credentials of the hub out of a header of a client before a server gets it (CONTRACT §8, Header
  * pass-through): access keys, tokens of logins and of clients, codes, and the cookies of the hub, of any user or key,
- * also those that have ended; and whatever the request itself was let in by. They are found anywhere in the value:
- * after a scheme, in a cookie, in basic authentication, percent-encoded. A header that has one is left out (undefined);
- * of `Cookie` only those cookies are. A value of very many words is left out too.
+ * all but keys also when they have ended; and whatever the request itself was let in by. They are found anywhere in the
+ * value: after a scheme, in a cookie, in basic authentication, percent-encoded. A header that has one is left out
+ * (undefined); of `Cookie` only those cookies are. A value of very many words is left out too.
  */
 export function withoutOwnCredentials(options: OwnCredentials) {
   function isOwn(text: string, sent: ReadonlySet<string>): boolean {

@@ -41,8 +41,8 @@ export interface LoginSessions {
    * checks that its user still exists, and `Tokens.valid`.
    */
   find(token: string, isUse: boolean): Promise<LoginSession | undefined>;
-  /** Whether a text is the cookie of a session that was used here, at once and without asking the store. */
-  knows(text: string): boolean;
+  /** Whether a text is the cookie of a session, also of one that is over; without asking the store. */
+  isCookie(text: string): boolean;
   /**
    * Notes by what the provider of a session is asked again; returns the session then, undefined when another hub has
    * done so since, or it is over.
@@ -137,7 +137,7 @@ export function createLoginSessions(options: {
       if (isUse) used?.(session);
       return session;
     },
-    knows: (text) => isToken(text) && known.has(hashOf(text)),
+    isCookie: isToken,
     async refreshed(session, refresh) {
       const { provider, claims } = session;
       const next = provider && { ...session, provider: { ...provider, refresh } };

@@ -42,7 +42,10 @@ function reworded(message: string): string {
  */
 export function readTime(text: string): number | undefined {
   const isTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/i.test(text);
-  const at = isTime ? Date.parse(text.toUpperCase()) : Number.NaN;
+  const day = Date.parse(text.slice(0, 10));
+  // The 30th of February would be the 2nd of March.
+  const isDay = !Number.isNaN(day) && new Date(day).toISOString().startsWith(text.slice(0, 10));
+  const at = isTime && isDay ? Date.parse(text.toUpperCase()) : Number.NaN;
   return Number.isNaN(at) ? undefined : at;
 }
 

@@ -70,7 +70,7 @@ export async function openAccess(env: Env, storage: Storage, files: SecretFiles,
         [authorization.refreshes, authorization.codes].some((tickets) => tickets.isOurs(text)) ||
         trusted.isForHub(text, settings.current) ||
         proxied.isFor(text, settings.current) ||
-        sessions.knows(text),
+        sessions.isCookie(text),
     }),
     sessions,
     secondFactors,

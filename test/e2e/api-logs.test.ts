@@ -303,6 +303,9 @@ describe('GET /logs/stream', () => {
     const cleared = await api(own, 'DELETE', '/logs', { token });
     expect([cleared.status, cleared.body]).toEqual([200, { success: true, message: 'Logs cleared successfully' }]);
     await reader.event('the clearing', ({ type }) => type === 'clear');
+    // Also to one who comes back and has not heard of it.
+    const again = await follow(token, '', { 'last-event-id': '1' }, own);
+    await again.event('the clearing', ({ type }) => type === 'clear');
     const left = await logs(token, '', own);
     expect(left.map(({ message }) => message)).toEqual(['logs cleared by=admin']);
   });

@@ -409,7 +409,7 @@ describe('a request that is not right', () => {
     ['with no method', { code_challenge_method: null }, 'invalid_request'],
     ['with no hash', { code_challenge: 'short' }, 'invalid_request'],
     ['for a token', { response_type: 'token' }, 'unsupported_response_type'],
-    ['for nothing', { response_type: null }, 'unsupported_response_type'],
+    ['for nothing', { response_type: null }, 'invalid_request'],
     ['for another hub', { resource: 'https://other.example/mcp' }, 'invalid_target'],
     ['for no endpoint', { resource: '/api' }, 'invalid_target'],
     ['with a fragment', { resource: 'http://127.0.0.1/mcp#x' }, 'invalid_target'],

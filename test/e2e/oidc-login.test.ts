@@ -471,6 +471,10 @@ describe('the settings', () => {
     const password = (username: string, password: string) =>
       api(hub, 'POST', '/auth/login', { body: { username, password } });
     expect((await put({ passwordLogin: false })).status).toBe(400);
+    for (const breakGlass of ['ghost', 'bob']) {
+      const { status, body } = await put({ passwordLogin: false, breakGlass });
+      expect([status, body.errors?.[0]?.path]).toEqual([400, 'auth.breakGlass']);
+    }
     expect((await put({ passwordLogin: false, breakGlass: 'admin' })).status).toBe(200);
     expect((await password('bob', 'password of bob')).status).toBe(401);
     expect((await password('admin', 'correct horse')).status).toBe(200);

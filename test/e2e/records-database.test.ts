@@ -71,7 +71,7 @@ describe('PostgreSQL killed under calls', () => {
     });
     await hub.connected(1);
     await written(hub);
-    const admin = await login(hub);
+    const [admin, ending] = [await login(hub), await login(hub)];
     for (let n = 0; n < 20; n++) await call(hub);
     const shown = { activities: await activities(hub, admin), logs: await logs(hub, admin) };
     expect(shown.activities).toHaveLength(20);
@@ -86,7 +86,6 @@ describe('PostgreSQL killed under calls', () => {
     expect(JSON.stringify(during)).not.toMatch(/127\.0\.0\.1|postgres:/);
     // Memory answers.
     expect(await activities(hub, admin)).toHaveLength(70);
-    const ending = await login(hub);
     const refused = await Promise.all([
       api(hub, 'DELETE', '/logs', { token: admin }),
       api(hub, 'DELETE', '/activities/cleanup?daysOld=0', { token: admin }),

@@ -91,9 +91,10 @@ test('every call that was answered is in the activity after kill -9, once', asyn
 
 test('what was answered while PostgreSQL was away is kept over a stop, and written by the next start', async () => {
   const server = await postgres();
-  const env = { DB_URL: server.url };
+  const env = { DB_URL: server.url, JWT_SECRET: 'a secret that outlives the first start' };
   const hub = await hubProcess({ mcpServers: { alpha: alpha.config }, env });
   await hub.connected(1);
+  const token = await login(hub);
   await server.kill();
   await until('the loss is noticed', async () => (await health(hub)).database.state === 'down', databaseWaitMs);
   const answered: (string | undefined)[] = [];
@@ -107,7 +108,6 @@ test('what was answered while PostgreSQL was away is kept over a stop, and writt
   const between = await hubProcess({ folder: hub.folder, env });
   expect((await health(between)).activity.waiting).toBeGreaterThanOrEqual(30);
   // One hub's memory is not told as all there is.
-  const token = await login(between);
   const ask = async (path: string) => (await api(between, 'GET', path, { token })).body as { incomplete?: boolean };
   const paths = ['/activities', '/activities/stats', '/activities/timeline', '/activities/filters', '/logs'];
   for (const path of paths) expect([path, (await ask(path)).incomplete]).toEqual([path, true]);

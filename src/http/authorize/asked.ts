@@ -61,6 +61,8 @@ export function askedIn(query: URLSearchParams, { client, ...to }: Destination, 
   single(query, 'state');
   if (query.has('request') || query.has('request_uri'))
     throw new OAuthRefusal('request_not_supported', 'Send the parameters themselves.');
+  if (single(query, 'response_type') === undefined)
+    throw new OAuthRefusal('invalid_request', 'The parameter response_type is missing.');
   if (single(query, 'response_type') !== 'code')
     throw new OAuthRefusal('unsupported_response_type', 'The response_type has to be code.');
   if ((single(query, 'response_mode') ?? 'query') !== 'query')

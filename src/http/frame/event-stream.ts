@@ -19,11 +19,16 @@ export function eventStream(c: Context<ApiEnv>, { open }: EventStreamOptions): R
   if (c.req.method === 'HEAD') return c.body(null, 200, streamHeaders);
   // Written to directly: only here it is known whether the client still reads, and one that does not can be cut off.
   const response = (c.env as HttpBindings).outgoing;
+  // Not before `open` has not thrown: what it writes at once is already part of the stream.
+  const begin = () => response.headersSent || response.writeHead(200, streamHeaders);
   const reader = open({
-    write: (text) => response.write(text),
+    write(text) {
+      begin();
+      return response.write(text);
+    },
     close: () => void (response.writableNeedDrain ? response.destroy() : response.end()),
   });
-  response.writeHead(200, streamHeaders);
+  begin();
   // Proxies may hold the headers back until something follows.
   reader.write(': open\n\n');
   const { caller } = c.var;

@@ -72,6 +72,8 @@ export function parseChanged(document: unknown, before: unknown): ParsedSettings
     return isDeepStrictEqual(entry, old) || isSwitched(entry, old) ? [] : problems;
   });
   if (refused.length > 0) throw notAccepted(refused);
+  if (locksOut(parsed.settings) && !locksOut(parseSettings(before).settings))
+    throw notAccepted([{ path: breakGlassPath.join('.'), message: lockedOut }]);
   return parsed;
 }
 
@@ -124,13 +126,19 @@ function warnOfUnpublished(settings: Pick<Settings, 'servers' | 'users'>, report
   }
 }
 
-/** Of passwords that are switched off for all. A new hub has no users yet, so it is no error. */
-function warnOfLockout({ system, users }: Pick<Settings, 'system' | 'users'>, report: Report): void {
+const breakGlassPath = ['systemConfig', 'auth', 'breakGlass'];
+const lockedOut = 'names no admin with a password: while the provider is away, no admin can log in';
+
+/** Of passwords that are switched off for all. In a file it is no error: a new hub has no users yet. */
+function warnOfLockout(settings: Pick<Settings, 'system' | 'users'>, report: Report): void {
+  if (locksOut(settings)) report.warn(breakGlassPath, lockedOut);
+}
+
+/** Whether no admin could log in without a provider. */
+function locksOut({ system, users }: Pick<Settings, 'system' | 'users'>): boolean {
   const { passwordLogin, breakGlass } = system;
   const canLogIn = users.some((user) => user.username === breakGlass && user.role === 'admin' && user.passwordHash);
-  if (passwordLogin !== false || canLogIn || users.length === 0) return;
-  const message = 'names no admin with a password: while the provider is away, no admin can log in';
-  report.warn(['systemConfig', 'auth', 'breakGlass'], message);
+  return passwordLogin === false && !canLogIn && users.length > 0;
 }
 
 function serverExists(servers: unknown): (name: string) => boolean {
