@@ -168,10 +168,16 @@ function opening(
 
 /** What users set at a server is in no entry of its log: the server may write it. */
 function hidingCredentials(credentials: UserCredentials, log: ChannelOpener['log']): ChannelOpener['log'] {
-  return (server) =>
-    slotsOf(server).length === 0
-      ? log(server)
-      : cleanLog(log(server), (text) => hiding(credentials.secrets(server.name))(text));
+  return (server) => {
+    if (slotsOf(server).length === 0) return log(server);
+    let secrets = credentials.secrets(server.name);
+    let hide = hiding(secrets);
+    return cleanLog(log(server), (text) => {
+      const now = credentials.secrets(server.name);
+      if (now !== secrets) hide = hiding((secrets = now));
+      return hide(text);
+    });
+  };
 }
 
 /** Expands a server's settings, and says which of their variables are not set. */

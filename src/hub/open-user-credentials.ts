@@ -32,15 +32,15 @@ export async function openUserCredentials(
   closers: Closers,
   needs: Pick<UserCredentialsOptions, 'page' | 'changed'>,
 ): Promise<UserCredentials> {
-  let reconcile = (): void => {};
-  settings.subscribe(() => reconcile());
+  let opened: UserCredentials | undefined;
+  settings.subscribe(() => opened?.reconcile());
   const bindings =
     env.database.kind === 'postgres'
       ? await openTableBindings({
           database,
           sealer: sharedSealer(env.jwtSecret, 'user credentials'),
           log: log('hub'),
-          changed: () => reconcile(),
+          changed: (servers) => opened?.changedElsewhere(servers),
         })
       : await openFileBindings(
           join(dataDir.path, 'credentials.sealed'),
@@ -49,6 +49,6 @@ export async function openUserCredentials(
         );
   closers.add(() => bindings.close());
   const credentials = createUserCredentials({ ...needs, bindings, settings: () => settings.current, log });
-  reconcile = () => credentials.reconcile();
+  opened = credentials;
   return credentials;
 }

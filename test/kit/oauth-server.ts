@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { atEnd } from './at-end.ts';
 
@@ -66,7 +66,12 @@ export interface OAuthFixture {
   readonly asked: string[];
   /** Everything that must never be seen outside: tokens, codes, secrets. */
   readonly secrets: string[];
-  readonly calls: { readonly token: string; readonly account: string; readonly text: unknown }[];
+  readonly calls: {
+    readonly token: string;
+    readonly account: string;
+    readonly text: unknown;
+    readonly headers: IncomingHttpHeaders;
+  }[];
   /** Whose token each request had that asked for the list of tools. */
   readonly listings: string[];
   /** Every request of the MCP server, with whose token it came. */
@@ -102,7 +107,7 @@ export async function oauthFixture(switches: OAuthSwitches = {}): Promise<OAuthF
     refusals: [] as (string | undefined)[],
     asked: [] as string[],
     secrets: [] as string[],
-    calls: [] as { token: string; account: string; text: unknown }[],
+    calls: [] as { token: string; account: string; text: unknown; headers: IncomingHttpHeaders }[],
     listings: [] as string[],
     requests: [] as { account: string; method: string; params: Record<string, unknown> }[],
   };
@@ -278,7 +283,12 @@ export async function oauthFixture(switches: OAuthSwitches = {}): Promise<OAuthF
         res.setHeader('www-authenticate', `Bearer ${asked}`);
         return json(res, 403, {});
       }
-      fixture.calls.push({ token: token ?? '', account: about.account, text: message.params?.arguments?.text });
+      fixture.calls.push({
+        token: token ?? '',
+        account: about.account,
+        text: message.params?.arguments?.text,
+        headers: req.headers,
+      });
     }
     if (message.method === 'tools/list') fixture.listings.push(about.account);
     return json(res, 200, {

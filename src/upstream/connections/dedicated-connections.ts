@@ -104,15 +104,15 @@ interface DedicatedConnection {
   lastUsedAt: number;
 }
 
-const defaults = {
+const usual = () => ({
   total: upstreamLimits.dedicated,
   perPrincipal: upstreamLimits.dedicatedPerPrincipal,
   idleMs: upstreamLimits.dedicatedIdleMs,
   sweepMs: upstreamLimits.dedicatedSweepMs,
-};
+});
 
 export function createDedicatedConnections(options: DedicatedConnectionsOptions): DedicatedConnections {
-  const { settings, shared, bounds = defaults } = options;
+  const { settings, shared, bounds = usual() } = options;
   /** In the order of their last use. */
   const dedicated = new Map<string, DedicatedConnection>();
   const owners = new WeakMap<Connection, ConnectionOwner>();

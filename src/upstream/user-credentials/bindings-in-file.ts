@@ -4,7 +4,7 @@ import type { Logger } from '../../core/logger.ts';
 import type { Sealer } from '../../core/seal.ts';
 import { diskError, errnoOf } from '../../disk/disk-error.ts';
 import { writeFileAtomic } from '../../disk/write-file-atomic.ts';
-import { type Binding, bindingId, type Bindings, parsedBinding } from './bindings.ts';
+import { type Binding, type BindingChange, bindingId, type Bindings, oldestFirst, parsedBinding } from './bindings.ts';
 
 /**
  * Bindings of a hub without replicas: one sealed text a line, in a file (0600) of its data folder. Lines that cannot be
@@ -13,15 +13,17 @@ import { type Binding, bindingId, type Bindings, parsedBinding } from './binding
 export async function openFileBindings(path: string, sealer: Sealer, log: Logger): Promise<Bindings> {
   const loaded = await load(path, sealer, log);
   let bindings = new Map(loaded.bindings.map((binding) => [bindingId(binding), binding]));
+  let all = oldestFirst(bindings.values());
   let last: Promise<unknown> = Promise.resolve();
 
   /** One change after the other: each is on the disk before it counts. */
-  function change(edit: (draft: Map<string, Binding>) => void): Promise<void> {
+  function change({ gone = [], put = [] }: BindingChange): Promise<void> {
     const run = async (): Promise<void> => {
       if (loaded.failure !== undefined)
         throw diskError(loaded.failure, 'Cannot read the credentials of users, which a change would overwrite', path);
       const next = new Map(bindings);
-      edit(next);
+      for (const binding of gone) next.delete(bindingId(binding));
+      for (const binding of put) next.set(bindingId(binding), binding);
       const lines = [...next.values()].map((one) => sealer.seal(JSON.stringify(one)));
       try {
         await writeFileAtomic(path, [...loaded.unopened, ...lines].join('\n'));
@@ -29,6 +31,7 @@ export async function openFileBindings(path: string, sealer: Sealer, log: Logger
         throw diskError(error, 'Cannot write down the credentials of users', path);
       }
       bindings = next;
+      all = oldestFirst(next.values());
     };
     const changed = last.then(run, run);
     last = changed.catch(() => undefined);
@@ -37,9 +40,8 @@ export async function openFileBindings(path: string, sealer: Sealer, log: Logger
 
   return {
     get: (server, username) => bindings.get(bindingId({ server, username })),
-    all: () => [...bindings.values()].toSorted((a, b) => a.updatedAt - b.updatedAt),
-    put: (binding) => change((draft) => draft.set(bindingId(binding), binding)),
-    remove: (gone) => change((draft) => gone.forEach((binding) => draft.delete(bindingId(binding)))),
+    all: () => all,
+    change,
     async close() {
       await last;
     },

@@ -4,14 +4,14 @@ import type { Database } from '../../database/database.ts';
 import { reasonOf } from '../../database/failure.ts';
 import type { SharedSealer } from '../../database/shared-sealer.ts';
 import type { DatabaseHandle } from '../../database/supervise.ts';
-import { type Binding, bindingId, type Bindings, parsedBinding } from './bindings.ts';
+import { type Binding, bindingId, type Bindings, oldestFirst, parsedBinding } from './bindings.ts';
 
 export interface TableBindings {
   readonly database: DatabaseHandle;
   readonly sealer: SharedSealer;
   readonly log: Logger;
-  /** Another hub has changed some. */
-  readonly changed: () => void;
+  /** Another hub has changed some, of these servers. */
+  readonly changed: (servers: ReadonlySet<string>) => void;
 }
 
 const channel = 'user_credentials';
@@ -25,10 +25,20 @@ interface Row {
 /** Bindings in the database that hubs share; each has all of them in memory. */
 export async function openTableBindings({ database, sealer, log, changed }: TableBindings): Promise<Bindings> {
   let bindings = new Map<string, Binding>();
+  let all: readonly Binding[] = [];
   let summary: string | undefined;
+  let last: Promise<unknown> = Promise.resolve();
   const open = (): Promise<Database> => database.whenReady(coreLimits.settingsVersionMs);
 
-  async function read(from: Database): Promise<void> {
+  /** One reading after the other: what an earlier one found must not take the place of what a later one did. */
+  function read(from: Database): Promise<ReadonlySet<string>> {
+    const reading = last.then(() => readNow(from));
+    last = reading.catch(() => undefined);
+    return reading;
+  }
+
+  /** Answers the servers of which something has changed. */
+  async function readNow(from: Database): Promise<ReadonlySet<string>> {
     const before = await summaryOf(from);
     const rows = await from.query<Row>('select server, username, ciphertext from toolhub.user_credentials');
     const own = await sealer(from);
@@ -41,14 +51,16 @@ export async function openTableBindings({ database, sealer, log, changed }: Tabl
       });
       return [];
     });
+    const known = bindings;
     bindings = new Map(found.map((binding) => [bindingId(binding), binding]));
+    all = oldestFirst(found);
     summary = before;
+    return changedServers(known, bindings);
   }
 
   async function readAgain(from: Database): Promise<void> {
     try {
-      await read(from);
-      changed();
+      changed(await read(from));
     } catch (error) {
       log.warn('credentials of users not read from the database', { error: reasonOf(error) });
     }
@@ -69,38 +81,44 @@ export async function openTableBindings({ database, sealer, log, changed }: Tabl
     );
   }, coreLimits.settingsVersionMs).unref();
 
-  async function write(work: (to: Database) => Promise<void>): Promise<void> {
-    const to = await open();
-    await work(to);
-    await read(to);
-    await to.notify(channel, '');
-  }
-
   return {
     get: (server, username) => bindings.get(bindingId({ server, username })),
-    all: () => [...bindings.values()].toSorted((a, b) => a.updatedAt - b.updatedAt),
-    put: (binding) =>
-      write(async (to) => {
-        const sealed = (await sealer(to)).seal(JSON.stringify(binding));
-        await to.query(
-          `insert into toolhub.user_credentials (server, username, ciphertext) values ($1, $2, $3)
-           on conflict (server, username) do update set ciphertext = excluded.ciphertext, updated_at = now()`,
-          [binding.server, binding.username, Buffer.from(sealed, 'base64url')],
-        );
-      }),
-    remove: (gone) =>
-      write(async (to) => {
+    all: () => all,
+    async change({ gone = [], put = [] }) {
+      const to = await open();
+      const own = await sealer(to);
+      await to.tx(async (tx) => {
         for (const { server, username } of gone)
-          await to.query('delete from toolhub.user_credentials where server = $1 and username = $2', [
+          await tx.query('delete from toolhub.user_credentials where server = $1 and username = $2', [
             server,
             username,
           ]);
-      }),
+        for (const binding of put)
+          await tx.query(
+            `insert into toolhub.user_credentials (server, username, ciphertext) values ($1, $2, $3)
+             on conflict (server, username) do update set ciphertext = excluded.ciphertext, updated_at = now()`,
+            [binding.server, binding.username, Buffer.from(own.seal(JSON.stringify(binding)), 'base64url')],
+          );
+      });
+      const edited = new Set([...gone, ...put].map(({ server }) => server));
+      // What other hubs have changed is found now, and not once more when they tell.
+      const elsewhere = [...(await read(to))].filter((server) => !edited.has(server));
+      await to.notify(channel, '');
+      if (elsewhere.length > 0) changed(new Set(elsewhere));
+    },
     async close() {
       clearInterval(timer);
       stopHearing();
     },
   };
+}
+
+function changedServers(before: ReadonlyMap<string, Binding>, now: ReadonlyMap<string, Binding>): ReadonlySet<string> {
+  const servers = new Set<string>();
+  for (const [id, binding] of before)
+    if (JSON.stringify(now.get(id)) !== JSON.stringify(binding)) servers.add(binding.server);
+  for (const [id, { server }] of now) if (!before.has(id)) servers.add(server);
+  return servers;
 }
 
 async function summaryOf(from: Database): Promise<string | undefined> {

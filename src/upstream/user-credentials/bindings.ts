@@ -20,11 +20,20 @@ export interface Binding {
  */
 export interface Bindings {
   get(server: string, username: string): Binding | undefined;
-  /** The oldest first. */
+  /** The oldest first. The same list until something changes. */
   all(): readonly Binding[];
-  put(binding: Binding): Promise<void>;
-  remove(bindings: readonly Binding[]): Promise<void>;
+  /** All of it or nothing: takes out what is gone, then puts in what takes its place. */
+  change(edit: BindingChange): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface BindingChange {
+  readonly gone?: readonly Pick<Binding, 'server' | 'username'>[];
+  readonly put?: readonly Binding[];
+}
+
+export function oldestFirst(bindings: Iterable<Binding>): readonly Binding[] {
+  return [...bindings].toSorted((a, b) => a.updatedAt - b.updatedAt);
 }
 
 export function bindingId({ server, username }: Pick<Binding, 'server' | 'username'>): string {

@@ -25,8 +25,8 @@ describe('the file of credentials', () => {
 
   test('keeps lines that this hub cannot open', async () => {
     const path = join(temporaryFolder(), 'credentials.sealed');
-    await (await openFileBindings(path, another, log)).put(binding('ann'));
-    await (await openFileBindings(path, sealer, log)).put(binding('bob'));
+    await (await openFileBindings(path, another, log)).change({ put: [binding('ann')] });
+    await (await openFileBindings(path, sealer, log)).change({ put: [binding('bob')] });
     expect(names(await openFileBindings(path, sealer, log))).toEqual(['bob']);
     expect(names(await openFileBindings(path, another, log))).toEqual(['ann']);
   });
@@ -37,7 +37,7 @@ describe('the file of credentials', () => {
     const bindings = await openFileBindings(path, sealer, log);
     rmdirSync(path);
     writeFileSync(path, 'readable again');
-    await expect(bindings.put(binding('ann'))).rejects.toThrow('Cannot read the credentials of users');
+    await expect(bindings.change({ put: [binding('ann')] })).rejects.toThrow('Cannot read the credentials of users');
     expect([readFileSync(path, 'utf8'), bindings.all()]).toEqual(['readable again', []]);
   });
 });

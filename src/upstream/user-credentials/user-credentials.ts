@@ -45,12 +45,14 @@ export interface UserCredentials {
   /** The values that a user set, for a change of some of them; empty when none fit. */
   values(server: ServerSettings, user: UserSettings): Readonly<Record<string, string>>;
   /** Every value that a user set, at one server or at all: to be hidden where a server could repeat them. */
-  secrets(server?: string): string[];
+  secrets(server?: string): readonly string[];
   /** A server has another name from now on, and keeps them. */
   renamed(from: string, to: string): Promise<void>;
   deleted(server: string): Promise<void>;
   /** Settings changed: forgets what users left that are gone. */
   reconcile(): void;
+  /** Another hub changed what users set at these servers. */
+  changedElsewhere(servers: ReadonlySet<string>): void;
 }
 
 /** The name under which users set a slot: `env.TOKEN`. */
@@ -114,42 +116,66 @@ export function createUserCredentials(options: UserCredentialsOptions): UserCred
     values: (server, user) => bindingOf(server, user)?.values ?? {},
     async set(server, { username, createdAt: since }, values) {
       const place = placeOf(server);
-      await bindings.put({ server: server.name, username, since, place, values, updatedAt: Date.now() });
+      const binding = { server: server.name, username, since, place, values, updatedAt: Date.now() };
+      await bindings.change({ put: [binding] });
       changed(server.name, isListedOtherwise(server.name));
     },
     async remove(server, { username }) {
       const found = bindings.get(server.name, username);
       if (!found) return false;
-      await bindings.remove([found]);
+      await bindings.change({ gone: [found] });
       changed(server.name, isListedOtherwise(server.name));
       return true;
     },
-    secrets: (name) =>
-      (name === undefined ? bindings.all() : ofServer(name)).flatMap(({ values }) => Object.values(values)),
+    secrets: (name) => secretsIn(bindings.all(), name),
     async renamed(from, to) {
-      const left = ofServer(to);
-      if (left.length > 0) await bindings.remove(left);
       const moved = ofServer(from);
-      for (const binding of moved) await bindings.put({ ...binding, server: to });
-      if (moved.length > 0) await bindings.remove(moved);
+      const gone = [...ofServer(to), ...moved];
+      const put = moved.map((binding) => ({ ...binding, server: to }));
+      if (gone.length > 0) await bindings.change({ gone, put });
       listed.delete(from);
       changed(to, moved.length > 0);
     },
     async deleted(name) {
       const left = ofServer(name);
       listed.delete(name);
-      if (left.length > 0) await bindings.remove(left);
+      if (left.length > 0) await bindings.change({ gone: left });
     },
     reconcile() {
       const gone = ofGoneUsers(bindings.all(), settings());
       if (gone.length > 0)
         bindings
-          .remove(gone)
+          .change({ gone })
           .then(() => log('hub').info('credentials of users who are gone were forgotten', { count: gone.length }))
           .catch(() => undefined);
       for (const name of listed.keys()) if (isListedOtherwise(name)) changed(name, true);
     },
+    changedElsewhere(servers) {
+      for (const name of servers) changed(name, isListedOtherwise(name));
+    },
   };
+}
+
+const secrets = new WeakMap<readonly Binding[], ReadonlyMap<string | undefined, readonly string[]>>();
+const none: readonly string[] = [];
+
+/**
+ * The values of one server's bindings, or of all where none is named. They are asked for with each line that a server
+ * writes, so they are collected once for each state of the bindings: the same list is the same object.
+ */
+function secretsIn(bindings: readonly Binding[], server: string | undefined): readonly string[] {
+  let byServer = secrets.get(bindings);
+  if (!byServer) {
+    const collected = new Map<string | undefined, string[]>();
+    for (const { server: name, values } of bindings)
+      for (const key of [name, undefined]) {
+        const own = collected.get(key) ?? [];
+        own.push(...Object.values(values));
+        collected.set(key, own);
+      }
+    secrets.set(bindings, (byServer = collected));
+  }
+  return byServer.get(server) ?? none;
 }
 
 function stateOf(server: ServerSettings, binding: Binding | undefined): CredentialState {
