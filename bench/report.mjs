@@ -26,6 +26,8 @@ const heads = {
   p99Ratio: 'p99 to alone',
   cpuUs: 'CPU µs',
   toKey: 'to that with a key',
+  toKeyLeast: 'least',
+  toKeyMost: 'most',
   cpuMs: 'CPU ms',
   noise: 'cores busy elsewhere',
   liveKb: 'live KB each',
