@@ -6,8 +6,8 @@ import { hostileHttp } from '../kit/hostile.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 
-// A client whose token has lost what it stands on asks, is refused, and asks again. Each step ends in a state that tells
-// client and person what to do, and none leads back to where they came from.
+// A client whose token has lost what it stands on asks, is refused, and asks again. Each step ends in a state that
+// tells client and person what to do, and none leads back to where they came from.
 
 let hub: TestHub;
 let corp: Company;
