@@ -452,6 +452,9 @@ describe('a request that is not right', () => {
     expect((await client.redeem(back, { redirect_uri: 'http://127.0.0.1:4567/callback' })).status).toBe(200);
     for (const redirect_uri of [
       'http://127.0.0.1:4567/other',
+      'http://127.0.0.1:4567/x/../callback',
+      'HTTP://127.0.0.1:4567/callback',
+      'http://2130706433/callback',
       'http://localhost:1/callback',
       'https://127.0.0.1/callback',
     ])
@@ -459,7 +462,7 @@ describe('a request that is not right', () => {
   });
 
   test.each<[string, Record<string, string | null>, string]>([
-    ['a code of another client', { client_id: 'other' }, 'invalid_grant'],
+    ['a client that is not known', { client_id: 'other' }, 'invalid_client'],
     ['no client', { client_id: null }, 'invalid_client'],
     ['another redirect_uri', { redirect_uri: 'https://evil.example/' }, 'invalid_grant'],
     ['no redirect_uri', { redirect_uri: null }, 'invalid_grant'],
@@ -473,6 +476,21 @@ describe('a request that is not right', () => {
     const client = await handClient(hub.url);
     const { status, body } = await client.redeem(await authorize(client.address()), more);
     expect([status, body.error]).toEqual([error === 'invalid_client' ? 401 : 400, error]);
+  });
+
+  test('a code and a refresh token are good for their own client alone; one that is forgotten is told to register', async () => {
+    const [client, other] = [await handClient(hub.url), await handClient(hub.url)];
+    const taken = await client.redeem(await authorize(client.address()), { client_id: other.id });
+    expect([taken.status, taken.body.error]).toEqual([400, 'invalid_grant']);
+    const { refresh } = await letIn();
+    for (const [client_id, error] of [
+      [other.id, 'invalid_grant'],
+      ['forgotten', 'invalid_client'],
+    ] as const) {
+      const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: refresh, client_id });
+      const answer = await fetch(`${hub.url}/oauth/token`, { method: 'POST', body });
+      expect(await answer.json()).toMatchObject({ error });
+    }
   });
 
   test('no token is taken for another kind of it', async () => {

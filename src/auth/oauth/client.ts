@@ -70,12 +70,9 @@ export function isRegistered(redirectUri: string, registered: readonly string[])
   return portless !== undefined && registered.some((known) => withoutPort(known) === portless);
 }
 
-/** Of a loopback address alone. */
+/** Of a loopback address alone; otherwise as it is written. */
 function withoutPort(text: string): string | undefined {
-  const url = new URL(text);
-  if (!isLoopback(url)) return undefined;
-  url.port = '';
-  return url.href;
+  return isLoopback(new URL(text)) ? text.replace(/^(http:\/\/[^/?#]*?):\d+(?=[/?#]|$)/, '$1') : undefined;
 }
 
 function isLoopback(url: URL): boolean {

@@ -1,5 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
+import { isDocumentId } from '../../auth/oauth/client-documents.ts';
 import type { Authorization, Refresh } from '../../auth/oauth/open-authorization.ts';
 import { type Consent, type Consents } from '../../auth/oauth/consents.ts';
 import { hashOf } from '../../auth/oauth/tickets.ts';
@@ -37,7 +38,7 @@ export async function endConsent(
 /** `/oauth/token` (RFC 6749 §3.2) and `/oauth/revoke` (RFC 7009). */
 export function tokenRoutes(options: TokenOptions): Hono {
   const { authorization, tokens, log, security } = options;
-  const { consents, codes, refreshes } = authorization;
+  const { clients, consents, codes, refreshes } = authorization;
   const routes = new Hono();
 
   async function answer(c: Context, form: URLSearchParams, user: UserSettings, consent: Consent, clientId: string) {
@@ -58,10 +59,16 @@ export function tokenRoutes(options: TokenOptions): Hono {
     });
   }
 
+  /** A client that is not known, or no longer, is told so: it has to register again before it asks the user. */
+  async function unlessUnknown(clientId: string, refused: OAuthRefusal): Promise<OAuthRefusal> {
+    if (isDocumentId(clientId) || (await clients.find(clientId))) return refused;
+    return new OAuthRefusal('invalid_client', 'This hub does not know the client, or no longer. Register it again.');
+  }
+
   async function redeem(c: Context, form: URLSearchParams, clientId: string) {
     const code = codes.read(single(form, 'code'));
     const refused = new OAuthRefusal('invalid_grant', 'The code is not valid, or no longer.');
-    if (!code || code.consent.client !== hashOf(clientId)) throw refused;
+    if (!code || code.consent.client !== hashOf(clientId)) throw await unlessUnknown(clientId, refused);
     const redirectUri = single(form, 'redirect_uri');
     if (redirectUri === undefined ? code.namedRedirect : redirectUri !== code.redirectUri)
       throw new OAuthRefusal('invalid_grant', 'The redirect_uri is not the one that the code was asked for with.');
@@ -81,9 +88,8 @@ export function tokenRoutes(options: TokenOptions): Hono {
   async function renew(c: Context, form: URLSearchParams, clientId: string) {
     const refresh = refreshes.read(single(form, 'refresh_token'));
     const refused = new OAuthRefusal('invalid_grant', 'The refresh token is not valid, or no longer.');
-    if (!refresh) throw refused;
-    const [id, generation, client, endpoint] = refresh;
-    if (client !== hashOf(clientId)) throw refused;
+    if (!refresh || refresh[2] !== hashOf(clientId)) throw await unlessUnknown(clientId, refused);
+    const [id, generation, , endpoint] = refresh;
     mustFit(form, endpoint, c, options);
     const rotation = await consents.rotate(id, generation);
     if (rotation.kind === 'replayed') {
