@@ -28,9 +28,16 @@ test.each<[string, ServerSettings[], boolean]>([
     message: { params: {} },
   };
   const target = { server: 'tickets', key: 'find' };
-  const call = { request, target, ms: 1, outcome: 'tool_error', error: 'wrong', answer: '{}' };
+  const call = {
+    request,
+    target,
+    ms: 1,
+    outcome: 'tool_error',
+    error: `wrong eyJh.eyJz.c2ln mcphub_${'0'.repeat(64)}`,
+    answer: '{}',
+  };
   records.finished(call as unknown as FinishedCall);
-  const error = isKept ? 'wrong' : 'The server answered with an error, which is not kept.';
+  const error = isKept ? 'wrong •••• ••••' : 'The server answered with an error, which is not kept.';
   const payload = isKept ? ['{"arguments":{}}', '{}'] : [undefined, undefined];
   expect(kept.map(({ errorMessage, input, output }) => [errorMessage, input, output])).toEqual([[error, ...payload]]);
 });

@@ -3,6 +3,7 @@ import { getsCallersValues } from '../core/access/per-user.ts';
 import { userOf } from '../core/access/rules.ts';
 import { type Activity, type ActivitySink, type NewActivity, searchServer, unknownServer } from '../core/activity.ts';
 import type { LargeText } from '../core/json/large-text.ts';
+import { mask } from '../core/mask.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import { scopeId } from '../core/access/scope.ts';
 import { type Principal, principalId } from '../core/access/principal.ts';
@@ -169,8 +170,10 @@ function activityOf(
   };
 }
 
-function shortened(text: string): string {
+/** Without keys and tokens either, whose they may be: a server may repeat what it was sent. */
+function shortened(said: string): string {
   const { errorChars } = logLimits;
+  const text = said.replace(/mcphub_[0-9a-f]{64}|eyJ[\w-]+\.[\w-]+\.[\w-]+/g, mask);
   return text.length <= errorChars ? text : `${text.slice(0, errorChars - 1)}…`;
 }
 
