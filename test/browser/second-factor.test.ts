@@ -149,7 +149,7 @@ describe('a second factor', () => {
     await page.getByLabel('Code that the app shows').fill(app.code());
     await page.getByRole('button', { name: 'Turn it on' }).click();
     await page.getByRole('button', { name: 'I have kept them' }).click();
-    await page.getByRole('button', { name: 'Go on to the hub' }).click();
+    await page.getByRole('button', { name: 'Continue to the hub' }).click();
     await page.getByRole('heading', { name: 'Settings' }).waitFor();
     const refused = await api(own, 'POST', '/auth/login', { body: { username: 'admin', password: 'correct horse' } });
     expect(refused.body['error']).toBe('second_factor_required');

@@ -49,7 +49,7 @@ export interface FactorStore {
   change<T>(username: string, edit: (record: FactorRecord | undefined) => Edited<T>): Promise<T>;
   /** Removes also one that cannot be opened. False when there was none. */
   remove(username: string): Promise<boolean>;
-  /** Who has a record, whatever it says. */
+  /** The users that have a record, also one without a factor or one that cannot be opened. */
   usernames(): Promise<ReadonlySet<string>>;
 }
 

@@ -24,7 +24,7 @@ export function SetUpFactor({ me, isDone, onDone }: SetUpFactorProps) {
         {isDone && (
           <div>
             <Button look="primary" onClick={onDone}>
-              {t('factor.goOn')}
+              {t('factor.continue')}
             </Button>
           </div>
         )}

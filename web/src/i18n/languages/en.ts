@@ -191,7 +191,7 @@ export const texts = {
     again: 'Begin again',
     first: 'Set up a second factor',
     firstLead: 'This hub demands one before anything else.',
-    goOn: 'Go on to the hub',
+    continue: 'Continue to the hub',
     reset: 'Reset the second factor of {{name}}',
     resetTitle: 'Reset the second factor of {{name}}?',
     resetText:

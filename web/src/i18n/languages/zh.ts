@@ -188,7 +188,7 @@ export const texts: Texts = {
     again: '重新开始',
     first: '设置第二因素',
     firstLead: '此 Hub 要求先完成这一步。',
-    goOn: '进入 Hub',
+    continue: '进入 Hub',
     reset: '重置 {{name}} 的第二因素',
     resetTitle: '重置 {{name}} 的第二因素？',
     resetText: '用于丢失第二因素的用户。之后仅凭密码即可登录，该用户的所有登录和应用都将结束。',
