@@ -485,7 +485,8 @@ describe('records', () => {
       expect(entries.length, label).toBeGreaterThan(0);
       expect([...new Set(entries.map(({ username }) => username))]).toEqual([who]);
       seesNone(JSON.stringify(reached(entries)), who, '?limit=100');
-      for (const path of ['/stats', '/filters', '/failures?status=error']) seesNone(JSON.stringify((await get(path)).body), who, path);
+      for (const path of ['/stats', '/filters', '/failures?status=error'])
+        seesNone(JSON.stringify((await get(path)).body), who, path);
       const foreign = all.find(({ username }) => username !== who);
       const gone = '00000000-0000-4000-8000-000000000000';
       const [hidden, none] = [await get(`/${foreign?.id}`), await get(`/${gone}`)];
