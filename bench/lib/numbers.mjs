@@ -12,8 +12,9 @@ export const median = (values) => {
   return sorted.length % 2 === 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 };
 
-/** Three digits that count: more would be noise. */
-export const rounded = (value) => (Number.isFinite(value) ? Number(value.toPrecision(3)) : null);
+/** Three digits that count: more would be noise. What is left of a difference of equal numbers is 0. */
+export const rounded = (value) =>
+  Number.isFinite(value) ? (Math.abs(value) < 1e-9 ? 0 : Number(value.toPrecision(3))) : null;
 
 /** The median of each number over the rounds of one cell. */
 export function medians(rounds) {
