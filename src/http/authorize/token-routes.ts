@@ -41,13 +41,13 @@ export function tokenRoutes(options: TokenOptions): Hono {
   const { clients, consents, codes, refreshes } = authorization;
   const routes = new Hono();
 
-  async function answer(c: Context, form: URLSearchParams, user: UserSettings, consent: Consent, clientId: string) {
+  async function answer(c: Context, form: URLSearchParams, user: UserSettings, consent: Consent) {
     const { id, generation, client, endpoint, resource, reach } = consent;
     const issuer = options.publicUrl.origin((c.env as HttpBindings).incoming);
     // A client may take less than it may have (RFC 6749 §6).
     const taken = single(form, 'scope');
     const scope = consent.scope && (taken === undefined || asksForApi(taken)) ? consent.scope : 'mcp';
-    const app = { consent: id, endpoint, reach, scope, issuer, resource, clientId };
+    const app = { consent: id, endpoint, reach, scope, issuer, resource };
     c.header('Cache-Control', 'no-store');
     c.header('Pragma', 'no-cache');
     return c.json({
@@ -82,7 +82,7 @@ export function tokenRoutes(options: TokenOptions): Hono {
     const consent = { ...code.consent, createdAt: at, usedAt: at, generation: 1, rotatedAt: at };
     // Tokens that it gave go on working: with the verifier, only the client itself can have sent it again.
     if (!(await consents.add(consent))) throw refused;
-    return answer(c, form, user, consent, clientId);
+    return answer(c, form, user, consent);
   }
 
   async function renew(c: Context, form: URLSearchParams, clientId: string) {
@@ -101,7 +101,7 @@ export function tokenRoutes(options: TokenOptions): Hono {
     }
     if (rotation.kind !== 'good') throw refused;
     const user = userOf(rotation.consent, options);
-    if (user) return answer(c, form, user, rotation.consent, clientId);
+    if (user) return answer(c, form, user, rotation.consent);
     await endConsent(id, { consents, tokens });
     throw refused;
   }
