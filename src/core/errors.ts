@@ -1,3 +1,5 @@
+import { type Reason, withValues } from './reasons.ts';
+
 /** What each kind of failure looks like outside: HTTP status and JSON-RPC code. The only such table. */
 export const errorTable = {
   invalid_input: { status: 400, rpc: -32602 },
@@ -57,6 +59,8 @@ export interface HubErrorOptions {
   readonly secondFactor?: FactorAsked;
   readonly told?: string;
   readonly unreachable?: string;
+  readonly reason?: Reason | undefined;
+  readonly output?: string | undefined;
 }
 
 /**
@@ -85,6 +89,10 @@ export class HubError extends Error {
    * read them.
    */
   readonly unreachable: string | undefined;
+  /** Of a server that does not connect: why, by name. Its values may quote what the server said. */
+  readonly reason: Reason | undefined;
+  /** Of a server that does not connect: what it said last. For those who manage it. */
+  readonly output: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: HubErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -97,6 +105,8 @@ export class HubError extends Error {
     this.secondFactor = options.secondFactor;
     this.told = options.told;
     this.unreachable = options.unreachable;
+    this.reason = options.reason;
+    this.output = options.output;
   }
 
   get status(): number {
@@ -109,17 +119,33 @@ export class HubError extends Error {
 }
 
 /** The same failure in other words. */
-export function reworded(error: HubError, message: string): HubError {
-  if (message === error.message) return error;
+export function reworded(
+  error: HubError,
+  message: string,
+  { reason, output }: Pick<HubErrorOptions, 'reason' | 'output'> = error,
+): HubError {
+  if (message === error.message && reason === error.reason && output === error.output) return error;
   const { code, cause, problems, retryAfterMs, authorizationUrl, credentialsUrl, told, unreachable } = error;
   return new HubError(code, message, {
     cause,
     problems,
+    reason,
+    output,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(authorizationUrl !== undefined && { authorizationUrl }),
     ...(credentialsUrl !== undefined && { credentialsUrl }),
     ...(told !== undefined && { told }),
     ...(unreachable !== undefined && { unreachable }),
+  });
+}
+
+/** The same failure with everything it quotes passed through `clean`. */
+export function cleaned(error: HubError, clean: (text: string) => string): HubError {
+  const { message, reason, output } = error;
+  const inLines = (text: string) => text.split('\n').map(clean).join('\n');
+  return reworded(error, clean(message), {
+    reason: reason && withValues(reason, clean),
+    output: output === undefined ? undefined : inLines(output),
   });
 }
 

@@ -1,3 +1,5 @@
+import type { Reason } from './reasons.ts';
+
 /**
  * What a server is doing right now, for the start-up banner, `toolhub doctor` and the dashboard (CONTRACT §4, Servers).
  */
@@ -12,6 +14,9 @@ export interface ServerState {
   readonly waiting?: true;
   /** Why it is not connected, with what to do about it; while it is connecting, why the last attempt failed. */
   readonly error?: string;
+  /** The same by name, and what the server said last; for those who manage it. */
+  readonly reason?: Reason;
+  readonly output?: string;
   /** Why no connection comes about, in words that name no address. */
   readonly unreachable?: string;
   /** The address to open to sign in to the server; only for those who may manage it. */

@@ -185,9 +185,15 @@ export const upstreamLimits = {
   hangUpMs: 1_000,
   /** One line of a child's stderr; no log reader needs more of it. */
   stderrLineBytes: 16 * 1024,
-  /** What a dead child said last, quoted in the error. */
-  lastWordsLines: 10,
-  lastWordsBytes: 2_048,
+  /** What a dead child said last, quoted in the error: npm says in 10 lines that a package is missing. */
+  lastWordsLines: 20,
+  lastWordsBytes: 4_096,
+  /** Of such a line, where it is searched for the reason. */
+  reasonLineChars: 1_000,
+  /** Where a command that was not found is compared with those that are there: a PATH has a dozen folders. */
+  similarCommandFolders: 50,
+  similarCommandNames: 5_000,
+  similarCommandChars: 40,
   /** What it printed to stdout that is no message, quoted there too. */
   strayLineChars: 200,
   /**

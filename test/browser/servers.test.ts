@@ -112,7 +112,11 @@ describe('a server', () => {
     writeFileSync(death, '');
     await mortal.control({ exit: 1 });
     await page.getByRole('region', { name: 'Disconnected' }).waitFor();
-    await page.getByText('my last words').first().waitFor();
+    await page.getByText('The program exited with code 3: my last words', { exact: true }).waitFor();
+    // Once: what it printed is folded.
+    expect(await page.getByText('my last words').filter({ visible: true }).count()).toBe(1);
+    await page.getByText('What it said in its last attempt').click();
+    await page.getByRole('region', { name: 'What it said in its last attempt' }).getByText('my last words').waitFor();
     await page.getByText(/Next attempt/).waitFor();
     rmSync(death);
     await page.getByText('Connected', { exact: true }).waitFor();

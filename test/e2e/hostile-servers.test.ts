@@ -107,6 +107,8 @@ test('a program that talks on stdout is told by what it printed, when it does no
   await until('it is told', async () => (await told('ends')).includes('exited with code 4'));
   for (const name of ['silent', 'ends'])
     expect(await told(name)).toContain('It printed to stdout what is no MCP message: "Hello there".');
+  const codes = await Promise.all(['silent', 'ends'].map(async (name) => (await state(hub, name))?.reason?.code));
+  expect(codes).toEqual(['stdout_noise', 'exited_after_noise']);
 });
 
 test('a command that does not exist is said to be missing', async () => {

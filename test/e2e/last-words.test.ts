@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { ServerDetails } from '../../src/core/answers/settings.ts';
 import type { LogEntry } from '../../src/core/log-entry.ts';
 import { api, login, userToken } from '../kit/api.ts';
 import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
@@ -52,6 +53,13 @@ test('what a server prints when it dies reaches the log and whoever manages it, 
     (await api(hub, 'GET', '/logs?service=server:s', { token: admin })).text,
   ];
   for (const text of toManagers) expect(text).toContain('cannot log in with');
+  const seen = async (token: string) => (await api(hub, 'GET', '/servers/s', { token })).body.data;
+  const { reason, output } = (await seen(admin)) as ServerDetails;
+  expect(reason?.text).toMatch(/^The program exited with code 3: cannot log in with /);
+  expect(output).toMatch(/^cannot log in with /);
+  expect([reason?.text, output].join()).not.toContain(secret);
+  expect(Object.keys((await seen(ann)) as ServerDetails)).not.toContain('reason');
+  expect(Object.keys((await seen(ann)) as ServerDetails)).not.toContain('output');
   for (const text of [...told, ...toManagers, JSON.stringify(hub.hub.servers())]) expect(text).not.toContain(secret);
 });
 

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { HubError } from '../../core/errors.ts';
+import { reasonWords } from '../../core/reasons.ts';
 import type { ServerSettings } from '../../core/settings/types.ts';
 import { upstreamLimits } from '../../upstream/limits.ts';
 import type { Check } from './check.ts';
@@ -44,7 +45,10 @@ async function checkServer(server: ServerSettings, probe: Probe): Promise<Check>
   } catch (error) {
     if (!(error instanceof HubError)) throw error;
     // A server that is only not ready yet needs no action: the hub tries again.
-    return { name, status: error.code === 'not_ready' ? 'warn' : 'fail', detail: error.message };
+    const status = error.code === 'not_ready' ? 'warn' : 'fail';
+    const advice = error.reason && reasonWords(error.reason).advice;
+    if (advice === undefined) return { name, status, detail: error.message };
+    return { name, status, detail: error.message.replace(` ${advice}`, ''), fix: advice };
   }
 }
 

@@ -16,6 +16,7 @@ import {
   time,
   yes,
 } from './schema.ts';
+import { type ReasonCode, reasonTable } from '../reasons.ts';
 import { problem } from './failures.ts';
 
 // Groups, people and servers, as the API answers them.
@@ -222,6 +223,15 @@ export const resource = openObject(item, {
 });
 export type Resource = Shape<typeof resource>;
 
+const textsByName: Schema<Readonly<Record<string, string>>> = { type: 'object', additionalProperties: text };
+const reason = object({
+  code: saying('What is wrong, by name.', oneOf(Object.keys(reasonTable) as ReasonCode[])),
+  values: saying('What `text` and `advice` name.', textsByName),
+  text: saying('What is wrong, in English.', text),
+  advice: saying('What to do about it, in English.', text),
+});
+export type ServerReason = Shape<typeof reason>;
+
 const aboutServer = {
   name: text,
   type: oneOf(['stdio', 'auto', 'streamable-http', 'sse', 'openapi', 'invalid']),
@@ -235,6 +245,8 @@ const moreAboutServer = {
   description: text,
   visibility,
   sharedWithUsers: texts,
+  reason: saying('Of who manages it: `error` by name, where it is a known one.', reason),
+  output: saying('Of who manages it: what the server said last, in the last attempt that failed.', text),
   phase: saying(
     'While `connecting`: a launcher such as npx installs the package, the program starts, or it has said something and is being met. `error` is why the last attempt failed.',
     oneOf(['installing', 'starting', 'handshake']),

@@ -5,6 +5,7 @@ import type { ItemCount, Server, ServerDetails, ServerSummary } from '../../core
 import { type Catalogue, type Item, type Offer, onlyReads } from '../../core/catalogue.ts';
 import type { HubError } from '../../core/errors.ts';
 import type { ServerState } from '../../core/hub.ts';
+import { reasonWords } from '../../core/reasons.ts';
 import type { ItemSettings, Selection, ServerSettings } from '../../core/settings/types.ts';
 import { tokensOf } from '../../core/tokens.ts';
 import type { Entry } from '../../settings/document/document.ts';
@@ -96,6 +97,8 @@ function statusAnswer(server: ServerSettings, found: ServerState | undefined, is
   const {
     status = server.enabled ? 'connecting' : 'disabled',
     error,
+    reason,
+    output,
     phase,
     phaseSince,
     waiting,
@@ -108,6 +111,8 @@ function statusAnswer(server: ServerSettings, found: ServerState | undefined, is
   return {
     status,
     error: error === undefined ? null : isManaged ? error : unreachable,
+    ...(isManaged && reason && { reason: { ...reason, ...reasonWords(reason) } }),
+    ...(isManaged && output !== undefined && { output }),
     ...(phase !== undefined && { phase }),
     ...(phaseSince !== undefined && { phaseSince }),
     ...(waiting && { waiting }),

@@ -1,6 +1,7 @@
 import { HubError } from '../../core/errors.ts';
 import type { LargeAnswer } from '../../core/protocol/large-answer.ts';
 import type { RpcMessage } from '../../core/protocol/rpc.ts';
+import type { Reason } from '../../core/reasons.ts';
 
 /**
  * One transport's pipe of JSON-RPC messages to one server: stdio, streamable HTTP, legacy SSE. A channel knows framing
@@ -35,10 +36,22 @@ export interface Channel {
    * be negotiated again.
    */
   forgetSession(): void;
-  /** Absent where a channel hears nothing but messages. What a program printed besides, as the end of a sentence. */
-  printed?(): string;
+  /** Absent where a channel hears nothing but messages. */
+  printed?(): Printed;
   /** Closes in order: end the session or stdin, wait, kill. Idempotent. `closed` is not emitted for it. */
   close(): Promise<void>;
+}
+
+/** What a program printed besides messages. */
+export interface Printed {
+  /** The first line on stdout that is no message; empty when there is none. */
+  readonly stray: string;
+  /** The last lines on stderr, without what says nothing of a failure. */
+  readonly output: string;
+  /** The one of them that says most; empty when there is none. */
+  readonly line: string;
+  /** What they say is wrong, where it is known. */
+  readonly reason: Reason | undefined;
 }
 
 /**

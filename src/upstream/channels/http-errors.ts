@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { HubError, errorText } from '../../core/errors.ts';
+import { type Reason, type ReasonCode, reasonWords, wordsWithoutAddress } from '../../core/reasons.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import { upstreamLimits } from '../limits.ts';
 
@@ -31,39 +32,45 @@ export class HttpAnswer extends Error {
  */
 export function statusError(where: string, status: number, headers: ResponseHeaders, body: string): HubError {
   const cause = new HttpAnswer(status, headers, body);
-  const answered = `${where} answered ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
+  const answer = `${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
+  const answered = `${where} answered ${answer}`;
   const said = bodyText(body, header(headers, 'content-type'));
   const quoted = said === '' ? '' : `: ${said}`;
+  const known = (code: ReasonCode) => ({
+    cause,
+    output: said === '' ? undefined : said,
+    reason: { code, values: { where, status: answer } },
+  });
   switch (status) {
     case 401:
       return new HubError(
         'upstream_failed',
         `${answered}: the server requires authorization. Give it a valid credential${quoted}`,
-        { cause },
+        known('credential_refused'),
       );
     case 403:
       return new HubError(
         'upstream_failed',
         `${answered}: the server does not allow this with the credential it got${quoted}`,
-        { cause },
+        known('credential_insufficient'),
       );
     case 404:
     case 405:
       return new HubError(
         'upstream_failed',
         `${answered}. Is this the address of its MCP endpoint?${quoted && ` It said${quoted}`}`,
-        { cause },
+        known('no_endpoint'),
       );
     case 429:
     case 503: {
       const retryAfterMs = retryAfter(headers);
       return new HubError('upstream_unavailable', answered + quoted, {
-        cause,
+        ...known(status === 429 ? 'too_many_requests' : 'server_fault'),
         ...(retryAfterMs !== undefined && { retryAfterMs }),
       });
     }
     default:
-      return new HubError('upstream_failed', answered + quoted, { cause });
+      return new HubError('upstream_failed', answered + quoted, status >= 500 ? known('server_fault') : { cause });
   }
 }
 
@@ -83,7 +90,7 @@ export function notAnAnswer(where: string, status: number, headers: ResponseHead
     return new HubError(
       'upstream_failed',
       `${where} answered with a web page. Is this the address of its MCP endpoint?`,
-      { cause },
+      { cause, reason: { code: 'web_page', values: { where } } },
     );
   }
   if (body === '')
@@ -91,21 +98,41 @@ export function notAnAnswer(where: string, status: number, headers: ResponseHead
   return new HubError(
     'upstream_failed',
     `${where} answered ${status} with something that is not the answer to the request: ${bodyText(body, type)}`,
-    { cause },
+    {
+      cause,
+      output: bodyText(body, type),
+      reason: { code: 'not_mcp', values: { where, status: String(status) } },
+    },
   );
 }
 
-const refused = new Set(['ECONNREFUSED']);
-const unknownHost = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME', 'EAI_FAIL']);
-const noRoute = new Set(['EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES', 'EPERM']);
-const tooSlow = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
+/** What the system and the TLS library say, and what it means. */
+const reasonsByCode: Readonly<Record<string, ReasonCode>> = {
+  ECONNREFUSED: 'port_closed',
+  ENOTFOUND: 'host_unknown',
+  EAI_AGAIN: 'host_unknown',
+  EAI_NODATA: 'host_unknown',
+  EAI_NONAME: 'host_unknown',
+  EAI_FAIL: 'host_unknown',
+  EHOSTUNREACH: 'no_route',
+  ENETUNREACH: 'no_route',
+  EADDRNOTAVAIL: 'no_route',
+  EACCES: 'no_route',
+  EPERM: 'no_route',
+  ETIMEDOUT: 'no_connection_in_time',
+  UND_ERR_CONNECT_TIMEOUT: 'no_connection_in_time',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'tls_self_signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'tls_self_signed',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'tls_unknown_issuer',
+  UNABLE_TO_GET_ISSUER_CERT: 'tls_unknown_issuer',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'tls_unknown_issuer',
+  CERT_HAS_EXPIRED: 'tls_expired',
+  CERT_NOT_YET_VALID: 'tls_not_valid_yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'tls_other_name',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'tls_not_spoken',
+  EPROTO: 'tls_not_spoken',
+};
 const cut = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH']);
-const selfSigned = new Set(['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN']);
-const unknownIssuer = new Set([
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-]);
 
 /**
  * The failure of a request that got no (complete) answer: connection, name, certificate. `where` is the address without
@@ -117,33 +144,26 @@ export function connectionError(where: string, error: unknown, setting = '"url"'
   // undici gives its parser's errors a name but not always a code.
   const parserFailed = error instanceof Error && error.name === 'HTTPParserError';
   const { code, text } = parserFailed ? { code: 'HPE_', text: error.message } : details(error);
-  const unreachable = whyUnreachable(code, setting);
-  const why = unreachable ?? (cut.has(code) ? 'the connection was closed before the answer was complete.' : `${text}.`);
-  return new HubError('upstream_unavailable', `Cannot reach ${where}: ${why}`, {
+  const reason = whyUnreachable(code, { where, setting, code });
+  if (!reason) {
+    const why = cut.has(code) ? 'the connection was closed before the answer was complete.' : `${text}.`;
+    return new HubError('upstream_unavailable', `Cannot reach ${where}: ${why}`, { cause: error });
+  }
+  const words = reasonWords(reason);
+  return new HubError('upstream_unavailable', `${words.text} ${words.advice}`, {
     cause: error,
-    ...(unreachable !== undefined && { unreachable }),
+    reason,
+    unreachable: wordsWithoutAddress(reason),
   });
 }
 
 /** Why no connection came about; undefined for what happens to one that is there, and for what is not known. */
-function whyUnreachable(code: string, setting: string): string | undefined {
-  if (refused.has(code)) return 'connection refused. Is the server running?';
-  if (unknownHost.has(code)) return `its host name is not known. Check the address in ${setting}, and the DNS.`;
-  if (noRoute.has(code)) return `there is no way to its host (${code}).`;
-  if (tooSlow.has(code))
-    return 'no connection within the time allowed. Is the address right, and not behind a firewall?';
-  if (selfSigned.has(code)) return 'its certificate is self-signed. Add the certificate with NODE_EXTRA_CA_CERTS.';
-  if (unknownIssuer.has(code))
-    return "its certificate's issuer is not known. Add the issuer's certificate with NODE_EXTRA_CA_CERTS.";
-  if (code === 'CERT_HAS_EXPIRED') return 'its certificate has expired.';
-  if (code === 'CERT_NOT_YET_VALID') return 'its certificate is not valid yet. Check the clock.';
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'its certificate is for another host name.';
-  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'EPROTO')
-    return 'it does not speak TLS. Should the address begin with http://?';
-  if (code.startsWith('HPE_')) return 'it does not speak HTTP. Is the port right?';
-  return code.startsWith('ERR_TLS_') || code.startsWith('ERR_SSL_') || code.startsWith('CERT_')
-    ? `no secure connection comes about (${code}).`
-    : undefined;
+function whyUnreachable(code: string, values: Reason['values']): Reason | undefined {
+  const known = Object.hasOwn(reasonsByCode, code) ? reasonsByCode[code] : undefined;
+  if (known) return { code: known, values };
+  if (code.startsWith('HPE_')) return { code: 'http_not_spoken', values };
+  const isTls = ['ERR_TLS_', 'ERR_SSL_', 'CERT_'].some((start) => code.startsWith(start));
+  return isTls ? { code: 'tls_failed', values } : undefined;
 }
 
 /** The first useful code among an error, its parts (one per address tried) and its causes. */

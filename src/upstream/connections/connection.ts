@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { ItemKind, Offer } from '../../core/catalogue.ts';
-import { errorText, HubError, reworded } from '../../core/errors.ts';
+import { cleaned, errorText, HubError } from '../../core/errors.ts';
 import { coreLimits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import { paramHeaderValues } from '../../core/arguments/headers.ts';
@@ -16,6 +16,7 @@ import { createEnvelope } from './link/request-writer.ts';
 import { Eras, shortMemory } from './eras/era.ts';
 import { EraWatch } from './eras/watch.ts';
 import { Handshake } from './handshake.ts';
+import { explained } from './explained.ts';
 import { createKeepAlive, type KeepAlive } from './keep-alive.ts';
 import { type Answer, asHubError, type Exchange, type RequestTimeouts } from './exchange.ts';
 import { Link } from './link/link.ts';
@@ -383,14 +384,10 @@ export class Connection {
     this.#fail(failure);
   }
 
-  /** Of a start that took too long: what its program printed, which usually says why. */
-  #whyLate({ code }: HubError): string {
-    return code === 'timeout' && this.#tracker.now.kind === 'connecting' ? (this.#link?.printed ?? '') : '';
-  }
-
   #fail(failure: HubError): void {
-    const text = `${failure.message}${this.#whyLate(failure)}`;
-    const error = reworded(failure, this.#options.clean?.(text) ?? text);
+    const attempt = { timeoutMs: this.#timeoutMs, printed: this.#link?.printed };
+    const why = explained(failure, this.#tracker.now.kind === 'connecting' ? attempt : undefined);
+    const error = cleaned(why, this.#options.clean ?? ((text) => text));
     const held = this.#tracker.now.kind === 'connected' ? Date.now() - this.#tracker.now.sinceMs : 0;
     const failures = held > coreLimits.backOffResetMs ? 1 : this.#failures + 1;
     this.#failures = failures;

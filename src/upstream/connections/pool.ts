@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isTrusted } from '../../core/access/rules.ts';
 import type { Catalogue, Offer } from '../../core/catalogue.ts';
+import type { HubError } from '../../core/errors.ts';
 import type { ServerState } from '../../core/hub.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { ServerSettings, Settings } from '../../core/settings/types.ts';
@@ -329,12 +330,12 @@ function stateOf(server: ServerSettings, entry: Entry | undefined, catalogue: Ca
         ...phaseOf(status),
       };
     case 'oauth_required':
-      return { ...counts, status: 'oauth_required', error: status.error.message };
+      return { ...counts, status: 'oauth_required', ...whyOf(status.error) };
     case 'disconnected':
       return {
         ...counts,
         status: 'disconnected',
-        error: status.error.message,
+        ...whyOf(status.error),
         ...(status.error.unreachable !== undefined && { unreachable: status.error.unreachable }),
         nextRetryAt: new Date(status.nextRetryAt).toISOString(),
       };
@@ -347,8 +348,12 @@ function phaseOf({ phase, phaseSince, isWaiting, error }: Extract<ConnectionStat
     phase,
     phaseSince: new Date(phaseSince).toISOString(),
     ...(isWaiting && { waiting: true as const }),
-    ...(error && { error: error.message }),
+    ...(error && whyOf(error)),
   };
+}
+
+function whyOf({ message, reason, output }: HubError): Pick<ServerState, 'error' | 'reason' | 'output'> {
+  return { error: message, ...(reason && { reason }), ...(output && { output }) };
 }
 
 function historyOf(entry: Entry | undefined): Pick<ServerState, 'attempts' | 'lastConnectedAt'> {

@@ -15,6 +15,7 @@ export type {
   Resource,
   SecondFactor,
   ServerDetails,
+  ServerReason,
   ServerStatus,
   ServerSummary,
   Tool,

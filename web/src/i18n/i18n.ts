@@ -1,11 +1,14 @@
 import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import { storage } from '../lib/storage.ts';
+import type { HubTexts } from './hub-texts.ts';
 import type { Texts } from './texts.ts';
 
 interface Language {
   readonly name: string;
   readonly texts: Texts;
+  /** What the hub says; absent from its own language. */
+  readonly hub?: HubTexts;
 }
 
 /** A language is a file in `languages/`, named by its BCP 47 tag: dropping one there adds it. */
@@ -24,7 +27,7 @@ export async function startI18n(): Promise<void> {
   await i18next.use(initReactI18next).init({
     lng: tag,
     fallbackLng: 'en',
-    resources: { [tag]: { translation: await textsOf(tag) } },
+    resources: { [tag]: await resourcesOf(tag) },
     interpolation: { escapeValue: false },
     returnNull: false,
   });
@@ -32,7 +35,9 @@ export async function startI18n(): Promise<void> {
 }
 
 export async function chooseLanguage(tag: string): Promise<void> {
-  i18next.addResourceBundle(tag, 'translation', await textsOf(tag));
+  const { translation, hub } = await resourcesOf(tag);
+  i18next.addResourceBundle(tag, 'translation', translation);
+  i18next.addResourceBundle(tag, 'hub', hub);
   await i18next.changeLanguage(tag);
   storage.set('language', tag);
   document.documentElement.lang = tag;
@@ -44,8 +49,9 @@ function known(tag: string): string | undefined {
   return [tag, plain].find((each) => loaders.has(each));
 }
 
-async function textsOf(tag: string): Promise<Texts> {
+async function resourcesOf(tag: string) {
   const load = loaders.get(tag);
   if (!load) throw new Error(`No language "${tag}"`);
-  return (await load()).texts;
+  const { texts, hub = {} } = await load();
+  return { translation: texts, hub: { ...hub } };
 }

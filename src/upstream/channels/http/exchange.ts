@@ -216,7 +216,9 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
 
   #redirect(status: number, headers: ResponseHeaders): void {
     if (++this.#redirects > upstreamLimits.redirects) {
-      throw new HubError('upstream_failed', `${this.remote.where} redirects too often.`);
+      throw new HubError('upstream_failed', `${this.remote.where} redirects too often.`, {
+        reason: { code: 'redirected_in_a_circle', values: { where: this.remote.where } },
+      });
     }
     this.remote.path = redirectPath(this.remote, status, header(headers, 'location'));
     this.#redirected = true;

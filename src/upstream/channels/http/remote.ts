@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
 import { HubError } from '../../../core/errors.ts';
+import { reasonWords } from '../../../core/reasons.ts';
 import type { Logger } from '../../../core/logger.ts';
 import type { Credential } from '../credential.ts';
 import { upstreamLimits } from '../../limits.ts';
@@ -141,10 +142,12 @@ export function redirectPath(remote: Remote, status: number, location: string | 
   if (!target)
     throw new HubError('upstream_failed', `${remote.where} answered ${status} without a usable new address.`);
   if (target.origin !== remote.url.origin) {
-    throw new HubError(
-      'upstream_failed',
-      `${remote.where} redirects to ${target.origin}${target.pathname}, another origin, which is not followed. If that is the server, make it its url.`,
-    );
+    const reason = {
+      code: 'redirected' as const,
+      values: { where: remote.where, target: `${target.origin}${target.pathname}` },
+    };
+    const { text, advice } = reasonWords(reason);
+    throw new HubError('upstream_failed', `${text} ${advice}`, { reason });
   }
   return target.pathname + target.search;
 }

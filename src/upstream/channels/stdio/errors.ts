@@ -1,59 +1,113 @@
 import { statSync } from 'node:fs';
 import { HubError, errorText } from '../../../core/errors.ts';
+import { type Reason, type ReasonCode, reasonWords } from '../../../core/reasons.ts';
 import { upstreamLimits } from '../../limits.ts';
+import type { Printed } from '../channel.ts';
+import { printedReason, tellingLine, withoutNoise } from './printed-reason.ts';
+import { similarCommand } from './similar-command.ts';
 
-/** What to do when one of the usual launchers is not there. */
+/** The usual launchers, and what has to be installed for each. */
 const launchers: Readonly<Record<string, string>> = {
-  uvx: 'Install uv',
-  uv: 'Install uv',
-  npx: 'Install Node.js',
-  node: 'Install Node.js',
-  bunx: 'Install Bun',
-  bun: 'Install Bun',
-  deno: 'Install Deno',
-  docker: 'Install Docker',
-  python: 'Install Python',
-  python3: 'Install Python',
+  uvx: 'uv',
+  uv: 'uv',
+  npx: 'Node.js',
+  node: 'Node.js',
+  bunx: 'Bun',
+  bun: 'Bun',
+  deno: 'Deno',
+  docker: 'Docker',
+  python: 'Python',
+  python3: 'Python',
 };
 
+interface Started {
+  readonly name: string;
+  readonly command: string;
+  readonly cwd: string | undefined;
+  /** Where the command is looked for. */
+  readonly path: string;
+}
+
 /** Why a server's process could not be started, in words that say what to do. */
-export function startError(
-  { name, command, cwd }: { readonly name: string; readonly command: string; readonly cwd: string | undefined },
-  error: unknown,
-): HubError {
-  const because = (text: string): HubError =>
-    new HubError('upstream_unavailable', `Cannot start server "${name}": ${text}`, { cause: error });
+export async function startError(started: Started, error: unknown): Promise<HubError> {
+  const { name, command, cwd } = started;
+  const because = (code: ReasonCode, values: Reason['values'], more = ''): HubError => {
+    const reason = { code, values };
+    const { text, advice } = reasonWords(reason);
+    const message = `Cannot start server "${name}": ${text} ${advice}${more}`;
+    return new HubError('upstream_unavailable', message, { cause: error, reason });
+  };
   // A missing working directory is reported by the system as if the command were missing.
-  if (cwd !== undefined && !isDirectory(cwd)) return because(`its working directory "${cwd}" does not exist.`);
+  if (cwd !== undefined && !isDirectory(cwd)) return because('folder_not_found', { folder: cwd });
   switch (error instanceof Error && 'code' in error ? error.code : undefined) {
     case 'ENOENT':
-      return because(notFound(command));
+      if (/[\\/]/.test(command)) return because('file_not_found', { command });
+      return because(...(await notFound(command, started.path)), windowsAdvice(command));
     case 'EACCES':
-      return because(
-        `"${command}" may not be executed. Check its permissions (chmod +x), or start it through its interpreter.`,
-      );
-    case 'E2BIG':
-      return because('its arguments and environment are too large for the system.');
+      return because('not_executable', { command });
     case 'EAGAIN':
     case 'EMFILE':
     case 'ENFILE':
     case 'ENOMEM':
-      return because(`the system has no room for another process (${errorText(error)}).`);
+      return because('no_room', { error: errorText(error) });
+    case 'E2BIG':
+      return new HubError(
+        'upstream_unavailable',
+        `Cannot start server "${name}": its arguments and environment are too large for the system.`,
+        { cause: error },
+      );
     default:
-      return because(`${errorText(error)}.`);
+      return new HubError('upstream_unavailable', `Cannot start server "${name}": ${errorText(error)}.`, {
+        cause: error,
+      });
   }
 }
 
+async function notFound(command: string, path: string): Promise<[ReasonCode, Reason['values']]> {
+  const product = launchers[command.toLowerCase()];
+  if (product !== undefined) return ['launcher_not_found', { command, product }];
+  const suggestion = await similarCommand(command, path);
+  return suggestion === undefined
+    ? ['command_not_found', { command }]
+    : ['command_misspelled', { command, suggestion }];
+}
+
+function windowsAdvice(command: string): string {
+  return process.platform === 'win32' ? ` For a .cmd file use "cmd" with the arguments ["/c", "${command}", …].` : '';
+}
+
 /** A child that has ended, as its callers hear of it. */
-export function exitError(name: string, code: number | null, signal: NodeJS.Signals | null, words: string): HubError {
+export function exitError(
+  name: string,
+  code: number | null,
+  signal: NodeJS.Signals | null,
+  printed: Printed,
+): HubError {
   const how = signal ? `was ended by ${signal}` : `exited with code ${code ?? 'unknown'}`;
-  return new HubError('upstream_unavailable', `Server "${name}" ${how}.${words}`);
+  const reason = printed.reason ?? exitReason(String(code ?? 'unknown'), signal, printed);
+  return endError(`Server "${name}" ${how}.`, reason, printed);
+}
+
+function exitReason(code: string, signal: NodeJS.Signals | null, { stray, line }: Printed): Reason {
+  if (signal) return { code: 'killed', values: { signal } };
+  if (stray) return { code: 'exited_after_noise', values: { code, line: stray } };
+  return line === '' ? { code: 'exited_silently', values: { code } } : { code: 'exited', values: { code, line } };
 }
 
 /** A child that closed its stdin or stdout and did not end. */
-export function hungUpError(name: string, what: string, words: string): HubError {
-  const text = `Server "${name}" closed its ${what} but kept running, so it was ended.${words}`;
-  return new HubError('upstream_unavailable', text);
+export function hungUpError(name: string, pipe: string, printed: Printed): HubError {
+  const reason = printed.reason ?? { code: 'hung_up' as const, values: { pipe } };
+  return endError(`Server "${name}" closed its ${pipe} but kept running, so it was ended.`, reason, printed);
+}
+
+function endError(text: string, reason: Reason, printed: Printed): HubError {
+  const { output } = printed;
+  const said = output === '' ? '' : ` It said last:\n${output}`;
+  return new HubError('upstream_unavailable', `${text}${strayWords(printed)}${said}`, { reason, output });
+}
+
+function strayWords({ stray }: Printed): string {
+  return stray && ` It printed to stdout what is no MCP message: "${stray}".`;
 }
 
 interface LastWords {
@@ -61,7 +115,7 @@ interface LastWords {
   add(line: string): void;
   /** A line of stdout that is no message. */
   noMessage(line: string): void;
-  text(): string;
+  readonly printed: Printed;
 }
 
 /**
@@ -77,22 +131,13 @@ export function lastWords(): LastWords {
     },
     add(line) {
       if (lines.length === upstreamLimits.lastWordsLines) lines.shift();
-      lines.push(line);
+      lines.push(line.slice(0, upstreamLimits.lastWordsBytes));
     },
-    text() {
-      const onStdout = stray && ` It printed to stdout what is no MCP message: "${stray}".`;
-      if (lines.length === 0) return onStdout;
-      return `${onStdout} It said last:\n${lines.join('\n').slice(-upstreamLimits.lastWordsBytes)}`;
+    get printed() {
+      const output = withoutNoise(lines).join('\n').slice(-upstreamLimits.lastWordsBytes);
+      return { stray, output, line: tellingLine(lines), reason: printedReason(lines) };
     },
   };
-}
-
-function notFound(command: string): string {
-  if (/[\\/]/.test(command)) return `"${command}" does not exist.`;
-  const install = launchers[command.toLowerCase()] ?? 'Install it';
-  const windows =
-    process.platform === 'win32' ? ` For a .cmd file use "cmd" with the arguments ["/c", "${command}", …].` : '';
-  return `command "${command}" was not found on PATH. ${install} or give an absolute path.${windows}`;
 }
 
 function isDirectory(path: string): boolean {

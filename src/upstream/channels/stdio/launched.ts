@@ -221,7 +221,9 @@ class LaunchStart implements Launching {
     const { name } = this.#options;
     const { launcher } = this.#launch;
     const text = `Server "${name}" was not installed within ${upstreamLimits.installMs / 60_000} min. ${launcher.name} goes on by itself, and the next attempt waits for it.`;
-    this.#told.closed(new HubError('timeout', text));
+    const minutes = String(upstreamLimits.installMs / 60_000);
+    const reason = { code: 'installs_long' as const, values: { minutes, launcher: launcher.name } };
+    this.#told.closed(new HubError('timeout', text, { reason }));
   }
 
   #closed(error: HubError): void {
@@ -229,7 +231,7 @@ class LaunchStart implements Launching {
     this.#over();
     if (!wasBroken) return this.#told.closed(error);
     const text = `${error.message}\nThe npx cache of its package is incomplete. The next attempt installs it again.`;
-    this.#told.closed(new HubError(error.code, text, { cause: error.cause }));
+    this.#told.closed(new HubError(error.code, text, { cause: error.cause, output: error.output }));
   }
 
   #over(): void {

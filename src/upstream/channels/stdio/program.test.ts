@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, test, vi } from 'vitest';
 import { channelLog, logLines, request } from '../../../../test/kit/channel-log.ts';
@@ -275,15 +275,20 @@ test('a leader that exits by itself leaves nothing behind, and its death is not 
 test('a command that does not exist is told apart from a folder that does not', async () => {
   const missing = open([], { command: 'uvx-that-is-not-there', args: [] });
   expect((await missing.events.closing()).message).toBe(
-    'Cannot start server "x": command "uvx-that-is-not-there" was not found on PATH. Install it or give an absolute path.',
+    'Cannot start server "x": The command "uvx-that-is-not-there" was not found on PATH. Install it on the machine of the hub, or give an absolute path.',
   );
   expect(() => missing.channel.send('{}')).toThrow('is not running');
   const uvx = open([], { command: 'uvx', args: [], inheritedEnv: { PATH: '/nowhere' } });
   expect((await uvx.events.closing()).message).toMatch(
-    '"uvx" was not found on PATH. Install uv or give an absolute path.',
+    '"uvx" was not found on PATH. Install uv on the machine of the hub, or give an absolute path.',
   );
+  const near = open([], { command: 'ndoe', args: [], inheritedEnv: { PATH: dirname(process.execPath) } });
+  expect((await near.events.closing()).reason).toEqual({
+    code: 'command_misspelled',
+    values: { command: 'ndoe', suggestion: 'node' },
+  });
   const folder = open([], { cwd: '/nowhere/at/all' });
-  expect((await folder.events.closing()).message).toMatch('its working directory "/nowhere/at/all" does not exist.');
+  expect((await folder.events.closing()).message).toMatch('The working directory "/nowhere/at/all" does not exist.');
   const forbidden = open([], { command: '/etc/passwd', args: [] });
   expect((await forbidden.events.closing()).message).toMatch('"/etc/passwd" may not be executed');
   const impossible = open([], { args: ['a\0b'] });

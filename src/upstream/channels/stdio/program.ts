@@ -6,7 +6,7 @@ import { largeWork } from '../../../core/turn-budget.ts';
 import { withTimeout } from '../../../core/with-timeout.ts';
 import { upstreamLimits } from '../../limits.ts';
 import { ThrottledReader } from '../throttled-reader.ts';
-import { type Channel, type ChannelEvents, deadChannel } from '../channel.ts';
+import { type Channel, type ChannelEvents, deadChannel, type Printed } from '../channel.ts';
 import { childEnv } from './child-env.ts';
 import { type Lines, lineSplitter } from './lines.ts';
 import { eachLargeMessage, eachMessage, type MessageSink } from '../messages.ts';
@@ -59,6 +59,8 @@ export interface Launching {
  */
 export function openProgram(options: StdioOptions, events: ChannelEvents): Channel {
   let child: ChildProcessWithoutNullStreams;
+  const path = options.env['PATH'] ?? options.inheritedEnv['PATH'] ?? '';
+  const failedToStart = (error: unknown) => startError({ ...options, path }, error);
   try {
     child = spawn(options.command, options.args, {
       ...(options.cwd !== undefined && { cwd: options.cwd }),
@@ -68,12 +70,12 @@ export function openProgram(options: StdioOptions, events: ChannelEvents): Chann
       windowsHide: true,
     });
   } catch (error) {
-    return deadChannel(options.name, Promise.resolve(startError(options, error)), events);
+    return deadChannel(options.name, failedToStart(error), events);
   }
   const { pid } = child;
   if (pid === undefined) {
     const reason = new Promise<HubError>((resolve) => {
-      child.once('error', (error) => resolve(startError(options, error)));
+      child.once('error', (error) => resolve(failedToStart(error)));
     });
     return deadChannel(options.name, reason, events);
   }
@@ -126,7 +128,7 @@ function childChannel(
       const finish = (): void => {
         clearTimeout(timeouts);
         output.end();
-        die(exitError(name, code, signal, output.lastWords()));
+        die(exitError(name, code, signal, output.printed()));
         launching?.exited();
         for (const stream of child.stdio) stream?.destroy();
         resolve();
@@ -142,7 +144,7 @@ function childChannel(
   function hungUp(what: string): void {
     if (state !== 'open' || child.exitCode !== null || child.signalCode !== null || launching?.isInstalling) return;
     const timeouts = setTimeout(() => {
-      die(hungUpError(name, what, output.lastWords()));
+      die(hungUpError(name, what, output.printed()));
       void end();
     }, upstreamLimits.hangUpMs);
     void gone.then(() => clearTimeout(timeouts));
@@ -174,7 +176,7 @@ function childChannel(
       writer.write(text);
     },
     ...sessionless,
-    printed: () => output.lastWords(),
+    printed: () => output.printed(),
     close() {
       if (state === 'open') state = 'closing';
       closing ??= stop();
@@ -198,8 +200,7 @@ interface Output {
   hurry(): void;
   /** Takes what is left of both streams as complete. */
   end(): void;
-  /** What the child wrote to stdout that is no message, and last to stderr, as the end of a sentence. */
-  lastWords(): string;
+  printed(): Printed;
 }
 
 /**
@@ -271,7 +272,7 @@ function readOutput(
       stdoutLimiter.end();
       stderrLimiter.end();
     },
-    lastWords: () => words.text(),
+    printed: () => words.printed,
   };
 }
 

@@ -1,7 +1,7 @@
-import { errorText, HubError, reworded } from '../../../core/errors.ts';
+import { cleaned, errorText, HubError } from '../../../core/errors.ts';
 import { statelessRevision } from '../../../core/protocol/stateless.ts';
 import { type Answer, asHubError, type Ask, type Exchange, promised, type RequestTimeouts } from '../exchange.ts';
-import type { Channel } from '../../channels/channel.ts';
+import type { Channel, Printed } from '../../channels/channel.ts';
 import { SignInRequired } from '../../channels/credential.ts';
 import { HttpAnswer } from '../../channels/http-errors.ts';
 import { upstreamLimits } from '../../limits.ts';
@@ -86,9 +86,9 @@ export class Link {
     return this.#channel.launched;
   }
 
-  /** As the channel's; empty where it has none. */
-  get printed(): string {
-    return this.#channel.printed?.() ?? '';
+  /** As the channel's; undefined where it has none. */
+  get printed(): Printed | undefined {
+    return this.#channel.printed?.();
   }
 
   get inFlight(): number {
@@ -282,7 +282,7 @@ export class Link {
   }
 
   #clean(error: HubError): HubError {
-    return reworded(error, this.#options.clean(error.message));
+    return cleaned(error, this.#options.clean);
   }
 
   #requestFailed(id: number, error: HubError, sessionLost: boolean): void {

@@ -1,14 +1,19 @@
+import type { HubTexts } from '../hub-texts.ts';
 import type { Texts } from '../texts.ts';
 import * as access from './zh/access.ts';
 import * as account from './zh/account.ts';
 import * as activity from './zh/activity.ts';
 import * as groups from './zh/groups.ts';
 import * as login from './zh/login.ts';
+import * as reasons from './zh/reasons.ts';
 import * as overview from './zh/overview.ts';
 import * as servers from './zh/servers.ts';
 import * as settings from './zh/settings.ts';
 import * as shell from './zh/shell.ts';
 import * as tools from './zh/tools.ts';
+
+/** 英文由 Hub 给出的句子。 */
+export const hub: HubTexts = { ...reasons };
 
 export const name = '简体中文';
 

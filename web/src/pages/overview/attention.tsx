@@ -7,7 +7,8 @@ import { Panel } from '../../ui/page.tsx';
 import { conditionOf, needsPerson } from '../servers/condition.ts';
 import { EditLink, Status, Timing } from '../servers/status.tsx';
 import { boot } from '../../boot.ts';
-import { inLines, many } from '../../lib/format.ts';
+import { whatIsWrong, whatToDo } from '../servers/why.tsx';
+import { many } from '../../lib/format.ts';
 
 /** The servers that do not work until a person does something, and why. */
 export function Attention({ servers }: { readonly servers: readonly ServerSummary[] }) {
@@ -45,11 +46,7 @@ export function Attention({ servers }: { readonly servers: readonly ServerSummar
                 </Link>
                 <Status server={server} />
               </span>
-              {server.error !== null && (
-                <span className="text-soft line-clamp-4 text-xs break-words whitespace-pre-line">
-                  {inLines(server.error)}
-                </span>
-              )}
+              <Why server={server} />
               <span className="text-soft text-xs">
                 <Timing server={server} />
               </span>
@@ -63,5 +60,16 @@ export function Attention({ servers }: { readonly servers: readonly ServerSummar
         </ul>
       )}
     </Panel>
+  );
+}
+
+function Why({ server }: { readonly server: ServerSummary }) {
+  const wrong = whatIsWrong(server);
+  if (wrong === undefined) return null;
+  return (
+    <span className="text-soft text-xs break-words">
+      <span className="text-ink line-clamp-3 whitespace-pre-line">{wrong}</span>
+      {whatToDo(server)}
+    </span>
   );
 }

@@ -18,9 +18,9 @@ import { conditionOf } from './condition.ts';
 import { Configuration } from './configuration.tsx';
 import { Prompts, Resources } from './items.tsx';
 import { LogTail } from './log-tail.tsx';
+import { Output, whatIsWrong, whatToDo } from './why.tsx';
 import { EditLink, Status, Timing } from './status.tsx';
 import { ToolList } from './tool-list.tsx';
-import { inLines } from '../../lib/format.ts';
 
 const route = getRouteApi('/shell/servers/$name');
 
@@ -120,19 +120,17 @@ function Actions({ server }: { readonly server: ServerDetails }) {
 /** Why it does not work, and what to do; nothing when it does. */
 function Trouble({ server }: { readonly server: ServerDetails }) {
   const { t } = useTranslation();
-  const { tab } = route.useSearch();
-  const { name, error, configRestricted } = server;
+  const { name, configRestricted } = server;
+  const wrong = whatIsWrong(server);
   const condition = conditionOf(server);
   if (condition === 'connected') return null;
   return (
     <section aria-label={t(`servers.state.${condition}`)} className="panel overflow-hidden">
       <div className="flex flex-col gap-1 p-4">
-        {error !== null && (
-          <p className="text-bad max-h-48 overflow-y-auto text-sm font-medium break-words whitespace-pre-wrap">
-            {inLines(error)}
-          </p>
+        {wrong !== undefined && (
+          <p className="text-bad line-clamp-6 text-sm font-medium break-words whitespace-pre-line">{wrong}</p>
         )}
-        <p className="text-soft text-sm">{t(`servers.fix.${condition}`)}</p>
+        <p className="text-sm">{whatToDo(server) ?? t(`servers.fix.${condition}`)}</p>
         <p className="text-soft text-sm tabular-nums empty:hidden">
           <Timing server={server} />
         </p>
@@ -141,10 +139,8 @@ function Trouble({ server }: { readonly server: ServerDetails }) {
             <EditLink name={name}>{t(condition === 'unusable' ? 'servers.correct' : 'servers.configure')}</EditLink>
           </p>
         )}
+        {condition !== 'disabled' && configRestricted !== true && <Output server={server} />}
       </div>
-      {condition === 'disconnected' && configRestricted !== true && tab !== 'log' && (
-        <LogTail server={name} lines={12} className="h-44" />
-      )}
     </section>
   );
 }

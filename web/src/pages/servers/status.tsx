@@ -58,6 +58,9 @@ export function Timing({ server }: { readonly server: Timed }) {
       const seconds = Math.max(1, Math.round((now - Date.parse(phaseSince)) / 1_000));
       return t('servers.soFar', { time: duration(seconds * 1_000) });
     }
+    case 'connecting':
+      if (attempts === 0) return null;
+      return `${t('servers.attempts', many(attempts))} · ${t('servers.tryingNow')}`;
     case 'disconnected': {
       const next = nextRetryAt && relative(Math.max(now, Date.parse(nextRetryAt)), now);
       const parts = [attempts > 0 && t('servers.attempts', many(attempts)), next && t('servers.retry', { when: next })];

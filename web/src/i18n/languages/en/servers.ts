@@ -22,13 +22,15 @@ export const servers = {
   },
   soFar: '{{time}} so far',
   retry: 'Next attempt {{when}}',
+  tryingNow: 'trying again now',
+  lastOutput: 'What it said in its last attempt',
   attempts_one: '{{number}} failed attempt',
   attempts_other: '{{number}} failed attempts',
   since: 'Connected {{when}}',
   toolCount: '{{enabled}} of {{total}} tools',
   fix: {
     disconnected:
-      'The hub tries again by itself. The last lines of its log are below; when they say what is missing, change the configuration, or reconnect.',
+      'The hub tries again by itself. When its log says what is missing, change the configuration, or reconnect.',
     oauth_required: 'A sign-in there is needed once.',
     disabled: 'It is not connected and its tools are hidden. Enable it to use it.',
     connecting: 'Its program is starting and is asked what it offers.',

@@ -1,0 +1,46 @@
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import type { ServerSummary } from '../../api/types.ts';
+import { reasonIn } from '../../i18n/hub-texts.ts';
+import { inLines } from '../../lib/format.ts';
+
+type Failing = Pick<ServerSummary, 'error' | 'reason'>;
+
+/** What is wrong with a server, in one sentence where the hub knows the reason. */
+export function whatIsWrong({ error, reason }: Failing): string | undefined {
+  if (reason) return reasonIn(reason).text;
+  return error === null ? undefined : inLines(error);
+}
+
+/** What to do about it, where the hub knows. */
+export function whatToDo({ reason }: Failing): string | undefined {
+  return reason && reasonIn(reason).advice;
+}
+
+/** What the server said in its last attempt, folded. */
+export function Output({ server }: { readonly server: Pick<ServerSummary, 'name' | 'output'> }) {
+  const { t } = useTranslation();
+  const { name, output } = server;
+  return (
+    <div className="mt-2 flex flex-col gap-2 text-sm">
+      {output !== undefined && (
+        <details>
+          <summary className="text-soft cursor-pointer rounded-sm">{t('servers.lastOutput')}</summary>
+          <pre
+            tabIndex={0}
+            role="region"
+            aria-label={t('servers.lastOutput')}
+            className="bg-page border-line mt-2 max-h-64 overflow-auto rounded-md border p-3 text-xs leading-relaxed"
+          >
+            {output}
+          </pre>
+        </details>
+      )}
+      <p>
+        <Link to="/logs" search={{ service: `server:${name}` }} className="text-accent-ink hover:underline">
+          {t('servers.logAll')}
+        </Link>
+      </p>
+    </div>
+  );
+}
