@@ -35,7 +35,7 @@ export function AddFromRegistry({ programs, onTake }: AddFromRegistryProps) {
   const away = found.error instanceof ApiError && found.error.status === 503;
   return (
     <DialogBody>
-      <SearchBox label={t('servers.registry.search')} value={q} onChange={setQ} />
+      <SearchBox autoFocus label={t('servers.registry.search')} value={q} onChange={setQ} />
       {found.error ? (
         away ? (
           <Empty icon={Unplug} title={t('servers.registry.away')} text={t('servers.registry.awayText')} />

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ask } from '../../api/client.ts';
 import type { ImportAnswer, ImportedServer } from '../../api/types.ts';
@@ -14,18 +14,25 @@ import { Problems } from '../../ui/failure.tsx';
 
 interface AddPastedProps {
   readonly text: string;
+  /** It was pasted elsewhere in the dialog, and is looked at without a click. */
+  readonly isWhole: boolean;
   readonly onText: (text: string) => void;
   readonly onClose: () => void;
 }
 
 /** Servers out of what another client has, looked at before they are added. */
-export function AddPasted({ text, onText, onClose }: AddPastedProps) {
+export function AddPasted({ text, isWhole, onText, onClose }: AddPastedProps) {
   const { t } = useTranslation();
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const look = useMutation({
-    mutationFn: () => ask<ImportAnswer>('/servers/import?dryRun=true', { method: 'POST', body: { text } }),
+    mutationFn: (text: string) => ask<ImportAnswer>('/servers/import?dryRun=true', { method: 'POST', body: { text } }),
     onSuccess: () => setLeft(new Set()),
   });
+  const [whole] = useState(isWhole ? text : undefined);
+  const { mutate } = look;
+  useEffect(() => {
+    if (whole !== undefined) mutate(whole);
+  }, [whole, mutate]);
   const found = look.data?.data;
   const names = (found?.servers ?? [])
     .filter(({ name, status }) => status === 'ready' && !left.has(name))
@@ -57,6 +64,8 @@ export function AddPasted({ text, onText, onClose }: AddPastedProps) {
           onChange={(event) => {
             onText(event.target.value);
             look.reset();
+            // What was pasted is whole: there is nothing to wait for.
+            if ((event.nativeEvent as InputEvent).inputType === 'insertFromPaste') look.mutate(event.target.value);
           }}
         />
         <Problems error={look.error ?? add.error} known={[]} />
@@ -69,7 +78,7 @@ export function AddPasted({ text, onText, onClose }: AddPastedProps) {
             {t('servers.paste.add', many(names.length))}
           </Button>
         ) : (
-          <Button look="primary" busy={look.isPending} disabled={text.trim() === ''} onClick={() => look.mutate()}>
+          <Button look="primary" busy={look.isPending} disabled={text.trim() === ''} onClick={() => look.mutate(text)}>
             {t('servers.paste.look')}
           </Button>
         )}

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ClipboardEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ask } from '../../api/client.ts';
 import { useMe } from '../../api/queries.ts';
@@ -23,6 +23,9 @@ interface AddServerProps {
   readonly onClose: () => void;
 }
 
+/** No value that a field takes looks like it: values may be JSON too. */
+const settingsOfClients = /^\s*\{[^]*"(?:mcpServers|servers|context_servers|mcp_servers)"\s*:/;
+
 export function AddServer({ way, onWay, onClose }: AddServerProps) {
   const { t } = useTranslation();
   const me = useMe();
@@ -30,34 +33,53 @@ export function AddServer({ way, onWay, onClose }: AddServerProps) {
     name: '',
     draft: me.isAdmin ? emptyDraft : { ...emptyDraft, type: 'streamable-http' },
   });
-  const [pasted, setPasted] = useState('');
+  const [pasted, setPasted] = useState({ text: '', times: 0 });
   const ways = me.isAdmin ? (['form', 'paste', 'bundle', 'registry'] as const) : (['form', 'registry'] as const);
   const shown = ways.find((each) => each === way) ?? 'form';
+  /** Settings of another client that are pasted anywhere in the dialog go where they are read. */
+  const takePasted = (event: ClipboardEvent) => {
+    const text = event.clipboardData.getData('text');
+    const intoField = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
+    if (!me.isAdmin || (intoField && (shown === 'paste' || !settingsOfClients.test(text)))) return;
+    event.preventDefault();
+    setPasted({ text, times: pasted.times + 1 });
+    onWay('paste');
+  };
   return (
     <Dialog open wide title={t('servers.add')} onClose={onClose}>
-      <Tabs
-        label={t('servers.add')}
-        value={shown}
-        onChange={onWay}
-        tabs={ways.map((value) => ({ value, label: t(`servers.ways.${value}`) }))}
-        className="flex min-h-0 flex-1 flex-col"
-        listClass="px-5 pt-1"
-      >
-        <TabPanel value={shown} className="flex min-h-0 flex-1 flex-col">
-          {shown === 'form' && <AddByHand server={server} onChange={setServer} onClose={onClose} />}
-          {shown === 'paste' && <AddPasted text={pasted} onText={setPasted} onClose={onClose} />}
-          {shown === 'bundle' && <AddBundle onClose={onClose} />}
-          {shown === 'registry' && (
-            <AddFromRegistry
-              programs={me.isAdmin}
-              onTake={(taken) => {
-                setServer(taken);
-                onWay('form');
-              }}
-            />
-          )}
-        </TabPanel>
-      </Tabs>
+      <div className="contents" onPaste={takePasted}>
+        <Tabs
+          label={t('servers.add')}
+          value={shown}
+          onChange={onWay}
+          tabs={ways.map((value) => ({ value, label: t(`servers.ways.${value}`) }))}
+          className="flex min-h-0 flex-1 flex-col"
+          listClass="px-5 pt-1"
+        >
+          <TabPanel value={shown} className="flex min-h-0 flex-1 flex-col">
+            {shown === 'form' && <AddByHand server={server} onChange={setServer} onClose={onClose} />}
+            {shown === 'paste' && (
+              <AddPasted
+                key={pasted.times}
+                text={pasted.text}
+                isWhole={pasted.times > 0}
+                onText={(text) => setPasted({ ...pasted, text })}
+                onClose={onClose}
+              />
+            )}
+            {shown === 'bundle' && <AddBundle onClose={onClose} />}
+            {shown === 'registry' && (
+              <AddFromRegistry
+                programs={me.isAdmin}
+                onTake={(taken) => {
+                  setServer(taken);
+                  onWay('form');
+                }}
+              />
+            )}
+          </TabPanel>
+        </Tabs>
+      </div>
     </Dialog>
   );
 }

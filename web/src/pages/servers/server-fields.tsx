@@ -83,7 +83,12 @@ function Reach({ draft, set, at }: PartProps) {
           spellCheck={false}
           autoCapitalize="none"
           value={draft.command}
-          onChange={(event) => set({ command: event.target.value })}
+          onChange={(event) => {
+            const { value } = event.target;
+            // An address is no program. The field stays the same one, so that the focus stays in it.
+            if (/^https?:\/\/./i.test(value.trim())) set({ type: 'auto', url: value.trim() });
+            else set({ command: value });
+          }}
         />
         <TextAreaField
           code

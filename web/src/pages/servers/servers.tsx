@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { Plus, Server } from 'lucide-react';
+import { Library, Plus, Server } from 'lucide-react';
 import { lazy, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { serversQuery, useMe } from '../../api/queries.ts';
@@ -25,9 +25,14 @@ export function Servers() {
   const { add } = route.useSearch();
   const openAdd = (way?: string) => void navigate({ search: (old) => ({ ...old, add: way }) });
   const button = !boot.readonly && (
-    <Button look="primary" icon={Plus} onClick={() => openAdd('form')}>
-      {t('servers.add')}
-    </Button>
+    <>
+      <Button icon={Library} onClick={() => openAdd('registry')}>
+        {t('servers.ways.registry')}
+      </Button>
+      <Button look="primary" icon={Plus} onClick={() => openAdd('form')}>
+        {t('servers.add')}
+      </Button>
+    </>
   );
   return (
     <Page title={t('nav.servers')} lead={t('servers.lead')} actions={button}>

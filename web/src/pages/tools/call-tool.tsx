@@ -2,6 +2,7 @@ import { Code2, Play, Square, Terminal } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { JsonObject, Tool } from '../../api/types.ts';
+import { useFirstFocus } from '../../lib/focus.ts';
 import { useNow } from '../../lib/now.ts';
 import { problemAt } from '../../lib/problems.ts';
 import { duration } from '../../lib/format.ts';
@@ -16,9 +17,17 @@ import { Outcome } from './outcome.tsx';
 import { initial, plain } from './schema.ts';
 import { ObjectFields } from './schema-field.tsx';
 
+interface CallToolProps {
+  readonly server: string;
+  readonly tool: Tool;
+  /** It was chosen just now: its first field, or the button that runs it, gets the focus. */
+  readonly takesFocus: boolean;
+}
+
 /** A tool: its arguments as a form or as JSON, and what it answers. */
-export function CallTool({ server, tool }: { readonly server: string; readonly tool: Tool }) {
+export function CallTool({ server, tool, takesFocus }: CallToolProps) {
   const { t } = useTranslation();
+  const form = useFirstFocus(takesFocus);
   const { originalName, title, description, enabled } = tool;
   const schema = plain(tool.inputSchema ?? {}, tool.inputSchema ?? {});
   const [args, setArgs] = useState<JsonObject>(() => {
@@ -49,6 +58,7 @@ export function CallTool({ server, tool }: { readonly server: string; readonly t
         }
       >
         <form
+          ref={form}
           className="flex flex-col gap-4"
           onSubmit={(event) => {
             event.preventDefault();

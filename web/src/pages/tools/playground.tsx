@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { ChevronRight, FlaskConical, Server, Wrench } from 'lucide-react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { serverQuery, serversQuery } from '../../api/queries.ts';
 import type { ServerDetails, ServerSummary, Tool } from '../../api/types.ts';
@@ -92,6 +93,7 @@ function ToolsOf({ name }: { readonly name: string }) {
   const { t } = useTranslation();
   const server = useQuery(serverQuery(name));
   const { tool: chosen } = route.useSearch();
+  const [picked, setPicked] = useState<string>();
   if (server.error) return <Failure error={server.error} retry={() => void server.refetch()} />;
   if (!server.data) return <Loading rows={6} />;
   const { tools } = server.data;
@@ -105,9 +107,14 @@ function ToolsOf({ name }: { readonly name: string }) {
   const tool = tools.find(({ originalName, name }) => originalName === chosen || name === chosen);
   return (
     <div className="grid items-start gap-5 lg:grid-cols-[17rem_minmax(0,1fr)]">
-      <Choose server={server.data} chosen={tool} />
+      <Choose server={server.data} chosen={tool} onPick={setPicked} />
       {tool ? (
-        <CallTool key={`${name} ${tool.originalName}`} server={name} tool={tool} />
+        <CallTool
+          key={`${name} ${tool.originalName}`}
+          server={name}
+          tool={tool}
+          takesFocus={tool.originalName === picked}
+        />
       ) : (
         <div className="panel">
           <Empty icon={FlaskConical} title={t('play.noTool')} text={t('play.noToolText')} />
@@ -117,7 +124,13 @@ function ToolsOf({ name }: { readonly name: string }) {
   );
 }
 
-function Choose({ server: { tools }, chosen }: { readonly server: ServerDetails; readonly chosen: Tool | undefined }) {
+interface ChooseProps {
+  readonly server: ServerDetails;
+  readonly chosen: Tool | undefined;
+  readonly onPick: (tool: string) => void;
+}
+
+function Choose({ server: { tools }, chosen, onPick }: ChooseProps) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/tools' });
   const { q = '' } = route.useSearch();
@@ -146,7 +159,10 @@ function Choose({ server: { tools }, chosen }: { readonly server: ServerDetails;
               <button
                 type="button"
                 aria-current={isChosen ? 'true' : undefined}
-                onClick={() => void navigate({ search: (old) => ({ ...old, tool: tool.originalName }) })}
+                onClick={() => {
+                  onPick(tool.originalName);
+                  void navigate({ search: (old) => ({ ...old, tool: tool.originalName }) });
+                }}
                 className={cx(
                   'block h-full w-full px-3 text-left focus-visible:-outline-offset-2',
                   isChosen ? 'bg-accent-wash' : 'hover:bg-hover',
