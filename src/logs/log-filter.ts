@@ -27,7 +27,10 @@ export interface LogListing extends LogFilter {
   readonly after?: number;
 }
 
-/** Reads `level` (several separated by commas), `service`, `q`, `limit`, `before`. Throws HubError `invalid_input`. */
+/**
+ * Reads `level` (several separated by commas), `service`, `q`, `limit`, `before`, `startDate` and `endDate`. Throws
+ * HubError `invalid_input`.
+ */
 export function parseLogListing(raw: RawFilter): LogListing {
   const read = readFilter(raw);
   const some = read.someOf('level', logLevels);
@@ -35,13 +38,18 @@ export function parseLogListing(raw: RawFilter): LogListing {
   const q = read.text('q');
   const limit = read.integer('limit', { min: 1, max: logLimits.logPageMost });
   const before = read.integer('before', { min: 0, max: Number.MAX_SAFE_INTEGER });
+  const start = read.date('startDate');
+  const end = read.date('endDate', 'end');
   read.done('logs');
+  // Ids of entries are microseconds, all of one millisecond from its first on.
+  const older = end ? Math.min(before ?? Infinity, (end.getTime() + 1) * 1_000) : before;
   return {
     ...(some && { levels: some }),
     ...(service !== undefined && { service }),
     ...(q !== undefined && { q }),
     ...(limit !== undefined && { limit }),
-    ...(before !== undefined && { before }),
+    ...(older !== undefined && { before: older }),
+    ...(start && { after: start.getTime() * 1_000 - 1 }),
   };
 }
 

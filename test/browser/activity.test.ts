@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { Activity } from '../../src/core/answers/records.ts';
 import { api, keyToken, login, passwordOf, userToken } from '../kit/api.ts';
 import { hostileStdio } from '../kit/hostile.ts';
 import { raw } from '../kit/raw.ts';
@@ -28,12 +29,15 @@ const smart = (name: string, args: object) =>
   });
 
 beforeAll(async () => {
+  const { args, ...own } = hostileStdio({ tools: ['echo', 'fail'] }).config as { command: string; args: string[] };
+  const script = `echo 'WARN the disk is nearly full' >&2; exec "$0" "$@"`;
   hub = await testHub({
     mcpServers: {
-      alpha: hostileStdio({ tools: ['echo', 'fail'] }).config,
+      alpha: { ...own, command: 'sh', args: ['-c', script, own.command, ...args] },
       beta: hostileStdio({ tools: [{ name: 'water_plants', description: 'Waters the plants in the garden' }] }).config,
     },
     systemConfig: { activityLog: { storeToolPayload: true } },
+    env: { LOG_LEVEL: 'info', LOG_FORMAT: 'json' },
   });
   await hub.connected(2);
   admin = await login(hub);
@@ -60,6 +64,33 @@ describe('calls', () => {
     await causes.getByText('10 calls').waitFor();
     await causes.getByRole('button', { name: 'the tool failed' }).click();
     await page.getByRole('dialog', { name: 'fail' }).waitFor();
+  });
+
+  test('that failed come with what their server said meanwhile, for those who may read its log', async () => {
+    const [failed] = (await api(hub, 'GET', '/activities?status=error&limit=1', { token: admin })).body
+      .data as Activity[];
+    const said = {
+      id: 1,
+      timestamp: failed?.timestamp,
+      level: 'warn',
+      service: 'server:alpha',
+      message: 'no space left',
+    };
+    const page = await visit(hub, `/activity?status=error&call=${failed?.id}`);
+    const drawer = page.getByRole('dialog', { name: 'fail' });
+    await drawer.getByText('the tool failed').first().waitFor();
+    // The server says nothing when its tool fails: what it could have said comes from here.
+    await page.route('**/api/logs?*', (route) => route.fulfill({ json: { success: true, data: [said] } }));
+    await page.reload();
+    await drawer.getByRole('list', { name: 'What the server said meanwhile' }).getByText('no space left').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.unroute('**/api/logs?*');
+    await drawer.getByRole('link', { name: 'Log of that time' }).click();
+    await page.waitForURL(/\/logs\?service=server%3Aalpha&from=.*&to=/);
+    await page.getByText(/^From .* to /).waitFor();
+    await page.getByRole('button', { name: 'Show all, live' }).click();
+    await page.getByText('the disk is nearly full').waitFor();
+    await page.getByText('warn', { exact: true }).first().waitFor();
   });
 
   test('are listed page by page, with how many there were and how they ended', async () => {

@@ -198,6 +198,7 @@ describe('the log', () => {
     await page.getByText('line 100000', { exact: false }).waitFor();
     expect(await entries(page).count()).toBeLessThan(120);
     const frame = page.getByRole('region', { name: 'Logs' });
+    expect(await page.getByRole('button', { name: 'To the newest' }).count()).toBe(0);
     await frame.focus();
     await page.keyboard.press('Home');
     await page.getByText('line 1', { exact: true }).waitFor();

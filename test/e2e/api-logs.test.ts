@@ -133,6 +133,18 @@ describe('GET /logs', () => {
     expect(pages.flat()).toEqual(all);
   });
 
+  test('of a stretch of time has what was written in it, to the millisecond, and pages within it', async () => {
+    const all = await logs(admin);
+    const { timestamp: startDate } = all[3] as LogEntry;
+    const { timestamp: endDate } = all[Math.min(12, all.length - 2)] as LogEntry;
+    const within = all.filter(({ timestamp }) => timestamp >= startDate && timestamp <= endDate);
+    expect(within.length).toBeGreaterThan(1);
+    const query = `startDate=${startDate}&endDate=${endDate}`;
+    expect(await logs(admin, `?${query}`)).toEqual(within);
+    const last = within.at(-1)?.id ?? 0;
+    expect(await logs(admin, `?${query}&before=${last}`)).toEqual(within.slice(0, -1));
+  });
+
   test.each([
     ['level=loud', 'level'],
     ['level=info,', 'level'],
@@ -141,6 +153,8 @@ describe('GET /logs', () => {
     ['limit=1e3', 'limit'],
     ['limit=-1', 'limit'],
     ['before=x', 'before'],
+    ['startDate=yesterday', 'startDate'],
+    ['endDate=1', 'endDate'],
     ['before=99999999999999999999', 'before'],
     [`service=${'x'.repeat(201)}`, 'service'],
     [`q=${'x'.repeat(201)}`, 'q'],

@@ -44,7 +44,7 @@ export function logsRoutes(options: LogsOptions): Hono<ApiEnv> {
   });
 
   routes.get('/logs/stream', (c) => {
-    const { limit: _limit, before: _before, ...filter } = parseLogListing(c.req.query());
+    const { limit: _limit, before: _before, after: _after, ...filter } = parseLogListing(c.req.query());
     const lastEventId = c.req.header('last-event-id');
     const wanted = {
       ...filter,

@@ -22,7 +22,13 @@ export const logs: Subject = {
     'GET /logs': {
       summary: 'The newest log entries, oldest first',
       description: `Admins see all entries, others those of the servers within reach. ${incomplete}`,
-      query: { ...logFilter, limit: most, before: entryId },
+      query: {
+        ...logFilter,
+        limit: most,
+        before: entryId,
+        startDate: { type: 'string', description: 'A date or a time (ISO 8601).' },
+        endDate: { type: 'string', description: 'A date or a time (ISO 8601), inclusive.' },
+      },
       answer: { data: listOf(ref('LogEntry')) },
     },
     'DELETE /logs': { summary: 'Delete all log entries', admin: true },

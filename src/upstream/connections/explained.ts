@@ -23,7 +23,9 @@ export function explained(failure: HubError, attempt: FailedAttempt | undefined)
   const output = late ? attempt.printed?.output : failure.output;
   if (!reason) return failure;
   const { text, advice } = reasonWords(reason);
-  return reworded(failure, `${text} ${advice}${said(reason, output)}`, { reason, output });
+  // A quoted line may end without a full stop.
+  const end = /[.!?"]$/.test(text) ? '' : '.';
+  return reworded(failure, `${text}${end} ${advice}${said(reason, output)}`, { reason, output });
 }
 
 /** Of a start that took too long: what its program printed usually says why. */

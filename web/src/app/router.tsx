@@ -115,7 +115,7 @@ const activity = createRoute({
 const logs = createRoute({
   getParentRoute: () => shell,
   path: '/logs',
-  validateSearch: texts('level', 'service', 'q'),
+  validateSearch: texts('level', 'service', 'q', 'from', 'to'),
   component: lazyRouteComponent(() => import('../pages/logs/logs.tsx'), 'Logs'),
 });
 

@@ -8,6 +8,7 @@ import { upstreamLimits } from '../../limits.ts';
 import { ThrottledReader } from '../throttled-reader.ts';
 import { type Channel, type ChannelEvents, deadChannel, type Printed } from '../channel.ts';
 import { childEnv } from './child-env.ts';
+import { lineLevel } from './line-level.ts';
 import { type Lines, lineSplitter } from './lines.ts';
 import { eachLargeMessage, eachMessage, type MessageSink } from '../messages.ts';
 import { createLogRateLimiter, LineBudget } from './log-rate-limiter.ts';
@@ -224,7 +225,7 @@ function readOutput(
     },
   };
   const budgets = budgetsOf(log);
-  const stderrLimiter = createLogRateLimiter((line) => log.info(line), budgets.stderr);
+  const stderrLimiter = createLogRateLimiter((line) => log[lineLevel(line)](line), budgets.stderr);
   const stdoutLimiter = createLogRateLimiter((line) => log.debug(`stdout is not JSON: ${line}`), budgets.stdout);
   const stdout = lineSplitter(maxMessageBytes, {
     line(text) {

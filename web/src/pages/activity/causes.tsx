@@ -3,7 +3,8 @@ import { useTranslation } from 'react-i18next';
 import { type ActivityFilter, failuresQuery, type Span } from '../../api/records.ts';
 import { dateTime, many } from '../../lib/format.ts';
 import { Panel } from '../../ui/page.tsx';
-import { Outcome, useServerName } from './outcome.tsx';
+import { LogLink } from './moment.tsx';
+import { Outcome, unknownServer, useServerName } from './outcome.tsx';
 
 interface CausesProps {
   readonly span: Span;
@@ -37,6 +38,7 @@ export function Causes({ span, filter, onOpen }: CausesProps) {
                   ? dateTime(last)
                   : t('activity.fromTo', { first: dateTime(first), last: dateTime(last) })}
               </p>
+              {server !== unknownServer && <LogLink stretch={{ server, from: first, to: last }} />}
             </div>
             <div className="flex flex-col items-end gap-1">
               <Outcome status={status} />

@@ -11,6 +11,7 @@ import { Drawer } from '../../ui/drawer.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Failure } from '../../ui/failure.tsx';
 import { Loading } from '../../ui/page.tsx';
+import { Moment } from './moment.tsx';
 import { Outcome, unknownServer, useServerName, useWho } from './outcome.tsx';
 
 const meta = { live: false };
@@ -61,6 +62,7 @@ function Shown({ record }: { readonly record: Activity }) {
       {errorMessage !== undefined && (
         <p className="bg-bad-wash text-bad rounded-md px-3 py-2 text-sm break-words">{errorMessage}</p>
       )}
+      {kind === 'call' && status !== 'success' && server !== unknownServer && <Moment record={record} />}
       {record.searchId !== undefined && <SearchStory record={record} searchId={record.searchId} />}
       {input === undefined && output === undefined ? (
         <p className="text-soft text-sm">{t('activity.notKept')}</p>

@@ -9,7 +9,15 @@ export interface LogFilter {
   readonly level?: string | undefined;
   readonly service?: string | undefined;
   readonly q?: string | undefined;
+  /** A stretch of time, ISO 8601: it is read once, and nothing follows. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
 }
+
+type Stretched = Omit<LogFilter, 'from' | 'to'> & {
+  readonly startDate: string | undefined;
+  readonly endDate: string | undefined;
+};
 
 export interface Feed {
   readonly state: 'connecting' | 'open' | 'lost';
@@ -59,7 +67,8 @@ const nothing: Feed = {
 };
 
 /** The log as it goes on, for as long as there is a listener. A stream that breaks is opened again where it ended. */
-export function createFeed(filter: LogFilter): LogFeed {
+export function createFeed({ from, to, ...words }: LogFilter): LogFeed {
+  const filter: Stretched = { ...words, startDate: from, endDate: to };
   const feed = createStore(nothing);
   const change = (part: Partial<Feed>) => feed.set({ ...feed.get(), ...part });
   let listeners = 0;
@@ -74,10 +83,9 @@ export function createFeed(filter: LogFilter): LogFeed {
       listeners += 1;
       if (listeners === 1) {
         stop = new AbortController();
-        void keepFollowing(`/logs/stream${queryOf({ ...filter })}`, {
-          signal: stop.signal,
+        begin(filter, stop.signal, {
           opened: () => change({ state: 'open', error: undefined }),
-          received: ({ data }) => received(JSON.parse(data) as StreamEvent),
+          received,
           lost: (error) => change({ state: error === undefined ? 'connecting' : 'lost', error }),
         });
       }
@@ -144,6 +152,30 @@ export function createFeed(filter: LogFilter): LogFeed {
     else change({ entries: newest([...entries, ...fresh]) });
     fresh = [];
   }
+}
+
+interface Hears {
+  readonly opened: () => void;
+  readonly received: (event: StreamEvent) => void;
+  readonly lost: (error: unknown) => void;
+}
+
+/** Follows what is written; of a stretch of time what was written, once. */
+function begin(filter: Stretched, signal: AbortSignal, { opened, received, lost }: Hears): void {
+  if (filter.startDate === undefined && filter.endDate === undefined) {
+    const heard = ({ data }: { readonly data: string }) => received(JSON.parse(data) as StreamEvent);
+    void keepFollowing(`/logs/stream${queryOf({ ...filter })}`, { signal, opened, lost, received: heard });
+    return;
+  }
+  get<readonly LogEntry[]>(`/logs${queryOf({ ...filter, limit: page })}`, signal).then(
+    (logs) => {
+      opened();
+      received({ type: 'initial', logs });
+    },
+    (error: unknown) => {
+      if (!signal.aborted) lost(error);
+    },
+  );
 }
 
 function newest(entries: readonly LogEntry[]): readonly LogEntry[] {

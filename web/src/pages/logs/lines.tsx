@@ -28,6 +28,7 @@ export function Lines({ entries, q, onKeyDown, onTop }: LinesProps) {
   const { t } = useTranslation();
   const frame = useRef<HTMLDivElement>(null);
   const [away, setAway] = useState(false);
+  const arrived = useRef(false);
   // The same function while the lines are the same: another one has all of them measured again, at each step of
   // scrolling.
   const getItemKey = useCallback((index: number) => entries[index]?.id ?? index, [entries]);
@@ -47,7 +48,7 @@ export function Lines({ entries, q, onKeyDown, onTop }: LinesProps) {
   }, [begun, virtual]);
   const toEnd = () => virtual.scrollToEnd();
   return (
-    <div className="relative min-h-0 flex-1">
+    <div className="flex min-h-0 flex-1 flex-col">
       <div
         ref={frame}
         role="region"
@@ -57,10 +58,13 @@ export function Lines({ entries, q, onKeyDown, onTop }: LinesProps) {
         aria-keyshortcuts="p /"
         onKeyDown={onKeyDown}
         onScroll={({ currentTarget: { scrollTop } }) => {
-          setAway(!virtual.isAtEnd(nearEnd));
+          // On its way to the end, at the beginning, it is not away from it.
+          const atEnd = virtual.isAtEnd(nearEnd);
+          arrived.current ||= atEnd;
+          setAway(arrived.current && !atEnd);
           if (scrollTop < 400 && begun) onTop();
         }}
-        className="h-full overflow-y-auto overscroll-contain rounded-b-[0.6rem] py-1 focus-visible:-outline-offset-2"
+        className="min-h-0 flex-1 overflow-y-auto overscroll-contain rounded-b-[0.6rem] py-1 focus-visible:-outline-offset-2"
       >
         <ol aria-label={t('logs.entries')} className="relative" style={{ height: virtual.getTotalSize() }}>
           {virtual.getVirtualItems().map(({ index, key, start }) => (
@@ -82,9 +86,11 @@ export function Lines({ entries, q, onKeyDown, onTop }: LinesProps) {
         {t('logs.keys')}
       </p>
       {away && (
-        <Button icon={ArrowDown} className="absolute right-4 bottom-3 shadow-md" onClick={toEnd}>
-          {t('logs.toEnd')}
-        </Button>
+        <p className="border-line border-t px-3 py-1.5 text-right">
+          <Button icon={ArrowDown} onClick={toEnd}>
+            {t('logs.toEnd')}
+          </Button>
+        </p>
       )}
     </div>
   );
@@ -106,9 +112,7 @@ const Line = memo(function Line({ entry, q }: { readonly entry: LogEntry; readon
         {logTime(timestamp)}
       </time>
       <span className={cx('w-10 shrink-0 font-semibold', colour)}>{level}</span>
-      <span className="text-soft max-w-40 shrink-0 truncate sm:w-28" title={service}>
-        {service}
-      </span>
+      <span className="text-soft min-w-0 wrap-anywhere sm:w-40 sm:shrink-0 lg:w-52">{service}</span>
       <span className="basis-full break-words whitespace-pre-wrap sm:min-w-0 sm:flex-1 sm:basis-auto">
         <Marked text={message} q={q} />
       </span>

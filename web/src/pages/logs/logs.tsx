@@ -10,7 +10,7 @@ import { boot } from '../../boot.ts';
 import { useAction } from '../../lib/action.ts';
 import { useDelayed } from '../../lib/delayed.ts';
 import { download, fileTime } from '../../lib/download.ts';
-import { count, many } from '../../lib/format.ts';
+import { count, dateTime, many } from '../../lib/format.ts';
 import { Badge, Dot } from '../../ui/badge.tsx';
 import { Button, buttonClass, IconButton } from '../../ui/button.tsx';
 import { confirm } from '../../ui/confirm.tsx';
@@ -29,9 +29,9 @@ const route = getRouteApi('/shell/logs');
 /** The hub's log, live. */
 export function Logs() {
   const { t } = useTranslation();
-  const { level = '', service = '', q = '' } = route.useSearch();
+  const { level = '', service = '', q = '', from, to } = route.useSearch();
   const searched = useDelayed(q, 250);
-  const key = JSON.stringify({ level: levelsIn(level).join(','), service, q: searched });
+  const key = JSON.stringify({ level: levelsIn(level).join(','), service, q: searched, from, to });
   const [paused, setPaused] = useState(false);
   const { feed, control } = useFeed(key, paused);
   const keyboard = (event: KeyboardEvent) => {
@@ -46,6 +46,7 @@ export function Logs() {
     <Page title={t('nav.logs')} lead={t('logs.lead')} actions={<Actions feed={feed} onPause={setPaused} />}>
       <div className="panel flex h-[calc(100dvh-11rem)] min-h-96 flex-col md:h-[calc(100dvh-8.5rem)]">
         <Filters feed={feed} />
+        <Stretch />
         <Content key={key} feed={feed} control={control} onKeyDown={keyboard} />
       </div>
     </Page>
@@ -118,7 +119,8 @@ function save(entries: readonly LogEntry[], kind: 'log' | 'jsonl'): void {
 function Filters({ feed }: Pick<Parts, 'feed'>) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/logs' });
-  const { level = '', service = '', q = '' } = route.useSearch();
+  const { level = '', service = '', q = '', from, to } = route.useSearch();
+  const past = feed.state === 'open' && (from !== undefined || to !== undefined);
   const narrow = (part: LogFilter) => void navigate({ search: (old) => ({ ...old, ...part }), replace: true });
   const chosen = levelsIn(level);
   return (
@@ -145,13 +147,30 @@ function Filters({ feed }: Pick<Parts, 'feed'>) {
         ))}
       </div>
       <p role="status" className="text-soft ml-auto flex items-center gap-1.5 text-xs">
-        <Dot tone={feed.paused ? 'warn' : feed.state === 'open' ? 'good' : 'bad'} />
-        {t(feed.paused ? 'logs.paused' : `logs.state.${feed.state}`)}
+        <Dot tone={feed.paused ? 'warn' : past ? 'plain' : feed.state === 'open' ? 'good' : 'bad'} />
+        {t(feed.paused ? 'logs.paused' : past ? 'logs.past' : `logs.state.${feed.state}`)}
         <span className="tabular-nums" aria-hidden>
           · {t('logs.count', many(feed.entries.length))}
         </span>
       </p>
     </div>
+  );
+}
+
+/** Of which time the lines are, where they are not all of it. */
+function Stretch() {
+  const { t } = useTranslation();
+  const navigate = useNavigate({ from: '/logs' });
+  const { from, to } = route.useSearch();
+  if (from === undefined && to === undefined) return null;
+  const shown = (time: string | undefined) =>
+    time === undefined || Number.isNaN(Date.parse(time)) ? '…' : dateTime(time);
+  const live = () => void navigate({ search: (old) => ({ ...old, from: undefined, to: undefined }), replace: true });
+  return (
+    <p className="border-line text-soft flex flex-wrap items-center gap-2 border-b px-3 py-1 text-xs">
+      {t('logs.stretch', { from: shown(from), to: shown(to) })}
+      <Button onClick={live}>{t('logs.live')}</Button>
+    </p>
   );
 }
 
@@ -192,8 +211,8 @@ function Content({ feed, control, onKeyDown }: Parts & { readonly onKeyDown: (ev
   const navigate = useNavigate({ from: '/logs' });
   const { isAdmin } = useMe();
   const words = useErrorText();
-  const { level = '', service = '', q = '' } = route.useSearch();
-  const filtered = level !== '' || service !== '' || q !== '';
+  const { level = '', service = '', q = '', from, to } = route.useSearch();
+  const filtered = level !== '' || service !== '' || q !== '' || from !== undefined || to !== undefined;
   const { entries, state, error } = feed;
   if (entries.length === 0) {
     if (state === 'lost') return <Failure error={error} />;

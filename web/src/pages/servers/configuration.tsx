@@ -149,7 +149,14 @@ function About({ server }: { readonly server: ServerDetails }) {
       {instructions !== undefined && (
         <>
           <h3 className="text-soft mt-4 mb-1 text-xs font-medium">{t('servers.instructions')}</h3>
-          <p className="max-h-48 overflow-y-auto text-xs break-words whitespace-pre-wrap">{instructions}</p>
+          <p
+            tabIndex={0}
+            role="region"
+            aria-label={t('servers.instructions')}
+            className="max-h-48 overflow-y-auto text-xs break-words whitespace-pre-wrap"
+          >
+            {instructions}
+          </p>
         </>
       )}
     </Panel>

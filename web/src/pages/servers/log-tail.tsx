@@ -4,15 +4,8 @@ import { useLayoutEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { get, queryOf } from '../../api/client.ts';
 import type { LogEntry } from '../../api/types.ts';
-import { logTime } from '../../lib/format.ts';
 import { cx } from '../../lib/cx.ts';
-
-const colours: Record<LogEntry['level'], string> = {
-  debug: 'text-soft',
-  info: '',
-  warn: 'text-warn',
-  error: 'text-bad',
-};
+import { LogLines } from '../logs/log-lines.tsx';
 
 interface LogTailProps {
   readonly server: string;
@@ -41,27 +34,15 @@ export function LogTail({ server, lines, className }: LogTailProps) {
       {!data || data.length === 0 ? (
         <p className={cx('text-soft p-4 text-sm', className)}>{data && t('servers.logEmpty')}</p>
       ) : (
-        <ol
+        <LogLines
           ref={list}
-          tabIndex={0}
-          aria-label={t('servers.tabs.log')}
+          label={t('servers.tabs.log')}
+          entries={data}
           onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
             atEnd.current = scrollTop + clientHeight >= scrollHeight - 8;
           }}
-          className={cx(
-            'overflow-auto px-4 py-3 font-mono text-xs leading-relaxed focus-visible:-outline-offset-2',
-            className,
-          )}
-        >
-          {data.map(({ id, timestamp, level, message }) => (
-            <li key={id} className={cx('break-words whitespace-pre-wrap', colours[level])}>
-              <time dateTime={timestamp} className="text-soft mr-2 select-none">
-                {logTime(timestamp)}
-              </time>
-              {message}
-            </li>
-          ))}
-        </ol>
+          className={className}
+        />
       )}
       <p className="border-line border-t px-4 py-2 text-xs">
         <Link to="/logs" search={{ service }} className="text-accent-ink hover:underline">

@@ -10,7 +10,7 @@ import { Switch } from '../../ui/switch.tsx';
 import { useDeleteServer, useReloadServer, useSignIn, useToggleServer } from './actions.ts';
 import { conditionOf } from './condition.ts';
 import { EditLink, Status, Timing } from './status.tsx';
-import { whatIsWrong } from './why.tsx';
+import { whatIsWrong, whatToDo } from './why.tsx';
 
 /** A server in the list: what it is, how it is, what can be done about it. */
 export function ServerRow({ server }: { readonly server: ServerSummary }) {
@@ -37,7 +37,9 @@ export function ServerRow({ server }: { readonly server: ServerSummary }) {
         </div>
         <p className="text-soft truncate text-sm">
           {error !== null && status !== 'connected' ? (
-            <span className="text-bad">{whatIsWrong(server)}</span>
+            <span className="text-bad">
+              {whatIsWrong(server)} {whatToDo(server)}
+            </span>
           ) : unsetVariables.length > 0 ? (
             <span className="text-warn">{t('servers.unset', { names: unsetVariables.join(', ') })}</span>
           ) : (

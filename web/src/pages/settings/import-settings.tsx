@@ -134,7 +134,11 @@ function Result({ outcome: { changes, skipped } }: { readonly outcome: Outcome }
           <summary className="rounded-sm text-sm font-medium">
             {t('settings.skipped')} <span className="text-soft tabular-nums">{skipped.length}</span>
           </summary>
-          <ul className="divide-line mt-1 max-h-56 divide-y overflow-y-auto text-sm">
+          <ul
+            tabIndex={0}
+            aria-label={t('settings.skipped')}
+            className="divide-line mt-1 max-h-56 divide-y overflow-y-auto text-sm"
+          >
             {skipped.map(({ kind, name }, index) => (
               // Keys may have the same name.
               <li key={`${kind} ${name} ${index}`} className="py-1.5">

@@ -65,9 +65,7 @@ export function CallTool({ server, tool, takesFocus }: CallToolProps) {
             if (parsed.value) void run(parsed.value);
           }}
         >
-          {description !== '' && (
-            <p className="text-soft max-h-40 overflow-y-auto text-sm break-words whitespace-pre-wrap">{description}</p>
-          )}
+          <Description text={description} />
           {!enabled && <p className="bg-warn-wash text-warn rounded-md px-3 py-2 text-sm">{t('play.off')}</p>}
           {json !== undefined ? (
             <TextAreaField
@@ -135,5 +133,20 @@ function Running({ state: { since, progress } }: { readonly state: Extract<CallS
         />
       )}
     </div>
+  );
+}
+
+function Description({ text }: { readonly text: string }) {
+  const { t } = useTranslation();
+  if (text === '') return null;
+  return (
+    <p
+      tabIndex={0}
+      role="region"
+      aria-label={t('servers.form.description')}
+      className="text-soft max-h-40 overflow-y-auto text-sm break-words whitespace-pre-wrap"
+    >
+      {text}
+    </p>
   );
 }
