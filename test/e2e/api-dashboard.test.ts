@@ -43,6 +43,7 @@ const routes = [
   '/connect',
   '/registry/servers',
   '/servers?items=count',
+  '/servers?items=names',
 ];
 
 test.each(routes)('GET %s is for nobody without a credential', async (path) => {
@@ -77,6 +78,24 @@ describe('GET /servers?items=count', () => {
     expect((await api(hub, 'GET', '/servers?items=all', { token: tokens['admin'] })).status).toBe(400);
   });
 });
+
+test('GET /servers?items=names has the names of tools and nothing else, and for a user only of what the user may call', async () => {
+  const names = async (who: string) =>
+    (await api(hub, 'GET', '/servers?items=names', { token: tokens[who] })).body.data as Names[];
+  expect(await names('admin')).toEqual([
+    { name: 'alpha', enabled: true, managed: true, tools: ['echo', 'add', 'env'] },
+    { name: 'beta', enabled: true, managed: true, tools: ['echo'] },
+  ]);
+  expect((await names('user')).map(({ name, managed, tools }) => [name, managed, tools.length])).toEqual([
+    ['alpha', false, 1],
+  ]);
+});
+
+interface Names {
+  name: string;
+  managed: boolean;
+  tools: string[];
+}
 
 interface Summary {
   name: string;

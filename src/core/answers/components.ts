@@ -17,6 +17,7 @@ import {
   resource,
   server,
   serverDetails,
+  serverNames,
   serverSummary,
   batchResult,
 } from './settings.ts';
@@ -44,6 +45,7 @@ export const components: Readonly<Record<string, Schema>> = {
   UserCredential: userCredential,
   Server: server,
   ServerDetails: serverDetails,
+  ServerNames: serverNames,
   ServerSummary: serverSummary,
   Tool: tool,
   Prompt: prompt,

@@ -312,6 +312,10 @@ export const serverSummary = object(
 );
 export type ServerSummary = Shape<typeof serverSummary>;
 
+/** A server with the names of its tools alone. */
+export const serverNames = object({ name: text, enabled: flag, managed: flag, tools: texts });
+export type ServerNames = Shape<typeof serverNames>;
+
 export const batchResult = object({ name: text, success: flag, message: text });
 
 const defaultValue: Schema<string | number | boolean | readonly string[]> = {

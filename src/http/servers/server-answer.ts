@@ -1,7 +1,7 @@
 import { isPerUser, slotsOf } from '../../core/access/per-user.ts';
 import { granted } from '../../core/access/rules.ts';
 import { exposedName } from '../../core/access/tool-name.ts';
-import type { ItemCount, Server, ServerDetails, ServerSummary } from '../../core/answers/settings.ts';
+import type { ItemCount, Server, ServerDetails, ServerNames, ServerSummary } from '../../core/answers/settings.ts';
 import { type Catalogue, type Item, type Offer, onlyReads } from '../../core/catalogue.ts';
 import type { HubError } from '../../core/errors.ts';
 import type { ServerState } from '../../core/hub.ts';
@@ -47,6 +47,13 @@ export function serverSummary(caller: Caller, server: ServerSettings, sources: S
     prompts: countOf(prompts, server.prompts),
     resources: countOf([...resources, ...templates], server.resources),
   };
+}
+
+/** The least there is to find a server or a tool by: its name. A list of ten thousand tools stays small. */
+export function serverNames(caller: Caller, server: ServerSettings, sources: ServerSources): ServerNames {
+  const managed = manages(caller, server);
+  const { tools } = shownItems(caller, server, sources.catalogue().offers.get(server.name), managed);
+  return { name: server.name, enabled: server.enabled, managed, tools: tools.map(({ key }) => key) };
 }
 
 function countOf(items: readonly Item[], switches: Switches): ItemCount {

@@ -26,8 +26,9 @@ export const servers: Subject = {
       query: {
         ...pageQuery,
         items: {
-          const: 'count',
-          description: 'Numbers in place of tools, prompts and resources: elements are a `ServerSummary`.',
+          enum: ['count', 'names'],
+          description:
+            '`count`: numbers in place of tools, prompts and resources: elements are a `ServerSummary`. `names`: elements are a `ServerNames`.',
         },
       },
       answer: { data: listOf(ref('Server')), beside: { pagination: ref('Pagination') } },

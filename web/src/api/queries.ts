@@ -10,6 +10,7 @@ import type {
   Me,
   SecondFactor,
   ServerDetails,
+  ServerNames,
   ServerSummary,
   User,
   UserCredential,
@@ -85,6 +86,12 @@ export function useMe(): Me {
 export const serversQuery = queryOptions({
   queryKey: ['servers'],
   queryFn: ({ signal }) => get<readonly ServerSummary[]>('/servers?items=count', signal),
+});
+
+/** The names of all servers and tools, to search them. */
+export const serverNamesQuery = queryOptions({
+  queryKey: ['server-names'],
+  queryFn: ({ signal }) => get<readonly ServerNames[]>('/servers?items=names', signal),
 });
 
 export const serverQuery = (name: string) =>

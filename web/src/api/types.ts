@@ -15,6 +15,7 @@ export type {
   Resource,
   SecondFactor,
   ServerDetails,
+  ServerNames,
   ServerReason,
   ServerStatus,
   ServerSummary,

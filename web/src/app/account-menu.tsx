@@ -90,7 +90,7 @@ export function LanguageChoice() {
 }
 
 /** Only the hub can end the session, whose cookie no page can take away: a logout that fails is not one. */
-function logOut(words: (error: unknown) => string): void {
+export function logOut(words: (error: unknown) => string): void {
   // What is under way would be refused.
   void queryClient.cancelQueries();
   send('/auth/logout', { method: 'POST' }).then(

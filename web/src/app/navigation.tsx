@@ -1,21 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import {
-  Activity,
-  AppWindow,
-  Boxes,
-  FlaskConical,
-  KeyRound,
-  LockKeyhole,
-  LayoutDashboard,
-  type LucideIcon,
-  Menu as MenuIcon,
-  Radar,
-  ScrollText,
-  Server,
-  Settings,
-  Users,
-  X,
-} from 'lucide-react';
+import { Menu as MenuIcon, Search, X } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Me } from '../api/types.ts';
@@ -25,58 +9,8 @@ import { Badge } from '../ui/badge.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Tip } from '../ui/tip.tsx';
 import { AccountMenu } from './account-menu.tsx';
-
-interface Place {
-  readonly to:
-    | '/'
-    | '/servers'
-    | '/tools'
-    | '/groups'
-    | '/smart'
-    | '/activity'
-    | '/logs'
-    | '/users'
-    | '/keys'
-    | '/account/apps'
-    | '/account/credentials'
-    | '/settings';
-  readonly name:
-    | 'overview'
-    | 'servers'
-    | 'tools'
-    | 'groups'
-    | 'smart'
-    | 'activity'
-    | 'logs'
-    | 'users'
-    | 'keys'
-    | 'apps'
-    | 'credentials'
-    | 'settings';
-  readonly icon: LucideIcon;
-  readonly admin?: true;
-}
-
-const places: readonly (readonly Place[])[] = [
-  [
-    { to: '/', name: 'overview', icon: LayoutDashboard },
-    { to: '/servers', name: 'servers', icon: Server },
-    { to: '/groups', name: 'groups', icon: Boxes },
-    { to: '/tools', name: 'tools', icon: FlaskConical },
-    { to: '/smart', name: 'smart', icon: Radar, admin: true },
-  ],
-  [
-    { to: '/activity', name: 'activity', icon: Activity },
-    { to: '/logs', name: 'logs', icon: ScrollText },
-  ],
-  [
-    { to: '/users', name: 'users', icon: Users, admin: true },
-    { to: '/keys', name: 'keys', icon: KeyRound },
-    { to: '/account/apps', name: 'apps', icon: AppWindow },
-    { to: '/account/credentials', name: 'credentials', icon: LockKeyhole },
-    { to: '/settings', name: 'settings', icon: Settings, admin: true },
-  ],
-];
+import { type Place, placesOf } from './places.ts';
+import { isMac, openPalette } from './shortcuts.ts';
 
 /** The column on the left; on phones a bar with a drawer. */
 export function Navigation({ me }: { readonly me: Me | undefined }) {
@@ -102,8 +36,9 @@ export function Navigation({ me }: { readonly me: Me | undefined }) {
             </span>
           </Tip>
         )}
+        <IconButton className="ml-auto md:!hidden" icon={Search} label={t('palette.open')} onClick={openPalette} />
         <IconButton
-          className="ml-auto md:!hidden"
+          className="md:!hidden"
           icon={open ? X : MenuIcon}
           label={t('app.menu')}
           aria-expanded={open}
@@ -111,6 +46,18 @@ export function Navigation({ me }: { readonly me: Me | undefined }) {
           onClick={() => setOpen(!open)}
         />
       </div>
+      <button
+        type="button"
+        onClick={openPalette}
+        aria-keyshortcuts={isMac ? 'Meta+K' : 'Control+K'}
+        className="border-line bg-page text-soft hover:border-edge mx-2 mb-2 hidden min-h-8 items-center gap-2 rounded-md border px-2 text-sm md:flex"
+      >
+        <Search size={15} aria-hidden />
+        <span className="flex-1 text-left">{t('palette.open')}</span>
+        <kbd aria-hidden className="text-xs">
+          {isMac ? '⌘ K' : 'Ctrl K'}
+        </kbd>
+      </button>
       <div
         id="navigation"
         className={cx(
@@ -120,15 +67,13 @@ export function Navigation({ me }: { readonly me: Me | undefined }) {
       >
         <nav aria-label={t('app.navigation')} className="flex flex-1 flex-col gap-4 py-1">
           {/* Nothing before it is known whose places they are: what comes later would move the others. */}
-          {(me ? places : []).map((group, index) => (
+          {(me ? placesOf(me) : []).map((group, index) => (
             <ul key={index} className="flex flex-col gap-px">
-              {group
-                .filter((place) => !place.admin || me?.isAdmin === true)
-                .map((place) => (
-                  <li key={place.to}>
-                    <NavigationLink {...place} onFollow={() => setOpen(false)} />
-                  </li>
-                ))}
+              {group.map((place) => (
+                <li key={place.to}>
+                  <NavigationLink {...place} onFollow={() => setOpen(false)} />
+                </li>
+              ))}
             </ul>
           ))}
         </nav>

@@ -122,6 +122,7 @@ const logs = createRoute({
 const keys = createRoute({
   getParentRoute: () => shell,
   path: '/keys',
+  validateSearch: texts('open'),
   component: lazyRouteComponent(() => import('../pages/keys/keys.tsx'), 'Keys'),
 });
 
@@ -140,6 +141,7 @@ const credentials = createRoute({
 const users = createRoute({
   getParentRoute: () => admin,
   path: '/users',
+  validateSearch: texts('open'),
   component: lazyRouteComponent(() => import('../pages/users/users.tsx'), 'Users'),
 });
 

@@ -1,17 +1,22 @@
 import { useQuery } from '@tanstack/react-query';
 import { Outlet, useRouter } from '@tanstack/react-router';
 import { CloudOff } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { connection, followChanges } from '../api/live.ts';
 import { meQuery, queryClient } from '../api/queries.ts';
 import { session } from '../api/session.ts';
+import type { Me } from '../api/types.ts';
 import { useStore } from '../lib/store.ts';
 import { Failure } from '../ui/failure.tsx';
 import { toast } from '../ui/toast.tsx';
 import { Navigation } from './navigation.tsx';
 import { PasswordAsked } from './password-asked.tsx';
 import { SetUpFactor } from './set-up-factor.tsx';
+import { overlay, useShortcuts } from './shortcuts.ts';
+
+const Palette = lazy(() => import('./palette/palette.tsx').then(({ Palette }) => ({ default: Palette })));
+const KeyHelp = lazy(() => import('./palette/key-help.tsx').then(({ KeyHelp }) => ({ default: KeyHelp })));
 
 /** What is around every page after the login. */
 export function Shell() {
@@ -25,6 +30,7 @@ export function Shell() {
   useLogInAgain();
   // Who has to set up a second factor first hears of nothing yet.
   useEffect(() => (mustSetUp ? undefined : followChanges()), [mustSetUp]);
+  useShortcuts(isSettingUp ? undefined : me.data);
   if (me.data && isSettingUp)
     return <SetUpFactor me={me.data} isDone={!mustSetUp} onDone={() => setSettingUp(false)} />;
   return (
@@ -53,8 +59,16 @@ export function Shell() {
           me.error && <Failure error={me.error} retry={() => void me.refetch()} />
         )}
       </main>
+      {me.data && <Overlays me={me.data} />}
     </div>
   );
+}
+
+/** What keys open over the page; loaded when it is opened first. */
+function Overlays({ me }: { readonly me: Me }) {
+  const open = useStore(overlay);
+  if (!open) return null;
+  return <Suspense>{open.kind === 'palette' ? <Palette me={me} typed={open.typed} /> : <KeyHelp me={me} />}</Suspense>;
 }
 
 /** When the session ends, here or in another tab: to the login page, and back to here afterwards. */

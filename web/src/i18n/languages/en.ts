@@ -4,6 +4,7 @@ import * as activity from './en/activity.ts';
 import * as groups from './en/groups.ts';
 import * as login from './en/login.ts';
 import * as overview from './en/overview.ts';
+import * as palette from './en/palette.ts';
 import * as servers from './en/servers.ts';
 import * as settings from './en/settings.ts';
 import * as shell from './en/shell.ts';
@@ -17,6 +18,7 @@ export const texts = {
   ...login,
   ...account,
   ...overview,
+  ...palette,
   ...servers,
   ...tools,
   ...groups,

@@ -7,6 +7,7 @@ import * as groups from './zh/groups.ts';
 import * as login from './zh/login.ts';
 import * as reasons from './zh/reasons.ts';
 import * as overview from './zh/overview.ts';
+import * as palette from './zh/palette.ts';
 import * as servers from './zh/servers.ts';
 import * as settings from './zh/settings.ts';
 import * as shell from './zh/shell.ts';
@@ -22,6 +23,7 @@ export const texts: Texts = {
   ...login,
   ...account,
   ...overview,
+  ...palette,
   ...servers,
   ...tools,
   ...groups,

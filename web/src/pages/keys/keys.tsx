@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { KeyRound, Pencil, Plus, RefreshCw, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -19,11 +20,21 @@ import { VirtualList } from '../../ui/virtual-list.tsx';
 import { KeyForm, MadeKey } from './key-form.tsx';
 import { RotateKey } from './rotate-key.tsx';
 
+const route = getRouteApi('/shell/keys');
+
 export function Keys() {
   const { t } = useTranslation();
   const me = useMe();
   const keys = useQuery(keysQuery);
-  const [open, setOpen] = useState<'new' | Key>();
+  const [opened, setOpen] = useState<'new' | Key>();
+  const { open: asked } = route.useSearch();
+  const navigate = useNavigate({ from: '/keys' });
+  const linked = asked === 'new' ? asked : keys.data?.find(({ id }) => id === asked);
+  const open = opened ?? (boot.readonly ? undefined : linked);
+  const close = () => {
+    setOpen(undefined);
+    if (asked !== undefined) void navigate({ search: {}, replace: true });
+  };
   const [rotating, setRotating] = useState<Key>();
   const [made, setMade] = useState<Key>();
   const button = !boot.readonly && (
@@ -55,9 +66,9 @@ export function Keys() {
       {open !== undefined && (
         <KeyForm
           entry={open === 'new' ? undefined : (keys.data?.find(({ id }) => id === open.id) ?? open)}
-          onClose={() => setOpen(undefined)}
+          onClose={close}
           onMade={(key) => {
-            setOpen(undefined);
+            close();
             setMade(key);
           }}
         />

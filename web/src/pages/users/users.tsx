@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { LogOut, Pencil, Plus, ShieldOff, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -19,10 +20,20 @@ import { toast } from '../../ui/toast.tsx';
 import { VirtualList } from '../../ui/virtual-list.tsx';
 import { UserForm } from './user-form.tsx';
 
+const route = getRouteApi('/shell/admin/users');
+
 export function Users() {
   const { t } = useTranslation();
   const users = useQuery(usersQuery);
-  const [open, setOpen] = useState<'new' | User>();
+  const [opened, setOpen] = useState<'new' | User>();
+  const { open: asked } = route.useSearch();
+  const navigate = useNavigate({ from: '/users' });
+  const linked = asked === 'new' ? asked : users.data?.find(({ username }) => username === asked);
+  const open = opened ?? (boot.readonly ? undefined : linked);
+  const close = () => {
+    setOpen(undefined);
+    if (asked !== undefined) void navigate({ search: {}, replace: true });
+  };
   const [q, setQ] = useState('');
   const found = (users.data ?? []).filter(({ username, email }) => matches(q, username, email));
   const admins = users.data?.filter(({ isAdmin }) => isAdmin).length ?? 0;
@@ -69,7 +80,7 @@ export function Users() {
         <UserForm
           user={open === 'new' ? undefined : (users.data?.find(({ username }) => username === open.username) ?? open)}
           lastAdmin={open !== 'new' && open.isAdmin && admins === 1}
-          onClose={() => setOpen(undefined)}
+          onClose={close}
         />
       )}
     </Page>

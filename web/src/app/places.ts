@@ -1,0 +1,75 @@
+import {
+  Activity,
+  AppWindow,
+  Boxes,
+  FlaskConical,
+  KeyRound,
+  LayoutDashboard,
+  LockKeyhole,
+  type LucideIcon,
+  Radar,
+  ScrollText,
+  Server,
+  Settings,
+  Users,
+} from 'lucide-react';
+import type { Me } from '../api/types.ts';
+
+export interface Place {
+  readonly to:
+    | '/'
+    | '/servers'
+    | '/tools'
+    | '/groups'
+    | '/smart'
+    | '/activity'
+    | '/logs'
+    | '/users'
+    | '/keys'
+    | '/account/apps'
+    | '/account/credentials'
+    | '/settings';
+  readonly name:
+    | 'overview'
+    | 'servers'
+    | 'tools'
+    | 'groups'
+    | 'smart'
+    | 'activity'
+    | 'logs'
+    | 'users'
+    | 'keys'
+    | 'apps'
+    | 'credentials'
+    | 'settings';
+  readonly icon: LucideIcon;
+  /** The letter that leads there after `g`. */
+  readonly letter: string;
+  readonly admin?: true;
+}
+
+const places: readonly (readonly Place[])[] = [
+  [
+    { to: '/', name: 'overview', letter: 'o', icon: LayoutDashboard },
+    { to: '/servers', name: 'servers', letter: 's', icon: Server },
+    { to: '/groups', name: 'groups', letter: 'g', icon: Boxes },
+    { to: '/tools', name: 'tools', letter: 't', icon: FlaskConical },
+    { to: '/smart', name: 'smart', letter: 'r', icon: Radar, admin: true },
+  ],
+  [
+    { to: '/activity', name: 'activity', letter: 'a', icon: Activity },
+    { to: '/logs', name: 'logs', letter: 'l', icon: ScrollText },
+  ],
+  [
+    { to: '/users', name: 'users', letter: 'u', icon: Users, admin: true },
+    { to: '/keys', name: 'keys', letter: 'k', icon: KeyRound },
+    { to: '/account/apps', name: 'apps', letter: 'c', icon: AppWindow },
+    { to: '/account/credentials', name: 'credentials', letter: 'y', icon: LockKeyhole },
+    { to: '/settings', name: 'settings', letter: 'e', icon: Settings, admin: true },
+  ],
+];
+
+/** The pages of a user, in groups. */
+export function placesOf(me: Pick<Me, 'isAdmin'>): readonly (readonly Place[])[] {
+  return places.map((group) => group.filter((place) => !place.admin || me.isAdmin));
+}
