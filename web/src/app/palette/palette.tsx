@@ -24,7 +24,7 @@ export function Palette({ me, typed }: PaletteProps) {
   const list = useId();
   const [q, setQ] = useState(typed);
   const [chosen, setChosen] = useState(0);
-  const { field, moved, focus } = useFocus();
+  const { field, leave, focus } = useFocus();
   const entries = useEntries(me);
   // Ten thousand tools are searched while the next letter is typed.
   const searched = useDeferredValue(q);
@@ -35,7 +35,7 @@ export function Palette({ me, typed }: PaletteProps) {
   const at = Math.min(chosen, found.length - 1);
   const choose = (entry: Entry | undefined) => {
     if (!entry) return;
-    moved.current = entry.kind !== 'action';
+    if (entry.kind !== 'action') leave();
     overlay.set(undefined);
     entry.run();
   };
@@ -122,7 +122,10 @@ function useFocus() {
       else document.querySelector<HTMLElement>('main')?.focus();
     },
   };
-  return { field, moved, focus };
+  const leave = () => {
+    moved.current = true;
+  };
+  return { field, leave, focus };
 }
 
 /** Before anything is typed: not what there may be thousands of. */
