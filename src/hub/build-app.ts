@@ -24,6 +24,7 @@ import { createApp } from '../http/app.ts';
 import { authorizationServer } from '../http/authorize/authorization-server.ts';
 import { grantRoutes } from '../http/authorize/grant-routes.ts';
 import { callResources } from '../http/calls/call-resources.ts';
+import type { Arrivals } from '../mcp/arrivals.ts';
 import type { Changes } from '../http/dashboard/changes.ts';
 import { credentialRoutes } from '../http/credentials/credential-routes.ts';
 import { dashboardRoutes } from '../http/dashboard/files.ts';
@@ -90,6 +91,7 @@ export interface AppParts {
   readonly views: Views;
   readonly dispatch: DispatchOptions;
   readonly changes: Changes;
+  readonly arrivals: Pick<Arrivals, 'list'>;
   readonly embeddings: Embeddings;
   readonly room: FullDiskRetry;
   readonly metrics: Metrics;

@@ -9,7 +9,7 @@ import { dispatch, type DispatchOptions, initializeResult } from './dispatch.ts'
 import type { EventLogs } from './event-log.ts';
 import { readMessages } from './incoming.ts';
 import { listen } from './listen.ts';
-import { checkStateless, isStateless, mismatch, wrongParamHeader } from './stateless.ts';
+import { checkStateless, clientInfoOf, isStateless, mismatch, wrongParamHeader } from './stateless.ts';
 import { PostReply } from './reply.ts';
 import { type Answering, type ClientMessage, clientRequest } from './request.ts';
 import { negotiated, primes, sessionRevisions } from '../core/protocol/revisions.ts';
@@ -28,6 +28,8 @@ export interface EndpointOptions extends DispatchOptions {
   readonly pageSize: () => number;
   /** The roots of a session's client changed. */
   readonly rootsChanged?: (sid: string) => void;
+  /** A client has said who it is. Must be quick. */
+  readonly introduced?: (sender: Pick<RequestContext, 'principal' | 'scope'>, info: unknown) => void;
   /** A client ended its session, or left and its session ended with it. */
   readonly sessionEnded?: (sid: string) => void;
 }
@@ -80,8 +82,9 @@ function post(
 }
 
 function begin(context: RequestContext, { message, id = 'null' }: ClientMessage, options: EndpointOptions): void {
-  const { protocolVersion, capabilities } = isObject(message.params) ? message.params : {};
+  const { protocolVersion, capabilities, clientInfo } = isObject(message.params) ? message.params : {};
   const revision = negotiated(protocolVersion);
+  options.introduced?.(context, clientInfo);
   const token = options.sessions.begin(context.principal, context.scope, revision, capabilitiesOf(capabilities));
   const view = options.views.get(context.principal, context.scope);
   const reply = new PostReply(context.res, false, { ...context.headers, 'mcp-session-id': token });
@@ -123,6 +126,8 @@ function postStateless(context: RequestContext, received: ClientMessage, options
   }
   const marked = { ...context, headers: { ...context.headers, 'mcp-protocol-version': statelessRevision } };
   if (!isRequest(received)) return accept(marked, [received], undefined, options);
+  // Said with each request: calls, which are most of them, are left out.
+  if (message.method !== 'tools/call') options.introduced?.(context, clientInfoOf(message));
   if (message.method === 'subscriptions/listen') return listen(marked, message, id, options);
   answer(marked, received, { stateless: true, session: undefined, reply: postReply(marked, options) }, options);
 }

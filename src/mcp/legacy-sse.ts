@@ -114,7 +114,8 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
     if (typeof message.method !== 'string') return;
     const view = options.views.get(principal, scope);
     if (message.method === 'initialize') {
-      const { protocolVersion: requested, capabilities } = isObject(message.params) ? message.params : {};
+      const { protocolVersion: requested, capabilities, clientInfo } = isObject(message.params) ? message.params : {};
+      options.introduced?.(connection, clientInfo);
       session.introduced(capabilitiesOf(capabilities));
       return stream.send(resultText(id, initializeResult(view, negotiated(requested), options)));
     }

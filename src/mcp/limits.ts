@@ -36,6 +36,19 @@ export const mcpLimits = {
   /** Sessions are looked through this often for what has ended; what the settings say holds at once. */
   withdrawnSweepMs: 15_000,
 
+  // clients that have said who they are
+
+  /** Clients remembered, for the page that waits for one: more than a company's people connect in an hour. */
+  arrivals: 200,
+  /** Of one credential: who sends another name with each request takes no place of others. */
+  arrivalsOfOne: 10,
+  /** Characters kept of what a client calls itself, its version and its endpoint. */
+  arrivalTextChars: 80,
+  /** Those that came within this time are told to pages and other hubs together. */
+  arrivalsToldMs: 250,
+  /** And no more of them than this: each is a notification of the database. */
+  arrivalsTold: 20,
+
   // streams, and clients that come back to them
 
   /** Streams of one client session that may be open at once. */

@@ -14,6 +14,7 @@ test.each<[string, ServerSettings[], boolean]>([
   const now: Settings = { ...plain, system: { ...plain.system, storeToolPayload: true } };
   const kept: NewActivity[] = [];
   const records = createCallRecords({
+    called: () => undefined,
     activity: { record: (one) => void kept.push(one), afterKeeping: (done) => done() },
     counts: { count: () => undefined },
     settings: () => now,

@@ -36,9 +36,11 @@ export interface RecordOptions {
   readonly settings: () => Settings;
   /** Takes secrets out of what a server answered. */
   readonly clean: (text: string) => string;
+  /** A request of the principal has reached a server. Must be quick. */
+  readonly called: (principal: Principal) => void;
 }
 
-export function createCallRecords({ activity, counts, settings, clean }: RecordOptions): CallRecords {
+export function createCallRecords({ activity, counts, settings, clean, called }: RecordOptions): CallRecords {
   const searches = createSearchUsage();
   const keep = (record: NewActivity, ms: number): void => {
     activity.record(record);
@@ -46,6 +48,7 @@ export function createCallRecords({ activity, counts, settings, clean }: RecordO
   };
   return {
     finished(call) {
+      called(call.request.principal);
       const record = activityOf(call, settings(), searches, clean);
       if (record) keep(record, call.ms);
     },

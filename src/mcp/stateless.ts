@@ -6,6 +6,11 @@ import { headerText, metaKeys, namedBy, statelessRevision } from '../core/protoc
 import type { Target, View, ViewList } from '../core/access/view.ts';
 import { sessionRevisions } from '../core/protocol/revisions.ts';
 
+/** What the client says of itself. */
+export function clientInfoOf(message: RpcMessage): unknown {
+  return metaOf(message)?.[metaKeys.clientInfo];
+}
+
 /** A refusal of the stateless revision: HTTP 400 with one of its own error codes. */
 export interface StatelessRefusal {
   readonly code: number;

@@ -3,11 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, keyToken, login, userToken } from '../kit/api.ts';
 import { atEnd } from '../kit/at-end.ts';
+import { clientKinds, connect } from '../kit/clients.ts';
+import { sharedPostgres } from '../kit/databases.ts';
 import { hostileHttp } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// What the dashboard asks besides what everybody asks: /events, /connect, /registry/servers, /servers?items=count.
+// What the dashboard asks beside what everybody asks: events, connect, registry, names and counts of servers, clients.
 
 let hub: TestHub;
 let registry: Server;
@@ -44,6 +46,7 @@ const routes = [
   '/registry/servers',
   '/servers?items=count',
   '/servers?items=names',
+  '/clients',
 ];
 
 test.each(routes)('GET %s is for nobody without a credential', async (path) => {
@@ -327,3 +330,60 @@ describe('GET /activities/timeline', () => {
     expect((await api(hub, 'GET', `/activities/timeline?${query}`, { token: tokens['admin'] })).status).toBe(400);
   });
 });
+
+describe('GET /clients', () => {
+  const clients = async (who: string) => {
+    const { status, body } = await api(hub, 'GET', '/clients', { token: tokens[who] });
+    return { status, seen: body.data as Seen[] };
+  };
+
+  test('has each client that connected, by its credential, and whether it has called; a user sees the own ones', async () => {
+    const key = async (name: string, who: string) => keyToken(hub, tokens[who] ?? '', { name, accessType: 'all' });
+    for (const kind of clientKinds) {
+      const authorization = `Bearer ${await key(kind, 'admin')}`;
+      const client = await connect(kind, hub.url, '', { authorization });
+      await client.listTools();
+      const mine = async () => (await clients('admin')).seen.find(({ keyName }) => keyName === kind);
+      expect(await mine()).toMatchObject({ name: 'toolhub-test', version: '1.0.0', scope: '', hasCalled: false });
+      await client.callTool('alpha-echo', { message: 'hello' });
+      expect(await mine()).toMatchObject({ credential: 'key', hasCalled: true });
+      await client.close();
+    }
+    const own = await connect('v1 http', hub.url, 'dev', { authorization: `Bearer ${await key('own', 'user')}` });
+    expect((await clients('user')).seen).toMatchObject([{ keyName: 'own', username: 'ann', scope: 'dev' }]);
+    expect((await clients('admin')).seen).toHaveLength(clientKinds.length + 1);
+    await own.close();
+    // An access key sees none.
+    expect((await clients('key')).status).toBe(403);
+  });
+
+  test('tells open pages of it', async () => {
+    const headers = { authorization: `Bearer ${tokens['admin']}` };
+    const response = await fetch(`${hub.url}/api/events`, { headers });
+    const client = await connect('v1 http', hub.url);
+    for await (const chunk of response.body ?? []) if (Buffer.from(chunk).includes('changed')) break;
+    await client.close();
+  });
+
+  test('has those of the other hubs on the same database', async () => {
+    const DB_URL = await (await sharedPostgres()).createDatabase();
+    const secret = { DB_URL, JWT_SECRET: 'the secret of these tests, long enough for HS256' };
+    const [one, other] = [await testHub({ env: secret }), await testHub({ env: secret })];
+    const token = await login(one);
+    // Notifications begin with the database: until then another client tries.
+    await until('the other hub has heard', async () => {
+      await (await connect('v1 http', one.url)).close();
+      return ((await api(other, 'GET', '/clients', { token })).body.data as Seen[]).length === 1;
+    });
+  });
+});
+
+interface Seen {
+  name: string;
+  version: string;
+  scope: string;
+  credential: string;
+  hasCalled: boolean;
+  username?: string;
+  keyName?: string;
+}

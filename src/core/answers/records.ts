@@ -178,6 +178,21 @@ export const connect = object({
 });
 export type Connect = Shape<typeof connect>;
 
+/** A client that said who it is when it connected. */
+export const clientSeen = object(
+  {
+    id: text,
+    name: saying('What it calls itself, as plain text.', text),
+    version: text,
+    scope: saying('The endpoint: empty for all servers.', text),
+    at: time,
+    hasCalled: saying('A request with its credential has reached a server since.', flag),
+    credential: oneOf(['anonymous', 'user', 'key', 'app', 'issued']),
+  },
+  { username: text, keyId: text, keyName: text },
+);
+export type ClientSeen = Shape<typeof clientSeen>;
+
 const callable = object({ servers: texts, tools: count });
 export type Callable = Shape<typeof callable>;
 

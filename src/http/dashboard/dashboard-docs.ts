@@ -1,4 +1,4 @@
-import { connect, exposure } from '../../core/answers/records.ts';
+import { clientSeen, connect, exposure } from '../../core/answers/records.ts';
 import { anyObject, listOf, object, text } from '../../core/answers/schema.ts';
 import type { Subject } from '../frame/operation.ts';
 
@@ -9,6 +9,11 @@ export const dashboard: Subject = {
       summary: 'Says when something has changed (server-sent events)',
       description: 'The data of each event is `{"type":"changed"}`: ask again for what you show.',
       answer: { bare: text, type: 'text/event-stream' },
+    },
+    'GET /clients': {
+      summary: 'The clients that connected last',
+      description: 'Newest first, since the start of the hub. Users see their own, admins all.',
+      answer: { data: listOf(clientSeen) },
     },
     'GET /connect': {
       summary: 'How each AI client is connected to an endpoint',

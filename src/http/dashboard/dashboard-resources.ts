@@ -5,6 +5,7 @@ import { needsCredential } from '../../core/access/rules.ts';
 import type { Views } from '../../core/access/view.ts';
 import type { ApiEnv } from '../frame/caller.ts';
 import type { Changes } from './changes.ts';
+import { type ClientRoutes, clientRoutes } from './clients.ts';
 import { connectRoutes } from './connect.ts';
 import { eventsRoutes } from './events.ts';
 import { exposureRoutes } from './exposure.ts';
@@ -12,6 +13,7 @@ import { registryRoutes } from './registry.ts';
 
 export interface DashboardResources {
   readonly changes: Pick<Changes, 'follow'>;
+  readonly arrivals: ClientRoutes['arrivals'];
   readonly views: Views;
   readonly outside: Outside;
   /** The MCP registry, without a slash at the end. */
@@ -21,11 +23,12 @@ export interface DashboardResources {
 
 /** The routes that only pages of the dashboard need. */
 export function dashboardResources(options: DashboardResources): Hono<ApiEnv>[] {
-  const { changes, views, outside, registryUrl, hubUrl } = options;
+  const { changes, arrivals, views, outside, registryUrl, hubUrl } = options;
   const keyRequired = (c: Context<ApiEnv>) =>
     needsCredential(c.var.caller.settings, outside.reaches((c.env as HttpBindings).incoming));
   return [
     eventsRoutes({ changes }),
+    clientRoutes({ arrivals }),
     connectRoutes({ views, hubUrl, keyRequired }),
     exposureRoutes({ views, outside }),
     registryRoutes({ registryUrl }),

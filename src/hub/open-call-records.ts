@@ -1,0 +1,57 @@
+import type { ActivitySink } from '../core/activity.ts';
+import type { Closers } from '../core/closers.ts';
+import { errorText } from '../core/errors.ts';
+import type { LoggerFor } from '../core/logger.ts';
+import type { DatabaseHandle } from '../database/supervise.ts';
+import { type Arrivals, createArrivals } from '../mcp/arrivals.ts';
+import type { EndpointOptions } from '../mcp/endpoint.ts';
+import { createCallRecords, type RecordOptions } from '../mcp/records.ts';
+import type { SettingsStore } from '../settings/store.ts';
+
+export interface OpenCallRecords extends Pick<RecordOptions, 'counts' | 'clean'> {
+  readonly records: { readonly activity: ActivitySink };
+  readonly settings: Pick<SettingsStore, 'current'>;
+  readonly database: DatabaseHandle;
+  /** Open pages are told that there is something new. */
+  readonly changes: { announce(): void };
+  readonly log: LoggerFor;
+}
+
+interface CallRecordParts {
+  readonly arrivals: Arrivals;
+  readonly forRequests: Pick<EndpointOptions, 'records' | 'introduced'>;
+}
+
+const channel = 'client_arrivals';
+
+/** What is kept of calls, and which clients came last: here, and at the other hubs on the same database. */
+export function openCallRecords(options: OpenCallRecords, closers: Closers): CallRecordParts {
+  const { records, settings, database, changes, log, counts, clean } = options;
+  const arrivals = createArrivals({
+    changed(told) {
+      changes.announce();
+      const open = database.current();
+      if (open?.kind !== 'postgres') return;
+      for (const each of told)
+        open
+          .notify(channel, each)
+          .catch((error: unknown) => log('hub').debug('client not told to other hubs', { error: errorText(error) }));
+    },
+  });
+  const stopHearing = database.listen(channel, (told) => {
+    if (told !== undefined) arrivals.hear(told);
+  });
+  closers.add(() => {
+    stopHearing();
+    arrivals.close();
+  });
+  const { activity } = records;
+  const kept = createCallRecords({
+    activity,
+    counts,
+    settings: () => settings.current,
+    clean,
+    called: arrivals.called,
+  });
+  return { arrivals, forRequests: { records: kept, introduced: arrivals.note } };
+}
