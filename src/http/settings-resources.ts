@@ -36,6 +36,8 @@ export interface SettingsResources {
   readonly signIns: Pick<ServerRoutes, 'refusal' | 'renamed' | 'deleted'>;
   readonly credentials: Pick<UserCredentials, 'renamed' | 'deleted' | 'state'>;
   readonly unsetVariables: ServerRoutes['unsetVariables'];
+  /** Whether a variable is set for the settings of admins. */
+  readonly isSet: (variable: string) => boolean;
   readonly smart: SettingsRoutes['smart'];
   readonly log: Logger;
   /** For entries about security. */
@@ -79,7 +81,7 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
     groupServerRoutes(groups),
     serverRoutes(servers),
     serverItemRoutes({ settings, catalogue, log }),
-    importRoutes({ settings, log }),
+    importRoutes({ settings, isSet: options.isSet, log }),
     settingsRoutes({ settings, smart, log: security }),
     exportRoutes({ settings, log: security }),
     settingsImportRoutes({ ...servers, settings, log: security }),

@@ -177,6 +177,7 @@ function buildApi(parts: AppParts & SignInParts) {
   const states = () => pool.states();
   const hasProviders = () => parts.oidc.providers().length > 0;
   const { allowedOrigins } = env;
+  const isSet = (variable: string) => Object.hasOwn(env.variables, variable);
   const api: Hono<ApiEnv> = createApi({
     mount,
     ...callerOptions(parts),
@@ -196,7 +197,7 @@ function buildApi(parts: AppParts & SignInParts) {
       oidcRoutes({ ...parts, ...parts.oidc }),
       grantRoutes({ consents: parts.authorization.consents, tokens, uses: parts.uses, log: accountLog }),
       ...recordResources({ records, settings, log: security }),
-      ...settingsResources({ ...parts, states, smart: env.smart, dataDir: dataDir.path, log, security }),
+      ...settingsResources({ ...parts, states, smart: env.smart, dataDir: dataDir.path, isSet, log, security }),
       credentialRoutes({ credentials, settings: () => settings.current, log: accountLog }),
       serverOAuthRoutes({ settings, signIns, cookies, restart: (name) => pool.restart(name), log }),
       ...dashboardResources({ ...parts, ...env, hubUrl: hubUrl(parts.publicUrl) }),

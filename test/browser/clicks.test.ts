@@ -122,7 +122,7 @@ test('what another client has, pasted: 4', async () => {
   await page.getByLabel('Name', { exact: true }).waitFor();
   await page.keyboard.press('ControlOrMeta+V');
   await button('Add 1 server');
-  await page.getByRole('link', { name: 'pasted', exact: true }).waitFor();
+  await page.waitForURL(/\/servers\/pasted/);
 });
 
 test('a server from the registry: 3', async () => {

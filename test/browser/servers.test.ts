@@ -405,16 +405,49 @@ describe('a new server', () => {
         mcpServers: {
           'from-json': { url: 'http://127.0.0.1:9/a' },
           unwanted: { url: 'http://127.0.0.1:9/b' },
-          alpha: { command: 'x' },
+          alpha: { command: 'x', env: { API_KEY: '' } },
         },
       }),
     );
     await page.getByRole('button', { name: 'Look at it' }).click();
     await page.getByText('There is a server of that name already.').waitFor();
     await page.getByRole('checkbox', { name: 'Take unwanted' }).uncheck();
-    await page.getByRole('button', { name: 'Add 1 server' }).click();
-    await page.getByRole('link', { name: 'from-json' }).waitFor();
+    await page.getByLabel('Another name').fill('alpha-again');
+    await page.getByLabel('API_KEY').fill('the key of alpha');
+    await page.getByRole('button', { name: 'Add 2 servers' }).click();
+    // The list, with what is new marked and first.
+    const list = page.getByRole('list', { name: 'Servers' });
+    await list.getByRole('listitem').nth(1).getByText('New', { exact: true }).waitFor();
+    const firsts = await list.getByRole('listitem').allTextContents();
+    expect(
+      firsts
+        .slice(0, 2)
+        .toSorted()
+        .map((text) => /^[\w-]+?(?=Conn|Disc|Start|Wait|Inst)/.exec(text)?.[0]),
+    ).toEqual(['alpha-again', 'from-json']);
     expect(await page.getByRole('link', { name: 'unwanted' }).count()).toBe(0);
+    expect(JSON.parse(await stored(hub)).mcpServers['alpha-again'].env).toEqual({ API_KEY: 'the key of alpha' });
+  });
+
+  test('is typed as a whole command line, and leads to its page when it is the only one', async () => {
+    const page = await visit(hub, '/servers?add=form');
+    await page.getByLabel('Name', { exact: true }).fill('by-line');
+    await page.getByLabel('Command').fill('TOKEN=abc node -e "process.exit(3)" quiet');
+    await page.getByLabel('Command').press('Tab');
+    await expect.poll(() => page.getByLabel('Command').inputValue()).toBe('node');
+    expect(await page.getByLabel('Arguments').inputValue()).toBe('-e\nprocess.exit(3)\nquiet');
+    expect(await page.getByLabel('Environment: TOKEN').inputValue()).toBe('abc');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.waitForURL(/\/servers\/by-line/);
+    await page.getByText('The program exited with code 3 and said nothing.').waitFor();
+  });
+
+  test('is found by the names of its tools', async () => {
+    const page = await visit(hub, '/servers?q=add');
+    const list = page.getByRole('list', { name: 'Servers' });
+    await list.getByRole('link', { name: 'alpha', exact: true }).waitFor();
+    await list.getByText('add', { exact: true }).waitFor();
+    expect(await list.getByRole('link', { name: 'gone' }).count()).toBe(0);
   });
 
   test('is a bundle that is dropped, with the values it asks for as a form', async () => {

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
+import type { ImportAnswer } from '../../src/core/answers/settings.ts';
 import { api, login } from '../kit/api.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 
@@ -8,7 +10,7 @@ import { type TestHub, testHub } from '../kit/test-hub.ts';
 let hub: TestHub;
 let token: string;
 beforeAll(async () => {
-  hub = await testHub({ mcpServers: {} });
+  hub = await testHub({ mcpServers: {}, env: { SET_HERE: 'x' } });
   token = await login(hub);
 });
 
@@ -24,6 +26,50 @@ test.each([
   expect(status).toBe(400);
   expect(body.message).toContain(`Cannot import the servers: ${why}`);
   expect(body.errors?.[0]?.path).toBe('text');
+});
+
+test('what a text lacks is asked for, and given with other names where they are taken', async () => {
+  const servers = {
+    one: {
+      command: 'x',
+      args: ['--key', '<YOUR_KEY>', '${SET_HERE}'],
+      env: { TOKEN: '${NOT_SET_HERE}', EMPTY: '' },
+      enabled: false,
+    },
+  };
+  const text = JSON.stringify({ mcpServers: servers });
+  const looked = await paste(text, '?dryRun=true');
+  const [found] = (looked.body.data as ImportAnswer).servers;
+  expect(found?.requiredConfig.map(({ key }) => key).toSorted()).toEqual(['<YOUR_KEY>', 'EMPTY', 'NOT_SET_HERE']);
+  const body = { text, rename: { one: 'two' }, values: { one: { '<YOUR_KEY>': 'k', NOT_SET_HERE: '${SET_HERE}' } } };
+  const added = await api(hub, 'POST', '/servers/import', { token, body });
+  expect(added.status).toBe(201);
+  const [made] = (added.body.data as ImportAnswer).servers;
+  expect([made?.name, made?.requiredConfig.map(({ key }) => key)]).toEqual(['two', ['EMPTY']]);
+  const { mcpServers } = JSON.parse(readFileSync(hub.settingsPath, 'utf8'));
+  // A value is what was typed, and no variable.
+  expect(mcpServers.two).toMatchObject({
+    args: ['--key', 'k', '${SET_HERE}'],
+    env: { TOKEN: '${DOLLAR:-$}{SET_HERE}', EMPTY: '' },
+  });
+  for (const wrong of [
+    { rename: [] },
+    { rename: { one: 7 } },
+    { values: { one: 'x' } },
+    { values: { one: { a: 1 } } },
+  ]) {
+    const { status } = await api(hub, 'POST', '/servers/import', { token, body: { text, ...wrong } });
+    expect(status).toBe(400);
+  }
+  for (const name of ['../x', '__proto__', 'a b', '$smart']) {
+    const { status, body } = await api(hub, 'POST', '/servers/import', {
+      token,
+      body: { text, rename: { one: name } },
+    });
+    expect([status, body.errors?.[0]?.path]).toEqual([400, 'rename.one']);
+  }
+  const odd = { text, rename: { constructor: 'x' }, values: { ['__proto__']: { a: 'b' }, constructor: { a: 'b' } } };
+  expect((await api(hub, 'POST', '/servers/import', { token, body: odd })).status).toBe(201);
 });
 
 test.each(['?dryRun=true', ''])(

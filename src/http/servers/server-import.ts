@@ -8,7 +8,11 @@ import { isObject } from '../../core/protocol/rpc.ts';
 import { type Draft, type Editor } from '../../settings/document/document.ts';
 import { isTooDeep } from '../../settings/document/read-part.ts';
 import { addImported, type Checked, type ImportResult } from '../../settings/import/add-imported.ts';
-import { type ClientConfig, parseClientConfig } from '../../settings/import/client-config.ts';
+import { type ClientConfig, type ImportedServer, parseClientConfig } from '../../settings/import/client-config.ts';
+import { missingValues, withGivenValues } from '../../settings/import/missing-values.ts';
+import { settingsLimits } from '../../settings/limits.ts';
+import type { RequiredConfig } from '../../settings/server/required-config.ts';
+import { serverNameProblem } from '../../settings/server/server-entry.ts';
 import { checkServer } from '../../settings/server/check-server.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { bodyText, jsonBody, refuseUnknown } from '../frame/body.ts';
@@ -18,29 +22,34 @@ import { ok } from '../frame/reply.ts';
 import { adviceAtRequestPaths, placeOf, atRequestPaths } from '../frame/request-paths.ts';
 
 export interface ImportRoutes {
+  /** Whether a variable is set for the settings of admins. */
+  readonly isSet: (variable: string) => boolean;
   readonly settings: Pick<SettingsStore, 'change' | 'document'>;
   readonly log: Logger;
 }
 
 /**
  * `POST /servers/import`, for admins: servers from whatever a client's settings look like. The body is `{text}`, what
- * was pasted, with `names` to take only some of the servers; any other JSON is taken for the settings themselves,
- * `text/plain` for what was pasted. `?dryRun=true` changes nothing and tells what would come of it. Answers what became
+ * was pasted, with `names` to take only some of the servers, `rename` to give them other names, and `values` for what
+ * they lack; any other JSON is taken for the settings themselves, `text/plain` for what was pasted. `?dryRun=true` changes nothing and tells what would come of it. Answers what became
  * of each server; when none was added that is a failure.
  */
-export function importRoutes({ settings, log }: ImportRoutes): Hono<ApiEnv> {
+export function importRoutes({ settings, isSet, log }: ImportRoutes): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
   routes.post('/servers/import', adminOnly, async (c) => {
     const { caller } = c.var;
     const { username } = editorOf(caller);
     const dryRun = flagOf(c.req.query(), 'dryRun');
-    const { text, names } = await pasted(c.req.raw);
+    const { text, names, rename, values } = await pasted(c.req.raw);
+    checkNames(rename);
     const parsed = parseClientConfig(text);
     if (isTooDeep(parsed)) throw tooDeep();
     const { format, notes, problems } = parsed;
     if (parsed.servers.length === 0) throw nothingFound(parsed);
-    const chosen = parsed.servers.filter(({ name }) => names?.includes(name) ?? true);
+    const chosen = parsed.servers
+      .filter(({ name }) => names?.includes(name) ?? true)
+      .map((server) => completed(server, { rename, values }, isSet));
     const edit = (draft: Draft, by: Editor) => addImported(draft, by, chosen, checked);
     const servers = dryRun
       ? preview(edit(structuredClone(settings.document) as Draft, editorOf(caller)))
@@ -59,6 +68,30 @@ export function importRoutes({ settings, log }: ImportRoutes): Hono<ApiEnv> {
   });
 
   return routes;
+}
+
+/** Throws HubError `invalid_input` for new names that no server may have; an empty one means the old one. */
+function checkNames(rename: Pasted['rename']): void {
+  const problems = Object.entries(rename ?? {}).flatMap(([path, name]) => {
+    const message = name === '' ? undefined : serverNameProblem(name);
+    return message === undefined ? [] : [{ path: `rename.${path}`, message }];
+  });
+  if (problems.length > 0) throw invalid('Cannot import the servers', problems);
+}
+
+/** The server under its new name, with the values that were given, and what it lacks still. */
+function completed(
+  { name, config, requiredConfig }: ImportedServer,
+  { rename, values }: Pick<Pasted, 'rename' | 'values'>,
+  isSet: (variable: string) => boolean,
+): ImportedServer {
+  const own = (of: Readonly<Record<string, unknown>> | null | undefined) => of && Object.hasOwn(of, name);
+  const given = new Map(own(values) ? Object.entries(values?.[name] ?? {}) : []);
+  const filled = withGivenValues(config, given);
+  const isOpen = ({ key }: RequiredConfig) => (given.get(key) ?? '') === '';
+  const asked = requiredConfig.filter(isOpen);
+  const others = missingValues(filled, isSet).filter(({ key }) => asked.every((one) => one.key !== key));
+  return { name: (own(rename) && rename?.[name]) || name, config: filled, requiredConfig: [...asked, ...others] };
 }
 
 function isGood({ status }: ImportResult): boolean {
@@ -93,7 +126,16 @@ function preview(results: readonly ImportResult[]): ImportResult[] {
   );
 }
 
-const pastedInput = z.object({ text: z.string(), names: z.array(z.string()).nullish() });
+const text = z.string().max(settingsLimits.credentialChars);
+const pastedInput = z.object({
+  text: z.string(),
+  names: z.array(z.string()).nullish(),
+  /** Other names, by the names in the text. */
+  rename: z.record(z.string(), text).nullish(),
+  /** By the names in the text: the values of `requiredConfig`, by key. */
+  values: z.record(z.string(), z.record(z.string(), text)).nullish(),
+});
+type Pasted = z.infer<typeof pastedInput>;
 
 /**
  * The body of `POST /servers/import`: a text that was pasted, or settings of any program, whose members are not for
@@ -101,7 +143,7 @@ const pastedInput = z.object({ text: z.string(), names: z.array(z.string()).null
  */
 export const importInput = z.union([pastedInput, z.record(z.string(), z.unknown())]);
 
-async function pasted(request: Request): Promise<{ text: string; names?: readonly string[] | null | undefined }> {
+async function pasted(request: Request): Promise<Pasted> {
   if (/^text\/plain\b/i.test(request.headers.get('content-type') ?? '')) return { text: await bodyText(request) };
   const body = await jsonBody(request);
   if (isObject(body) && 'text' in body) {

@@ -73,7 +73,7 @@ const account = createRoute({
 const servers = createRoute({
   getParentRoute: () => shell,
   path: '/servers',
-  validateSearch: texts('q', 'status', 'add'),
+  validateSearch: texts('q', 'status', 'add', 'made'),
   component: lazyRouteComponent(() => import('../pages/servers/servers.tsx'), 'Servers'),
 });
 

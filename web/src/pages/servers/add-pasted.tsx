@@ -1,4 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ask } from '../../api/client.ts';
@@ -7,10 +8,11 @@ import { useAction } from '../../lib/action.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DialogBody, DialogFooter } from '../../ui/dialog.tsx';
-import { Check, TextAreaField } from '../../ui/field.tsx';
+import { Check, TextAreaField, TextField } from '../../ui/field.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { many } from '../../lib/format.ts';
 import { Problems } from '../../ui/failure.tsx';
+import { type Choices, isTaken, noChoices, turned, withValue } from './import-choices.ts';
 
 interface AddPastedProps {
   readonly text: string;
@@ -20,13 +22,14 @@ interface AddPastedProps {
   readonly onClose: () => void;
 }
 
-/** Servers out of what another client has, looked at before they are added. */
+/** Servers out of what another client has, looked at and completed before they are added. */
 export function AddPasted({ text, isWhole, onText, onClose }: AddPastedProps) {
   const { t } = useTranslation();
-  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const navigate = useNavigate();
+  const [choices, setChoices] = useState<Choices>(noChoices);
   const look = useMutation({
     mutationFn: (text: string) => ask<ImportAnswer>('/servers/import?dryRun=true', { method: 'POST', body: { text } }),
-    onSuccess: () => setLeft(new Set()),
+    onSuccess: () => setChoices(noChoices),
   });
   const [whole] = useState(isWhole ? text : undefined);
   const { mutate } = look;
@@ -34,23 +37,22 @@ export function AddPasted({ text, isWhole, onText, onClose }: AddPastedProps) {
     if (whole !== undefined) mutate(whole);
   }, [whole, mutate]);
   const found = look.data?.data;
-  const names = (found?.servers ?? [])
-    .filter(({ name, status }) => status === 'ready' && !left.has(name))
-    .map(({ name }) => name);
+  const names = (found?.servers ?? []).filter((server) => isTaken(server, choices)).map(({ name }) => name);
   const add = useAction({
-    run: () => ask('/servers/import', { method: 'POST', body: { text, names } }),
-    done: () => {
-      toast.good(t('servers.paste.done', many(names.length)));
-      onClose();
+    run: () => {
+      const { values } = choices;
+      const rename = Object.fromEntries(Object.entries(choices.rename).map(([name, other]) => [name, other.trim()]));
+      return ask<ImportAnswer>('/servers/import', { method: 'POST', body: { text, names, rename, values } });
+    },
+    done: ({ data: { servers } }) => {
+      const made = servers.filter(({ status }) => status === 'created').map(({ name }) => name);
+      toast.good(t('servers.paste.done', many(made.length)));
+      const [first] = made;
+      if (first !== undefined && made.length === 1) void navigate({ to: '/servers/$name', params: { name: first } });
+      else void navigate({ to: '/servers', search: { made: made.join(',') } });
     },
     quiet: true,
   });
-  const turn = (name: string, take: boolean) => {
-    const next = new Set(left);
-    if (take) next.delete(name);
-    else next.add(name);
-    setLeft(next);
-  };
   return (
     <>
       <DialogBody>
@@ -69,7 +71,7 @@ export function AddPasted({ text, isWhole, onText, onClose }: AddPastedProps) {
           }}
         />
         <Problems error={look.error ?? add.error} known={[]} />
-        {found && <Found answer={found} left={left} onTurn={turn} />}
+        {found && <Found answer={found} choices={choices} onChoose={setChoices} />}
       </DialogBody>
       <DialogFooter>
         <Button onClick={onClose}>{t('common.cancel')}</Button>
@@ -89,11 +91,11 @@ export function AddPasted({ text, isWhole, onText, onClose }: AddPastedProps) {
 
 interface FoundProps {
   readonly answer: ImportAnswer;
-  readonly left: ReadonlySet<string>;
-  readonly onTurn: (name: string, take: boolean) => void;
+  readonly choices: Choices;
+  readonly onChoose: (choices: Choices) => void;
 }
 
-function Found({ answer: { format, servers, notes, problems }, left, onTurn }: FoundProps) {
+function Found({ answer: { format, servers, notes, problems }, choices, onChoose }: FoundProps) {
   const remarks = [...problems, ...notes].map(({ path, message }) => `${path} ${message}`.trim());
   return (
     <div className="flex flex-col gap-2">
@@ -102,8 +104,8 @@ function Found({ answer: { format, servers, notes, problems }, left, onTurn }: F
       </p>
       <ul className="border-line divide-line divide-y rounded-lg border">
         {servers.map((server) => (
-          <li key={server.name} className="px-3 py-2">
-            <FoundServer server={server} taken={!left.has(server.name)} onTurn={(take) => onTurn(server.name, take)} />
+          <li key={server.name} className="flex flex-col gap-2 px-3 py-2">
+            <FoundServer server={server} choices={choices} onChoose={onChoose} />
           </li>
         ))}
       </ul>
@@ -118,37 +120,62 @@ function Found({ answer: { format, servers, notes, problems }, left, onTurn }: F
   );
 }
 
-interface FoundServerProps {
+interface FoundServerProps extends Omit<FoundProps, 'answer'> {
   readonly server: ImportedServer;
-  readonly taken: boolean;
-  readonly onTurn: (take: boolean) => void;
 }
 
-function FoundServer({ server, taken, onTurn }: FoundServerProps) {
+function FoundServer({ server, choices, onChoose }: FoundServerProps) {
   const { t } = useTranslation();
   const { name, status, message, config, requiredConfig } = server;
-  const ready = status === 'ready';
+  const taken = isTaken(server, choices);
+  const exists = status === 'exists';
   return (
-    <Check
-      label={<span className="font-medium">{name}</span>}
-      aria-label={t('servers.paste.take', { name })}
-      checked={ready && taken}
-      disabled={!ready}
-      onChange={(event) => onTurn(event.target.checked)}
-      hint={
-        <>
-          <code className="break-all">{summaryOf(config)}</code>
-          {!ready && (
-            <span className="text-bad block">{status === 'exists' ? t('servers.paste.exists') : message}</span>
-          )}
-          {requiredConfig.length > 0 && (
-            <span className="text-warn block">
-              {t('servers.paste.needs', { names: requiredConfig.map(({ key }) => key).join(', ') })}
-            </span>
-          )}
-        </>
-      }
-    />
+    <>
+      <Check
+        label={<span className="font-medium">{name}</span>}
+        aria-label={t('servers.paste.take', { name })}
+        checked={taken}
+        disabled={status === 'invalid' || (exists && !taken)}
+        onChange={(event) => onChoose(turned(choices, name, event.target.checked))}
+        hint={
+          <>
+            <code className="break-all">{summaryOf(config)}</code>
+            {status === 'invalid' && <span className="text-bad block">{message}</span>}
+          </>
+        }
+      />
+      {exists && (
+        <div className="pl-6">
+          <TextField
+            label={t('servers.paste.otherName')}
+            hint={t('servers.paste.exists')}
+            optional
+            autoCapitalize="none"
+            spellCheck={false}
+            placeholder={`${name}-2`}
+            value={choices.rename[name] ?? ''}
+            onChange={({ target: { value } }) => onChoose({ ...choices, rename: { ...choices.rename, [name]: value } })}
+          />
+        </div>
+      )}
+      {taken && requiredConfig.length > 0 && (
+        <fieldset className="flex flex-col gap-2 pl-6">
+          <legend className="text-soft mb-1 text-xs">{t('servers.paste.needs')}</legend>
+          {requiredConfig.map(({ key, title, description, sensitive }) => (
+            <TextField
+              key={key}
+              label={title || key}
+              hint={description || undefined}
+              optional
+              type={sensitive ? 'password' : 'text'}
+              autoComplete="off"
+              value={choices.values[name]?.[key] ?? ''}
+              onChange={({ target: { value } }) => onChoose(withValue(choices, name, key, value))}
+            />
+          ))}
+        </fieldset>
+      )}
+    </>
   );
 }
 

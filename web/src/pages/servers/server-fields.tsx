@@ -4,6 +4,7 @@ import { useMe } from '../../api/queries.ts';
 import { problemAt } from '../../lib/problems.ts';
 import { Check, SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
 import { KeyValues } from '../../ui/key-values.tsx';
+import { fieldsOf } from './command-line.ts';
 import { type Draft, hasInlineDocument, transports } from './config.ts';
 
 interface FieldsProps {
@@ -88,6 +89,16 @@ function Reach({ draft, set, at }: PartProps) {
             // An address is no program. The field stays the same one, so that the focus stays in it.
             if (/^https?:\/\/./i.test(value.trim())) set({ type: 'auto', url: value.trim() });
             else set({ command: value });
+          }}
+          onPaste={(event) => {
+            const whole = draft.command === '' ? fieldsOf(event.clipboardData.getData('text')) : undefined;
+            if (!whole) return;
+            event.preventDefault();
+            set({ ...whole, env: [...draft.env, ...whole.env] });
+          }}
+          onBlur={() => {
+            const whole = draft.args === '' ? fieldsOf(draft.command) : undefined;
+            if (whole) set({ ...whole, env: [...draft.env, ...whole.env] });
           }}
         />
         <TextAreaField

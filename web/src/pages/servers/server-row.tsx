@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { ServerSummary } from '../../api/types.ts';
 import { boot } from '../../boot.ts';
 import { short } from '../../lib/format.ts';
+import { Badge } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx';
 import { Switch } from '../../ui/switch.tsx';
@@ -12,8 +13,16 @@ import { conditionOf } from './condition.ts';
 import { EditLink, Status, Timing } from './status.tsx';
 import { whatIsWrong, whatToDo } from './why.tsx';
 
+interface ServerRowProps {
+  readonly server: ServerSummary;
+  /** It was just added. */
+  readonly isNew?: boolean;
+  /** Its tools that fit what is searched for. */
+  readonly foundTools?: readonly string[] | undefined;
+}
+
 /** A server in the list: what it is, how it is, what can be done about it. */
-export function ServerRow({ server }: { readonly server: ServerSummary }) {
+export function ServerRow({ server, isNew = false, foundTools = [] }: ServerRowProps) {
   const { t } = useTranslation();
   const { name, description, status, error, enabled, managed, tools, oauth, unsetVariables = [] } = server;
   const toggle = useToggleServer();
@@ -31,12 +40,15 @@ export function ServerRow({ server }: { readonly server: ServerSummary }) {
             {name}
           </Link>
           <Status server={server} />
+          {isNew && <Badge tone="accent">{t('servers.made')}</Badge>}
           <span className="text-soft text-xs">
             <Timing server={server} />
           </span>
         </div>
         <p className="text-soft truncate text-sm">
-          {error !== null && status !== 'connected' ? (
+          {foundTools.length > 0 ? (
+            <code className="text-xs">{foundTools.slice(0, 20).join(', ')}</code>
+          ) : error !== null && status !== 'connected' ? (
             <span className="text-bad">
               {whatIsWrong(server)} {whatToDo(server)}
             </span>

@@ -3,7 +3,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Library, Plus, Server } from 'lucide-react';
 import { lazy, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
-import { serversQuery, useMe } from '../../api/queries.ts';
+import { serverNamesQuery, serversQuery, useMe } from '../../api/queries.ts';
 import type { ServerSummary } from '../../api/types.ts';
 import { boot } from '../../boot.ts';
 import { Button } from '../../ui/button.tsx';
@@ -12,6 +12,7 @@ import { Select } from '../../ui/field.tsx';
 import { Empty, Loading, Page } from '../../ui/page.tsx';
 import { SearchBox } from '../../ui/search-box.tsx';
 import { VirtualList } from '../../ui/virtual-list.tsx';
+import { matches } from '../../lib/search.ts';
 import { needsPerson } from './condition.ts';
 import { ServerRow } from './server-row.tsx';
 import { statuses } from './status.tsx';
@@ -50,7 +51,8 @@ function List({ onAdd }: { readonly onAdd: () => void }) {
   const { t } = useTranslation();
   const me = useMe();
   const servers = useQuery(serversQuery);
-  const { q = '', status = '' } = route.useSearch();
+  const { q = '', status = '', made } = route.useSearch();
+  const found = useFoundTools(q);
   const navigate = useNavigate({ from: '/servers' });
   if (servers.error) return <Failure error={servers.error} retry={() => void servers.refetch()} />;
   if (!servers.data) return <Loading rows={5} />;
@@ -71,10 +73,12 @@ function List({ onAdd }: { readonly onAdd: () => void }) {
       </div>
     );
   }
-  const named = servers.data.filter((server) => matches(server, q));
+  const named = servers.data.filter(({ name, description }) => matches(q, name, description) || found.has(name));
+  const fresh = new Set(made?.split(','));
   const inState = (state: string) => named.filter((server) => isIn(server, state));
-  // Those that need a person first; otherwise as the settings have them.
-  const found = inState(status).toSorted((a, b) => Number(needsPerson(b)) - Number(needsPerson(a)));
+  // Those that were just added, then those that need a person; otherwise as the settings have them.
+  const rank = (server: ServerSummary) => (fresh.has(server.name) ? 2 : needsPerson(server) ? 1 : 0);
+  const shown = inState(status).toSorted((a, b) => rank(b) - rank(a));
   const numbered = (state: string, label: string) => ({ value: state, label: `${label} (${inState(state).length})` });
   const narrow = (part: { q?: string; status?: string }) =>
     void navigate({ search: (old) => ({ ...old, ...part }), replace: true });
@@ -94,17 +98,19 @@ function List({ onAdd }: { readonly onAdd: () => void }) {
         />
       </div>
       <div className="panel">
-        {found.length === 0 ? (
+        {shown.length === 0 ? (
           <Empty title={t('common.nothingFound')}>
             <Button onClick={() => narrow({ q: '', status: '' })}>{t('common.clearFilters')}</Button>
           </Empty>
         ) : (
           <VirtualList
             label={t('nav.servers')}
-            items={found}
+            items={shown}
             keyOf={({ name }) => name}
             height={68}
-            render={(server) => <ServerRow server={server} />}
+            render={(server) => (
+              <ServerRow server={server} isNew={fresh.has(server.name)} foundTools={found.get(server.name)} />
+            )}
           />
         )}
       </div>
@@ -119,8 +125,10 @@ function isIn(server: ServerSummary, state: string): boolean {
   return state === '' || (state === needy ? needsPerson(server) : server.status === state);
 }
 
-function matches({ name, description = '' }: ServerSummary, q: string): boolean {
-  const words = q.toLowerCase().split(/\s+/);
-  const text = `${name} ${description}`.toLowerCase();
-  return words.every((word) => text.includes(word));
+/** By server the tools whose names fit what is searched for; asked for only while something is. */
+function useFoundTools(q: string): ReadonlyMap<string, readonly string[]> {
+  const { data = [] } = useQuery({ ...serverNamesQuery, enabled: q.trim() !== '' });
+  if (q.trim() === '') return new Map();
+  const found = data.map(({ name, tools }) => [name, tools.filter((tool) => matches(q, name, tool))] as const);
+  return new Map(found.filter(([, tools]) => tools.length > 0));
 }

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError, ask } from '../../api/client.ts';
 import { useAction } from '../../lib/action.ts';
-import { objectIn } from '../../lib/json.ts';
+import { inOrderOf, objectIn } from '../../lib/json.ts';
 import { lineDiff } from '../../lib/diff.ts';
 import { cx } from '../../lib/cx.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
@@ -184,7 +184,7 @@ const colours = { same: '', removed: 'bg-bad-wash text-bad', added: 'bg-good-was
 
 function Diff({ change: { name, before, after } }: { readonly change: Change }) {
   const { t } = useTranslation();
-  const lines = lineDiff(textOf(before), textOf(after));
+  const lines = lineDiff(textOf(before), textOf(inOrderOf(before, after)));
   return (
     <pre
       tabIndex={0}

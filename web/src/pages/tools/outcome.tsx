@@ -8,6 +8,7 @@ import { Code } from '../../ui/copy.tsx';
 import { useErrorText } from '../../ui/failure.tsx';
 import { Panel } from '../../ui/page.tsx';
 import type { CallState, ToolResult } from './call.ts';
+import { endOf } from './call-end.ts';
 
 type Ended = Extract<CallState, { kind: 'done' | 'failed' }>;
 
@@ -17,7 +18,15 @@ export function Outcome({ state }: { readonly state: Ended }) {
   const time = <span className="text-soft text-xs tabular-nums">{duration(state.ms)}</span>;
   if (state.kind === 'failed') {
     return (
-      <Panel title={<Heading tone="bad" text={t('play.refused')} />} actions={time}>
+      <Panel
+        title={
+          <Heading
+            tone="bad"
+            text={t(`play.ended.${endOf(state.error instanceof ApiError ? state.error.status : 500)}`)}
+          />
+        }
+        actions={time}
+      >
         <Refused error={state.error} />
       </Panel>
     );

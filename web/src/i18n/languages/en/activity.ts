@@ -39,7 +39,7 @@ export const activity = {
   any: 'Any',
   states: {
     success: 'Succeeded',
-    error: 'Failed',
+    error: 'Error',
     cancelled: 'Cancelled',
     timeout: 'Timed out',
     refused: 'Refused',
@@ -48,7 +48,7 @@ export const activity = {
   duration: 'Took',
   who: 'Who',
   anonymous: 'anonymous',
-  allFailed: 'All that did not succeed',
+  allFailed: 'Failed, in whatever way',
   causes: 'Why calls failed',
   causesLead: 'The same cause once, the most frequent first.',
   noCause: 'No reason was given.',

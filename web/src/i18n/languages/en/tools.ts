@@ -28,7 +28,14 @@ export const play = {
   ok: 'OK',
   failed: 'The tool reports an error',
   failedText: 'The call arrived and the tool itself says that it failed. What it says is below.',
-  refused: 'The call was refused',
+  ended: {
+    refused: 'The call was refused',
+    serverFailed: 'The server answered with an error',
+    away: 'The server is not available',
+    late: 'The server did not answer in time',
+    hubFailed: 'The hub could not do it',
+    hubAway: 'The hub cannot be reached',
+  },
   why: {
     '400': 'The arguments do not fit the schema. What is wrong stands at each field.',
     '404': 'There is no such tool now, or you may not call it.',

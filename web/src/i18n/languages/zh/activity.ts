@@ -38,7 +38,7 @@ export const activity: Texts['activity'] = {
   any: '不限',
   states: {
     success: '成功',
-    error: '失败',
+    error: '出错',
     cancelled: '已取消',
     timeout: '超时',
     refused: '被拒绝',
@@ -47,7 +47,7 @@ export const activity: Texts['activity'] = {
   duration: '耗时',
   who: '调用者',
   anonymous: '匿名',
-  allFailed: '所有未成功的调用',
+  allFailed: '失败（任何原因）',
   causes: '调用失败的原因',
   causesLead: '相同原因合并为一条，最常见的在前。',
   noCause: '没有给出原因。',

@@ -29,7 +29,14 @@ export const play: Texts['play'] = {
   ok: '成功',
   failed: '工具报告了错误',
   failedText: '调用已送达，但工具自身报告失败，原因见下。',
-  refused: '调用被拒绝',
+  ended: {
+    refused: '调用被拒绝',
+    serverFailed: '服务器返回了错误',
+    away: '服务器不可用',
+    late: '服务器没有及时应答',
+    hubFailed: 'Hub 处理失败',
+    hubAway: '无法连接到 Hub',
+  },
   why: {
     '400': '参数与模式不符，具体问题显示在对应字段。',
     '404': '没有这个工具，或你无权调用。',
