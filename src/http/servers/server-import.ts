@@ -31,8 +31,9 @@ export interface ImportRoutes {
 /**
  * `POST /servers/import`, for admins: servers from whatever a client's settings look like. The body is `{text}`, what
  * was pasted, with `names` to take only some of the servers, `rename` to give them other names, and `values` for what
- * they lack; any other JSON is taken for the settings themselves, `text/plain` for what was pasted. `?dryRun=true` changes nothing and tells what would come of it. Answers what became
- * of each server; when none was added that is a failure.
+ * they lack; any other JSON is taken for the settings themselves, `text/plain` for what was pasted. `?dryRun=true`
+ * changes nothing and tells what would come of it. Answers what became of each server; when none was added that is a
+ * failure.
  */
 export function importRoutes({ settings, isSet, log }: ImportRoutes): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
