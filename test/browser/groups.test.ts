@@ -51,15 +51,19 @@ test('a group is made, filled, and its endpoint given to each client, with what 
   await page.getByText(/2 tools, ≈ .* tokens/).waitFor();
   await page.getByRole('checkbox', { name: 'All tools, also those to come' }).click();
   await expect.poll(async () => (await configs('writers'))[0]?.tools).toBe('all');
+  await page.getByLabel('What clients get').selectOption('smart');
+  await page.getByText('/mcp/%24smart/writers').first().waitFor();
+  await page.getByLabel('What clients get').selectOption('all');
+  await page.getByRole('main').getByRole('link', { name: 'Connect a client' }).click();
   for (const client of ['Claude Code', 'Claude Desktop', 'Cursor', 'VS Code', 'Codex', 'Windsurf', 'Cline']) {
-    await page.getByRole('tab', { name: client }).click();
+    await page.getByRole('button', { name: client, exact: true }).click();
+    if (client === 'Claude Code') await page.getByRole('button', { name: /^With nothing/ }).click();
     await page
       .getByRole('region', { name: `What to paste for ${client}` })
       .getByText(/\/mcp\/writers/)
       .waitFor();
+    await page.getByRole('button', { name: 'Change: Which client?' }).click();
   }
-  await page.getByLabel('What clients get').selectOption('smart');
-  await page.getByText('/mcp/%24smart/writers').first().waitFor();
 });
 
 test('tools are searched for across servers, and many are chosen at once', async () => {

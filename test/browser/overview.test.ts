@@ -49,7 +49,7 @@ test('servers that are being installed need no person, say so with the time it t
   await page.getByText(`No server needs you. ${names.length} are being started or installed.`).waitFor();
   await page.getByRole('link', { name: 'Servers', exact: true }).click();
   const list = page.getByRole('list', { name: 'Servers' });
-  await list.getByText('Waiting to install', { exact: true }).waitFor();
+  await expect.poll(() => list.getByText('Waiting to install', { exact: true }).count()).toBe(1);
   await expect.poll(() => list.getByText('Installing', { exact: true }).count()).toBe(upstreamLimits.installsAtOnce);
   expect(await list.getByText(/\d+ (?:s|min) so far$/).count()).toBe(names.length);
 });
@@ -76,7 +76,7 @@ test('a server whose settings cannot be used says what is wrong with them, and l
 test('shows a user nothing of what concerns admins alone', async () => {
   await userToken(hub, await login(hub), 'ann');
   const own = await visit(hub, '/', { as: { username: 'ann', password: passwordOf('ann') } });
-  await own.getByText('Calls and errors').waitFor();
+  await own.getByText('First steps').waitFor();
   await own.getByText('All enabled servers are connected.').or(own.getByText('There is no server yet.')).waitFor();
   expect(await own.getByText('Without a credential').count()).toBe(0);
 });

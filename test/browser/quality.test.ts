@@ -53,6 +53,8 @@ const pages = [
   '/logs',
   '/users',
   '/keys',
+  '/account/connect',
+  '/account/connect?client=cursor&reach=all&credential=none&since=0',
   '/account/apps',
   '/account/credentials',
   '/settings',

@@ -175,7 +175,10 @@ describe('a server', () => {
     await page.getByRole('link', { name: 'Open in the log' }).waitFor();
     await page.getByRole('tab', { name: 'Connect' }).click();
     await page.getByText(`${hub.url}/mcp/alpha`).first().waitFor();
-    await page.getByRole('tab', { name: 'VS Code' }).click();
+    await page.getByRole('main').getByRole('link', { name: 'Connect a client' }).click();
+    await page.getByRole('button', { name: 'VS Code' }).click();
+    await page.getByText('One server: alpha').waitFor();
+    await page.getByRole('button', { name: /^With nothing/ }).click();
     await page.getByRole('link', { name: 'Add to VS Code' }).waitFor();
   });
 

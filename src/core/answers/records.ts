@@ -167,9 +167,10 @@ export type Cost = Shape<typeof cost>;
 export const connect = object({
   url: text,
   keyRequired: saying(
-    'Clients need an access key; the texts say YOUR_ACCESS_KEY in its place, and with `key=true` always.',
+    'Clients need an access key; the texts say YOUR_ACCESS_KEY in its place, with `key=true` always, with `key=false` never.',
     flag,
   ),
+  signIn: saying('Clients that know OAuth can do without a key: their users log in at the hub.', flag),
   clients: listOf(snippet),
   cost: saying(
     'What a client is told before it asks anything: with all tools listed, and with searching.',

@@ -26,7 +26,7 @@ const connectInput = z.object({ group: z.string().optional(), server: z.string()
 /**
  * `GET /connect`: how each AI client is connected to an endpoint, and what that costs it in tokens: to all servers, to
  * `?group=` or `?server=`, with `?smart=true` by searching. With `?key=true` the texts have the place of a key, also
- * where none is required.
+ * where none is required, with `?key=false` no place for one: clients that sign in by themselves have none.
  */
 export function connectRoutes({ views, hubUrl, keyRequired }: ConnectRoutes): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
@@ -35,7 +35,7 @@ export function connectRoutes({ views, hubUrl, keyRequired }: ConnectRoutes): Ho
     const query = c.req.query();
     const input = parseInput(connectInput, query, 'Cannot say how to connect');
     const smart = flagOf(query, 'smart');
-    const withKey = flagOf(query, 'key');
+    const withKey = query['key'] === undefined ? undefined : flagOf(query, 'key');
     const group = input.group === undefined ? undefined : groupOf(caller, input.group).name;
     const server = input.server === undefined ? undefined : serverOf(caller, input.server).name;
     const name = group ?? server;
@@ -46,12 +46,13 @@ export function connectRoutes({ views, hubUrl, keyRequired }: ConnectRoutes): Ho
     const clients = allSnippets({
       name: smart ? clientName(name === undefined ? 'smart' : `smart-${name}`) : clientName(name),
       url,
-      token: needsKey || withKey ? 'YOUR_ACCESS_KEY' : undefined,
+      token: (withKey ?? needsKey) ? 'YOUR_ACCESS_KEY' : undefined,
     });
     const cost = (scope: Scope) => costOf(views, caller, scope);
     return ok(c, {
       url,
       keyRequired: needsKey,
+      signIn: caller.settings.system.oauthServer.enabled,
       clients,
       cost: { all: cost(whole), smart: cost({ kind: 'smart', group }) },
     } satisfies Connect);

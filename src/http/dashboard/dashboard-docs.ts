@@ -21,7 +21,11 @@ export const dashboard: Subject = {
         group: { type: 'string', description: 'Its id or name.' },
         server: text,
         smart: { type: 'boolean', description: 'By searching for tools, instead of listing all.' },
-        key: { type: 'boolean', description: 'With the place of an access key, also where none is needed.' },
+        key: {
+          type: 'boolean',
+          description:
+            'True: with the place of an access key, also where none is needed. False: without, for clients that sign in.',
+        },
       },
       answer: { data: connect },
     },

@@ -1,6 +1,7 @@
 import { partialMatchKey, QueryClient, type QueryKey, queryOptions, useQuery } from '@tanstack/react-query';
 import { ApiError, get, pathOf, queryOf } from './client.ts';
 import type {
+  ClientSeen,
   Connect,
   Grant,
   Group,
@@ -134,6 +135,12 @@ export const keysQuery = queryOptions({
   queryFn: ({ signal }) => get<readonly Key[]>('/auth/keys', signal),
 });
 
+/** The clients that connected last, newest first. */
+export const clientsQuery = queryOptions({
+  queryKey: ['clients'],
+  queryFn: ({ signal }) => get<readonly ClientSeen[]>('/clients', signal),
+});
+
 export const grantsQuery = queryOptions({
   queryKey: ['grants'],
   queryFn: ({ signal }) => get<readonly Grant[]>('/auth/grants', signal),
@@ -148,7 +155,7 @@ export interface ConnectScope {
   readonly group?: string;
   readonly server?: string;
   readonly smart?: boolean;
-  /** The texts have the place of a key in any case. */
+  /** The texts have the place of a key in any case, or in none. */
   readonly key?: boolean;
 }
 
@@ -157,7 +164,7 @@ export const connectQuery = ({ group, server, smart, key }: ConnectScope) =>
     queryKey: ['connect', group, server, smart, key],
     queryFn: ({ signal }) =>
       get<Connect>(
-        `/connect${queryOf({ group, server, smart: smart ? 'true' : undefined, key: key ? 'true' : undefined })}`,
+        `/connect${queryOf({ group, server, smart: smart ? 'true' : undefined, key: key?.toString() })}`,
         signal,
       ),
   });

@@ -82,6 +82,15 @@ export const activitiesQuery = (span: Span, filter: ActivityFilter, page: number
     placeholderData: keepPreviousData,
   });
 
+/** The newest few calls, and how many there are: what tells a hub that has just begun. Only news asks for it again. */
+export const firstCallsQuery = queryOptions({
+  queryKey: ['first-calls'],
+  queryFn: async ({ signal }) =>
+    (await ask<readonly Activity[]>('/activities?limit=11', { signal })) as Envelope<readonly Activity[]> & {
+      pagination: Pagination;
+    },
+});
+
 export const choicesQuery = queryOptions({
   queryKey: ['activity-choices'],
   queryFn: ({ signal }) => get<ActivityChoices>('/activities/filters', signal),

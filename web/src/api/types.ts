@@ -31,6 +31,7 @@ export type {
   ActivityStatus,
   ActivityTimeline,
   Callable,
+  ClientSeen,
   Connect,
   Exposure,
   LogEntry,

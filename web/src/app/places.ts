@@ -2,6 +2,7 @@ import {
   Activity,
   AppWindow,
   Boxes,
+  Cable,
   FlaskConical,
   KeyRound,
   LayoutDashboard,
@@ -26,6 +27,7 @@ export interface Place {
     | '/logs'
     | '/users'
     | '/keys'
+    | '/account/connect'
     | '/account/apps'
     | '/account/credentials'
     | '/settings';
@@ -39,6 +41,7 @@ export interface Place {
     | 'logs'
     | 'users'
     | 'keys'
+    | 'connect'
     | 'apps'
     | 'credentials'
     | 'settings';
@@ -63,6 +66,7 @@ const places: readonly (readonly Place[])[] = [
   [
     { to: '/users', name: 'users', letter: 'u', icon: Users, admin: true },
     { to: '/keys', name: 'keys', letter: 'k', icon: KeyRound },
+    { to: '/account/connect', name: 'connect', letter: 'n', icon: Cable },
     { to: '/account/apps', name: 'apps', letter: 'c', icon: AppWindow },
     { to: '/account/credentials', name: 'credentials', letter: 'y', icon: LockKeyhole },
     { to: '/settings', name: 'settings', letter: 'e', icon: Settings, admin: true },

@@ -138,6 +138,13 @@ const credentials = createRoute({
   component: lazyRouteComponent(() => import('../pages/credentials.tsx'), 'Credentials'),
 });
 
+const connect = createRoute({
+  getParentRoute: () => shell,
+  path: '/account/connect',
+  validateSearch: texts('client', 'reach', 'name', 'credential', 'key', 'since'),
+  component: lazyRouteComponent(() => import('../pages/connect/connect.tsx'), 'ConnectPage'),
+});
+
 const users = createRoute({
   getParentRoute: () => admin,
   path: '/users',
@@ -160,7 +167,21 @@ const smart = createRoute({
 });
 
 const forAdmins = admin.addChildren([users, settings, smart]);
-const forAll = [overview, account, servers, server, tools, groups, group, activity, logs, keys, apps, credentials];
+const forAll = [
+  overview,
+  account,
+  servers,
+  server,
+  tools,
+  groups,
+  group,
+  activity,
+  logs,
+  keys,
+  connect,
+  apps,
+  credentials,
+];
 const routeTree = root.addChildren([login, shell.addChildren([...forAll, forAdmins])]);
 
 export const router = createRouter({

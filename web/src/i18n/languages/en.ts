@@ -1,6 +1,7 @@
 import * as access from './en/access.ts';
 import * as account from './en/account.ts';
 import * as activity from './en/activity.ts';
+import * as connect from './en/connect.ts';
 import * as groups from './en/groups.ts';
 import * as login from './en/login.ts';
 import * as overview from './en/overview.ts';
@@ -21,6 +22,7 @@ export const texts = {
   ...palette,
   ...servers,
   ...tools,
+  ...connect,
   ...groups,
   ...activity,
   ...access,

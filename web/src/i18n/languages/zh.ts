@@ -3,6 +3,7 @@ import type { Texts } from '../texts.ts';
 import * as access from './zh/access.ts';
 import * as account from './zh/account.ts';
 import * as activity from './zh/activity.ts';
+import * as connect from './zh/connect.ts';
 import * as groups from './zh/groups.ts';
 import * as login from './zh/login.ts';
 import * as reasons from './zh/reasons.ts';
@@ -26,6 +27,7 @@ export const texts: Texts = {
   ...palette,
   ...servers,
   ...tools,
+  ...connect,
   ...groups,
   ...activity,
   ...access,

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { ExternalLink } from 'lucide-react';
+import { Cable, ExternalLink } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { connectQuery, type ConnectScope } from '../../api/queries.ts';
@@ -15,7 +15,7 @@ import { Select } from '../../ui/field.tsx';
 import { Loading, Panel } from '../../ui/page.tsx';
 import { TabPanel, Tabs } from '../../ui/tabs.tsx';
 
-/** The endpoint of a group, of a server or of everything, with what each client wants to have pasted. */
+/** The endpoint of a group or a server, what it costs, and the way to connect a client to it. */
 interface ConnectPanelProps {
   readonly scope: ConnectScope;
   readonly title?: string;
@@ -37,11 +37,11 @@ export function ConnectPanel({ scope, title }: ConnectPanelProps) {
     />
   );
   return (
-    <Panel title={title ?? t('connect.title')} actions={choice}>
+    <Panel title={title ?? t('connect.endpoint')} actions={choice}>
       {connect.error ? (
         <Failure error={connect.error} retry={() => void connect.refetch()} />
       ) : connect.data ? (
-        <Connecting connect={connect.data} smart={smart} compare={scope.server === undefined} />
+        <Connecting connect={connect.data} scope={scope} smart={smart} compare={scope.server === undefined} />
       ) : (
         <Loading rows={7} />
       )}
@@ -51,12 +51,13 @@ export function ConnectPanel({ scope, title }: ConnectPanelProps) {
 
 interface ConnectingProps {
   readonly connect: Connect;
+  readonly scope: ConnectScope;
   readonly smart: boolean;
   /** With the cost of searching beside that of listing. */
   readonly compare: boolean;
 }
 
-function Connecting({ connect: { url, keyRequired, clients, cost }, smart, compare }: ConnectingProps) {
+function Connecting({ connect: { url, cost }, scope, smart, compare }: ConnectingProps) {
   const { t } = useTranslation();
   const shown = smart ? cost.smart : cost.all;
   const saved = cost.all.tokens > 0 ? 1 - cost.smart.tokens / cost.all.tokens : 0;
@@ -74,17 +75,21 @@ function Connecting({ connect: { url, keyRequired, clients, cost }, smart, compa
           )}
         </p>
       </div>
-      {keyRequired && (
-        <p className="bg-accent-wash rounded-md px-3 py-2 text-sm">
-          {t('connect.key')}{' '}
-          <Link to="/keys" className="text-accent-ink underline">
-            {t('connect.makeKey')}
-          </Link>
-        </p>
-      )}
-      <ClientSnippets clients={clients} />
+      <div>
+        <Link to="/account/connect" search={linkTo(scope, smart)} className={buttonClass()}>
+          <Cable size={15} aria-hidden />
+          {t('connect.title')}
+        </Link>
+      </div>
     </div>
   );
+}
+
+/** The page that connects a client, with what it should reach chosen already. */
+function linkTo({ group, server }: ConnectScope, smart: boolean) {
+  if (server !== undefined) return { reach: 'server', name: server };
+  if (group !== undefined) return { reach: smart ? 'smart' : 'group', name: group };
+  return smart ? { reach: 'smart' } : {};
 }
 
 interface ClientSnippetsProps {
@@ -118,12 +123,14 @@ export function ClientSnippets({ clients, token }: ClientSnippetsProps) {
   );
 }
 
-/** Without the link that installs: a key in an address stays in the history of the browser. */
-function withToken({ client, title, where, language, text }: Snippet, token: string): Snippet {
-  return { client, title, where, language, text: text.replaceAll('YOUR_ACCESS_KEY', () => token) };
+/** No link that installs has a key in it: that would stay in the history of the browser. */
+export function withToken({ installUrl, ...snippet }: Snippet, token: string): Snippet {
+  const { text } = snippet;
+  if (!text.includes('YOUR_ACCESS_KEY')) return { ...snippet, ...(installUrl !== undefined && { installUrl }) };
+  return { ...snippet, text: text.replaceAll('YOUR_ACCESS_KEY', () => token) };
 }
 
-function ClientSnippet({ snippet: { title, where, text, installUrl } }: { readonly snippet: Snippet }) {
+export function ClientSnippet({ snippet: { title, where, text, installUrl } }: { readonly snippet: Snippet }) {
   const { t } = useTranslation();
   return (
     <div className="flex flex-col gap-3">

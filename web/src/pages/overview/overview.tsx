@@ -3,12 +3,14 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { serversQuery, useMe } from '../../api/queries.ts';
 import { type Span, spans, statsQuery, timelineQuery } from '../../api/records.ts';
+import { cx } from '../../lib/cx.ts';
 import { Failure } from '../../ui/failure.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Loading, Page, Panel } from '../../ui/page.tsx';
 import { ConnectPanel } from '../groups/connect.tsx';
 import { Attention } from './attention.tsx';
 import { CallsChart, LatencyChart, WithBuckets } from './charts.tsx';
+import { Checklist, useFirstSteps } from './checklist.tsx';
 import { Open } from './open.tsx';
 import { Tiles } from './tiles.tsx';
 
@@ -22,6 +24,7 @@ export function Overview() {
   const stats = useQuery(statsQuery(span));
   const timeline = useQuery(timelineQuery(span));
   const buckets = timeline.data?.buckets;
+  const first = useFirstSteps(servers.data);
   const choose = (
     <Select
       aria-label={t('overview.range')}
@@ -34,7 +37,7 @@ export function Overview() {
     <Page title={t('nav.overview')} lead={t('overview.lead')} actions={choose}>
       {servers.error ? (
         <Failure error={servers.error} retry={() => void servers.refetch()} />
-      ) : !servers.data || stats.isPending ? (
+      ) : !servers.data || stats.isPending || first.isPending ? (
         <Loading rows={9} />
       ) : (
         <>
@@ -42,15 +45,21 @@ export function Overview() {
           <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
             <div className="flex min-w-0 flex-col gap-5 lg:order-last">
               <Attention servers={servers.data} />
-              <ConnectPanel scope={{}} title={t('overview.endpoint')} />
+              <ConnectPanel scope={{}} />
             </div>
-            <div className="flex min-w-0 flex-col gap-5">
-              <Panel title={t('overview.callsChart')}>
-                <WithBuckets buckets={buckets} show={CallsChart} />
-              </Panel>
-              <Panel title={t('overview.latencyChart')}>
-                <WithBuckets buckets={buckets} show={LatencyChart} />
-              </Panel>
+            <div className={cx('flex min-w-0 flex-col gap-5', first.steps && 'max-lg:order-first')}>
+              {first.steps && <Checklist steps={first.steps} onPutAway={first.putAway} />}
+              {/* Empty charts say less than what to do first. */}
+              {(!first.steps || (stats.data && stats.data.totalCalls > 0)) && (
+                <>
+                  <Panel title={t('overview.callsChart')}>
+                    <WithBuckets buckets={buckets} show={CallsChart} />
+                  </Panel>
+                  <Panel title={t('overview.latencyChart')}>
+                    <WithBuckets buckets={buckets} show={LatencyChart} />
+                  </Panel>
+                </>
+              )}
               {me.isAdmin && <Open />}
             </div>
           </div>

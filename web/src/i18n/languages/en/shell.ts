@@ -29,6 +29,7 @@ export const nav = {
   logs: 'Logs',
   users: 'Users',
   keys: 'Access keys',
+  connect: 'Connect a client',
   apps: 'Connected apps',
   credentials: 'Your credentials',
   settings: 'Settings',

@@ -31,6 +31,7 @@ export const nav: Texts['nav'] = {
   logs: '日志',
   users: '用户',
   keys: '访问密钥',
+  connect: '连接客户端',
   apps: '已连接的应用',
   credentials: '你的凭据',
   settings: '设置',
