@@ -21,8 +21,15 @@ export interface Arrival {
 
 /** The clients that came last, in memory. Its functions need no `this`, are quick and do not throw. */
 export interface Arrivals {
-  /** A client says who it is; `info` is what it sent as `clientInfo`. */
-  readonly note: (sender: { readonly principal: Principal; readonly scope: Scope }, info: unknown) => void;
+  /**
+   * A client says who it is; `info` is what it sent as `clientInfo`. `isStart`: it begins, and does not only repeat it
+   * with each request.
+   */
+  readonly note: (
+    sender: { readonly principal: Principal; readonly scope: Scope },
+    info: unknown,
+    isStart: boolean,
+  ) => void;
   /** A request of the principal has reached a server. */
   readonly called: (principal: Principal) => void;
   /** Takes over what another hub has told. */
@@ -45,15 +52,25 @@ export function createArrivals({ changed, now = Date.now }: ArrivalOptions): Arr
   const waiting = new Set<string>();
   let untold = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
+  /** By the monotonic clock: when the timer runs out, and when it last did. */
+  let due = Infinity;
+  let toldAt = -Infinity;
 
-  function tell(id: string | undefined): void {
+  /** Soon where it was quiet for `restMs`, and then no more often than that. */
+  function tell(id: string | undefined, restMs: number): void {
     if (id !== undefined) untold.add(id);
-    timer ??= setTimeout(() => {
-      timer = undefined;
+    const now = performance.now();
+    const wanted = Math.max(now + mcpLimits.arrivalsToldMs, toldAt + restMs);
+    if (wanted >= due) return;
+    due = wanted;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      due = Infinity;
+      toldAt = performance.now();
       const told = [...untold].flatMap((each) => known.get(each) ?? []).slice(-mcpLimits.arrivalsTold);
       untold = new Set();
       changed(told.map((arrival) => JSON.stringify({ ...arrival, principal: principalId(arrival.principal) })));
-    }, mcpLimits.arrivalsToldMs).unref();
+    }, wanted - now).unref();
   }
 
   function keep(arrival: Arrival): void {
@@ -68,11 +85,13 @@ export function createArrivals({ changed, now = Date.now }: ArrivalOptions): Arr
   }
 
   return {
-    note({ principal, scope }, info) {
+    note({ principal, scope }, info, isStart) {
       const { name, version } = isObject(info) ? info : {};
       const called = plain(name) || 'MCP client';
       const id = idOf(principal, called);
-      const hasCalled = known.get(id)?.hasCalled ?? false;
+      const old = known.get(id);
+      if (old && !isStart) return;
+      const hasCalled = old?.hasCalled ?? false;
       keep({
         id,
         principal,
@@ -82,7 +101,7 @@ export function createArrivals({ changed, now = Date.now }: ArrivalOptions): Arr
         at: now(),
         hasCalled,
       });
-      tell(id);
+      tell(id, old ? mcpLimits.arrivalsAgainMs : mcpLimits.arrivalsRestMs);
     },
     called(principal) {
       if (waiting.size === 0) return;
@@ -91,7 +110,7 @@ export function createArrivals({ changed, now = Date.now }: ArrivalOptions): Arr
       const newest = [...known.values()].findLast((each) => principalId(each.principal) === who);
       if (!newest) return;
       known.set(newest.id, { ...newest, hasCalled: true });
-      tell(newest.id);
+      tell(newest.id, mcpLimits.arrivalsRestMs);
     },
     hear(told) {
       const arrival = arrivalIn(told);
@@ -101,7 +120,7 @@ export function createArrivals({ changed, now = Date.now }: ArrivalOptions): Arr
       // A hub hears itself too.
       if (old && old.at >= arrival.at && old.hasCalled === hasCalled) return;
       keep({ ...arrival, hasCalled });
-      tell(undefined);
+      tell(undefined, mcpLimits.arrivalsRestMs);
     },
     list: () => [...known.values()].reverse(),
     close: () => clearTimeout(timer),

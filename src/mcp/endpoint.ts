@@ -29,7 +29,7 @@ export interface EndpointOptions extends DispatchOptions {
   /** The roots of a session's client changed. */
   readonly rootsChanged?: (sid: string) => void;
   /** A client has said who it is. Must be quick. */
-  readonly introduced?: (sender: Pick<RequestContext, 'principal' | 'scope'>, info: unknown) => void;
+  readonly introduced?: (sender: Pick<RequestContext, 'principal' | 'scope'>, info: unknown, isStart: boolean) => void;
   /** A client ended its session, or left and its session ended with it. */
   readonly sessionEnded?: (sid: string) => void;
 }
@@ -84,7 +84,7 @@ function post(
 function begin(context: RequestContext, { message, id = 'null' }: ClientMessage, options: EndpointOptions): void {
   const { protocolVersion, capabilities, clientInfo } = isObject(message.params) ? message.params : {};
   const revision = negotiated(protocolVersion);
-  options.introduced?.(context, clientInfo);
+  options.introduced?.(context, clientInfo, true);
   const token = options.sessions.begin(context.principal, context.scope, revision, capabilitiesOf(capabilities));
   const view = options.views.get(context.principal, context.scope);
   const reply = new PostReply(context.res, false, { ...context.headers, 'mcp-session-id': token });
@@ -127,7 +127,8 @@ function postStateless(context: RequestContext, received: ClientMessage, options
   const marked = { ...context, headers: { ...context.headers, 'mcp-protocol-version': statelessRevision } };
   if (!isRequest(received)) return accept(marked, [received], undefined, options);
   // Said with each request: calls, which are most of them, are left out.
-  if (message.method !== 'tools/call') options.introduced?.(context, clientInfoOf(message));
+  if (message.method !== 'tools/call')
+    options.introduced?.(context, clientInfoOf(message), message.method === 'server/discover');
   if (message.method === 'subscriptions/listen') return listen(marked, message, id, options);
   answer(marked, received, { stateless: true, session: undefined, reply: postReply(marked, options) }, options);
 }

@@ -115,7 +115,7 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
     const view = options.views.get(principal, scope);
     if (message.method === 'initialize') {
       const { protocolVersion: requested, capabilities, clientInfo } = isObject(message.params) ? message.params : {};
-      options.introduced?.(connection, clientInfo);
+      options.introduced?.(connection, clientInfo, true);
       session.introduced(capabilitiesOf(capabilities));
       return stream.send(resultText(id, initializeResult(view, negotiated(requested), options)));
     }

@@ -46,6 +46,10 @@ export const mcpLimits = {
   arrivalTextChars: 80,
   /** Those that came within this time are told to pages and other hubs together. */
   arrivalsToldMs: 250,
+  /** New ones are told no more often than this: pages ask for all they show. Who waits for one looks at the page. */
+  arrivalsRestMs: 1_000,
+  /** Those that were there before and begin again: programs do so all the time. */
+  arrivalsAgainMs: 5_000,
   /** And no more of them than this: each is a notification of the database. */
   arrivalsTold: 20,
 

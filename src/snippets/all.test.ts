@@ -109,6 +109,21 @@ describe('every client', () => {
   });
 });
 
+test('clients that are services are there where they can get to the hub, and not with a key', () => {
+  const services = (url: string, token?: string) =>
+    allSnippets({ name: 'toolhub', url, token }).flatMap(({ client, language, text }) =>
+      language === 'text' ? [[client, text]] : [],
+    );
+  const url = 'https://hub.example.com/mcp/dev';
+  expect(services(url)).toEqual([
+    ['claude-ai', url],
+    ['chatgpt', url],
+  ]);
+  expect(services(url, 'mcphub_0')).toEqual([]);
+  const near = [mcpUrl, 'https://localhost/mcp', 'https://127.0.0.1/mcp', 'https://[::1]:3000/mcp'];
+  expect(near.flatMap((each) => services(each))).toEqual([]);
+});
+
 describe('addresses', () => {
   test('lead back to the group, one path segment whatever it is called', () => {
     fc.assert(

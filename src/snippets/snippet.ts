@@ -18,7 +18,7 @@ export interface Snippet {
   readonly title: string;
   /** The place the text goes to, as a phrase: `in a terminal`, `~/.cursor/mcp.json`. */
   readonly where: string;
-  readonly language: 'shell' | 'json' | 'toml';
+  readonly language: 'shell' | 'json' | 'toml' | 'text';
   readonly text: string;
   /** A link that makes the client add the endpoint by itself. */
   readonly installUrl?: string;
@@ -38,6 +38,12 @@ function encodeSegment(segment: string): string {
     /[!'()*]/g,
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
   );
+}
+
+/** Whether clients that are services on the internet may get to the address: not with plain http, or on this machine. */
+export function isFromElsewhere(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'https:' && hostname !== 'localhost' && !/^(?:127\.|\[::1\])/.test(hostname);
 }
 
 /** A name every client accepts (letters, digits, `-`, `_`): `toolhub` for everything, `toolhub-<group>` for a group. */

@@ -155,7 +155,7 @@ export type ActivityChoices = Shape<typeof activityChoices>;
 // The dashboard
 
 const snippet = object(
-  { client: text, title: text, where: text, language: oneOf(['shell', 'json', 'toml']), text },
+  { client: text, title: text, where: text, language: oneOf(['shell', 'json', 'toml', 'text']), text },
   { installUrl: text },
 );
 export type Snippet = Shape<typeof snippet>;

@@ -21,7 +21,7 @@ interface ChooseCredentialProps {
 export function ChooseCredential({ title, choices, onSet, onMade }: ChooseCredentialProps) {
   const { t } = useTranslation();
   const me = useMe();
-  const connect = useQuery(connectQuery(scopeOf(choices)));
+  const connect = useQuery(connectQuery({ ...scopeOf(choices), key: true }));
   const make = useAction<void, { data: Key }>({
     run: () => ask<Key>('/auth/keys', { method: 'POST', body: { name: title, ...(me.isAdmin && openingOf(choices)) } }),
     done: ({ data }) => onMade(data),
@@ -29,7 +29,8 @@ export function ChooseCredential({ title, choices, onSet, onMade }: ChooseCreden
   });
   if (connect.error) return <Failure error={connect.error} retry={() => void connect.refetch()} />;
   if (!connect.data) return <Loading rows={2} />;
-  const { keyRequired, signIn } = connect.data;
+  const { keyRequired, signIn, clients } = connect.data;
+  const takesKey = clients.some(({ client }) => client === choices.client);
   const option = (credential: 'none' | 'signIn' | 'have') => (
     <Option
       key={credential}
@@ -38,7 +39,7 @@ export function ChooseCredential({ title, choices, onSet, onMade }: ChooseCreden
       onChoose={() => onSet({ credential, key: undefined })}
     />
   );
-  const key = !boot.readonly && (
+  const key = takesKey && !boot.readonly && (
     <Option
       key="key"
       name={t('connect.credential.key')}
@@ -55,7 +56,7 @@ export function ChooseCredential({ title, choices, onSet, onMade }: ChooseCreden
         {key}
         {!keyRequired && !me.isAdmin && option('none')}
         {keyRequired && signIn && option('signIn')}
-        {option('have')}
+        {takesKey && option('have')}
       </Options>
       {boot.readonly && <p className="text-soft text-sm">{t('connect.credential.readonly')}</p>}
       <Problems error={make.error} known={[]} />

@@ -24,7 +24,7 @@ export function ConnectPage() {
   const navigate = useNavigate({ from: '/account/connect' });
   const choices = choicesIn(route.useSearch());
   const [made, setMade] = useState<Key>();
-  const clients = useQuery(connectQuery({}));
+  const clients = useQuery(connectQuery({ key: false }));
   const set = (part: Part, replace = false) => void navigate({ search: (old) => ({ ...old, ...part }), replace });
   return (
     <Page title={t('connect.title')} lead={t('connect.lead')}>

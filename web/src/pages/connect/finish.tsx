@@ -27,8 +27,9 @@ export function Finish({ title, choices, made, onSet }: FinishProps) {
   const withKey = credential === 'key' || credential === 'have';
   const connect = useQuery(connectQuery({ ...scopeOf(choices), key: withKey }));
   if (connect.error) return <Failure error={connect.error} retry={() => void connect.refetch()} />;
-  const snippet = connect.data?.clients.find((each) => each.client === client);
-  if (!snippet) return <Loading rows={4} />;
+  if (!connect.data) return <Loading rows={4} />;
+  const snippet = connect.data.clients.find((each) => each.client === client);
+  if (!snippet) return <p className="text-sm">{t('common.nothingFound')}</p>;
   return (
     <div className="flex flex-col gap-4">
       {made && (

@@ -18,6 +18,8 @@ interface Awaited {
 const ownNames: Readonly<Record<string, RegExp>> = {
   'claude-code': /claude.?code/i,
   'claude-desktop': /claude|mcp-remote/i,
+  'claude-ai': /claude/i,
+  chatgpt: /openai|chatgpt/i,
   cursor: /cursor/i,
   vscode: /visual studio code|vs.?code|copilot/i,
   codex: /codex/i,
