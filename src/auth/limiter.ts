@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { HubError } from '../core/errors.ts';
+import type { HubError } from '../core/errors.ts';
+import { saying } from '../core/sentences.ts';
 import { networkOf } from '../core/network.ts';
 import { authLimits } from './limits.ts';
 
@@ -172,7 +173,7 @@ function dropOldest(items: Set<string> | Map<string, unknown>, most: number): vo
 }
 
 function tooMany(retryAfterMs: number): HubError {
-  return new HubError('too_many', `Too many failed logins. Try again in ${inWords(retryAfterMs)}.`, { retryAfterMs });
+  return saying('too_many', 'too_many_logins', { time: inWords(retryAfterMs) }, { retryAfterMs });
 }
 
 /** A time to wait, for people. */

@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { HubError } from '../core/errors.ts';
+import { type Sentence, saying } from '../core/sentences.ts';
 import type { Settings, UserSettings } from '../core/settings/types.ts';
 import type { Counted, LoginLimiter } from './limiter.ts';
 import type { Tickets } from './oauth/tickets.ts';
@@ -23,7 +24,7 @@ export interface LoginAttempt {
   readonly site?: Site | undefined;
   readonly address: string;
   /** What a refusal says; the same whatever was wrong. */
-  readonly refusal?: string;
+  readonly refusal?: Sentence;
 }
 
 export interface LoggedIn {
@@ -139,7 +140,7 @@ export function createLogin(options: LoginOptions): Login {
 }
 
 function passwordCheck({ settings, passwords, limiter }: LoginOptions): (attempt: LoginAttempt) => Promise<Known> {
-  return async ({ username = '', password = '', address, refusal = 'Wrong username or password.' }) => {
+  return async ({ username = '', password = '', address, refusal = wrongLogin }) => {
     const attempt = { account: username, address };
     // Twice: here so that the refused do not fill the queue, and when the turn has come, because others have failed
     // meanwhile.
@@ -170,9 +171,11 @@ function passwordCheck({ settings, passwords, limiter }: LoginOptions): (attempt
       seen = still.passwordHash;
       right = await passwords.verify(password, seen, undefined, true);
     }
-    throw new HubError('unauthenticated', refusal);
+    throw saying('unauthenticated', refusal.code, refusal.values);
   };
 }
+
+const wrongLogin: Sentence = { code: 'wrong_login', values: {} };
 
 /** The user of that name, if the settings let them log in with a password. */
 function allowedUser({ users, system }: Settings, username: string): UserSettings | undefined {

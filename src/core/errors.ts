@@ -61,6 +61,7 @@ export interface HubErrorOptions {
   readonly unreachable?: string;
   readonly reason?: Reason | undefined;
   readonly output?: string | undefined;
+  readonly said?: { readonly code: string; readonly values: Readonly<Record<string, string>> } | undefined;
 }
 
 /**
@@ -93,6 +94,8 @@ export class HubError extends Error {
   readonly reason: Reason | undefined;
   /** Of a server that does not connect: what it said last. For those who manage it. */
   readonly output: string | undefined;
+  /** `message` by name, where it is one of the table of sentences (`core/sentences.ts`). */
+  readonly said: HubErrorOptions['said'];
 
   constructor(code: ErrorCode, message: string, options: HubErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -107,6 +110,7 @@ export class HubError extends Error {
     this.unreachable = options.unreachable;
     this.reason = options.reason;
     this.output = options.output;
+    this.said = options.said;
   }
 
   get status(): number {
@@ -126,11 +130,13 @@ export function reworded(
 ): HubError {
   if (message === error.message && reason === error.reason && output === error.output) return error;
   const { code, cause, problems, retryAfterMs, authorizationUrl, credentialsUrl, told, unreachable } = error;
+  const said = message === error.message ? error.said : undefined;
   return new HubError(code, message, {
     cause,
     problems,
     reason,
     output,
+    said,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(authorizationUrl !== undefined && { authorizationUrl }),
     ...(credentialsUrl !== undefined && { credentialsUrl }),

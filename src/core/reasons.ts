@@ -269,6 +269,7 @@ export function withValues({ code, values }: Reason, change: (value: string) => 
   return { code, values: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)])) };
 }
 
-function filled(text: string, values: Reason['values']): string {
+/** The text with the values at their places. */
+export function filled(text: string, values: Reason['values']): string {
   return text.replace(/\{\{(\w+)\}\}/g, (place, name: string) => values[name] ?? place);
 }

@@ -1,4 +1,5 @@
 import { HubError } from '../core/errors.ts';
+import { type Sentence, saying } from '../core/sentences.ts';
 import { errorResponseText, isObject, rpcErrors, toRpcError } from '../core/protocol/rpc.ts';
 import type { ClientRequest } from './request.ts';
 
@@ -8,10 +9,11 @@ import type { ClientRequest } from './request.ts';
  * it. `status` is that of the connection, `phase` how far its start is.
  */
 export function toldToCaller(error: HubError, server: string, status: string, phase?: string): HubError {
-  const text = error.told ?? words(error, `Server "${server}"`, status, phase);
+  const text = error.told ?? words(error, server, status, phase);
   if (text === undefined || text === error.message) return error;
   const { code, retryAfterMs } = error;
-  return new HubError(code, text, { cause: error, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+  const options = { cause: error, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  return typeof text === 'string' ? new HubError(code, text, options) : saying(code, text.code, text.values, options);
 }
 
 /** What a tool says that reports failure: the first text of its result (`isError`). Undefined where it has none. */
@@ -40,15 +42,16 @@ export function notConnected(
 /** Undefined for the hub's own errors about the call: a timeout, a size, a cancellation. */
 function words(
   { code, retryAfterMs, unreachable }: HubError,
-  server: string,
+  name: string,
   status: string,
   phase: string | undefined,
-): string | undefined {
+): string | Sentence | undefined {
+  const server = `Server "${name}"`;
+  const values = { server: name };
   switch (code) {
     case 'upstream_unavailable':
-      if (status === 'connecting' && phase === 'installing')
-        return `${server} is still being installed, which may take minutes. Try again later.`;
-      if (status === 'connecting') return `${server} is still connecting. Try again in a moment.`;
+      if (status === 'connecting' && phase === 'installing') return { code: 'server_installing', values };
+      if (status === 'connecting') return { code: 'server_connecting', values };
       // Deleted, switched off or configured otherwise: this connection is not used again.
       if (status === 'stopped')
         return `${server} was stopped while the call was on its way: it was changed or taken away. List what there is again.`;
@@ -58,7 +61,7 @@ function words(
           : `${server} cannot be reached: ${unreachable}`;
       return notConnected(server, unreachable, retryAfterMs);
     case 'upstream_failed':
-      return `${server} gave no proper answer. Its owner and admins see why in the log.`;
+      return { code: 'server_faulty', values };
     case 'forbidden':
     case 'misconfigured':
       return `${server} cannot be called the way it is set up. Its owner and admins see why in the log.`;

@@ -13,13 +13,17 @@ export const failure = object(
       '`reauthenticate`, `oauth_required`, `second_factor_required`, `second_factor_setup_required`: what a program can do about it.',
       text,
     ),
+    said: saying(
+      '`message` by name, for pages in other languages; absent from messages that have none.',
+      object({ code: text, values: { type: 'object', additionalProperties: text } }),
+    ),
     challenge: saying('With `second_factor_required`: to be sent in place of the password, with `code`.', text),
     methods: listOf(text),
     passkey: saying('With `second_factor_required`: what the browser is asked for a passkey (WebAuthn).', anyObject),
   },
 );
 
-export const bareFailure = object({ error: text, message: text }, { errors: listOf(problem) });
+export const bareFailure = object({ error: text, message: text }, { errors: listOf(problem), said: anyObject });
 
 export const pagination = object({
   page: count,

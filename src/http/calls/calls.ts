@@ -6,6 +6,7 @@ import { onlyReads } from '../../core/catalogue.ts';
 import { exactText } from '../../core/arguments/exact.ts';
 import type { ToolArguments } from '../../core/arguments/tool.ts';
 import { HubError, type Problem } from '../../core/errors.ts';
+import { saying } from '../../core/sentences.ts';
 import type { ServerState } from '../../core/hub.ts';
 import { invalid } from '../../core/input.ts';
 import { editObject, memberText } from '../../core/json/text.ts';
@@ -134,11 +135,8 @@ export function createCalls({ views, toolArguments, states, dispatch, credential
     if (refused) throw refused;
     const state = view.servers.includes(at.server) ? states().find(({ name }) => name === at.server) : undefined;
     if (state && state.status !== 'connected') throw unavailable(state, caller);
-    const what = kind === 'tools' ? 'tool' : 'prompt';
-    throw new HubError(
-      'not_found',
-      `Unknown ${what}: there is no "${shown(at.name)}" on a server "${shown(at.server)}".`,
-    );
+    const names = { name: shown(at.name), server: shown(at.server) };
+    throw saying('not_found', kind === 'tools' ? 'no_such_tool' : 'no_such_prompt', names);
   }
 
   return {
@@ -210,14 +208,15 @@ function unavailable(
   }
   const retryAfterMs = nextRetryAt === undefined ? 2_000 : Math.max(1_000, Date.parse(nextRetryAt) - Date.now());
   if (status === 'connecting' && phase === 'installing') {
-    const text = `Server "${name}" is still being installed, which may take minutes. Try again later.`;
-    return new HubError('upstream_unavailable', text, { retryAfterMs: 10_000 });
+    return saying('upstream_unavailable', 'server_installing', { server: name }, { retryAfterMs: 10_000 });
   }
-  const shownName = `Server "${name}"`;
-  const text =
-    status === 'connecting'
-      ? `${shownName} is still connecting. Try again in a moment.`
-      : notConnected(shownName, unreachable, nextRetryAt === undefined ? undefined : retryAfterMs);
+  if (status === 'connecting')
+    return saying('upstream_unavailable', 'server_connecting', { server: name }, { retryAfterMs });
+  if (unreachable === undefined && nextRetryAt !== undefined) {
+    const seconds = String(Math.ceil(retryAfterMs / 1_000));
+    return saying('upstream_unavailable', 'server_away', { server: name, seconds }, { retryAfterMs });
+  }
+  const text = notConnected(`Server "${name}"`, unreachable, nextRetryAt === undefined ? undefined : retryAfterMs);
   return new HubError('upstream_unavailable', text, { retryAfterMs });
 }
 

@@ -3,6 +3,7 @@ import { matchedRoutes } from 'hono/route';
 import type { ByteBudget } from '../../core/byte-budget.ts';
 import { managementApi, toolExecution } from '../../core/access/endpoint.ts';
 import { HubError } from '../../core/errors.ts';
+import { saying } from '../../core/sentences.ts';
 import type { Logger } from '../../core/logger.ts';
 import { packedBody } from '../../wire/http.ts';
 import { httpLimits } from '../limits.ts';
@@ -66,7 +67,7 @@ export function createApi(options: ApiOptions): Hono<ApiEnv> {
     const { principal } = c.var.caller;
     if (!is(c, settingUpFactor)) await requires(c, () => mustHaveFactor(c.var.caller));
     if (is(c, inPerson)) mustBeInPerson(principal);
-    if (options.readonly && !is(c, harmless)) throw new HubError('forbidden', 'This hub is read-only (READONLY).');
+    if (options.readonly && !is(c, harmless)) throw saying('forbidden', 'read_only');
     const packed = packedBody(c.req.header('content-encoding'));
     if (packed !== undefined) throw new HubError('wrong_type', packed);
     const { settings } = c.var.caller;

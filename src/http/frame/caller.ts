@@ -5,6 +5,7 @@ import { anonymous, anonymousOutside, type Principal, principalId } from '../../
 import { isAdmin, mustSetUpFactor, reaches, reachesGroup, userOf } from '../../core/access/rules.ts';
 import type { Scope } from '../../core/access/scope.ts';
 import { HubError } from '../../core/errors.ts';
+import { saying } from '../../core/sentences.ts';
 import type { Settings, UserSettings } from '../../core/settings/types.ts';
 import type { Draft, Editor } from '../../settings/document/document.ts';
 import type { SettingsStore } from '../../settings/store.ts';
@@ -202,7 +203,7 @@ export const adminOnly = createMiddleware<ApiEnv>(async (c, next) => {
 });
 
 function mustBeAdmin(admin: boolean): void {
-  if (!admin) throw new HubError('forbidden', 'Only admins may do this.');
+  if (!admin) throw saying('forbidden', 'admins_only');
 }
 
 /** Throws HubError `forbidden` for a client that acts for its user. */
@@ -245,7 +246,7 @@ function proxyRefused(): HubError {
 }
 
 function credentialOver(): HubError {
-  return new HubError('unauthenticated', 'The access token is not valid, or no longer. Log in again.');
+  return saying('unauthenticated', 'login_over');
 }
 
 /**

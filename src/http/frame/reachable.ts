@@ -1,5 +1,5 @@
 import { reaches, reachesGroup } from '../../core/access/rules.ts';
-import { HubError } from '../../core/errors.ts';
+import { saying } from '../../core/sentences.ts';
 import type { GroupSettings, ServerSettings } from '../../core/settings/types.ts';
 import { findGroup } from '../../settings/group/group-edits.ts';
 import type { Caller } from './caller.ts';
@@ -7,8 +7,7 @@ import type { Caller } from './caller.ts';
 /** The server of that name, as far as the caller can know. Throws HubError `not_found`. */
 export function serverOf({ settings, principal }: Caller, name: string): ServerSettings {
   const server = settings.servers.get(name);
-  if (!server || !reaches(settings, principal, server))
-    throw new HubError('not_found', `There is no server "${name}".`);
+  if (!server || !reaches(settings, principal, server)) throw saying('not_found', 'no_server', { name });
   return server;
 }
 
@@ -25,7 +24,7 @@ export function manages({ principal, user, admin }: Caller, server: ServerSettin
 export function managedServer(caller: Caller, name: string, attempt: string): ServerSettings {
   const server = serverOf(caller, name);
   if (manages(caller, server)) return server;
-  throw new HubError('forbidden', `${attempt}: it belongs to ${server.owner}. Ask them or an admin.`);
+  throw saying('forbidden', 'not_yours', { attempt, owner: server.owner });
 }
 
 /** Throws HubError `not_found`, also for a group the caller may not see. */

@@ -69,11 +69,12 @@ function failed(c: Context, error: HubError, body: Record<string, unknown>): Res
     error.authorizationUrl === undefined ? {} : { error: error.code, authorizationUrl: error.authorizationUrl };
   const credentials = error.credentialsUrl === undefined ? {} : { error: error.code, url: error.credentialsUrl };
   const again = forPrograms.has(error.code) ? { error: error.code } : {};
+  const said = error.said && { said: error.said };
   const { challenge, methods, passkey } = error.secondFactor ?? {};
   const factor =
     error.secondFactor === undefined ? {} : { challenge, methods, ...(passkey !== undefined && { passkey }) };
   return c.json(
-    { ...body, ...errors, ...signIn, ...credentials, ...again, ...factor },
+    { ...body, ...errors, ...signIn, ...credentials, ...again, ...factor, ...said },
     error.status as ContentfulStatusCode,
   );
 }

@@ -9,6 +9,7 @@ import type {
   ActivityTimeline,
 } from '../../core/answers/records.ts';
 import { HubError } from '../../core/errors.ts';
+import { saying } from '../../core/sentences.ts';
 import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
 import { type OwnCalls, parseActivityListing, parseDaysOld } from '../../logs/activity-filter.ts';
@@ -69,7 +70,7 @@ export function activitiesRoutes({ activity, log }: ActivitiesOptions): Hono<Api
   routes.get('/activities/:id', async (c) => {
     const id = c.req.param('id');
     const found = await activity.get(id, mineOf(c.var.caller).mine);
-    if (!found) throw new HubError('not_found', `There is no activity "${id.slice(0, 100)}".`);
+    if (!found) throw saying('not_found', 'no_activity', { name: id.slice(0, 100) });
     return ok(c, shown(found));
   });
 

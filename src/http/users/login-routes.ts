@@ -82,7 +82,7 @@ export function authRoutes(options: AuthOptions): Hono<ApiEnv> {
     const attempt = 'Cannot confirm that it is you';
     const shown = parseInput(reauthenticateInput, await jsonBody(c.req.raw), attempt);
     const { address } = c.var.caller;
-    const refusal = `${attempt}: the password is wrong.`;
+    const refusal = { code: 'wrong_password', values: { attempt } } as const;
     const loggedIn = await logIn(c, shown, { username, refusal });
     const { user, secondFactor } = loggedIn;
     log.info('password given again', { user: username, address, ...withFactor(loggedIn) });
@@ -124,7 +124,7 @@ export function authRoutes(options: AuthOptions): Hono<ApiEnv> {
     const input = parseInput(changePasswordInput, await jsonBody(c.req.raw), attempt);
     const { currentPassword: password, newPassword, challenge, code, passkey } = input;
     const { address } = c.var.caller;
-    const refusal = `${attempt}: the current password is wrong.`;
+    const refusal = { code: 'wrong_current_password', values: { attempt } } as const;
     const loggedIn = await logIn(c, { password, challenge, code, passkey }, { username, refusal });
     const { user, secondFactor } = loggedIn;
     const whose = { username, policy: settings.current.system.passwordPolicy };

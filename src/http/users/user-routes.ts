@@ -6,7 +6,7 @@ import type { SecondFactors } from '../../auth/second-factor/second-factors.ts';
 import type { LoginSessions } from '../../auth/sessions.ts';
 import type { Tokens } from '../../auth/tokens.ts';
 import type { User } from '../../core/answers/settings.ts';
-import { HubError } from '../../core/errors.ts';
+import { saying } from '../../core/sentences.ts';
 import { invalid, parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { UserSettings } from '../../core/settings/types.ts';
@@ -142,7 +142,7 @@ export function usersRoutes(options: UsersOptions): Hono<ApiEnv> {
 
 function userNamed({ settings }: Caller, username: string): UserSettings {
   const user = settings.users.find((user) => user.username === username);
-  if (!user) throw new HubError('not_found', `There is no user "${username}".`);
+  if (!user) throw saying('not_found', 'no_user', { name: username });
   return user;
 }
 

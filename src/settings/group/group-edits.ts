@@ -1,5 +1,6 @@
 import type { Group, GroupServer as GroupServerAnswer } from '../../core/answers/settings.ts';
 import { HubError } from '../../core/errors.ts';
+import { saying } from '../../core/sentences.ts';
 import { invalid } from '../../core/input.ts';
 import type { GroupServer, GroupSettings, Selection, Visibility } from '../../core/settings/types.ts';
 import {
@@ -216,7 +217,7 @@ export function findGroup<G extends { id?: unknown; name?: unknown }>(
 ): G {
   const visible = groups.filter(({ id }) => sees(textOf(id) ?? ''));
   const group = visible.find(({ id }) => id === idOrName) ?? visible.find(({ name }) => name === idOrName);
-  if (!group) throw new HubError('not_found', `There is no group "${idOrName}".`);
+  if (!group) throw saying('not_found', 'no_group', { name: idOrName });
   return group;
 }
 
@@ -242,7 +243,7 @@ function checkName(groups: readonly Entry[], name: string, attempt: string, self
   const taken = groups.some(
     (other) => other !== self && (nameKey(textOf(other['name']) ?? '') === key || other['id'] === name),
   );
-  if (taken) throw new HubError('conflict', `${attempt}: the name "${name}" is taken. Choose another.`);
+  if (taken) throw saying('conflict', 'name_taken', { attempt, name });
 }
 
 function checkUsers(draft: Draft, usernames: readonly string[], attempt: string): string[] {

@@ -1,5 +1,6 @@
 import { inRanges, isPublicAddress, parseCidr } from '../../core/address.ts';
 import { HubError } from '../../core/errors.ts';
+import { saying } from '../../core/sentences.ts';
 import { invalid, isForbiddenName } from '../../core/input.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import {
@@ -152,7 +153,7 @@ function setEnabled(server: Entry, enabled: boolean): void {
 }
 
 function ownServer(draft: Draft, by: Editor, name: string, attempt: string): Entry {
-  if (!hasServer(draft, name) || !by.seesServer(name)) throw new HubError('not_found', `There is no server "${name}".`);
+  if (!hasServer(draft, name) || !by.seesServer(name)) throw saying('not_found', 'no_server', { name });
   // An entry that is no object can still be replaced and deleted.
   const written: unknown = serversOf(draft)[name];
   const server: Entry = isObject(written) ? written : {};
@@ -305,7 +306,7 @@ function checkOwner(draft: Draft, by: Editor, owner: string, attempt: string): v
 
 function checkFree(draft: Draft, name: string, attempt: string): void {
   if (hasServer(draft, name)) {
-    throw new HubError('conflict', `${attempt}: the name "${name}" is taken. Choose another.`);
+    throw saying('conflict', 'name_taken', { attempt, name });
   }
 }
 

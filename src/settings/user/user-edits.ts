@@ -1,5 +1,6 @@
 import type { User, UserStatistics } from '../../core/answers/settings.ts';
 import { HubError, listed } from '../../core/errors.ts';
+import { saying } from '../../core/sentences.ts';
 import { invalid } from '../../core/input.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { GroupSettings, UserSettings } from '../../core/settings/types.ts';
@@ -53,7 +54,7 @@ export function addUser(
   const users = listOf(draft, 'users');
   const key = nameKey(input.username);
   if (users.some((user) => nameKey(usernameOf(user)) === key)) {
-    throw new HubError('conflict', `Cannot create user "${input.username}": the name is taken. Choose another.`);
+    throw saying('conflict', 'name_taken', { attempt: 'Cannot create the user', name: input.username });
   }
   const user: Entry = { username: input.username };
   if (made.passwordHash !== undefined) setPassword(user, made);
@@ -221,7 +222,7 @@ export function usersStats(settings: {
 
 function findUser(draft: Draft, username: string): Entry {
   const user = listOf(draft, 'users').find((user) => user['username'] === username);
-  if (!user) throw new HubError('not_found', `There is no user "${username}".`);
+  if (!user) throw saying('not_found', 'no_user', { name: username });
   return user;
 }
 

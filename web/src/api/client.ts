@@ -28,11 +28,14 @@ export class ApiError extends Error {
   readonly problems: readonly Problem[];
   /** The password was right, and the user has to show a second factor. */
   readonly asked: FactorAsked | undefined;
+  /** `message` by name, where the hub gives one. */
+  readonly said: Refusal['said'];
 
-  constructor(status: number, message: string, { errors = [], error, ...asked }: Refusal = {}) {
+  constructor(status: number, message: string, { errors = [], error, said, ...asked }: Refusal = {}) {
     super(message);
     this.status = status;
     this.problems = errors;
+    this.said = said;
     const { challenge, methods = [], passkey } = asked;
     if (error === 'second_factor_required' && challenge !== undefined)
       this.asked = { challenge, methods, ...(passkey && { passkey }) };
@@ -44,6 +47,7 @@ interface Refusal {
   readonly errors?: Problem[];
   /** What a program can do about it. */
   readonly error?: string;
+  readonly said?: { readonly code: string; readonly values: Readonly<Record<string, string>> };
   readonly challenge?: string;
   readonly methods?: readonly string[];
   readonly passkey?: PublicKeyCredentialRequestOptionsJSON;

@@ -2,8 +2,9 @@ import i18next from 'i18next';
 import { expect, test } from 'vitest';
 import { reasonTable, reasonWords } from '../../../src/core/reasons.ts';
 import type { ServerReason } from '../api/types.ts';
-import { reasonIn } from './hub-texts.ts';
-import { reasons } from './languages/zh/reasons.ts';
+import { sentenceTable } from '../../../src/core/sentences.ts';
+import { reasonIn, sentenceIn } from './hub-texts.ts';
+import { reasons, sentences } from './languages/zh/hub.ts';
 
 const valuesIn = (words: { readonly text: string; readonly advice: string }) =>
   [...new Set(`${words.text}${words.advice}`.match(/\{\{\w+\}\}/g))].toSorted();
@@ -13,11 +14,24 @@ test('what the hub says names the same values in every language', () => {
     expect([code, valuesIn(words)]).toEqual([code, valuesIn(reasonTable[code as ServerReason['code']])]);
 });
 
+test('every sentence of the hub has words in every language, with no value that it does not have', () => {
+  expect(Object.keys(sentences).toSorted()).toEqual(Object.keys(sentenceTable).toSorted());
+  for (const [code, words] of Object.entries(sentences)) {
+    const values = sentenceTable[code as keyof typeof sentenceTable].match(/\{\{\w+\}\}/g) ?? [];
+    expect(values).toEqual(expect.arrayContaining(words.match(/\{\{\w+\}\}/g) ?? []));
+  }
+});
+
 test('a reason is in the language of the page, with what its values are written as, and in English where it has no words', async () => {
   const reason = { code: 'value_missing', values: { name: '$t(x)', line: '{{name}} <b>' } } as const;
   const given = { ...reason, ...reasonWords(reason) };
-  await i18next.init({ lng: 'zh', resources: { zh: { translation: {}, hub: { reasons } }, en: { translation: {} } } });
+  await i18next.init({
+    lng: 'zh',
+    resources: { zh: { translation: {}, hub: { reasons, sentences } }, en: { translation: {} } },
+  });
   expect(reasonIn(given)).toEqual({ text: '程序需要 $t(x)：{{name}} <b>', advice: '请在“环境变量”中设置 $t(x)。' });
+  expect(sentenceIn({ code: 'no_server', values: { name: 'x' } })).toBe('没有名为“x”的服务器。');
+  expect(sentenceIn({ code: 'not_known', values: {} })).toBeUndefined();
   await i18next.changeLanguage('en');
   expect(reasonIn(given)).toEqual(reasonWords(reason));
 });

@@ -4,9 +4,13 @@ import type { ServerReason } from '../api/types.ts';
 /** Both sentences of each reason for which a server does not connect, with places for its values. */
 export type ReasonTexts = Readonly<Record<ServerReason['code'], { readonly text: string; readonly advice: string }>>;
 
+/** The sentences of the hub by name (`core/sentences.ts`), with places for their values. */
+export type SentenceTexts = Readonly<Record<string, string>>;
+
 /** What the hub says, in a language other than its own, which is English. */
 export interface HubTexts {
   readonly reasons: ReasonTexts;
+  readonly sentences: SentenceTexts;
 }
 
 /** A reason in the language of the page; in English where it has no words for it. */
@@ -14,10 +18,21 @@ export function reasonIn({ code, values, text, advice }: ServerReason): {
   readonly text: string;
   readonly advice: string;
 } {
-  const said = (part: 'text' | 'advice', english: string): string => {
-    const words: unknown = i18next.getResource(i18next.language, 'hub', `reasons.${code}.${part}`);
-    if (typeof words !== 'string') return english;
-    return words.replace(/\{\{(\w+)\}\}/g, (place, name: string) => values[name] ?? place);
+  return {
+    text: wordsOf(`reasons.${code}.text`, values) ?? text,
+    advice: wordsOf(`reasons.${code}.advice`, values) ?? advice,
   };
-  return { text: said('text', text), advice: said('advice', advice) };
+}
+
+/** A sentence of the hub in the language of the page; undefined where that has no words for it. */
+export function sentenceIn(said: { readonly code: string; readonly values: Values } | undefined): string | undefined {
+  return said && wordsOf(`sentences.${said.code}`, said.values);
+}
+
+type Values = Readonly<Record<string, string>>;
+
+function wordsOf(key: string, values: Values): string | undefined {
+  const words: unknown = i18next.getResource(i18next.language, 'hub', key);
+  if (typeof words !== 'string') return undefined;
+  return words.replace(/\{\{(\w+)\}\}/g, (place, name: string) => values[name] ?? place);
 }

@@ -1,6 +1,7 @@
 import { CircleAlert, RotateCw } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/client.ts';
+import { sentenceIn } from '../i18n/hub-texts.ts';
 import { otherProblems } from '../lib/problems.ts';
 import { Button } from './button.tsx';
 
@@ -9,7 +10,8 @@ export function useErrorText(): (error: unknown) => string {
   const { t } = useTranslation();
   return (error) => {
     if (error instanceof ApiError && error.status === 0) return t('failure.unreachable');
-    return error instanceof Error ? error.message : String(error);
+    const said = error instanceof ApiError ? sentenceIn(error.said) : undefined;
+    return said ?? (error instanceof Error ? error.message : String(error));
   };
 }
 

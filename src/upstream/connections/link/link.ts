@@ -1,4 +1,5 @@
 import { cleaned, errorText, HubError } from '../../../core/errors.ts';
+import { saying } from '../../../core/sentences.ts';
 import { statelessRevision } from '../../../core/protocol/stateless.ts';
 import { type Answer, asHubError, type Ask, type Exchange, promised, type RequestTimeouts } from '../exchange.ts';
 import type { Channel, Printed } from '../../channels/channel.ts';
@@ -339,8 +340,8 @@ export class Link {
   #expire(id: number, pending: Pending): void {
     this.#giveUp(id, pending, 'timed out');
     const seconds = Math.round((performance.now() - pending.startedAt) / 100) / 10;
-    const text = `Server "${this.#options.server.name}" did not answer within ${seconds} s.`;
-    pending.exchange.failed(new HubError('timeout', text));
+    const values = { server: this.#options.server.name, seconds: String(seconds) };
+    pending.exchange.failed(saying('timeout', 'server_late', values));
   }
 
   #giveUp(id: number, pending: Pending, reason: string): void {

@@ -6,7 +6,7 @@ import * as activity from './zh/activity.ts';
 import * as connect from './zh/connect.ts';
 import * as groups from './zh/groups.ts';
 import * as login from './zh/login.ts';
-import * as reasons from './zh/reasons.ts';
+import { reasons, sentences } from './zh/hub.ts';
 import * as overview from './zh/overview.ts';
 import * as palette from './zh/palette.ts';
 import * as servers from './zh/servers.ts';
@@ -15,7 +15,7 @@ import * as shell from './zh/shell.ts';
 import * as tools from './zh/tools.ts';
 
 /** 英文由 Hub 给出的句子。 */
-export const hub: HubTexts = { ...reasons };
+export const hub: HubTexts = { reasons, sentences };
 
 export const name = '简体中文';
 
