@@ -1,4 +1,5 @@
 import { type ErrorCode, HubError, type HubErrorOptions } from './errors.ts';
+import { coreLimits } from './limits.ts';
 import { filled } from './reasons.ts';
 
 /**
@@ -43,5 +44,14 @@ export function saying(
   values: Sentence['values'] = {},
   options: HubErrorOptions = {},
 ): HubError {
-  return new HubError(errorCode, filled(sentenceTable[code], values), { ...options, said: { code, values } });
+  return new HubError(errorCode, filled(sentenceTable[code], values), {
+    ...options,
+    said: withValues({ code, values }),
+  });
+}
+
+/** Names come from requests, and may be of any length. */
+function withValues({ code, values }: Sentence): Sentence {
+  const short = Object.entries(values).map(([name, value]) => [name, value.slice(0, coreLimits.saidValueChars)]);
+  return { code, values: Object.fromEntries(short) as Sentence['values'] };
 }

@@ -140,7 +140,9 @@ describe('everywhere', () => {
     await page.getByRole('heading', { name: '概览', level: 1 }).waitFor();
     await page.getByRole('button', { name: /admin/ }).click();
     await page.getByRole('menuitemradio', { name: '深色' }).click();
+    const asked = page.waitForRequest('**/api/servers*');
     await page.reload();
+    expect((await asked).headers()['accept-language']).toBe('zh');
     await page.getByRole('heading', { name: '概览', level: 1 }).waitFor();
     expect(await page.locator('html').getAttribute('lang')).toBe('zh');
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');

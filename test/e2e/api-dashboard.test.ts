@@ -54,6 +54,21 @@ test.each(routes)('GET %s is for nobody without a credential', async (path) => {
   expect((await api(hub, 'GET', path, { token: 'not one of ours' })).status).toBe(401);
 });
 
+test('a refusal goes by name too, for whom reads another language than English, and its values are short', async () => {
+  const ask = async (language: string | undefined, name = 'gone') => {
+    const headers = { 'accept-language': language };
+    return (await api(hub, 'GET', `/servers/${name}`, { token: tokens['admin'], headers })).body;
+  };
+  const plain = { success: false, message: 'There is no server "gone".' };
+  for (const language of [undefined, '*', 'en', 'en-GB,zh;q=0.5', ';;;']) expect(await ask(language)).toEqual(plain);
+  expect(await ask('zh-CN,zh;q=0.9,en;q=0.8')).toEqual({
+    ...plain,
+    said: { code: 'no_server', values: { name: 'gone' } },
+  });
+  const { said } = (await ask('zh', 'x'.repeat(2_000))) as { said?: { values: { name: string } } };
+  expect(said?.values.name).toBe('x'.repeat(300));
+});
+
 describe('GET /servers?items=count', () => {
   test('has numbers in place of items, and for a user only what the user may call', async () => {
     const all = (await api(hub, 'GET', '/servers?items=count', { token: tokens['admin'] })).body.data as Summary[];

@@ -14,7 +14,7 @@ export const failure = object(
       text,
     ),
     said: saying(
-      '`message` by name, for pages in other languages; absent from messages that have none.',
+      '`message` by name, for pages in other languages: where `Accept-Language` begins with another than English, and the message has a name.',
       object({ code: text, values: { type: 'object', additionalProperties: text } }),
     ),
     challenge: saying('With `second_factor_required`: to be sent in place of the password, with `code`.', text),

@@ -53,6 +53,11 @@ export function tellRetryAfter(c: Context, error: HubError): void {
   if (retryAfterMs !== undefined) c.header('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000))));
 }
 
+/** Whether the first language that is asked for is another than that of the messages. */
+function readsOtherThanEnglish(c: Context): boolean {
+  return /^\s*(?!en\b)[a-z]{2}/i.test(c.req.header('accept-language') ?? '');
+}
+
 /** Failures that a client does something about, and so has to tell from others of that status. */
 const forPrograms = new Set<HubError['code']>([
   'reauthenticate',
@@ -69,7 +74,7 @@ function failed(c: Context, error: HubError, body: Record<string, unknown>): Res
     error.authorizationUrl === undefined ? {} : { error: error.code, authorizationUrl: error.authorizationUrl };
   const credentials = error.credentialsUrl === undefined ? {} : { error: error.code, url: error.credentialsUrl };
   const again = forPrograms.has(error.code) ? { error: error.code } : {};
-  const said = error.said && { said: error.said };
+  const said = error.said && readsOtherThanEnglish(c) ? { said: error.said } : {};
   const { challenge, methods, passkey } = error.secondFactor ?? {};
   const factor =
     error.secondFactor === undefined ? {} : { challenge, methods, ...(passkey !== undefined && { passkey }) };

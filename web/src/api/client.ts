@@ -112,6 +112,7 @@ export async function send(
   const init: RequestInit = {
     method,
     headers: {
+      'Accept-Language': document.documentElement.lang,
       ...(csrf !== undefined && method !== 'GET' && { 'x-csrf-token': csrf }),
       ...(!asIs && { 'Content-Type': 'application/json' }),
       ...headers,

@@ -130,11 +130,17 @@ export function withToken({ installUrl, ...snippet }: Snippet, token: string): S
   return { ...snippet, text: text.replaceAll('YOUR_ACCESS_KEY', () => token) };
 }
 
-export function ClientSnippet({ snippet: { title, where, text, installUrl } }: { readonly snippet: Snippet }) {
+export function ClientSnippet({
+  snippet: { title, where, language, text, installUrl },
+}: {
+  readonly snippet: Snippet;
+}) {
   const { t } = useTranslation();
   return (
     <div className="flex flex-col gap-3">
-      <p className="text-soft text-sm break-words">{t('connect.where', { where })}</p>
+      <p className="text-soft text-sm break-words">
+        {language === 'shell' ? t('connect.inTerminal') : t('connect.where', { where })}
+      </p>
       <Code label={t('connect.snippet', { client: title })} text={text} />
       {installUrl !== undefined && (
         <div>

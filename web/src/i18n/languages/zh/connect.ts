@@ -5,6 +5,7 @@ export const connect: Texts['connect'] = {
   lead: '四个步骤，直到 Hub 看到你的客户端。',
   endpoint: '端点',
   where: '放在：{{where}}',
+  inTerminal: '在终端中运行',
   install: '添加到 {{client}}',
   snippet: '{{client}} 需要粘贴的内容',
   mode: '客户端得到什么',
