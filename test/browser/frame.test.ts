@@ -93,7 +93,7 @@ describe('a password that the hub made up', () => {
     const fresh = await testHub({ env: { ADMIN_PASSWORD: '' } });
     const made = { username: 'admin', password: fresh.hub.adminPassword ?? '' };
     const page = await visit(fresh, '/', { as: made, expected: /401/ });
-    await page.getByRole('link', { name: 'Change the password' }).click();
+    await page.getByRole('link', { name: 'Change the password' }).first().click();
     await page.getByLabel('Current password').fill('not this one');
     await page.getByLabel('New password', { exact: true }).fill('short');
     await page.getByLabel('New password again').fill('shirt');
