@@ -132,7 +132,7 @@ export function openClients(options: OpenClients, closers: Closers) {
     logLevels,
     tasks,
     hints,
-    about: (server: string) => pool.catalogue.offers.get(server)?.about,
+    ...offered(pool),
   } satisfies Partial<DispatchOptions>;
 
   return {
@@ -158,6 +158,14 @@ export function openClients(options: OpenClients, closers: Closers) {
       logLevels.reconcile();
       announcer.announce();
     },
+  };
+}
+
+/** What requests need to know of what servers offer, besides their views. */
+function offered(pool: Pool): Pick<DispatchOptions, 'about' | 'listed'> {
+  return {
+    about: (server) => pool.catalogue.offers.get(server)?.about,
+    listed: (server, waitMs) => pool.listed(server, waitMs),
   };
 }
 

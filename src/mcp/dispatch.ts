@@ -17,8 +17,10 @@ import { type SmartOptions, smartCall } from './smart.ts';
 import { subscribe, unsubscribe } from './subscribe.ts';
 import type { Subscriptions } from './subscriptions.ts';
 import { taskMethods, type Tasks } from './tasks.ts';
+import { listingFirst, type ListingOptions } from './unlisted.ts';
 
-export interface DispatchOptions extends RelayOptions {
+export interface DispatchOptions extends RelayOptions, ListingOptions {
+  readonly connections: RelayOptions['connections'];
   readonly version: string;
   /** Undefined where the hub has no search: smart endpoints then have no tools that can be called. */
   readonly smart?: SmartOptions;
@@ -57,6 +59,13 @@ function refuse(request: ClientRequest, error: unknown, { log, records }: Dispat
 function handle(request: ClientRequest, options: DispatchOptions): void {
   const list = listOf.get(request.method);
   if (list) return answerList(request, list.kind, list.member, options.hints);
+  const listing = listingFirst(request, options);
+  if (listing) {
+    return void listing.then(
+      (view) => dispatch({ ...request, view }, options),
+      (error: unknown) => refuse(request, error, options),
+    );
+  }
   if (request.view.smart && options.smart && request.method === 'tools/call') {
     const call = smartCall(request, request.view.smart, options.smart, options);
     if (call instanceof Promise) return void call.catch((error: unknown) => refuse(request, error, options));

@@ -109,7 +109,7 @@ export function refusedCall(request: ClientRequest, error: string): RefusedCall 
   const params = isObject(message.params) ? message.params : {};
   const meta = isObject(params['_meta']) ? params['_meta'] : {};
   const named = nameIn(params, view.smart !== undefined);
-  const target = view.tool(named);
+  const target = view.tool(named) ?? view.unlisted?.(named);
   const [only] = view.kind === 'server' ? view.servers : [];
   const { traceparent } = meta;
   return {

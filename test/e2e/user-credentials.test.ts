@@ -6,7 +6,7 @@ import { authorize, handClient } from '../kit/authorizing.ts';
 import { documentOf, type RestApi, restApi } from '../kit/openapi.ts';
 import { rpc } from '../kit/raw.ts';
 import { json, scriptedHttp, type ScriptedHttp } from '../kit/scripted-http.ts';
-import { modern, session } from '../kit/sessions.ts';
+import { legacySession, modern, session } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
@@ -150,6 +150,75 @@ test('who has set none is told where to, over every surface, and no server sees 
   const smart = { name: 'call_tool', arguments: { toolName: 'web-who', arguments: {} } };
   expect((await modern(hub.mcp('$smart'), 'tools/call', smart, auth(ann))).error?.code).toBe(-32001);
   expect(web.seen.slice(before).filter(({ message }) => message.method === 'tools/call')).toEqual([]);
+});
+
+test('a call of a server that nobody has listed yet is told where to, over every surface; who may not use it learns nothing', async () => {
+  const { body } = await api(hub, 'POST', '/groups', { token: admin, body: { name: 'team', servers: ['prog'] } });
+  expect(body.success).toBe(true);
+  const args = { name: 'prog-who', arguments: {} };
+  const smart = { name: 'call_tool', arguments: { toolName: 'prog-who', arguments: {} } };
+  const refusal = { code: -32001, data: { reason: 'credentials_required', url: url() } };
+  for (const [path, params] of [
+    ['', args],
+    ['prog', { ...args, name: 'who' }],
+    ['prog', args],
+    ['team', args],
+    ['$smart', smart],
+    ['$smart/team', smart],
+  ] as const) {
+    const how = `${path} ${JSON.stringify(params)}`;
+    const address = path === '' ? hub.mcp() : hub.mcp(path);
+    expect((await rpc(address, 'tools/call', params, auth(ann))).error, how).toMatchObject(refusal);
+    expect((await modern(address, 'tools/call', params, auth(ann))).error, how).toMatchObject(refusal);
+    const { error } = await (await session(address, auth(ann))).request('tools/call', params);
+    expect(error, how).toMatchObject(refusal);
+  }
+  const legacy = await legacySession(`${hub.url}/sse`, auth(ann));
+  expect((await legacy.request('tools/call', args)).error).toMatchObject(refusal);
+  legacy.stream.close();
+  const prompt = await rpc(hub.mcp(), 'prompts/get', { name: 'prog-p' }, auth(ann));
+  expect(prompt.error).toMatchObject(refusal);
+  const carl = await userToken(hub, admin, 'carol', { servers: ['plain'] });
+  for (const token of [ann, carl]) {
+    const hidden = await rpc(hub.mcp(), 'tools/call', { ...args, name: 'hidden-who' }, auth(token));
+    expect(hidden.error).toEqual({ code: -32602, message: 'Unknown tool: hidden-who' });
+  }
+  for (const path of ['prog', 'team']) {
+    const unseen = await rpc(hub.mcp(path), 'tools/call', args, auth(carl));
+    expect(unseen.error).toEqual({ code: -32602, message: 'Unknown tool: prog-who' });
+  }
+});
+
+test('a call that follows the first values at once waits for the server to be listed with them', async () => {
+  const fresh = async (name: string) => {
+    const config = {
+      command: process.execPath,
+      args: ['-e', program, 'team=${credential:team}'],
+      credentialTemplate: slots,
+      visibility: 'public',
+    };
+    expect((await api(hub, 'POST', '/servers', { token: admin, body: { name, config } })).status).toBe(201);
+    await until('the hub has tried to connect to it', async () => {
+      const { body } = await api(hub, 'GET', `/servers/${name}`, { token: admin });
+      return (body.data as { status: string }).status === 'disconnected';
+    });
+    expect((await set(ann, name, mine('ann'))).status).toBe(200);
+  };
+  await fresh('later');
+  const [first, unknown] = await Promise.all([
+    call(ann, 'later'),
+    rpc(hub.mcp(), 'tools/call', { name: 'later-what' }, auth(ann)),
+  ]);
+  expect(told(first).token).toBe('token-of-ann');
+  expect(unknown.error).toEqual({ code: -32602, message: 'Unknown tool: later-what' });
+  await fresh('later2');
+  const smart = { name: 'call_tool', arguments: { toolName: 'later2-who', arguments: {} } };
+  expect(told(await modern(hub.mcp('$smart'), 'tools/call', smart, auth(ann))).token).toBe('token-of-ann');
+  await fresh('later3');
+  const asked = await api(hub, 'POST', '/tools/call/later3', { token: ann, body: { toolName: 'who' } });
+  expect([asked.status, asked.text]).toMatchObject([200, expect.stringContaining('token-of-ann')]);
+  for (const name of ['later', 'later2', 'later3'])
+    expect((await api(hub, 'DELETE', `/servers/${name}`, { token: admin })).status).toBe(200);
 });
 
 test('each user’s calls go with what they set, over a process of their own, by every surface', async () => {

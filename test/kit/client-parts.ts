@@ -10,7 +10,7 @@ import { logLines } from './channel-log.ts';
 
 type Parts = Pick<
   DispatchOptions,
-  'views' | 'subscriptions' | 'logLevels' | 'tasks' | 'about' | 'hints' | 'records' | 'running'
+  'views' | 'subscriptions' | 'logLevels' | 'tasks' | 'about' | 'hints' | 'records' | 'running' | 'listed'
 >;
 
 /**
@@ -25,6 +25,7 @@ export function clientParts(views: Views): Parts {
     tasks: createTasks({ views, life: () => undefined }),
     records: noRecords,
     running: createRunningCalls(),
+    listed: async () => undefined,
     about: () => undefined,
     hints: { of: () => '"ttlMs":0,"cacheScope":"private"', ofHub: () => '"ttlMs":0,"cacheScope":"private"' },
   };

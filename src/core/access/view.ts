@@ -1,4 +1,5 @@
 import { coreLimits } from '../limits.ts';
+import { isUsedAlone } from './per-user.ts';
 import { resolve, type Resolved, type ScopeMember } from './rules.ts';
 import {
   type Catalogue,
@@ -58,6 +59,11 @@ export interface View {
   resource(uri: string): Target | undefined;
   /** By the template itself. */
   template(uriTemplate: string): Target | undefined;
+  /**
+   * Where the name of a tool or prompt leads whose server has never been listed because no user has set what only users
+   * can (`isUsedAlone`). The server may have no such tool. Undefined where every server that is used so is listed.
+   */
+  readonly unlisted: ((name: string) => Target | undefined) | undefined;
 }
 
 export interface SmartView {
@@ -136,6 +142,23 @@ function viewOf(settings: Settings, catalogue: Catalogue, resolved: Resolved, sm
     prompt: (name) => prompts.find(name),
     template: (uriTemplate) => templates.find(uriTemplate),
     resource: (uri) => resources.find(uri) ?? unlisted(uri, templates, resolved, catalogue),
+    unlisted: unlistedNames(resolved, catalogue, naming),
+  };
+}
+
+/** `View.unlisted`. Of the prefixes of the scope the longest counts, as it does in names (`exposedName`). */
+function unlistedNames({ members }: Resolved, { offers }: Catalogue, { own, separator }: Naming): View['unlisted'] {
+  const isUnlisted = ({ server }: ScopeMember): boolean => isUsedAlone(server) && !offers.has(server.name);
+  if (!members.some(isUnlisted)) return undefined;
+  return (name) => {
+    const prefixOf = (member: ScopeMember): string => `${member.prefix}${separator}`;
+    const longest = members
+      .filter((member) => name.startsWith(prefixOf(member)))
+      .reduce<ScopeMember | undefined>((a, b) => (a && a.prefix.length >= b.prefix.length ? a : b), undefined);
+    const only = members.length === 1 || own ? members[0] : undefined;
+    const member = longest ?? only;
+    if (!member || !isUnlisted(member)) return undefined;
+    return { server: member.server.name, key: longest ? name.slice(prefixOf(longest).length) : name };
   };
 }
 

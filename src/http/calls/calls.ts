@@ -1,4 +1,4 @@
-import { isPerUser } from '../../core/access/per-user.ts';
+import { isPerUser, slotsOf } from '../../core/access/per-user.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import type { Scope } from '../../core/access/scope.ts';
 import type { View, ViewList, Views } from '../../core/access/view.ts';
@@ -15,6 +15,7 @@ import { rpcErrors } from '../../core/protocol/rpc.ts';
 import type { DispatchOptions } from '../../mcp/dispatch.ts';
 import { notConnected } from '../../mcp/failure.ts';
 import { invoke, type Invocation } from '../../mcp/invoke.ts';
+import { mcpLimits } from '../../mcp/limits.ts';
 import type { UserCredentials } from '../../upstream/user-credentials/user-credentials.ts';
 import { type Caller, stillAllowed } from '../frame/caller.ts';
 
@@ -127,21 +128,40 @@ export function createCalls({ views, toolArguments, states, dispatch, credential
   /**
    * Finds what is called in the view. What a server that is away would offer is unknown, and that is what is said then.
    */
-  function find(kind: 'tools' | 'prompts', at: { server: string; name: string }, { caller, scope }: CallContext) {
-    const view = views.get(caller.principal, scope);
-    const found = located(view, kind, at);
+  async function find(kind: 'tools' | 'prompts', at: { server: string; name: string }, context: CallContext) {
+    const { caller, scope, request } = context;
+    let view = views.get(caller.principal, scope);
+    let found = located(view, kind, at);
+    const isSeen = view.servers.includes(at.server);
+    if (!found && isSeen) {
+      const refused = withoutCredentials(at.server, caller);
+      if (refused) throw refused;
+      if (await listedNow(at.server, caller)) {
+        await stillAllowed(request);
+        view = views.get(caller.principal, scope);
+        found = located(view, kind, at);
+      }
+    }
     if (found) return { view, ...found };
-    const refused = view.servers.includes(at.server) ? withoutCredentials(at.server, caller) : undefined;
-    if (refused) throw refused;
     const state = view.servers.includes(at.server) ? states().find(({ name }) => name === at.server) : undefined;
     if (state && state.status !== 'connected') throw unavailable(state, caller);
     const names = { name: shown(at.name), server: shown(at.server) };
     throw saying('not_found', kind === 'tools' ? 'no_such_tool' : 'no_such_prompt', names);
   }
 
+  /** False for a server that does not wait for what its users set, and where it is not connected in time. */
+  async function listedNow(name: string, { settings }: Caller): Promise<boolean> {
+    const server = settings.servers.get(name);
+    if (!server || slotsOf(server).length === 0 || dispatch.about(name)) return false;
+    return dispatch.listed(name, mcpLimits.waitForConnectionMs).then(
+      () => true,
+      () => false,
+    );
+  }
+
   return {
     async tool({ server, tool }, given, context) {
-      const { view, name, text } = find('tools', { server, name: tool }, context);
+      const { view, name, text } = await find('tools', { server, name: tool }, context);
       const schemaText = memberText(text, 'inputSchema');
       const args = given({
         inputSchema: schemaText === undefined ? undefined : JSON.parse(schemaText),
@@ -156,7 +176,7 @@ export function createCalls({ views, toolArguments, states, dispatch, credential
       return { result, arguments: exact };
     },
     async prompt({ server, prompt }, args, context) {
-      const { view, name } = find('prompts', { server, name: prompt }, context);
+      const { view, name } = await find('prompts', { server, name: prompt }, context);
       return ask('prompts/get', `{"name":${JSON.stringify(name)},"arguments":${args}}`, view, context);
     },
     resource(uri, context) {

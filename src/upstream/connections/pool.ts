@@ -56,6 +56,11 @@ export interface Pool {
    * touched. False for one that is not enabled.
    */
   restart(server: string): boolean;
+  /**
+   * Resolves once the catalogue has what an enabled server offers, after `waitMs` at the latest. Throws as
+   * `Connection.available` does.
+   */
+  listed(server: string, waitMs: number): Promise<void>;
   /** The connection of an enabled server. */
   connection(server: string): Connection | undefined;
   states(): ServerState[];
@@ -168,13 +173,12 @@ export function createPool(options: PoolOptions): Pool {
       const server = settings?.servers.get(name);
       if (closed || !entry || !server?.enabled) return false;
       stop(name, entry);
-      start(server, fingerprint(server), {
-        offer: entry.connection.offer ?? entry.saved,
-        connectedAt: entry.connectedAt,
-      });
+      const { connection, saved, connectedAt } = entry;
+      start(server, fingerprint(server), { offer: connection.offer ?? saved, connectedAt });
       options.changed();
       return true;
     },
+    listed: (server, waitMs) => listed(entries.get(server), waitMs, renewCatalogue),
     connection: (server) => entries.get(server)?.connection,
     states: () => statesOf(settings, entries, shown.catalogue, options.authorizationUrl),
     toSave: () => offersToSave(shown.catalogue, entries),
@@ -185,6 +189,12 @@ export function createPool(options: PoolOptions): Pool {
       await ends.all();
     },
   };
+}
+
+/** `Pool.listed`. The loop that renews the catalogue comes a moment after the connection. */
+async function listed(entry: Entry | undefined, waitMs: number, renewCatalogue: () => void): Promise<void> {
+  await entry?.connection.available(waitMs);
+  renewCatalogue();
 }
 
 /** The next server of the name may belong to another user. */
