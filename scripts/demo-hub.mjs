@@ -39,7 +39,20 @@ export function demoSettings(folder) {
   };
 }
 
-/** Logs in as admin, makes users, keys and calls; the access token. */
+/** The cookies of the admin who logs in as the page does, for a browser. */
+export async function adminCookies(url) {
+  const response = await fetch(`${url}/api/auth/login`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ username: 'admin', password, cookie: true }),
+  });
+  return response.headers.getSetCookie().map((text) => {
+    const [, name, value] = /^([^=]+)=([^;]*)/.exec(text);
+    return { url, name, value, sameSite: 'Lax' };
+  });
+}
+
+/** Makes users, keys and calls, as an admin who logs in. */
 export async function makeTraffic(url) {
   const post = async (path, body, token) => {
     const response = await fetch(`${url}/api${path}`, {
@@ -77,5 +90,4 @@ export async function makeTraffic(url) {
       await post(`/tools/call/${server}`, call, server === 'memory' ? ann.token : token);
     }
   }
-  return token;
 }

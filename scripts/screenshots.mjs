@@ -1,10 +1,10 @@
 // Pictures of every page for the documents: node scripts/screenshots.mjs [folder] [page …]. Needs Chromium and a build.
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { chromium } from 'playwright-core';
-import { demoSettings, makeTraffic, password } from './demo-hub.mjs';
+import { adminCookies, demoSettings, makeTraffic, password } from './demo-hub.mjs';
 
 const [target = 'docs/images', ...wanted] = process.argv.slice(2);
 const pages = {
@@ -22,6 +22,7 @@ const pages = {
   logs: '/logs',
   users: '/users',
   keys: '/keys',
+  connect: '/account/connect?client=cursor&reach=all&credential=have',
   settings: '/settings',
   'settings-transfer': '/settings?tab=transfer',
   account: '/account',
@@ -48,9 +49,10 @@ const hub = spawn(process.execPath, [resolve('dist/cli.js'), 'serve'], {
 });
 try {
   const url = await addressOf(hub);
-  const token = await makeTraffic(url);
+  await makeTraffic(url);
+  const cookies = await adminCookies(url);
   const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
+    executablePath: ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path)),
     args: ['--no-sandbox', '--disable-gpu'],
   });
   mkdirSync(target, { recursive: true });
@@ -63,8 +65,8 @@ try {
         locale: 'en-GB',
         deviceScaleFactor: 1,
       });
-      await context.addInitScript((value) => localStorage.setItem('toolhub.token', value), token);
       const page = await context.newPage();
+      await context.addCookies(cookies);
       for (const [name, path] of Object.entries(pages)) {
         if (wanted.length > 0 && !wanted.includes(name)) continue;
         await page.goto(`${url}${path}`);
@@ -96,8 +98,9 @@ function addressOf(child) {
     let text = '';
     const read = (chunk) => {
       text += chunk;
-      const match = /https?:\/\/127\.0\.0\.1:\d+/.exec(text);
-      if (match) found(match[0]);
+      // What servers say has addresses too.
+      const match = /is ready".*?(http:\/\/127\.0\.0\.1:\d+)/.exec(text);
+      if (match) found(match[1]);
     };
     child.stdout.on('data', read);
     child.stderr.on('data', read);

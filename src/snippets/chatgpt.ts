@@ -6,7 +6,7 @@ export function chatgpt({ url, token }: Endpoint): Snippet | undefined {
   return {
     client: 'chatgpt',
     title: 'ChatGPT',
-    where: 'into ChatGPT: Settings → Connectors → Create (Advanced → Developer mode has to be on)',
+    where: 'ChatGPT (Settings → Connectors → Advanced → Developer mode, then Create)',
     language: 'text',
     text: url,
   };

@@ -9,7 +9,7 @@ export function claudeAi({ url, token }: Endpoint): Snippet | undefined {
   return {
     client: 'claude-ai',
     title: 'claude.ai',
-    where: 'into claude.ai: Settings → Connectors → Add custom connector',
+    where: 'claude.ai (Settings → Connectors → Add custom connector)',
     language: 'text',
     text: url,
   };

@@ -52,7 +52,7 @@ export const connect = {
     'The key is shown only once and is not kept here. Put it where the text says YOUR_ACCESS_KEY, or make another one.',
   another: 'Make another key',
   waiting: 'Waiting for {{client}}…',
-  waitingText: 'Paste the text, start the client anew if it runs already. This page sees it by itself.',
+  waitingText: 'Paste the text. If the client is running, start it again. This page sees it by itself.',
   connected: '{{client}} is connected',
   connectedText: 'It calls itself “{{name}}”.',
   calls: 'Waiting for its first call. Ask it something that needs a tool.',
