@@ -83,13 +83,16 @@ async function comeBack(
   more: (state: string) => Record<string, string> = () => ({}),
   at = browser(),
   start = '',
+  edit: (query: URLSearchParams) => void = () => undefined,
 ) {
   const sent = new URL((await at.once(startOf(id, start))).headers.get('location') ?? '');
   nonce = sent.searchParams.get('nonce') ?? '';
   const state = sent.searchParams.get('state') ?? '';
   const query = new URLSearchParams({ code: 'a code', state, ...more(state) });
+  edit(query);
   const answer = await at.once(`${hub.url}/api/auth/oidc/${id}/callback?${query.toString()}`);
-  return { status: answer.status, at, query, text: await answer.text() };
+  const retryAfter = answer.headers.get('retry-after');
+  return { status: answer.status, retryAfter, at, query, text: await answer.text() };
 }
 
 describe('at a real provider', () => {
@@ -309,6 +312,41 @@ describe('what a provider answers', () => {
     expect(status).toBeGreaterThanOrEqual(400);
     expect(status).not.toBe(500);
     expect(at.cookie(hub.url, 'toolhub_session')).toBeUndefined();
+  });
+
+  test.each<[string, (query: URLSearchParams) => void, number]>([
+    ['without a code', (query) => query.delete('code'), 400],
+    ['with an empty code', (query) => query.set('code', ''), 400],
+    ['with two codes', (query) => query.append('code', 'another'), 400],
+    ['of another issuer', (query) => query.set('iss', 'https://evil.example'), 400],
+    ['with two states', (query) => query.append('state', 'another'), 400],
+    ['of another flow', (query) => query.set('id_token', 'x.y.z'), 400],
+    ['with a signed answer', (query) => query.set('response', 'x.y.z'), 400],
+    ['that is a refusal', (query) => query.set('error', 'access_denied'), 403],
+  ])(
+    'an address %s is refused as the mistake of the browser, and the provider is not asked',
+    async (_, edit, expected) => {
+      usual();
+      const before = rogue.asked.filter((path) => path === '/token').length;
+      const answer = await comeBack('rogue', undefined, browser(), '', (query) => edit(query));
+      expect(answer.status, answer.text).toBe(expected);
+      expect(answer.text).toMatch(/begin the login again/i);
+      expect(answer.at.cookie(hub.url, 'toolhub_session')).toBeUndefined();
+      expect(rogue.asked.filter((path) => path === '/token')).toHaveLength(before);
+    },
+  );
+
+  test('a code that the provider does not know is 400; a provider that is away is 503, with a time to try again', async () => {
+    const garbage = await comeBack('corp', () => ({ code: 'x'.repeat(200), iss: corp.issuer }));
+    expect([garbage.status, garbage.text]).toEqual([400, expect.stringMatching(/begin the login again/i)]);
+    corp.tokenStatus = 503;
+    const away = await comeBack('corp', () => ({ iss: corp.issuer }));
+    corp.tokenStatus = undefined;
+    rogue.isDown = true;
+    const down = await comeBack('rogue');
+    rogue.isDown = false;
+    for (const { status, retryAfter, text } of [away, down])
+      expect([status, Number(retryAfter) > 0, text]).toEqual([503, true, expect.stringContaining('cannot be reached')]);
   });
 
   test('logs in no one who had to log in again and did not', async () => {

@@ -5,6 +5,7 @@ import type { OidcProvider } from '../../core/settings/types.ts';
 import { createEventSampler, suppressedFields } from '../event-sampler.ts';
 import { authLimits } from '../limits.ts';
 import { claimTexts } from './claims.ts';
+import { checkAnswer, loginFailure } from './login-failure.ts';
 import { providerFetch } from './provider-fetch.ts';
 
 /** What a browser is sent to a provider with, and what its answer has to fit. */
@@ -45,7 +46,10 @@ export interface Refreshed {
 export interface OidcClient {
   /** Where to send the browser. `fresh`: the person has to log in there again. */
   begin(provider: OidcProvider, redirectUri: string, fresh: boolean): Promise<OidcRequest & { url: string }>;
-  /** Redeems what the browser came back with. Throws HubError `upstream_failed` for an answer that does not hold. */
+  /**
+   * Redeems what the browser came back with. Throws HubError `invalid_input` for an answer that no provider sent or a
+   * code that is over, `upstream_unavailable` while the provider is away, `upstream_failed` for what does not hold.
+   */
   finish(provider: OidcProvider, answer: URLSearchParams, request: OidcRequest): Promise<OidcPerson>;
   /**
    * Asks again who a person is. `over`: the provider says that the login there has ended. Throws HubError
@@ -98,14 +102,11 @@ export function createOidcClient(options: {
     try {
       return await work();
     } catch (error) {
+      if (error instanceof HubError) throw error;
       const told = sampler(provider.id);
       const about = { provider: provider.id, error: causes(error) };
       if (told) log.warn('login at a provider failed', { ...about, ...suppressedFields(told) });
-      throw new HubError(
-        'upstream_failed',
-        `The login at ${provider.name} did not work. Begin again; the log of the hub says more.`,
-        { cause: error },
-      );
+      throw loginFailure(error, provider);
     }
   }
 
@@ -130,6 +131,7 @@ export function createOidcClient(options: {
       attempt(provider, async () => {
         const oidc = await import('openid-client');
         const configuration = await configurationOf(provider);
+        checkAnswer(answer, provider, configuration.serverMetadata());
         const back = new URL(`${redirectUri}?${answer.toString()}`);
         const checks = {
           expectedState: state,

@@ -1,9 +1,12 @@
 import { authLimits } from '../limits.ts';
 
+/** The provider gives no whole answer; the message says why, and quotes nothing of the answer. */
+export class ProviderAway extends Error {}
+
 /**
  * Asks a provider or a trusted issuer, whose addresses an admin vouches for: an answer within
- * `authLimits.providerRequestMs` and of `authLimits.providerAnswerBytes` at most, no redirects, no cookies. Throws an
- * Error that says what failed, and quotes nothing of the answer.
+ * `authLimits.providerRequestMs` and of `authLimits.providerAnswerBytes` at most, no redirects, no cookies. Throws
+ * `ProviderAway`.
  */
 export async function providerFetch(
   address: string | URL,
@@ -25,7 +28,7 @@ export async function providerFetch(
   } catch (error) {
     const slow = `does not answer within ${authLimits.providerRequestMs / 1_000} s`;
     const why = signal.aborted ? slow : `cannot be reached: ${error instanceof Error ? error.message : 'unknown'}`;
-    throw new Error(`${where} ${why}`, { cause: error });
+    throw new ProviderAway(`${where} ${why}`, { cause: error });
   }
 }
 

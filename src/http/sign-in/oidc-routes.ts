@@ -87,7 +87,7 @@ export function oidcRoutes(options: OidcOptions): Hono<ApiEnv> {
       if (!login || login.state !== state || login.provider !== provider.id || used.has(state))
         throw new HubError('invalid_input', 'This login was not begun in this browser, or it was used already.');
       countOnce(used, state);
-      if (answer.has('error')) throw new HubError('forbidden', `${provider.name} did not let you in.`);
+      mustBeLetIn(answer, provider);
       const { address } = c.var.caller;
       const person = await redeemed(provider, answer, login, address);
       return goOnAs(c, provider, { user: await accountOf(provider, person, address), person }, login);
@@ -184,6 +184,12 @@ function providerOf(c: Context, { providers }: Pick<OidcOptions, 'providers'>): 
   const provider = providers().find(({ id }) => id === c.req.param('id'));
   if (!provider) throw new HubError('not_found', 'There is no such provider.');
   return provider;
+}
+
+function mustBeLetIn(answer: URLSearchParams, { name }: OidcProvider): void {
+  if (!answer.has('error')) return;
+  const text = `${name} did not let you in. Go back to the hub and begin the login again, or ask those who manage ${name} for access.`;
+  throw new HubError('forbidden', text);
 }
 
 /** A path of the hub, and nothing that a browser takes for another host. */
