@@ -9,7 +9,7 @@ import { Button, buttonClass } from '../../ui/button.tsx';
 import { Code } from '../../ui/copy.tsx';
 import { Failure } from '../../ui/failure.tsx';
 import { Loading } from '../../ui/page.tsx';
-import { ClientSnippet, withToken } from '../groups/connect.tsx';
+import { ClientSnippet, withToken } from './snippets.tsx';
 import { type Choices, type Part, scopeOf } from './choices.ts';
 import { another, arrived, lastOf } from './seen.ts';
 

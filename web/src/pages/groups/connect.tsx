@@ -1,19 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Cable, ExternalLink } from 'lucide-react';
+import { Cable } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { connectQuery, type ConnectScope } from '../../api/queries.ts';
-import type { Connect, Snippet } from '../../api/types.ts';
+import type { Connect } from '../../api/types.ts';
 import { many, percent, short } from '../../lib/format.ts';
-import { storage } from '../../lib/storage.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { buttonClass } from '../../ui/button.tsx';
-import { Code, Copyable } from '../../ui/copy.tsx';
+import { Copyable } from '../../ui/copy.tsx';
 import { Failure } from '../../ui/failure.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Loading, Panel } from '../../ui/page.tsx';
-import { TabPanel, Tabs } from '../../ui/tabs.tsx';
 
 /** The endpoint of a group or a server, what it costs, and the way to connect a client to it. */
 interface ConnectPanelProps {
@@ -90,66 +88,4 @@ function linkTo({ group, server }: ConnectScope, smart: boolean) {
   if (server !== undefined) return { reach: 'server', name: server };
   if (group !== undefined) return { reach: smart ? 'smart' : 'group', name: group };
   return smart ? { reach: 'smart' } : {};
-}
-
-interface ClientSnippetsProps {
-  readonly clients: readonly Snippet[];
-  /** The key that goes where the texts say YOUR_ACCESS_KEY. */
-  readonly token?: string;
-}
-
-/** What each client wants to have pasted; it opens at the client that was looked at last. */
-export function ClientSnippets({ clients, token }: ClientSnippetsProps) {
-  const { t } = useTranslation();
-  const [client, setClient] = useState(storage.get('client') ?? '');
-  const chosen = clients.some((each) => each.client === client) ? client : (clients[0]?.client ?? '');
-  return (
-    <Tabs
-      wrap
-      label={t('connect.title')}
-      value={chosen}
-      onChange={(next) => {
-        storage.set('client', next);
-        setClient(next);
-      }}
-      tabs={clients.map((each) => ({ value: each.client, label: each.title }))}
-    >
-      {clients.map((each) => (
-        <TabPanel key={each.client} value={each.client}>
-          <ClientSnippet snippet={token === undefined ? each : withToken(each, token)} />
-        </TabPanel>
-      ))}
-    </Tabs>
-  );
-}
-
-/** No link that installs has a key in it: that would stay in the history of the browser. */
-export function withToken({ installUrl, ...snippet }: Snippet, token: string): Snippet {
-  const { text } = snippet;
-  if (!text.includes('YOUR_ACCESS_KEY')) return { ...snippet, ...(installUrl !== undefined && { installUrl }) };
-  return { ...snippet, text: text.replaceAll('YOUR_ACCESS_KEY', () => token) };
-}
-
-export function ClientSnippet({
-  snippet: { title, where, language, text, installUrl },
-}: {
-  readonly snippet: Snippet;
-}) {
-  const { t } = useTranslation();
-  return (
-    <div className="flex flex-col gap-3">
-      <p className="text-soft text-sm break-words">
-        {language === 'shell' ? t('connect.inTerminal') : t('connect.where', { where })}
-      </p>
-      <Code label={t('connect.snippet', { client: title })} text={text} />
-      {installUrl !== undefined && (
-        <div>
-          <a href={installUrl} className={buttonClass('primary')}>
-            <ExternalLink size={15} aria-hidden />
-            {t('connect.install', { client: title })}
-          </a>
-        </div>
-      )}
-    </div>
-  );
 }

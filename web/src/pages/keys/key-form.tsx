@@ -14,7 +14,7 @@ import { Failure } from '../../ui/failure.tsx';
 import { Check, SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
 import { Loading } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { ClientSnippets } from '../groups/connect.tsx';
+import { ClientSnippets } from '../connect/snippets.tsx';
 import { Reach } from '../users/user-form.tsx';
 import { DialogForm } from '../../ui/dialog-form.tsx';
 

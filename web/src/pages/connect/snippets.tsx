@@ -1,0 +1,70 @@
+import { ExternalLink } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Snippet } from '../../api/types.ts';
+import { storage } from '../../lib/storage.ts';
+import { buttonClass } from '../../ui/button.tsx';
+import { Code } from '../../ui/copy.tsx';
+import { TabPanel, Tabs } from '../../ui/tabs.tsx';
+
+interface ClientSnippetsProps {
+  readonly clients: readonly Snippet[];
+  /** The key that goes where the texts say YOUR_ACCESS_KEY. */
+  readonly token?: string;
+}
+
+/** What each client wants to have pasted; it opens at the client that was looked at last. */
+export function ClientSnippets({ clients, token }: ClientSnippetsProps) {
+  const { t } = useTranslation();
+  const [client, setClient] = useState(storage.get('client') ?? '');
+  const chosen = clients.some((each) => each.client === client) ? client : (clients[0]?.client ?? '');
+  return (
+    <Tabs
+      wrap
+      label={t('connect.title')}
+      value={chosen}
+      onChange={(next) => {
+        storage.set('client', next);
+        setClient(next);
+      }}
+      tabs={clients.map((each) => ({ value: each.client, label: each.title }))}
+    >
+      {clients.map((each) => (
+        <TabPanel key={each.client} value={each.client}>
+          <ClientSnippet snippet={token === undefined ? each : withToken(each, token)} />
+        </TabPanel>
+      ))}
+    </Tabs>
+  );
+}
+
+/** No link that installs has a key in it: that would stay in the history of the browser. */
+export function withToken({ installUrl, ...snippet }: Snippet, token: string): Snippet {
+  const { text } = snippet;
+  if (!text.includes('YOUR_ACCESS_KEY')) return { ...snippet, ...(installUrl !== undefined && { installUrl }) };
+  return { ...snippet, text: text.replaceAll('YOUR_ACCESS_KEY', () => token) };
+}
+
+export function ClientSnippet({
+  snippet: { title, where, language, text, installUrl },
+}: {
+  readonly snippet: Snippet;
+}) {
+  const { t } = useTranslation();
+  return (
+    <div className="flex flex-col gap-3">
+      <p className="text-soft text-sm break-words">
+        {language === 'shell' ? t('connect.inTerminal') : t('connect.where', { where })}
+      </p>
+      <Code label={t('connect.snippet', { client: title })} text={text} />
+      {installUrl !== undefined && (
+        <div>
+          <a href={installUrl} className={buttonClass('primary')}>
+            <ExternalLink size={15} aria-hidden />
+            {t('connect.install', { client: title })}
+          </a>
+        </div>
+      )}
+    </div>
+  );
+}
