@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
 import { hostileStdio } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
-import { follow, visit, violations, violationsInEveryLook } from './kit.ts';
+import { follow, settled, visit, violations, violationsInEveryLook } from './kit.ts';
 
 // The search over everything, and the keys that work on every page.
 
@@ -133,8 +133,11 @@ test('keys lead to pages, to the search of a page and to their own list, and do 
   }
   await page.keyboard.press('/');
   const search = page.getByLabel('Search servers');
-  await page.keyboard.type('?ga/');
-  expect(await search.inputValue()).toBe('?ga/');
+  await page.keyboard.type('ga?/');
+  await settled(page);
+  expect(new URL(page.url()).pathname).toBe('/servers');
+  expect(await search.inputValue()).toBe('ga?/');
+  expect(await page.getByRole('dialog').count()).toBe(0);
   await search.fill('');
   await search.blur();
   await page.keyboard.press('?');
