@@ -61,6 +61,8 @@ export const coreLimits = {
   emailChars: 320,
   /** A free text in the settings, such as a description. */
   textChars: 4_000,
+  /** The title of a tool, in lists of names alone. */
+  titleChars: 200,
   /** A value in the sentence of a failure, given beside it: longer than any name, and names are what stands there. */
   saidValueChars: 300,
   /** A password: longer ones are an attack on the hash function, not a sentence. */

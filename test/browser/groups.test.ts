@@ -160,6 +160,31 @@ test('two tabs change one group, and both see what the other does', async () => 
   await second.waitForURL(/\/groups$/);
 });
 
+test('a group has its name in the address, also when it gets another one, and is found by its id', async () => {
+  const { body } = await api(hub, 'POST', '/groups', { token: admin, body: { name: 'früher' } });
+  const { id } = body.data as { id: string };
+  const page = await visit(hub, '/groups', { expected: /404/ });
+  await page.getByRole('link', { name: 'früher' }).click();
+  await page.waitForURL(`**/groups/${encodeURIComponent('früher')}`);
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await page.getByLabel('Name').fill('now');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.waitForURL('**/groups/now');
+  await page.getByRole('heading', { name: 'now', level: 1 }).waitFor();
+  // Elsewhere.
+  await api(hub, 'PUT', `/groups/${id}`, { token: admin, body: { name: 'later' } });
+  await page.waitForURL('**/groups/later');
+  await follow(page, `/groups/${id}`);
+  await page.getByRole('heading', { name: 'later', level: 1 }).waitFor();
+});
+
+test('who may not change a group sees what is in it, and nothing beside', async () => {
+  await userToken(hub, admin, 'eve', { groups: ['g1'], servers: ['beta'] });
+  const page = await visit(hub, '/groups/g1', { as: { username: 'eve', password: passwordOf('eve') } });
+  await page.getByRole('checkbox', { name: 'alpha is in the group' }).waitFor();
+  expect(await page.getByRole('checkbox', { name: 'beta is in the group' }).count()).toBe(0);
+});
+
 test('a form writes what was changed in it, and nothing else', async () => {
   await userToken(hub, admin, 'writer');
   const { body } = await api(hub, 'POST', '/groups', { token: admin, body: { name: 'formal', visibility: 'public' } });

@@ -62,7 +62,7 @@ beforeAll(async () => {
   server = hostileStdio({
     tools: [
       { name: 'everything', description: 'Takes all kinds', inputSchema: schema },
-      { name: 'careful', inputSchema: careful },
+      { name: 'careful', title: 'With great care', inputSchema: careful },
       { name: 'broken', inputSchema: broken },
       { name: 'progress', inputSchema: steps },
       'hang',
@@ -117,6 +117,20 @@ test('a form is made of the schema, and what it gives is what the server gets', 
     free: { a: [1] },
   });
   await page.getByRole('region', { name: 'Structured content' }).waitFor();
+});
+
+test('a tool is found over all servers, by its title too, which is shown', async () => {
+  const page = await visit(hub, '/tools');
+  await page.getByRole('searchbox', { name: 'Search all tools' }).fill('great care');
+  const found = page.getByRole('list', { name: 'Tools' });
+  await found.getByRole('link', { name: /^With great care/ }).waitFor();
+  await page.getByRole('searchbox', { name: 'Search all tools' }).fill('echo');
+  await expect.poll(() => found.getByRole('link').count()).toBe(2);
+  await page.getByRole('searchbox', { name: 'Search all tools' }).fill('care');
+  await found.getByRole('link', { name: /^With great care/ }).click();
+  await page.waitForURL(/server=lab&tool=careful/);
+  await page.getByLabel('ratio').waitFor();
+  await page.getByRole('button', { name: /^With great care/ }).waitFor();
 });
 
 test('what does not fit stands at its field, in the form as in JSON', async () => {

@@ -121,6 +121,24 @@ async function withoutLabel(page: Page): Promise<string[]> {
   });
 }
 
+/** Controls that a finger does not hit: lower than 40 pixels, with what stands around them for touches. */
+async function tooLow(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const height = (control: Element): number => {
+      const after = getComputedStyle(control, '::after');
+      const around = after.content !== 'none' && after.position === 'absolute' ? Number.parseFloat(after.height) : 0;
+      return Math.max((control.closest('label') ?? control).getBoundingClientRect().height, around || 0);
+    };
+    const controls = [...document.querySelectorAll('a[href], button, input, select, textarea, summary')].filter(
+      (control) =>
+        !control.classList.contains('sr-only') &&
+        control.getBoundingClientRect().height > 1 &&
+        control.checkVisibility({ visibilityProperty: true, opacityProperty: true }),
+    );
+    return controls.filter((control) => height(control) < 39.5).map((control) => control.outerHTML.slice(0, 160));
+  });
+}
+
 /**
  * As `faults`, of the page at a path. The hub tries again to start the server that has ended, and what pages show of it
  * changes then: what was seen meanwhile does not count.
@@ -147,12 +165,14 @@ async function attemptOfDead(): Promise<number> {
 /** What is wrong with the page that loads, a line each. */
 async function faults(page: Page): Promise<string[]> {
   const { shift, moved } = await settled(page);
+  const isPhone = (page.viewportSize()?.width ?? 0) < 640;
   const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   const headings = await page.locator('h1').count();
   const title = await page.title();
   return [
     ...(shift < 0.1 ? [] : [`moved by ${shift}: ${moved.join(' ')}`]),
     ...(await withoutLabel(page)).map((control) => `without a label: ${control}`),
+    ...(isPhone ? (await tooLow(page)).map((control) => `too low for a finger: ${control}`) : []),
     ...(headings === 1 ? [] : [`${headings} headings`]),
     ...(tooWide <= 0 ? [] : [`${tooWide} pixels too wide`]),
     ...(title.endsWith('Tool Hub') ? [] : [`its title is ${title}`]),

@@ -516,6 +516,11 @@ describe('a new server', () => {
     const lonely = await testHub({ mcpServers: {}, env: { MCP_REGISTRY_URL: 'http://127.0.0.1:9' } });
     const page = await visit(lonely, '/servers?add=registry', { expected: /503/ });
     await page.getByText('The registry cannot be reached').waitFor();
+    await page.route('**/api/registry/servers*', (route) =>
+      route.fulfill({ json: { success: true, data: { servers: [] } } }),
+    );
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('No server in the registry matches.').waitFor();
   });
 });
 

@@ -24,7 +24,11 @@ beforeAll(async () => {
   hub = await testHub({
     mcpServers: {
       alpha: { ...(await hostileHttp({ tools: ['echo', 'add', 'env'] })).config, visibility: 'private' },
-      beta: { ...(await hostileHttp({ tools: ['echo'] })).config, visibility: 'private' },
+      beta: {
+        ...(await hostileHttp({ tools: [{ name: 'echo', title: 'Says it back', inputSchema: { type: 'object' } }] }))
+          .config,
+        visibility: 'private',
+      },
     },
     groups: [
       { id: 'g1', name: 'dev', servers: [{ name: 'alpha', tools: ['echo'] }], owner: 'admin' },
@@ -102,7 +106,7 @@ test('GET /servers?items=names has the names of tools and nothing else, and for 
     (await api(hub, 'GET', '/servers?items=names', { token: tokens[who] })).body.data as Names[];
   expect(await names('admin')).toEqual([
     { name: 'alpha', enabled: true, managed: true, tools: ['echo', 'add', 'env'] },
-    { name: 'beta', enabled: true, managed: true, tools: ['echo'] },
+    { name: 'beta', enabled: true, managed: true, tools: ['echo'], titles: { echo: 'Says it back' } },
   ]);
   expect((await names('user')).map(({ name, managed, tools }) => [name, managed, tools.length])).toEqual([
     ['alpha', false, 1],

@@ -21,6 +21,7 @@ import { problem } from './failures.ts';
 
 // Groups, people and servers, as the API answers them.
 
+const textsByName: Schema<Readonly<Record<string, string>>> = { type: 'object', additionalProperties: text };
 const everything: Schema<'all'> = { const: 'all' };
 const selection: Schema<'all' | readonly string[]> = {
   anyOf: [everything, texts],
@@ -223,7 +224,6 @@ export const resource = openObject(item, {
 });
 export type Resource = Shape<typeof resource>;
 
-const textsByName: Schema<Readonly<Record<string, string>>> = { type: 'object', additionalProperties: text };
 const reason = object({
   code: saying('What is wrong, by name.', oneOf(Object.keys(reasonTable) as ReasonCode[])),
   values: saying('What `text` and `advice` name.', textsByName),
@@ -313,7 +313,10 @@ export const serverSummary = object(
 export type ServerSummary = Shape<typeof serverSummary>;
 
 /** A server with the names of its tools alone. */
-export const serverNames = object({ name: text, enabled: flag, managed: flag, tools: texts });
+export const serverNames = object(
+  { name: text, enabled: flag, managed: flag, tools: texts },
+  { titles: saying('Of the tools that have one, by name.', textsByName) },
+);
 export type ServerNames = Shape<typeof serverNames>;
 
 export const batchResult = object({ name: text, success: flag, message: text });

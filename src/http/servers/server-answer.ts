@@ -3,6 +3,8 @@ import { granted } from '../../core/access/rules.ts';
 import { exposedName } from '../../core/access/tool-name.ts';
 import type { ItemCount, Server, ServerDetails, ServerNames, ServerSummary } from '../../core/answers/settings.ts';
 import { type Catalogue, type Item, type Offer, onlyReads } from '../../core/catalogue.ts';
+import { memberText } from '../../core/json/text.ts';
+import { coreLimits } from '../../core/limits.ts';
 import type { HubError } from '../../core/errors.ts';
 import type { ServerState } from '../../core/hub.ts';
 import { reasonWords } from '../../core/reasons.ts';
@@ -53,7 +55,25 @@ export function serverSummary(caller: Caller, server: ServerSettings, sources: S
 export function serverNames(caller: Caller, server: ServerSettings, sources: ServerSources): ServerNames {
   const managed = manages(caller, server);
   const { tools } = shownItems(caller, server, sources.catalogue().offers.get(server.name), managed);
-  return { name: server.name, enabled: server.enabled, managed, tools: tools.map(({ key }) => key) };
+  const titled = tools.flatMap((tool) => {
+    const title = titleOf(tool);
+    return title === undefined ? [] : [[tool.key, title] as const];
+  });
+  return {
+    name: server.name,
+    enabled: server.enabled,
+    managed,
+    tools: tools.map(({ key }) => key),
+    ...(titled.length > 0 && { titles: Object.fromEntries(titled) }),
+  };
+}
+
+/** What people are to be shown in place of the name (2025-06-18, Tool: `title`; before that in `annotations`). */
+function titleOf({ key, text }: Item): string | undefined {
+  if (!text.includes('"title"')) return undefined;
+  const own = memberText(text, 'title') ?? memberText(memberText(text, 'annotations') ?? '{}', 'title');
+  const title: unknown = own === undefined ? undefined : JSON.parse(own);
+  return typeof title === 'string' && title !== '' && title !== key ? title.slice(0, coreLimits.titleChars) : undefined;
 }
 
 function countOf(items: readonly Item[], switches: Switches): ItemCount {

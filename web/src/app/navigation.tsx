@@ -25,7 +25,7 @@ export function Navigation({ me }: { readonly me: Me | undefined }) {
   return (
     <header className="border-line bg-panel sticky top-0 z-30 flex flex-col border-b md:h-dvh md:w-56 md:shrink-0 md:border-r md:border-b-0">
       <div className="flex h-12 items-center gap-2 px-3 md:h-14 md:px-4">
-        <Link to="/" className="flex items-center gap-2 rounded-md font-semibold">
+        <Link to="/" className="touch flex items-center gap-2 rounded-md font-semibold">
           <img src="./icon.svg" alt="" width={22} height={22} />
           {t('app.name')}
         </Link>

@@ -29,8 +29,9 @@ export function many(value: number): { readonly count: number; readonly number: 
   return { count: value, number: count(value) };
 }
 
-/** 1.2K, 3.4M. */
+/** Whole, so that it is seen to move, as far as it is short: 99,999; then 120K, 3.4M. */
 export function short(value: number): string {
+  if (value < 100_000) return count(value);
   const options = { notation: 'compact', maximumFractionDigits: 1 } as const;
   return kept('short', (language) => new Intl.NumberFormat(language, options)).format(value);
 }

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { cx } from '../lib/cx.ts';
 
 const controlClass = cx(
-  'min-h-9 rounded-md border border-edge bg-raised px-2.5 py-1.5 text-sm text-ink shadow-xs pointer-coarse:text-base',
+  'min-h-9 rounded-md border border-edge bg-raised px-2.5 py-1.5 text-sm text-ink shadow-xs pointer-coarse:min-h-10 pointer-coarse:text-base',
   'aria-invalid:border-bad disabled:opacity-60 focus-visible:outline-offset-0',
 );
 
@@ -107,7 +107,9 @@ type CheckProps = Omit<ComponentProps<'input'>, 'type'> & { readonly label: Reac
 
 export function Check({ label, hint, className, ...input }: CheckProps) {
   return (
-    <label className={cx('flex items-start gap-2 text-sm', className)}>
+    <label
+      className={cx('flex items-start gap-2 text-sm pointer-coarse:min-h-10 pointer-coarse:items-center', className)}
+    >
       <input type="checkbox" className="accent-accent mt-0.5 size-4 shrink-0 pointer-coarse:size-5" {...input} />
       <span>
         {label}

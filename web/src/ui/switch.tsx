@@ -17,7 +17,7 @@ export function Switch({ checked, onChange, label, disabled = false }: SwitchPro
       disabled={disabled}
       className={cx(
         'relative inline-flex h-5 w-9 shrink-0 items-center rounded-full border border-transparent transition-colors',
-        'after:absolute after:-inset-2 disabled:cursor-not-allowed disabled:opacity-50',
+        'after:absolute after:-inset-[11px] disabled:cursor-not-allowed disabled:opacity-50',
         checked ? 'bg-accent' : 'bg-edge',
       )}
     >

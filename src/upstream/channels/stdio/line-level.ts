@@ -37,6 +37,7 @@ const places: readonly RegExp[] = [
   new RegExp(`^.{0,120}? [-|] *(${upper}) *[-|] `),
   // logfmt
   new RegExp(`\\b(?:level|lvl|severity)=["']?(${any})\\b`),
+  /^npm (error|ERR|warn|WARN)\b/,
   /^([IWEF])\d{4} \d\d:\d\d:\d\d/,
 ];
 

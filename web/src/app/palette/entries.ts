@@ -149,7 +149,7 @@ function useFound(me: Me): readonly Entry[] {
         name,
         more: '',
         icon: Boxes,
-        run: () => void router.navigate({ to: '/groups/$id', params: { id } }),
+        run: () => void router.navigate({ to: '/groups/$id', params: { id: name } }),
       })),
       ...(keys ?? []).map(({ id, name, owner = '' }): Entry => ({
         id: `key ${id}`,

@@ -38,7 +38,7 @@ export function Calls({ rows, onOpen }: RowsProps) {
           >
             <td className={cellClass}>
               {/* The row is larger to point at; this is what the keyboard reaches. */}
-              <button type="button" className="rounded-sm text-left font-medium break-all hover:underline">
+              <button type="button" className="touch rounded-sm text-left font-medium break-all hover:underline">
                 {row.tool || t('activity.noName')}
               </button>
               <span className="text-soft block text-xs">

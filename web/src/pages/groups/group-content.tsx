@@ -29,7 +29,7 @@ export function GroupContent({ group, members, changeable }: GroupContentProps) 
   const { q = '' } = route.useSearch();
   const navigate = useNavigate({ from: '/groups/$id' });
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
-  const { rows, loading, none } = useRows(members, q, opened);
+  const { rows, loading, none } = useRows(members, q, opened, changeable);
   const select = useSelect(group);
   const set = ({ name, selection }: ServerChoice, next: ServerChoice['selection']) =>
     select.mutate({ server: name, selection: next, isMember: selection !== undefined });
@@ -178,14 +178,16 @@ function ServerLine({ server, open, changeable, onOpen, onSet }: ServerLineProps
   const { name, selection, now } = server;
   return (
     <div className="border-line flex h-full items-center gap-2.5 border-b px-3">
-      <input
-        type="checkbox"
-        className={box}
-        disabled={!changeable}
-        aria-label={t('groups.member', { name })}
-        checked={selection !== undefined}
-        onChange={(event) => onSet(server, event.target.checked ? 'all' : undefined)}
-      />
+      <label className="flex h-full items-center">
+        <input
+          type="checkbox"
+          className={box}
+          disabled={!changeable}
+          aria-label={t('groups.member', { name })}
+          checked={selection !== undefined}
+          onChange={(event) => onSet(server, event.target.checked ? 'all' : undefined)}
+        />
+      </label>
       <button
         type="button"
         aria-expanded={open}

@@ -46,7 +46,9 @@ export function GroupForm({ group, onClose }: { readonly group?: Group; readonly
     done: (made) => {
       toast.good(group || !made ? t('common.saved') : t('groups.created', { name: made.data.name }));
       onClose();
-      if (!group && made) void navigate({ to: '/groups/$id', params: { id: made.data.id } });
+      // The address has the name: a new one is another address.
+      if (made && made.data.name !== group?.name)
+        void navigate({ to: '/groups/$id', params: { id: made.data.name }, replace: group !== undefined });
     },
     quiet: true,
   });

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, Link, Navigate, useNavigate } from '@tanstack/react-router';
 import { ChevronLeft, Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -23,13 +23,21 @@ const route = getRouteApi('/shell/groups/$id');
 export function GroupPage() {
   const { id } = route.useParams();
   const group = useQuery(groupQuery(id));
-  if (group.error instanceof ApiError && group.error.status === 404) return <NotFound />;
+  if (group.error instanceof ApiError && group.error.status === 404)
+    return group.data && group.data.id !== id ? <Renamed id={group.data.id} /> : <NotFound />;
   if (group.data) return <Shown group={group.data} />;
   return (
     <Page title={id}>
       {group.error ? <Failure error={group.error} retry={() => void group.refetch()} /> : <Loading rows={6} />}
     </Page>
   );
+}
+
+/** A group that was shown under a name which is not there any more: it may have another one. */
+function Renamed({ id }: { readonly id: string }) {
+  const { data, error } = useQuery(groupQuery(id));
+  if (data) return <Navigate to="/groups/$id" params={{ id: data.name }} replace />;
+  return error ? <NotFound /> : <Loading rows={6} />;
 }
 
 function Shown({ group }: { readonly group: Group }) {
@@ -44,7 +52,7 @@ function Shown({ group }: { readonly group: Group }) {
       title={group.name}
       heading={
         <span className="flex items-center gap-2">
-          <Link to="/groups" aria-label={t('nav.groups')} className="text-soft hover:text-ink -ml-1 rounded-md">
+          <Link to="/groups" aria-label={t('nav.groups')} className="touch text-soft hover:text-ink -ml-1 rounded-md">
             <ChevronLeft size={20} aria-hidden />
           </Link>
           {group.name}

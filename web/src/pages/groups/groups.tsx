@@ -50,12 +50,12 @@ export function Groups() {
   );
 }
 
-function Card({ group: { id, name, description, servers } }: { readonly group: Group }) {
+function Card({ group: { name, description, servers } }: { readonly group: Group }) {
   const { t } = useTranslation();
   return (
     <Link
       to="/groups/$id"
-      params={{ id }}
+      params={{ id: name }}
       className="panel hover:border-edge flex h-full min-h-28 flex-col gap-1 p-4 transition-colors"
     >
       <span className="font-medium break-words">{name}</span>

@@ -28,12 +28,13 @@ export function chosen(selection: Selection | undefined, tool: string): boolean 
  * The rows for what is searched and opened. Only the tools of servers that are open, or all while something is
  * searched, are asked for.
  */
-export function useRows(members: readonly GroupServer[], q: string, opened: ReadonlySet<string>) {
+export function useRows(members: readonly GroupServer[], q: string, opened: ReadonlySet<string>, changeable: boolean) {
   const servers = useQuery(serversQuery);
-  const all = servers.data ?? [];
+  // Who cannot change it has no use for what is not in it.
+  const all = (servers.data ?? []).filter(({ name }) => changeable || members.some((member) => member.name === name));
   const choices: ServerChoice[] = [
     ...members
-      .filter(({ name }) => servers.data && !all.some((server) => server.name === name))
+      .filter(({ name }) => servers.data?.every((server) => server.name !== name) === true)
       .map(({ name, tools }) => ({ name, selection: tools, now: undefined })),
     ...all.map((now) => ({
       name: now.name,
@@ -58,7 +59,7 @@ export function useRows(members: readonly GroupServer[], q: string, opened: Read
   return {
     rows,
     loading: servers.isPending || details.some((each) => each.isPending),
-    none: servers.data?.length === 0,
+    none: servers.data !== undefined && choices.length === 0,
   };
 }
 
@@ -89,10 +90,13 @@ export function useSelect(group: Group) {
         }
         return old.map((member) => (member.name === server ? { ...member, tools: selection } : member));
       }),
-      guess<Group>(groupQuery(group.id).queryKey, (old) => {
-        const others = old.servers.filter((name) => name !== server);
-        return { ...old, servers: selection === undefined ? others : [...others, server] };
-      }),
+      // The address of a page names it by its id or its name.
+      ...[group.id, group.name].map((each) =>
+        guess<Group>(groupQuery(each).queryKey, (old) => {
+          const others = old.servers.filter((name) => name !== server);
+          return { ...old, servers: selection === undefined ? others : [...others, server] };
+        }),
+      ),
     ],
   });
 }

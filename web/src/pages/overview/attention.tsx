@@ -40,7 +40,7 @@ export function Attention({ servers }: { readonly servers: readonly ServerSummar
                 <Link
                   to="/servers/$name"
                   params={{ name: server.name }}
-                  className="rounded-sm text-sm font-medium hover:underline"
+                  className="touch rounded-sm text-sm font-medium hover:underline"
                 >
                   {server.name}
                 </Link>

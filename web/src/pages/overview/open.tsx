@@ -41,7 +41,7 @@ export function Open() {
         ))}
         <p className="text-soft text-xs">
           {t(data.loopback ? 'overview.loopback' : 'overview.anyNetwork')}{' '}
-          <Link to="/settings" className="text-accent-ink underline">
+          <Link to="/settings" className="touch text-accent-ink underline">
             {t('overview.change')}
           </Link>
         </p>

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Unplug } from 'lucide-react';
+import { RotateCw, Unplug } from 'lucide-react';
 import { useDeferredValue, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError, get, queryOf } from '../../api/client.ts';
@@ -38,7 +38,11 @@ export function AddFromRegistry({ programs, onTake }: AddFromRegistryProps) {
       <SearchBox autoFocus label={t('servers.registry.search')} value={q} onChange={setQ} />
       {found.error ? (
         away ? (
-          <Empty icon={Unplug} title={t('servers.registry.away')} text={t('servers.registry.awayText')} />
+          <Empty icon={Unplug} title={t('servers.registry.away')} text={t('servers.registry.awayText')}>
+            <Button icon={RotateCw} busy={found.isFetching} onClick={() => void found.refetch()}>
+              {t('common.retry')}
+            </Button>
+          </Empty>
         ) : (
           <Failure error={found.error} retry={() => void found.refetch()} />
         )

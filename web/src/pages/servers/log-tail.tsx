@@ -45,7 +45,7 @@ export function LogTail({ server, lines, className }: LogTailProps) {
         />
       )}
       <p className="border-line border-t px-4 py-2 text-xs">
-        <Link to="/logs" search={{ service }} className="text-accent-ink hover:underline">
+        <Link to="/logs" search={{ service }} className="touch text-accent-ink hover:underline">
           {t('servers.logAll')}
         </Link>
       </p>

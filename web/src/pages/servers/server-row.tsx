@@ -35,7 +35,7 @@ export function ServerRow({ server, isNew = false, foundTools = [] }: ServerRowP
           <Link
             to="/servers/$name"
             params={{ name }}
-            className="min-w-0 rounded-sm font-medium break-words hover:underline"
+            className="touch min-w-0 rounded-sm font-medium break-words hover:underline"
           >
             {name}
           </Link>
@@ -49,9 +49,7 @@ export function ServerRow({ server, isNew = false, foundTools = [] }: ServerRowP
           {foundTools.length > 0 ? (
             <code className="text-xs">{foundTools.slice(0, 20).join(', ')}</code>
           ) : error !== null && status !== 'connected' ? (
-            <span className="text-bad">
-              {whatIsWrong(server)} {whatToDo(server)}
-            </span>
+            <span className="text-bad">{[whatIsWrong(server), whatToDo(server)].filter(Boolean).join(' · ')}</span>
           ) : unsetVariables.length > 0 ? (
             <span className="text-warn">{t('servers.unset', { names: unsetVariables.join(', ') })}</span>
           ) : (

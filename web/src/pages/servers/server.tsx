@@ -44,7 +44,7 @@ function Shown({ server }: { readonly server: ServerDetails }) {
       title={name}
       heading={
         <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-          <Link to="/servers" aria-label={t('nav.servers')} className="text-soft hover:text-ink -ml-1 rounded-md">
+          <Link to="/servers" aria-label={t('nav.servers')} className="touch text-soft hover:text-ink -ml-1 rounded-md">
             <ChevronLeft size={20} aria-hidden />
           </Link>
           {name}

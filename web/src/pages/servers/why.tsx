@@ -1,15 +1,22 @@
 import { Link } from '@tanstack/react-router';
+import i18next from 'i18next';
 import { useTranslation } from 'react-i18next';
 import type { ServerSummary } from '../../api/types.ts';
 import { reasonIn } from '../../i18n/hub-texts.ts';
 import { inLines } from '../../lib/format.ts';
 
-type Failing = Pick<ServerSummary, 'error' | 'reason'>;
+type Failing = Pick<ServerSummary, 'error' | 'reason' | 'status'> & {
+  readonly managed?: boolean;
+  readonly configRestricted?: boolean | undefined;
+};
 
 /** What is wrong with a server, in one sentence where the hub knows the reason. */
-export function whatIsWrong({ error, reason }: Failing): string | undefined {
+export function whatIsWrong({ error, reason, status, managed, configRestricted }: Failing): string | undefined {
   if (reason) return reasonIn(reason).text;
-  return error === null ? undefined : inLines(error);
+  if (error === null) return undefined;
+  // Why is for those who manage it: the hub says no more than this to others.
+  const isForOthers = managed === false || configRestricted === true;
+  return isForOthers && status !== 'oauth_required' ? i18next.t('servers.cannotReach') : inLines(error);
 }
 
 /** What to do about it, where the hub knows. */
@@ -37,7 +44,7 @@ export function Output({ server }: { readonly server: Pick<ServerSummary, 'name'
         </details>
       )}
       <p>
-        <Link to="/logs" search={{ service: `server:${name}` }} className="text-accent-ink hover:underline">
+        <Link to="/logs" search={{ service: `server:${name}` }} className="touch text-accent-ink hover:underline">
           {t('servers.logAll')}
         </Link>
       </p>

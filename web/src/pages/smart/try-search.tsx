@@ -139,7 +139,7 @@ function Found({ tools }: { readonly tools: readonly (FoundTool | DroppedTool)[]
             <Link
               to="/tools"
               search={{ server: tool.serverName, tool: tool.toolName }}
-              className="min-w-0 flex-1 basis-52 rounded-sm hover:underline"
+              className="touch min-w-0 flex-1 basis-52 rounded-sm hover:underline"
             >
               <code className="text-[0.8125rem] break-all">{tool.toolName}</code>
               <span className="text-soft ml-2 text-xs">{tool.serverName}</span>

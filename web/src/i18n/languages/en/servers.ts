@@ -23,6 +23,7 @@ export const servers = {
   },
   soFar: '{{time}} so far',
   retry: 'Next attempt {{when}}',
+  cannotReach: 'The server cannot be reached now. Its owner and admins see why.',
   tryingNow: 'trying again now',
   lastOutput: 'What it said in its last attempt',
   attempts_one: '{{number}} failed attempt',

@@ -4,6 +4,7 @@ export const play = {
   chooseServer: 'Choose a server',
   tools: 'Tools',
   search: 'Search tools',
+  searchAll: 'Search all tools',
   noServer: 'Choose a server',
   noServerText: 'Its tools appear here, each with a form made of its schema.',
   nothingToCall: 'Add a server, or enable one: its tools can be called here.',

@@ -25,6 +25,7 @@ export const servers: Texts['servers'] = {
   },
   soFar: '已用时 {{time}}',
   retry: '{{when}}重试',
+  cannotReach: '现在无法访问该服务器。其所有者和管理员可以看到原因。',
   tryingNow: '正在重试',
   lastOutput: '最近一次尝试的输出',
   attempts_other: '已失败 {{number}} 次',

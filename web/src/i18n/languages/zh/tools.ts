@@ -6,6 +6,7 @@ export const play: Texts['play'] = {
   chooseServer: '选择服务器',
   tools: '工具',
   search: '搜索工具',
+  searchAll: '搜索所有工具',
   noServer: '选择服务器',
   noServerText: '其工具会显示在这里，并根据模式生成表单。',
   nothingToCall: '添加或启用一个服务器，即可在此调用其工具。',
