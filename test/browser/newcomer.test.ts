@@ -93,9 +93,11 @@ beforeAll(async () => {
 test('each step of connecting is gone back to, and a reload keeps all but the key', async () => {
   const page = await visit(hub, '/groups/g1');
   await page.getByRole('main').getByRole('link', { name: 'Connect a client' }).click();
-  await page.getByRole('button', { name: 'VS Code' }).click();
+  await page.getByRole('button', { name: 'VS Code' }).press('Enter');
   // The group was chosen where one came from.
   await page.getByText('One group: dev').waitFor();
+  // The keyboard goes on where the next step is.
+  await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Key or sign-in?');
   await page.getByRole('button', { name: /^With a new access key/ }).click();
   const key = await page.getByRole('region', { name: 'Its access key' }).textContent();
   expect(key).toMatch(/^mcphub_[0-9a-f]{64}$/);
@@ -141,7 +143,10 @@ test('what a stranger calls itself is shown as it is written, and taken for no o
   const text = await own.getByRole('region', { name: 'Its access key' }).textContent();
   const anns = await client('any name', `${hub.url}/mcp`, `Bearer ${text}`);
   await own.getByText('Cursor is connected').waitFor();
-  await anns.close();
   await follow(own, '/');
-  await own.getByText('of 2 done.', { exact: false }).waitFor();
+  await own.getByText('1 of 2 done.', { exact: false }).waitFor();
+  await anns.callTool({ name: 'alpha-echo', arguments: {} });
+  // Seen while one looks.
+  await own.getByText('All first steps are done').waitFor();
+  await anns.close();
 });

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { CircleCheck } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { clientsQuery, connectQuery, groupsQuery } from '../../api/queries.ts';
 import type { Key } from '../../api/types.ts';
@@ -97,8 +97,9 @@ function Steps({ choices, titles, made, onSet, onMade }: StepsProps) {
     },
   ];
   const at = steps.findIndex(({ chosen }) => chosen === undefined);
+  const list = useFocusAt(at);
   return (
-    <ol className="flex flex-col gap-3">
+    <ol ref={list} className="flex flex-col gap-3">
       {steps.map((step, index) => (
         <Step
           key={step.name}
@@ -112,6 +113,18 @@ function Steps({ choices, titles, made, onSet, onMade }: StepsProps) {
       ))}
     </ol>
   );
+}
+
+/** The button that was used is not there any more: the focus goes to the step that has opened. */
+function useFocusAt(at: number): RefObject<HTMLOListElement | null> {
+  const list = useRef<HTMLOListElement>(null);
+  const before = useRef(at);
+  useEffect(() => {
+    if (before.current === at) return;
+    before.current = at;
+    list.current?.querySelectorAll<HTMLElement>('h2')[at]?.focus();
+  }, [at]);
+  return list;
 }
 
 interface StepProps {
@@ -138,7 +151,7 @@ function Step({ number, name, chosen, onBack, children }: StepProps) {
         ) : (
           <CircleCheck size={20} aria-hidden className="text-good mx-0.5 shrink-0" />
         )}
-        <h2 className="min-w-0 flex-1 text-sm font-semibold wrap-anywhere">
+        <h2 tabIndex={-1} className="min-w-0 flex-1 text-sm font-semibold wrap-anywhere">
           {name}
           {chosen !== undefined && <span className="text-soft block font-normal">{chosen}</span>}
         </h2>
