@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { silent } from '../../../test/kit/databases.ts';
 import { server, settings, user } from '../../../test/kit/snapshots.ts';
 import { HubError } from '../../core/errors.ts';
+import { reasonWords } from '../../core/reasons.ts';
 import { createFullDiskRetry } from '../../disk/full-disk-retry.ts';
 import { openDataDir } from '../../settings/data-dir.ts';
 import type { Check } from './check.ts';
@@ -258,6 +259,21 @@ describe('servers', () => {
       { name: 'server a', status: 'ok', detail: '1 tool, 2 resources (0.4 s)' },
       { name: 'server b', status: 'fail', detail: 'Cannot start server "b": try this.' },
       { name: 'server c', status: 'ok', detail: '9 tools (0.4 s)' },
+    ]);
+  });
+
+  test('are told by name why they fail, with what to do apart from it', async () => {
+    const reason = { code: 'command_misspelled', values: { command: 'ndoe', suggestion: 'node' } } as const;
+    const { text, advice } = reasonWords(reason);
+    const failed = new HubError('upstream_unavailable', `${text} ${advice}`, { reason });
+    const checks = await checkServers([{ settings: server('b') }], () => Promise.reject(failed));
+    expect(checks).toEqual([
+      {
+        name: 'server b',
+        status: 'fail',
+        detail: 'The command "ndoe" was not found on PATH.',
+        fix: 'Did you mean "node"? Otherwise install it, or give an absolute path.',
+      },
     ]);
   });
 });
