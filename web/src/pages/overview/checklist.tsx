@@ -18,15 +18,15 @@ const fewCalls = 10;
 /** What comes with the hub (`src/settings/sample.ts`). */
 const samples = new Set(['filesystem', 'memory', 'everything']);
 
-/** It stays while the page does: the first client may call often before the list is done. */
-const wasShown = createStore(false);
+/** For whom it was shown: it stays while the page does, since a first client may call often before the list is done. */
+const shownTo = createStore<string | undefined>(undefined);
 
 /** The first steps of who is logged in, with what the hub sees done; undefined where they are not to be shown. */
 export function useFirstSteps(servers: readonly ServerSummary[] | undefined) {
   const me = useMe();
   const kept = `first-steps.${me.username}`;
   const [isAway, setAway] = useState(() => storage.get(kept) !== undefined);
-  const stays = useStore(wasShown);
+  const stays = useStore(shownTo) === me.username;
   const clients = useQuery({ ...clientsQuery, enabled: !isAway });
   const calls = useQuery({ ...firstCallsQuery, enabled: !isAway });
   const putAway = () => {
@@ -35,8 +35,8 @@ export function useFirstSteps(servers: readonly ServerSummary[] | undefined) {
   };
   const isShown = !isAway && calls.data !== undefined && (stays || calls.data.pagination.total <= fewCalls);
   useEffect(() => {
-    if (isShown) wasShown.set(true);
-  }, [isShown]);
+    if (isShown) shownTo.set(me.username);
+  }, [isShown, me.username]);
   if (isAway) return { isPending: false, steps: undefined, putAway };
   const isPending = (clients.isPending && !clients.error) || (calls.isPending && !calls.error);
   if (!clients.data || !calls.data || !isShown) return { isPending, steps: undefined, putAway };
