@@ -73,12 +73,16 @@ export function createArrivals({ changed, now = Date.now }: ArrivalOptions): Arr
     }, wanted - now).unref();
   }
 
-  function keep(arrival: Arrival): void {
-    const who = principalId(arrival.principal);
-    known.delete(arrival.id);
+  function makeRoom(who: string): void {
     const own = [...known.values()].filter(({ principal }) => principalId(principal) === who);
     if (own.length >= mcpLimits.arrivalsOfOne) known.delete(own[0]?.id ?? '');
     if (known.size >= mcpLimits.arrivals) known.delete(known.keys().next().value ?? '');
+  }
+
+  function keep(arrival: Arrival): void {
+    const who = principalId(arrival.principal);
+    // Most have been here before.
+    if (!known.delete(arrival.id)) makeRoom(who);
     known.set(arrival.id, arrival);
     if (arrival.hasCalled) waiting.delete(who);
     else if (waiting.size < mcpLimits.arrivals) waiting.add(who);
