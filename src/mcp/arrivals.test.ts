@@ -61,6 +61,14 @@ test('the first call of its credential is seen, and a client that comes again ha
   expect(list().map(({ hasCalled }) => hasCalled)).toEqual([true]);
 });
 
+test('clients that came and never called keep no first call of others from being seen', () => {
+  const { note, called, list } = arrivals();
+  for (let at = 0; at < 1_000; at++) note(from(key(String(at))), { name: 'one of many' }, true);
+  note(from(key('late')), { name: 'Cursor' }, true);
+  called(key('late'));
+  expect(list()[0]).toMatchObject({ name: 'Cursor', hasCalled: true });
+});
+
 test('what a client only says with each request is noted once', () => {
   const { note, list } = arrivals();
   note(from(anonymous), { name: 'Cursor', version: '1' }, false);

@@ -75,8 +75,16 @@ export function createArrivals({ changed, now = Date.now }: ArrivalOptions): Arr
 
   function makeRoom(who: string): void {
     const own = [...known.values()].filter(({ principal }) => principalId(principal) === who);
-    if (own.length >= mcpLimits.arrivalsOfOne) known.delete(own[0]?.id ?? '');
-    if (known.size >= mcpLimits.arrivals) known.delete(known.keys().next().value ?? '');
+    if (own.length >= mcpLimits.arrivalsOfOne) drop(own[0]);
+    if (known.size >= mcpLimits.arrivals) drop(known.values().next().value);
+  }
+
+  function drop(arrival: Arrival | undefined): void {
+    if (!arrival) return;
+    known.delete(arrival.id);
+    const who = principalId(arrival.principal);
+    const waits = [...known.values()].some((each) => !each.hasCalled && principalId(each.principal) === who);
+    if (!waits) waiting.delete(who);
   }
 
   function keep(arrival: Arrival): void {
@@ -85,7 +93,7 @@ export function createArrivals({ changed, now = Date.now }: ArrivalOptions): Arr
     if (!known.delete(arrival.id)) makeRoom(who);
     known.set(arrival.id, arrival);
     if (arrival.hasCalled) waiting.delete(who);
-    else if (waiting.size < mcpLimits.arrivals) waiting.add(who);
+    else waiting.add(who);
   }
 
   return {
