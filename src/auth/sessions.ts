@@ -9,7 +9,7 @@ import {
   type SeenSession,
   type SessionStore,
 } from './session-store.ts';
-import type { Tokens, TokenUser } from './tokens.ts';
+import type { Claims, Tokens, TokenUser } from './tokens.ts';
 
 /** What the browser is given of a session. */
 export interface SessionTokens {
@@ -143,13 +143,15 @@ export function createLoginSessions(options: {
       const next = provider && { ...session, provider: { ...provider, refresh } };
       const isNext = next && (await store.replace(claims.jti, provider.refresh?.at ?? 0, next));
       // It is read again: it may be what another hub has made of it.
-      for (const [tokenHash, seen] of known) if (seen.session.claims.jti === claims.jti) known.delete(tokenHash);
+      forget(known, claims);
       return isNext ? next : undefined;
     },
     async renew(session, secondFactor) {
       const token = newToken();
       const claims = { ...session.claims, ...(secondFactor && ({ secondFactor } as const)) };
       const renewed = await store.renew(claims.jti, hashOf(token), { ...session, claims, loggedInAt: now() });
+      // Under the cookie before this one. Another hub asks the store after `authLimits.sessionSeenMs`.
+      forget(known, claims);
       return renewed ? { token, csrf: csrfOf(token) } : undefined;
     },
     async ofUser(user) {
@@ -169,6 +171,10 @@ export function createLoginSessions(options: {
       return endAll(from);
     },
   };
+}
+
+function forget(known: Map<string, SeenSession>, { jti }: Pick<Claims, 'jti'>): void {
+  for (const [tokenHash, { session }] of known) if (session.claims.jti === jti) known.delete(tokenHash);
 }
 
 function isOfProvider({ provider }: LoginSession, subject: string | undefined, sid: string | undefined): boolean {

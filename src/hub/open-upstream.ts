@@ -50,7 +50,7 @@ interface UpstreamNeeds {
   /** The same for a token of a server, or a sign-in. */
   readonly signInsChanged: () => void;
   /** Gets the notifications and requests of servers that belong to no call. */
-  readonly clients: () => Pick<Clients, 'said' | 'asked' | 'abilitiesOf' | 'ownConnection'>;
+  readonly clients: () => Pick<Clients, 'said' | 'asked' | 'abilitiesOf' | 'ownConnection' | 'forRequests'>;
   readonly withoutCredentials: WithoutCredentials;
   /** Where browsers reach the hub, without `BASE_PATH`. */
   readonly address: () => string;
@@ -97,7 +97,9 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
   const credentials = await openUserCredentials(env, storage, closers, {
     page: () => `${needs.address()}${env.basePath}/account/credentials`,
     changed(server, listing) {
-      dedicated.reconcile();
+      // Calls under way keep their connection: those whose user took the credentials back are ended first.
+      needs.clients().forRequests.running.endWithdrawn();
+      setImmediate(() => dedicated.reconcile());
       const connection = pool.connection(server);
       if (listing) connection?.reconnect();
       else if (connection?.status.kind === 'disconnected') connection.retryNow();

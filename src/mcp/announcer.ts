@@ -11,6 +11,8 @@ export interface Listener {
   seen: View;
   /** Each of these lists has changed. */
   tell(kinds: ReadonlySet<ChangedList>): void;
+  /** The group of its endpoint is gone, or closed to it: its streams end. */
+  groupGone(): void;
 }
 
 /** The lists that have a notification of their own; templates go with resources. */
@@ -54,7 +56,8 @@ export function createAnnouncer(views: Views): Announcer {
         }
         const { changed } = pair;
         listener.seen = now;
-        if (changed.size > 0) listener.tell(changed);
+        if (seen.kind === 'group' && now.kind === 'nothing') listener.groupGone();
+        else if (changed.size > 0) listener.tell(changed);
       }
     },
   };

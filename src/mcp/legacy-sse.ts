@@ -75,6 +75,7 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
       tell(kinds) {
         for (const kind of kinds) stream.send(changedText(kind));
       },
+      groupGone: () => stream.end(),
     });
     const { address, senderNow } = context;
     connections.set(sid, { principal, scope, address, senderNow, stream, session });

@@ -61,6 +61,7 @@ export function listen(context: RequestContext, message: RpcMessage, id: string,
         if (lists.has(kind)) say(`{"jsonrpc":"2.0","method":"${changedMethod[kind]}","params":{${meta}}}`);
       }
     },
+    groupGone: () => stream.end(),
   });
   const resources = subscribeAll(context, wanted['resourceSubscriptions'], options.subscriptions, (text) =>
     say(withSubscription(text, id)),

@@ -131,6 +131,9 @@ function listenFor(session: LiveSession, { announcer, views }: SessionStreamOpti
       const stream = newest(session.streams);
       for (const kind of kinds) stream?.news(kind);
     },
+    groupGone() {
+      for (const stream of session.streams) stream.end();
+    },
   });
 }
 

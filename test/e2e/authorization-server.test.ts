@@ -191,8 +191,10 @@ describe('a token', () => {
       const { access, client, refresh } = await letIn(as, { ...more, ...resource });
       expect((await api(hub, 'GET', '/servers', { token: access })).status).toBe(401);
       const again = await client.refresh(refresh, { scope: 'mcp api' });
-      expect(again.body['scope']).toBe('mcp');
-      expect((await api(hub, 'GET', '/servers', { token: again.body.access_token })).status).toBe(401);
+      expect([again.status, again.body.error]).toEqual([400, 'invalid_scope']);
+      const less = await client.refresh(refresh);
+      expect(less.body['scope']).toBe('mcp');
+      expect((await api(hub, 'GET', '/servers', { token: less.body.access_token })).status).toBe(401);
     });
 
     test('gives nothing that outlives it, and nothing that asks for the password', async () => {
@@ -274,7 +276,26 @@ describe('a token', () => {
     expect(revoked.status).toBe(200);
     expect(await tools(tokens.access)).toBe(401);
     expect((await tokens.client.refresh(tokens.refresh)).body.error).toBe('invalid_grant');
-    expect((await submit(`${hub.url}/oauth/revoke`, { token: 'no token' })).status).toBe(200);
+    const none = { token: 'no token', client_id: tokens.client.id };
+    expect((await submit(`${hub.url}/oauth/revoke`, none)).status).toBe(200);
+  });
+
+  test.each(['refresh', 'access'] as const)('goes on when another client revokes the %s token', async (which) => {
+    const tokens = await letIn();
+    const revoke = (more: object) => submit(`${hub.url}/oauth/revoke`, { token: tokens[which], ...more });
+    const other = await revoke({ client_id: (await handClient(hub.url)).id });
+    expect([other.status, await other.json()]).toMatchObject([400, { error: 'invalid_grant' }]);
+    const unnamed = await revoke({});
+    expect([unnamed.status, await unnamed.json()]).toMatchObject([401, { error: 'invalid_client' }]);
+    expect(await tools(tokens.access)).not.toBe(401);
+    expect((await tokens.client.refresh(tokens.refresh)).body.error).toBeUndefined();
+  });
+
+  test('gives no refresh for more than it has, and the refresh token stays good', async () => {
+    const tokens = await letIn();
+    const wider = await tokens.client.refresh(tokens.refresh, { scope: 'mcp api' });
+    expect([wider.status, wider.body.error]).toEqual([400, 'invalid_scope']);
+    expect((await tokens.client.refresh(tokens.refresh, { scope: 'mcp' })).body.error).toBeUndefined();
   });
 
   test('ends when the password of its user changes, and when the account is made anew', async () => {

@@ -278,4 +278,5 @@ test('a password given again makes the login fresh, under new cookies', async ()
   expect(renewed.session).not.toBe(session);
   setLimits(httpLimits, { freshLoginMs: 60_000 });
   expect((await exported(renewed.headers)).status).toBe(200);
+  expect(await whoIs(headers)).toBe(401);
 });

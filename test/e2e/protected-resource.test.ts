@@ -64,11 +64,19 @@ test.each([
   ['false', undefined],
   ['10.0.0.0/8', undefined],
 ])('believes a proxy only when it is trusted: TRUST_PROXY=%s', async (trust, outside) => {
-  const hub = await testHub({ ...closed, env: { TRUST_PROXY: trust } });
+  const hub = await testHub({ ...closed, env: { TRUST_PROXY: trust, ALLOWED_HOSTS: 'outside.example' } });
   const headers = { 'x-forwarded-host': 'outside.example:8443', 'x-forwarded-proto': 'https' };
   const { metadata, document } = await discover(hub, hub.mcp(), headers);
   expect(metadata).toBe(`${outside ?? hub.url}${wellKnown}/mcp`);
   expect(document['resource']).toBe(`${outside ?? hub.url}/mcp`);
+});
+
+test('a host that a trusted proxy passes on, and that is not the hub’s, is refused on every route', async () => {
+  const hub = await testHub({ ...closed, env: { TRUST_PROXY: 'loopback' } });
+  for (const path of ['/mcp', '/health', '/api/auth/config', `${wellKnown}/mcp`, '/']) {
+    const answer = await raw(hub.url + path, { method: 'GET', headers: { 'x-forwarded-host': 'evil.example' } });
+    expect([answer.status, answer.text], path).toEqual([403, expect.stringContaining('ALLOWED_HOSTS')]);
+  }
 });
 
 test.each(['evil.example/path', 'a b', '"', 'x"y', 'user@host', '', 'host:99999999', '<script>'])(

@@ -197,6 +197,35 @@ test('without a Host, as HTTP/1.0 allows, nothing is answered', async () => {
     expect(await firstLine(`GET /health HTTP/1.1\r\nHost: ${host}\r\n\r\n`), host).toMatch(/ (?:400|403) /);
 });
 
+test('a page of this machine is let in as programs are, and a browser gets no permission for it', async () => {
+  const own = await testHub({ mcpServers: {} });
+  for (const origin of ['http://localhost:6274', 'http://127.0.0.1:8080', 'http://[::1]:3001']) {
+    const preflight = await raw(own.mcp(), {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' },
+    });
+    const answer = await raw(own.mcp(), { body: call, headers: { origin } });
+    expect([preflight.status, answer.status], origin).toEqual([204, 200]);
+    for (const { headers } of [preflight, answer])
+      expect(Object.keys(headers).filter((name) => name.startsWith('access-control-allow'))).toEqual([]);
+  }
+});
+
+test('two credentials, or two hosts, are refused everywhere: which of them counts is read in several ways', async () => {
+  const two = (name: string, ...values: string[]) => values.map((value) => `${name}: ${value}\r\n`).join('');
+  const host = 'Host: 127.0.0.1\r\n';
+  const length = 'Content-Type: application/json\r\nContent-Length: 2\r\n';
+  for (const start of ['GET /api/auth/user', 'POST /mcp', 'GET /mcp', 'GET /health', 'GET /']) {
+    const rest = start.startsWith('POST') ? `${length}\r\n{}` : '\r\n';
+    for (const headers of [
+      host + two('Authorization', 'Bearer a', 'Bearer b'),
+      host + two('authorization', 'Bearer a') + two('Authorization', 'Bearer a'),
+      two('Host', '127.0.0.1', '127.0.0.1'),
+    ])
+      expect(await firstLine(`${start} HTTP/1.1\r\n${headers}${rest}`), start + headers).toContain(' 400 ');
+  }
+});
+
 test('a browser is told what a permitted origin may do, and nothing else is opened', async () => {
   const own = await testHub({
     mcpServers: {},

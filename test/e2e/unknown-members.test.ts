@@ -149,3 +149,13 @@ test.each(['/groups/dev', '/users/ann', '/servers/alpha', '/auth/keys/k1'])(
     expect(status, text).toBe(200);
   },
 );
+
+test.each(['/servers/alpha/reload', '/smart-routing/reindex', '/auth/logout'])(
+  'POST %s takes nothing, and says so',
+  async (path) => {
+    const refused = await api(hub, 'POST', path, { token, body: { force: true, when: 'now' } });
+    expect([refused.status, refused.body.errors?.map(({ path }) => path)]).toEqual([400, ['force', 'when']]);
+    expect((await api(hub, 'POST', path, { token, body: [1] })).status).toBe(400);
+    expect((await api(hub, 'GET', '/auth/user', { token })).status).toBe(200);
+  },
+);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { api, keyToken, login, userToken } from '../kit/api.ts';
 import { authorize, handClient } from '../kit/authorizing.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { documentOf, type RestApi, restApi } from '../kit/openapi.ts';
 import { rpc } from '../kit/raw.ts';
 import { json, scriptedHttp, type ScriptedHttp } from '../kit/scripted-http.ts';
@@ -309,6 +310,26 @@ test('other values, and none, end what ran with the old ones; the other user not
   expect(
     ((await api(hub, 'GET', '/servers/prog', { token: bob })).body.data as { credentials: object }).credentials,
   ).toEqual({ configured: false });
+});
+
+test('a call that is under way ends when its user takes the credentials back, and those of others go on', async () => {
+  const held = await hostileHttp({ name: 'held', tools: ['hang'] });
+  const config = { ...held.config, credentialTemplate: header, visibility: 'public' };
+  expect((await api(hub, 'POST', '/servers', { token: admin, body: { name: 'held', config } })).status).toBe(201);
+  for (const token of [ann, bob]) await set(token, 'held', { 'headers.X-Api-Key': 'a key' });
+  await until('its tools are listed', async () =>
+    (await rpc(hub.mcp('held'), 'tools/list', {}, auth(ann))).text.includes('hang'),
+  );
+  const calls = () => held.received('tools/call');
+  const answers = [ann, bob].map((token) => rpc(hub.mcp('held'), 'tools/call', { name: 'hang' }, auth(token)));
+  await until('the server has both', () => calls().length === 2);
+  expect((await api(hub, 'DELETE', '/credentials/held', { token: bob })).status).toBe(200);
+  expect((await answers[1])?.error).toMatchObject({ code: -32001, data: { reason: 'credentials_required' } });
+  await until('the server is told', () => held.received('notifications/cancelled').length > 0);
+  expect((await api(hub, 'DELETE', '/servers/held', { token: admin })).status).toBe(200);
+  // It ran until its server was gone.
+  expect((await answers[0])?.error?.code).not.toBe(-32001);
+  expect(held.received('notifications/cancelled')).toHaveLength(1);
 });
 
 test('a renamed server keeps them; another one of its name, another address and another user of the name have none', async () => {

@@ -85,6 +85,36 @@ test('streams of all servers end when that endpoint is switched off, those of on
   await until('those of one server hear', () => others.messages.length > 0);
 });
 
+test('streams at a group end when it is deleted, those of a key limited to it and of others there; those of its server do not', async () => {
+  const server = await hostileHttp({ name: 's' });
+  const settings = (groups: Record<string, unknown>[]) => ({
+    mcpServers: { s: server.config },
+    groups,
+    bearerKeys: [{ ...key, accessType: 'groups', allowedGroups: ['g1'] }],
+    systemConfig: { routing: { enableBearerAuth: false } },
+  });
+  const hub = await testHub(settings([{ id: 'g1', name: 'dev', servers: ['s'] }]));
+  await hub.connected(1);
+  const headers = { authorization: `Bearer ${token}` };
+  const [own, anonymous, one] = [
+    await session(hub.mcp('dev'), { headers }),
+    await session(hub.mcp('dev')),
+    await session(hub.mcp('s')),
+  ];
+  const listen = modernRequest('subscriptions/listen', { notifications: { toolsListChanged: true } }, { headers });
+  const open = await Promise.all([
+    own.listen(),
+    anonymous.listen(),
+    legacySession(hub.sse('dev'), { headers }).then(({ stream }) => stream),
+    stream(hub.mcp('dev'), { method: 'POST', ...listen }),
+  ]);
+  const others = await one.listen();
+  hub.write(settings([]));
+  await until('the streams of the group are ended', () => open.every((one) => one.ended()));
+  await one.call('grow');
+  await until('those of its server hear', () => others.messages.length > 0);
+});
+
 describe('a call that is running', () => {
   let hub: TestHub;
   let server: Hostile;

@@ -45,5 +45,6 @@ export function connectionsBy(connection: RelayConnection | undefined): RelayCon
     connection: () => connection as ServerConnection | undefined,
     forAsking: (connection) => connection,
     ownerOf: () => undefined,
+    withoutCredentials: () => undefined,
   };
 }

@@ -91,6 +91,9 @@ export function tokenRoutes(options: TokenOptions): Hono {
     if (!refresh || refresh[2] !== hashOf(clientId)) throw await unlessUnknown(clientId, refused);
     const [id, generation, , endpoint] = refresh;
     mustFit(form, endpoint, c, options);
+    // Before the refresh token is used up: the client can come back with less.
+    if (asksForApi(single(form, 'scope')) && !asksForApi((await consentOf(id, consents))?.scope))
+      throw new OAuthRefusal('invalid_scope', 'The user did not let this client have the scope api.');
     const rotation = await consents.rotate(id, generation);
     if (rotation.kind === 'replayed') {
       const ended = await endConsent(id, { consents, tokens });
@@ -131,19 +134,30 @@ function revokeRoute(options: TokenOptions): Hono {
   const { consents, refreshes } = authorization;
   const routes = new Hono();
 
-  /** Who has a token may end it, and what it is from. The answer is the same for a token that is none. */
+  /**
+   * A client ends what a token of its own is from; it has no secret and says who it is. The answer is the same for a
+   * token that is none (RFC 7009 §2.1 and §2.2).
+   */
   routes.post('/oauth/revoke', async (c) => {
     const form = await formOf(c, options);
     const token = single(form, 'token');
     if (token === undefined) throw new OAuthRefusal('invalid_request', 'The parameter token is missing.');
+    const client = hashOf(clientIdOf(form, c.req.header('authorization')));
     const refresh: Refresh | undefined = refreshes.read(token);
-    const consent = refresh?.[0] ?? (await tokens.verify(token))?.app?.consent;
-    if (consent !== undefined) await endConsent(consent, { consents, tokens });
+    const id = refresh?.[0] ?? (await tokens.verify(token))?.app?.consent;
+    const consent = id === undefined ? undefined : await consentOf(id, consents);
+    if (consent && consent.client !== client)
+      throw new OAuthRefusal('invalid_grant', 'The token was given to another client.');
+    if (consent) await endConsent(consent.id, { consents, tokens });
     return c.body(null, 200);
   });
 
   routes.onError(answerOAuthErrors(options.log));
   return routes;
+}
+
+async function consentOf(id: string, consents: Consents): Promise<Consent | undefined> {
+  return (await consents.all()).find((consent) => consent.id === id);
 }
 
 async function formOf(c: Context, { bodies }: TokenOptions): Promise<URLSearchParams> {

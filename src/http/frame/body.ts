@@ -68,6 +68,21 @@ export async function jsonBodyText(request: Request, fallback?: string): Promise
 }
 
 /**
+ * For a request that takes nothing: no body, or `{}`. Throws HubError `invalid_input` for another, and what `jsonBody`
+ * throws.
+ */
+export async function noBody(request: Request): Promise<void> {
+  const value = await jsonBody(request, {});
+  const members = isObject(value) ? Object.keys(value).slice(0, coreLimits.problems) : undefined;
+  if (members?.length === 0) return;
+  const problems = (members ?? ['']).map((name) => ({
+    path: name.slice(0, coreLimits.nameChars),
+    message: 'is not known here',
+  }));
+  throw new HubError('invalid_input', 'This request takes nothing: leave the body empty.', { problems });
+}
+
+/**
  * A mistyped member must not be lost without a word (CONTRACT §7): HubError `invalid_input` names every member at the
  * top that is none of these.
  */

@@ -8,13 +8,16 @@ const plain: GuardOptions = {
   settingsBaseUrl: () => undefined,
   machineName: 'Desk.corp.example',
   exposed: () => false,
+  trustProxy: { kind: 'auto' },
 };
+
+const socket = { remoteAddress: '127.0.0.1' };
 
 function refused(
   headers: Record<string, string>,
   { mcp = false, ...more }: Partial<GuardOptions> & { mcp?: boolean } = {},
 ) {
-  const request = { headers };
+  const request = { headers, socket };
   return createGuard({ ...plain, ...more }).refused(request, mcp) !== undefined;
 }
 
@@ -97,7 +100,7 @@ describe('a Host', () => {
   test('of a base URL is let in for as long as it is one', () => {
     let url: string | undefined;
     const guard = createGuard({ ...plain, installBaseUrl: 'https://A.example:8443/x', settingsBaseUrl: () => url });
-    const isRefused = (host: string) => guard.refused({ headers: { host } }, false) !== undefined;
+    const isRefused = (host: string) => guard.refused({ socket, headers: { host } }, false) !== undefined;
     expect(['a.example', 'a.example:9', 'b.example'].map(isRefused)).toEqual([false, false, true]);
     url = 'https://b.example';
     expect(['a.example', 'b.example', 'b.example:80', 'c.example'].map(isRefused)).toEqual([false, false, false, true]);
@@ -110,7 +113,7 @@ test('a Host with a port that there is not is refused as malformed, also that of
   const guard = createGuard({ ...plain, installBaseUrl: 'https://base.example' });
   for (const name of ['localhost', '127.0.0.1', '[::1]', 'toolhub', 'desk.local', 'hub.example.com', 'base.example'])
     for (const port of ['65536', '99999', '4294967297']) {
-      const request = { headers: { host: `${name}:${port}` } };
+      const request = { socket, headers: { host: `${name}:${port}` } };
       expect(guard.refused(request, true)).toContain('malformed');
     }
 });
@@ -165,4 +168,14 @@ describe('an Origin', () => {
     const unchosen = { settingsBaseUrl: () => 'http://localhost:3000' };
     expect(refused({ host: 'localhost:4000', origin: 'http://localhost:3000' }, unchosen)).toBe(true);
   });
+});
+
+test('what a trusted proxy says of the host is held to what Host is, unless the base URL says it', () => {
+  const by = (host: string, more = {}) => refused({ host: '10.1.2.3', 'x-forwarded-host': host }, more);
+  for (const mcp of [true, false]) {
+    expect(by('hub.example.com', { mcp })).toBe(false);
+    expect(by('evil.example', { mcp })).toBe(true);
+    expect(by('hub.example.com:99999', { mcp })).toBe(true);
+  }
+  expect(by('evil.example', { installBaseUrl: 'https://base.example' })).toBe(false);
 });

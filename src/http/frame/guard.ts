@@ -2,6 +2,9 @@ import { isIP } from 'node:net';
 import { hostName, isLoopbackUrl } from '../../core/access/outside.ts';
 import { memoizeLast } from '../../core/memoize-last.ts';
 import type { HttpRequest } from '../../wire/http.ts';
+import type { TrustProxy } from '../../env/values.ts';
+import type { Arrived } from './client-address.ts';
+import { forwardedHost } from './public-url.ts';
 
 export interface GuardOptions {
   /** `ALLOWED_HOSTS`: names, with a port where only that one is meant. */
@@ -16,6 +19,8 @@ export interface GuardOptions {
   readonly machineName: string;
   /** Whether others than this machine can reach the hub. */
   readonly exposed: () => boolean;
+  /** From where `X-Forwarded-Host` is believed. */
+  readonly trustProxy: TrustProxy;
 }
 
 /** Keeps web pages out that are not the hub's own (CONTRACT §7; MCP, Transports, security warning). */
@@ -24,7 +29,7 @@ export interface Guard {
    * Why a request must be refused with 403 for its `Host` or `Origin`; undefined when it may go on. `mcp`: it is for an
    * MCP endpoint.
    */
-  readonly refused: (req: Pick<HttpRequest, 'headers'>, mcp: boolean) => string | undefined;
+  readonly refused: (req: Arrived, mcp: boolean) => string | undefined;
   /** True for the origin of the hub's own pages, as a browser writes it that knows the hub as `host`. */
   readonly isOwn: (origin: string, host: string) => boolean;
 }
@@ -36,6 +41,7 @@ export function createGuard(options: GuardOptions): Guard {
     ...namesOf(options.machineName),
   ]);
   if (installBaseUrl !== undefined) names.add(hostName(new URL(installBaseUrl).hostname));
+  const forwarded = forwardedHost(options.trustProxy);
   const originOf = memoizeLast((url) => new URL(url).origin);
   const nameOf = memoizeLast((url) => hostName(new URL(url).hostname));
   const hasPossiblePort = memoizeLast(isPortPossible);
@@ -57,12 +63,20 @@ export function createGuard(options: GuardOptions): Guard {
     return url !== undefined && originOf(url) === origin && !isLoopbackUrl(url);
   }
 
+  function hostRefusal(header: string, host: string): string | undefined {
+    const named = `${header} "${host.slice(0, 100)}"`;
+    if (!hasPossiblePort(host)) return `${named} is malformed: ports end at 65535.`;
+    return isAllowedHost(host) ? undefined : `${named} is not allowed. Add it to ALLOWED_HOSTS if it is yours.`;
+  }
+
   return {
     isOwn,
-    refused({ headers: { host = '', origin } }, mcp) {
-      if (!hasPossiblePort(host)) return `Host "${host.slice(0, 100)}" is malformed: ports end at 65535.`;
-      if (!isAllowedHost(host))
-        return `Host "${host.slice(0, 100)}" is not allowed. Add it to ALLOWED_HOSTS if it is yours.`;
+    refused(req, mcp) {
+      const { host = '', origin } = req.headers;
+      // Addresses that the hub writes down have it, as they have `Host`; INSTALL_BASE_URL goes before both.
+      const passedOn = installBaseUrl === undefined ? forwarded(req) : undefined;
+      const why = hostRefusal('Host', host) ?? (passedOn && hostRefusal('X-Forwarded-Host', passedOn));
+      if (why !== undefined) return why;
       // Programs send no `Origin`; a browser does, and then it has to be our own page or one the operator named.
       if (origin === undefined || allowedOrigins.includes(origin) || isOwn(origin, host)) return undefined;
       if (mcp && isLoopbackOrigin(origin) && !exposed()) return undefined;
@@ -118,7 +132,10 @@ function isLoopbackOrigin(origin: string): boolean {
   return /^https?:\/\/[^/?#@\s]+$/i.test(origin) && URL.canParse(origin) && isLoopbackUrl(origin);
 }
 
-/** The CORS headers for a request of an origin the operator named; none for others. */
+/**
+ * The CORS headers for a request of an origin the operator named; none for others, loopback origins that MCP endpoints
+ * let in included (decisions/0050).
+ */
 export function corsHeaders(req: HttpRequest, allowedOrigins: readonly string[]): Record<string, string> {
   const { origin } = req.headers;
   if (origin === undefined || !allowedOrigins.includes(origin)) return {};

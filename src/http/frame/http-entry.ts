@@ -53,9 +53,10 @@ export function createHttpEntry(options: HttpEntryOptions): HttpEntry {
     section: Section<Req, Res>,
   ): void | Promise<void> {
     // A proxy, for example, that reads another one of several hosts than the hub does would let in what the hub must
-    // refuse, or the other way round (RFC 9112 §3.2). The fast path takes no such request.
-    if ('rawHeaders' in req && hostsOf(req) > 1)
-      return refuse(res, section.refusal(req, 'The request has more than one Host header.'), 400);
+    // refuse, or the other way round (RFC 9112 §3.2); so with credentials. The fast path takes no such request.
+    const repeated = 'rawHeaders' in req ? repeatedHeader(req) : undefined;
+    if (repeated !== undefined)
+      return refuse(res, section.refusal(req, `The request has more than one ${repeated} header.`), 400);
     const refused = guard.refused(req, section === mcp);
     if (refused !== undefined) return refuse(res, section.refusal(req, refused), 403);
     const headers = corsHeaders(req, allowedOrigins);
@@ -109,10 +110,15 @@ function answerPreflight(req: HttpRequest, res: HttpResponse, headers: Record<st
  * By the raw headers, which are there anyway: Node's table of repeated ones would be kept as long as the request, half
  * a kilobyte of each open stream.
  */
-function hostsOf({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): number {
+function repeatedHeader({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): string | undefined {
   let hosts = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) if (/^host$/i.test(rawHeaders[i] ?? '')) hosts++;
-  return hosts;
+  let credentials = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? '';
+    if (name.length === 4 && /^host$/i.test(name)) hosts++;
+    else if (name.length === 13 && /^authorization$/i.test(name)) credentials++;
+  }
+  return hosts > 1 ? 'Host' : credentials > 1 ? 'Authorization' : undefined;
 }
 
 function refuse(res: HttpResponse, text: string, status: number): void {

@@ -40,6 +40,7 @@ export function createPublicUrl(options: PublicUrlOptions): PublicUrl {
   const install = installBaseUrl === undefined ? undefined : new URL(installBaseUrl);
   const prefix = `${install?.pathname.replace(/\/+$/, '') ?? ''}${basePath}`;
   const forwarded = fromTrustedProxy(trustProxy);
+  const hostOf = forwardedHost(trustProxy);
   const isHttps = (req: Arrived): boolean => {
     if (install) return install.protocol === 'https:';
     const scheme = req.headers['x-forwarded-proto'];
@@ -47,8 +48,8 @@ export function createPublicUrl(options: PublicUrlOptions): PublicUrl {
   };
   const origin = (req: Arrived): string => {
     if (install) return install.origin;
-    const said = forwarded(req) ? (name: string) => first(req.headers[name]) : () => undefined;
-    return `${isHttps(req) ? 'https' : 'http'}://${hostIn(said('x-forwarded-host')) ?? hostIn(req.headers.host) ?? 'localhost'}`;
+    const host = hostOf(req) ?? hostIn(req.headers.host) ?? 'localhost';
+    return `${isHttps(req) ? 'https' : 'http'}://${host}`;
   };
   return {
     prefix,
@@ -60,6 +61,17 @@ export function createPublicUrl(options: PublicUrlOptions): PublicUrl {
       // hub's own machine.
       return chosen !== undefined && !isLoopbackUrl(chosen) ? `${chosen}${basePath}` : `${origin(req)}${prefix}`;
     },
+  };
+}
+
+/**
+ * The host that a client named to a trusted proxy (`X-Forwarded-Host`); undefined where none says it, or says no host.
+ */
+export function forwardedHost(trustProxy: TrustProxy): (req: Arrived) => string | undefined {
+  const forwarded = fromTrustedProxy(trustProxy);
+  return (req) => {
+    const said = req.headers['x-forwarded-host'];
+    return said !== undefined && forwarded(req) ? hostIn(first(said)) : undefined;
   };
 }
 

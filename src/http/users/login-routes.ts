@@ -21,7 +21,7 @@ import {
   passwordCheckInput,
   reauthenticateInput,
 } from '../../settings/user/user-input.ts';
-import { jsonBody } from '../frame/body.ts';
+import { jsonBody, noBody } from '../frame/body.ts';
 import type { ApiEnv, Caller } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
 import type { SessionCookies } from '../frame/session-cookie.ts';
@@ -103,8 +103,8 @@ export function authRoutes(options: AuthOptions): Hono<ApiEnv> {
   });
 
   routes.post('/auth/logout', async (c) => {
-    const { username } = userOf(c.var.caller);
-    const { session } = c.var.caller;
+    await noBody(c.req.raw);
+    const [{ username }, { session }] = [userOf(c.var.caller), c.var.caller];
     const carried = session ? undefined : await claims(c.req.header());
     if (carried) await tokens.revoke(carried);
     if (session) await sessions.end(username, ({ claims }) => claims.jti === session.claims.jti);

@@ -1,3 +1,4 @@
+import type { Principal } from '../../core/access/principal.ts';
 import type { HubError } from '../../core/errors.ts';
 import type { Views } from '../../core/access/view.ts';
 import type { Logger } from '../../core/logger.ts';
@@ -37,6 +38,8 @@ export interface RelayConnections {
   connection(server: string, asker: ConnectionAsker): ServerConnection | undefined;
   forAsking(connection: ServerConnection, owner: ConnectionOwner, call: AskableCall): RelayConnection;
   ownerOf(connection: ServerConnection): ConnectionOwner | undefined;
+  /** Why the credentials that a caller's calls went with are theirs no more. */
+  withoutCredentials(server: string, principal: Principal): HubError | undefined;
 }
 
 /** What a server sends for one relayed request; `upstream/connections/exchange.ts` says when. */

@@ -221,7 +221,10 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     });
   }
 
-  /** Ends the call when its sender is not let in any more, or may not reach the server. */
+  /**
+   * Ends the call when its sender is not let in any more, may not reach the server, or has taken back the credentials
+   * that it goes with.
+   */
   endIfWithdrawn(): void {
     void this.#withdrawn().then((why) => {
       if (!why || !this.#end()) return;
@@ -233,8 +236,10 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   async #withdrawn(): Promise<HubError | undefined> {
     const { request } = this;
     try {
+      const { server } = this.target;
       const { servers } = await viewNow(request, this.options.views);
-      return servers.includes(this.target.server) ? undefined : unknownTarget(request);
+      if (!servers.includes(server)) return unknownTarget(request);
+      return this.options.connections.withoutCredentials(server, request.principal);
     } catch (error) {
       // A database that is away, for example, says nothing of who may come in.
       return error instanceof HubError && isRefusal(error) ? error : undefined;

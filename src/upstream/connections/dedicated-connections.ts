@@ -73,6 +73,8 @@ export interface DedicatedConnections {
    * be for a call that another client gave up (decisions/0035).
    */
   forAsking(connection: Connection, owner: ConnectionOwner, call: AskableCall): RequestConnection;
+  /** HubError `credentials_required` for a caller who has not set theirs at the server, or has taken them back. */
+  withoutCredentials(server: string, principal: Principal): HubError | undefined;
   /** Ends what no longer fits the settings. */
   reconcile(): void;
   /** Tries again at once to connect to a server: a user has signed in to it, for all users or only for this user. */
@@ -185,10 +187,9 @@ export function createDedicatedConnections(options: DedicatedConnectionsOptions)
       dedicated.set(key, entry);
       return entry.connection;
     },
+    withoutCredentials: (server, principal) => withoutCredentials(server, principal, options),
     forAsking: askingApart({ dedicated, options, bounds, open, end, isClosed: () => closed }),
-    reconcile() {
-      endWhere(isOverNow);
-    },
+    reconcile: () => endWhere(isOverNow),
     retry(server, user) {
       for (const { connection, user: own } of dedicated.values())
         if (connection.server.name === server && own === user) connection.retryNow();
@@ -208,6 +209,15 @@ export function createDedicatedConnections(options: DedicatedConnectionsOptions)
       await Promise.all(stopping);
     },
   };
+}
+
+function withoutCredentials(
+  name: string,
+  principal: Principal,
+  { settings, credentials }: DedicatedConnectionsOptions,
+): HubError | undefined {
+  const server = settings().servers.get(name);
+  return server && credentials?.refusal(server, userOf(settings(), principal));
 }
 
 function connectionOf(
