@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, cookieLogin, login, userToken } from '../kit/api.ts';
-import { fieldsOf, handClient, submit } from '../kit/authorizing.ts';
+import { authorize, fieldsOf, handClient, submit } from '../kit/authorizing.ts';
 import { browser, clientId, clientSecret, type Company, company } from '../kit/company.ts';
 import { hostileHttp } from '../kit/hostile.ts';
 import { authLimits } from '../../src/auth/limits.ts';
@@ -521,10 +521,17 @@ describe('the settings', () => {
       passwordLogin: false,
       oidc: [{ id: 'rogue' }, { id: 'other' }, { id: 'corp' }],
     });
-    const page = await (await fetch((await handClient(hub.url)).address())).text();
-    expect(page).not.toContain('name="password"');
+    const client = await handClient(hub.url);
+    const page = await (await fetch(client.address())).text();
+    const folded = /<details>\s*<summary>Log in with a password[^<]*<\/summary>\s*<form/;
+    expect(page).toMatch(folded);
+    // The one admin gets in there, and others do not.
+    expect((await client.redeem(await authorize(client.address()))).status).toBe(200);
+    const [, request = ''] = /name="request" value="([^"]+)"/.exec(page) ?? [];
+    const others = { request, username: 'bob', password: 'password of bob' };
+    expect((await submit(client.address(), others)).status).toBe(401);
     const signIn = await (await fetch(`${hub.url}/oauth/sign-in/alpha`)).text();
-    expect(signIn).not.toContain('name="password"');
+    expect(signIn).toMatch(folded);
     expect(signIn).toContain('/api/auth/oidc/corp/start?return=%2Fservers%2Falpha');
     expect((await put({ passwordLogin: null })).status).toBe(200);
     expect((await password('bob', 'password of bob')).status).toBe(200);

@@ -5,7 +5,7 @@ import { hostOf, type OAuthClient } from '../../auth/oauth/client.ts';
 import type { Asked } from '../../auth/oauth/open-authorization.ts';
 import { errorText, type FactorAsked, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
-import { loginFields } from '../frame/login-form.ts';
+import { loginFields, passwordForm, type passwordsFor } from '../frame/login-form.ts';
 import { oauthPage } from '../frame/oauth-page.ts';
 
 type Content = ReturnType<typeof html>;
@@ -42,8 +42,7 @@ export interface LoginPage {
   /** What the form carries of what the client asked for. */
   readonly request: string;
   readonly client: OAuthClient;
-  /** Whether users log in with a password here. */
-  readonly hasPasswords: boolean;
+  readonly passwords: ReturnType<typeof passwordsFor>;
   readonly providers: readonly { readonly name: string; readonly href: string }[];
   readonly problem?: string | undefined;
   /** Set after the password of a user who has a second factor. */
@@ -51,7 +50,7 @@ export interface LoginPage {
 }
 
 export function loginPage(c: Context, page: LoginPage) {
-  const { status, request, client, hasPasswords, providers, problem, asked } = page;
+  const { status, request, client, passwords, providers, problem, asked } = page;
   const form = html`<form method="post" action="authorize">
     <input type="hidden" name="request" value="${request}" />
     ${loginFields(asked)}
@@ -60,8 +59,8 @@ export function loginPage(c: Context, page: LoginPage) {
   const content = html`<p><strong>${client.name}</strong> wants to use this Tool Hub. Log in to say what it may do.</p>
     ${problemText(problem)}
     ${(asked ? [] : providers).map(({ name, href }) => html`<p><a href="${href}">Log in with ${name}</a></p>`)}
-    ${hasPasswords || asked ? form : ''}
-    ${hasPasswords || providers.length > 0 ? '' : html`<p>No way to log in is open for this app. Ask an admin.</p>`}`;
+    ${passwordForm(form, passwords, asked !== undefined || problem !== undefined)}
+    ${passwords !== 'none' || providers.length > 0 ? '' : html`<p>No way to log in is open for this app. Ask an admin.</p>`}`;
   return answered(c, status, 'Log in to Tool Hub', content, true);
 }
 

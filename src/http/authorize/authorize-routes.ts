@@ -13,7 +13,7 @@ import type { Logger } from '../../core/logger.ts';
 import type { Settings, UserSettings } from '../../core/settings/types.ts';
 import { bodyText, limitBody } from '../frame/body.ts';
 import type { Arrived } from '../frame/client-address.ts';
-import { principalFrom, problemOf, shownIn } from '../frame/login-form.ts';
+import { passwordsFor, principalFrom, problemOf, shownIn } from '../frame/login-form.ts';
 import { httpLimits } from '../limits.ts';
 import { askedIn, type Destination, destinationOf, type Place } from './asked.ts';
 import { answerWithPages, consentPage, loginPage, messagePage } from './authorize-pages.ts';
@@ -158,13 +158,13 @@ async function cameBack(c: Context, from: string, options: AuthorizeOptions) {
 
 /** How a user can log in, on a page for this request. */
 function waysToLogIn({ settings, providers, publicUrl }: AuthorizeOptions, request: string) {
-  const hasPasswords = settings().system.passwordLogin !== false;
+  const passwords = passwordsFor(settings());
   const query = new URLSearchParams({ request }).toString();
   const links = providers().map(({ id, name }) => ({
     name,
     href: `${publicUrl.prefix}/api/auth/oidc/${id}/start?${query}`,
   }));
-  return { request, hasPasswords, providers: request.length > authLimits.loginRequestChars ? [] : links };
+  return { request, passwords, providers: request.length > authLimits.loginRequestChars ? [] : links };
 }
 
 /** What a code says after the user chose this. */

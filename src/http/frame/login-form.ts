@@ -29,6 +29,23 @@ export function loginFields(asked: FactorAsked | undefined) {
     /></label>`;
 }
 
+/** Who logs in with a password: all users, the one that `breakGlass` names, or no one. */
+export function passwordsFor({ system }: Pick<Settings, 'system'>): 'all' | 'one' | 'none' {
+  if (system.passwordLogin !== false) return 'all';
+  return system.breakGlass === undefined ? 'none' : 'one';
+}
+
+/** The form as a page shows it: folded away where it is for one admin, and open once that admin has used it. */
+export function passwordForm(form: ReturnType<typeof html>, whose: 'all' | 'one' | 'none', isInUse: boolean) {
+  if (isInUse && whose !== 'none') return form;
+  if (whose === 'one')
+    return html`<details>
+      <summary>Log in with a password (one admin can)</summary>
+      ${form}
+    </details>`;
+  return whose === 'all' ? form : '';
+}
+
 /** What the page says above the form; nothing where a user is asked for the code for the first time. */
 export function problemOf(message: string, asked: FactorAsked | undefined): string | undefined {
   return asked?.wrong === false ? undefined : message;

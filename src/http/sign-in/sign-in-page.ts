@@ -10,7 +10,7 @@ import type { Settings } from '../../core/settings/types.ts';
 import { bodyText, limitBody } from '../frame/body.ts';
 import { type Caller, callerNow } from '../frame/caller.ts';
 import type { Arrived } from '../frame/client-address.ts';
-import { loginFields, principalFrom, problemOf, shownIn } from '../frame/login-form.ts';
+import { loginFields, passwordForm, passwordsFor, principalFrom, problemOf, shownIn } from '../frame/login-form.ts';
 import type { PublicUrl } from '../frame/public-url.ts';
 import { httpLimits } from '../limits.ts';
 import type { SignInCookies } from './cookie.ts';
@@ -95,7 +95,7 @@ function message(c: Context, status: ContentfulStatusCode, text: string) {
 
 interface WaysIn {
   readonly server: string;
-  readonly hasPasswords: boolean;
+  readonly passwords: ReturnType<typeof passwordsFor>;
   readonly providers: readonly { readonly name: string; readonly href: string }[];
 }
 
@@ -104,7 +104,7 @@ function waysIn(server: string, { settings, providers, publicUrl }: SignInPageOp
   const query = new URLSearchParams({ return: `/servers/${encodeURIComponent(server)}` }).toString();
   return {
     server,
-    hasPasswords: settings().system.passwordLogin !== false,
+    passwords: passwordsFor(settings()),
     providers: providers().map(({ id, name }) => ({
       name,
       href: `${publicUrl.prefix}/api/auth/oidc/${id}/start?${query}`,
@@ -115,11 +115,11 @@ function waysIn(server: string, { settings, providers, publicUrl }: SignInPageOp
 function formPage(
   c: Context,
   status: ContentfulStatusCode,
-  { server, hasPasswords, providers }: WaysIn,
+  { server, passwords, providers }: WaysIn,
   problem?: string,
   asked?: FactorAsked,
 ) {
-  const passwordForm = html`<form method="post">
+  const fields = html`<form method="post">
     ${loginFields(asked)}
     <button>Continue</button>
   </form>`;
@@ -128,6 +128,6 @@ function formPage(
     ${(asked ? [] : providers).map(
       ({ name, href }) => html`<p><a href="${href}">Log in with ${name}</a>, then sign in to the server there.</p>`,
     )}
-    ${hasPasswords || asked ? passwordForm : ''}`;
+    ${passwordForm(fields, passwords, asked !== undefined || problem !== undefined)}`;
   return oauthPage(c, { status, title: `Sign in to ${server}`, content, hasForm: true });
 }

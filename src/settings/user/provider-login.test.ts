@@ -128,3 +128,30 @@ describe('a login at a provider', () => {
     expect(named(draft, 'ann')).toMatchObject({ role: 'admin', isAdmin: true });
   });
 });
+
+describe('a name that a provider says', () => {
+  test.each([
+    ['in wide letters', 'ａｄｍｉｎ'],
+    ['with a letter that is not seen', 'ad\u200bmin'],
+    ['with a filler', 'admin\u3164'],
+    ['with a mark that is not seen', 'adm\u034fin\ufe0f'],
+    ['with a dotless i', 'adm\u0131n'],
+    ['with Latin alpha', '\u0251dmin'],
+    ['with one Cyrillic letter', '\u0430dmin'],
+    ['with one Armenian letter', 'admi\u0578'],
+    ['with Greek alpha', '\u03b1dmin'],
+  ])('makes no account that looks like admin: %s', (_, username) => {
+    const draft = draftOf({ username: 'admin', isAdmin: true });
+    const login = logInFrom(draft, provider({ signUp: 'auto' }), person({ username }), at);
+    expect(['admin-2', 'user']).toContain(login.username);
+  });
+
+  test('makes no account that looks like one in another script, and keeps names of one script', () => {
+    const auto = provider({ signUp: 'auto' });
+    const nameOf = (username: string, taken: string) =>
+      logInFrom(draftOf({ username: taken }), auto, person({ username }), at).username;
+    expect(nameOf('\u0440\u043e\u0440', 'pop')).toBe('user');
+    for (const name of ['Öznur', 'анна', '李雷', 'さくら木', '김철수', 'jürgen.müller+1'])
+      expect(nameOf(name, 'pop')).toBe(name.normalize('NFKC'));
+  });
+});

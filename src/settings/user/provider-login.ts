@@ -6,7 +6,7 @@ import type { IssuedIdentity, OidcProvider } from '../../core/settings/types.ts'
 import { type Draft, type Entry, listOf, roleOf, textOf, textsOf } from '../document/document.ts';
 import { groupIds, isLastAdmin, setRole } from './user-edits.ts';
 import { usernameInput } from './user-input.ts';
-import { nameKey } from './user-names.ts';
+import { lookKey, nameKey, plainName } from './user-names.ts';
 
 /** What a provider says of a person who logged in there. */
 export interface ProviderPerson extends IssuedIdentity {
@@ -81,18 +81,21 @@ function newUser(draft: Draft, { username, email }: ProviderPerson, at: string):
   return user;
 }
 
-/** A name like the wanted one that no user has, that a user may have, and to which the settings give no right yet. */
+/**
+ * A name like the wanted one that no user has, or one that looks the same; that a user may have, and to which the
+ * settings give no right yet.
+ */
 function freeName(draft: Draft, wanted: string): string {
   const names = [...listOf(draft, 'users').map((user) => textOf(user['username']) ?? ''), ...trustedNames(draft)];
-  const taken = new Set(names.map(nameKey));
-  const plain = wanted
-    .normalize('NFC')
+  const taken = new Set(names.map(lookKey));
+  const plain = (plainName(wanted) ?? 'user')
     .replace(/[^\p{L}\p{M}\p{N}._@+-]+/gu, '-')
     .slice(0, coreLimits.nameChars - 8);
-  const usable = usernameInput.safeParse(plain).success ? plain : 'user';
+  const isLookAlike = taken.has(lookKey(plain)) && lookKey(plain) !== nameKey(plain);
+  const usable = !isLookAlike && usernameInput.safeParse(plain).success ? plain : 'user';
   for (let i = 1; ; i++) {
     const name = i === 1 ? usable : `${usable}-${i}`;
-    if (!taken.has(nameKey(name)) && usernameInput.safeParse(name).success) return name;
+    if (!taken.has(lookKey(name)) && usernameInput.safeParse(name).success) return name;
   }
 }
 
