@@ -5,6 +5,7 @@ import { api, login, passwordOf, userToken } from '../kit/api.ts';
 import { fakeNpx } from '../kit/fake-npx.ts';
 import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
 import { hubProcess, type TestHub, testHub } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
 import { visit, violationsInEveryLook } from './kit.ts';
 
 // The first page: what the hub does now, and what needs a person.
@@ -103,3 +104,23 @@ test('a hub that is started again while the page is open is missed, and found ag
 function usersOf(path: string): Record<string, unknown>[] {
   return (JSON.parse(readFileSync(path, 'utf8')) as { users: Record<string, unknown>[] }).users;
 }
+
+test('eight servers that need a person are shown whole, and the others are one click away', async () => {
+  const names = Array.from({ length: 10 }, (_, index) => `broken${index}`);
+  const hub = await testHub({
+    mcpServers: Object.fromEntries(names.map((name) => [name, { command: `no-such-command-${name}` }])),
+  });
+  await until('all have failed', () => hub.hub.servers().every(({ error }) => error !== undefined));
+  const page = await visit(hub, '/');
+  const more = page.getByRole('link', { name: 'and 2 more' });
+  await more.waitFor();
+  expect(
+    await page
+      .getByRole('main')
+      .getByRole('link', { name: /^broken/ })
+      .count(),
+  ).toBe(8);
+  await more.click();
+  await page.waitForURL(/status=needs/);
+  await expect.poll(() => page.getByRole('list', { name: 'Servers' }).getByRole('listitem').count()).toBe(10);
+});

@@ -10,6 +10,9 @@ import { boot } from '../../boot.ts';
 import { whatIsWrong, whatToDo } from '../servers/why.tsx';
 import { many } from '../../lib/format.ts';
 
+/** More than these are on the page of the servers. */
+const shown = 8;
+
 /** The servers that do not work until a person does something, and why. */
 export function Attention({ servers }: { readonly servers: readonly ServerSummary[] }) {
   const { t } = useTranslation();
@@ -33,8 +36,8 @@ export function Attention({ servers }: { readonly servers: readonly ServerSummar
           {away.length === 0 ? t('overview.allGood') : t('overview.noneNeedsYou', many(away.length))}
         </p>
       ) : (
-        <ul className="divide-line max-h-80 divide-y overflow-y-auto">
-          {needy.slice(0, 50).map((server) => (
+        <ul className="divide-line divide-y">
+          {needy.slice(0, shown).map((server) => (
             <li key={server.name} className="flex flex-col gap-1 px-4 py-3">
               <span className="flex flex-wrap items-center gap-2">
                 <Link
@@ -57,6 +60,13 @@ export function Attention({ servers }: { readonly servers: readonly ServerSummar
               )}
             </li>
           ))}
+          {needy.length > shown && (
+            <li className="px-4 py-3 text-sm">
+              <Link to="/servers" search={{ status: 'needs' }} className="touch text-accent-ink hover:underline">
+                {t('overview.needMore', many(needy.length - shown))}
+              </Link>
+            </li>
+          )}
         </ul>
       )}
     </Panel>

@@ -14,6 +14,8 @@ export const overview = {
   average: 'per call',
   cost: '≈ {{tokens}} tokens if all are listed',
   failed: '{{number}} failed',
+  needMore_one: 'and {{number}} more',
+  needMore_other: 'and {{number}} more',
   attention: 'Needs you',
   allGood: 'All enabled servers are connected.',
   noneNeedsYou_one: 'No server needs you. {{number}} is being started or installed.',

@@ -15,6 +15,7 @@ export const overview: Texts['overview'] = {
   average: '每次调用',
   cost: '全部列出约 {{tokens}} 个 token',
   failed: '{{number}} 次失败',
+  needMore_other: '还有 {{number}} 个',
   attention: '需要处理',
   allGood: '所有已启用的服务器均已连接。',
   noneNeedsYou_other: '没有服务器需要处理，{{number}} 个正在启动或安装。',
