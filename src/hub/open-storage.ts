@@ -14,6 +14,7 @@ import type { SettingsBackend } from '../settings/backend.ts';
 import { type DataDir, openDataDir } from '../settings/data-dir.ts';
 import { settingsFile } from '../settings/file.ts';
 import { makeSampleFolder, sampleSettings } from '../settings/sample.ts';
+import { withForwardAuth } from '../settings/system/forward-auth-env.ts';
 import { openSettings } from '../settings/store.ts';
 import { settingsCopyPath } from '../settings/settings-copy.ts';
 import { settingsTable } from '../settings/table.ts';
@@ -56,6 +57,7 @@ export async function openStorage({ env, book, httpServer, stop }: OpenStorage, 
     log: log('hub'),
     initial: () => sampleSettings(dataDir.path, process.cwd()),
     unwritten: (error) => room.wait('the first settings', error, keep),
+    readAs: withForwardAuth(env.variables),
   }).finally(() => stop?.removeEventListener('abort', giveUp));
   closers.add(() => settings.close());
   makeSampleFolder(settings.current, dataDir.path, process.cwd());

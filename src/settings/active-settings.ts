@@ -42,8 +42,13 @@ export interface ActiveSettings {
   subscribe(listener: SettingsListener): () => void;
 }
 
-/** `name` is what messages call the place where settings are kept. */
-export function createActiveSettings(name: string, log: Logger, first: Accepted): ActiveSettings {
+/** `name` is what messages call the place where settings are kept; `readAs` as `openSettings` has it. */
+export function createActiveSettings(
+  name: string,
+  log: Logger,
+  first: Accepted,
+  readAs: (document: unknown) => unknown,
+): ActiveSettings {
   const listeners = new Set<SettingsListener>();
   let told: ReadonlySet<string> = new Set();
   let snapshot: Snapshot = { settings: first.settings, document: freeze(first.document), version: 1 };
@@ -75,7 +80,7 @@ export function createActiveSettings(name: string, log: Logger, first: Accepted)
     if (loaded.kind === 'broken') return refuse(loaded.error);
     if (loaded.revision === revision && lastError === undefined) return;
     try {
-      const { settings, warnings } = parseSettings(loaded.document);
+      const { settings, warnings } = parseSettings(readAs(loaded.document));
       const document = loaded.document as SettingsDocument;
       accept({ settings, document, revision: loaded.revision, warnings: [...loaded.notes, ...warnings] });
     } catch (error) {

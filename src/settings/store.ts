@@ -50,13 +50,15 @@ export interface OpenSettings {
    * change writes it. Default: the start fails.
    */
   readonly unwritten?: (error: HubError) => void;
+  /** The document as it is read: with what the environment says in place of some members. Nothing of it is written. */
+  readonly readAs?: (document: unknown) => unknown;
 }
 
 /** Throws HubError `misconfigured` that names every problem when what is stored cannot be used. */
 export async function openSettings(options: OpenSettings): Promise<SettingsStore> {
-  const { backend, log } = options;
+  const { backend, log, readAs = (document) => document } = options;
   const first = await start(options);
-  const inForce = createActiveSettings(backend.name, log, first);
+  const inForce = createActiveSettings(backend.name, log, first, readAs);
   let closed = false;
   let queue: Promise<unknown> = Promise.resolve();
 
@@ -73,7 +75,7 @@ export async function openSettings(options: OpenSettings): Promise<SettingsStore
     for (let attempt = 0; attempt < settingsLimits.settingsAttempts; attempt++) {
       if (closed) throw new HubError('not_ready', 'Cannot change the settings: the hub is stopping.');
       await refresh();
-      const done = await changeOnce(backend, inForce, edit);
+      const done = await changeOnce(backend, inForce, edit, readAs);
       if (done !== undefined) return done.result;
     }
     throw new HubError('conflict', `Cannot change the settings: others keep changing the ${backend.name}. Try again.`);
@@ -120,6 +122,7 @@ async function changeOnce<T>(
   backend: SettingsBackend,
   inForce: ActiveSettings,
   edit: (draft: SettingsDocument) => T,
+  readAs: (document: unknown) => unknown,
 ): Promise<{ result: T } | undefined> {
   const { lastError, revision, snapshot } = inForce;
   if (lastError !== undefined) {
@@ -133,7 +136,7 @@ async function changeOnce<T>(
   const document = plain(draft);
   // Nothing to write, unless the document is gone from where it is kept.
   if (revision !== undefined && JSON.stringify(document) === before) return { result };
-  const { settings, warnings } = parseChanged(document, snapshot.document);
+  const { settings, warnings } = parseChanged(readAs(document), readAs(snapshot.document));
   const saved = await backend.save(document, revision);
   if (saved.kind === 'stale') return undefined;
   inForce.accept({ settings, document, revision: saved.revision, warnings });
@@ -144,7 +147,7 @@ interface Start extends Accepted {
   readonly isNew: boolean;
 }
 
-async function start({ backend, initial = {}, unwritten }: OpenSettings): Promise<Start> {
+async function start({ backend, initial = {}, unwritten, readAs }: OpenSettings): Promise<Start> {
   // Two hubs may make the same document at once; the second then finds the first one's.
   for (let attempt = 0; attempt < settingsLimits.settingsAttempts; attempt++) {
     const loaded = await loadSettled(backend);
@@ -153,7 +156,7 @@ async function start({ backend, initial = {}, unwritten }: OpenSettings): Promis
       loaded.kind === 'found'
         ? (loaded.document as SettingsDocument)
         : plain(typeof initial === 'function' ? initial() : initial);
-    const { settings, warnings } = parsedAtStart(backend, document);
+    const { settings, warnings } = parsedAtStart(backend, readAs ? readAs(document) : document);
     if (loaded.kind === 'found') {
       return { settings, document, revision: loaded.revision, warnings: [...loaded.notes, ...warnings], isNew: false };
     }
