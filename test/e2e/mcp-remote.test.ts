@@ -7,6 +7,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
+import { freePort } from '../kit/processes.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 
 // A fresh hub, and `mcp-remote` pointed at it without any key: what most clients that know programs alone are given.
@@ -48,12 +49,14 @@ function computer() {
     HUB_USERNAME: 'ann',
     HUB_PASSWORD: passwordOf('ann'),
   };
+  // One of its own choice it only listens at when the browser has already been sent there, and it may be taken by then.
+  const port = freePort();
   const read = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : '');
   return {
     opened: () => read(opened).split('\n').filter(Boolean),
     async connect(scope = ''): Promise<Client> {
       const client = new Client({ name: 'a client of programs', version: '1' });
-      const args = [mcpRemote, hub.mcp(scope), '--transport', 'http-only', '--auth-timeout', '300'];
+      const args = [mcpRemote, hub.mcp(scope), String(await port), '--transport', 'http-only', '--auth-timeout', '300'];
       const transport = new StdioClientTransport({ command: process.execPath, args, env, stderr: 'pipe' });
       let said = '';
       transport.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));

@@ -101,9 +101,7 @@ test.each<[what: string, path: string, authenticated?: boolean]>([
   const body = JSON.stringify({ username: 'x'.repeat(httpLimits.smallBodyBytes), password: 'x' });
   const headers = authenticated ? { authorization: `Bearer ${admin}` } : {};
   const answer = await raw(`${hub.url}${path}`, { body, headers });
-  // A route that reads no body has nothing to refuse.
-  expect(path.endsWith('logout') ? 200 : 413, answer.text).toBe(answer.status);
-  admin = path.endsWith('logout') ? await login(hub) : admin;
+  expect(answer.status, answer.text).toBe(413);
 });
 
 test('a malformed login of megabytes is refused before it is parsed', async () => {

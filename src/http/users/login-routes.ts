@@ -103,8 +103,8 @@ export function authRoutes(options: AuthOptions): Hono<ApiEnv> {
   });
 
   routes.post('/auth/logout', async (c) => {
-    await noBody(c.req.raw);
     const [{ username }, { session }] = [userOf(c.var.caller), c.var.caller];
+    await noBody(c.req.raw);
     const carried = session ? undefined : await claims(c.req.header());
     if (carried) await tokens.revoke(carried);
     if (session) await sessions.end(username, ({ claims }) => claims.jti === session.claims.jti);
