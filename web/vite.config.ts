@@ -14,6 +14,30 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          // A page is few files: what is there from the start, what several pages share, and its own. Without these,
+          // each small part that two pages share would be a request.
+          groups: [
+            { name: 'start', tags: ['$initial'], priority: 3 },
+            // Menus and what places them; before their first use no page needs them.
+            {
+              name: 'menus',
+              test: /radix-ui[\\/]react-(?:menu|dropdown-menu|popper|tooltip)|floating-ui/,
+              priority: 2,
+            },
+            { name: 'lists', test: /@tanstack[\\/](?:virtual-core|react-virtual)/, priority: 2 },
+            {
+              name: 'shared',
+              test: (id) => !id.includes('/languages/'),
+              minShareCount: 3,
+              priority: 1,
+            },
+          ],
+        },
+      },
+    },
   },
   server: {
     // `npm run dev:web` beside a running hub.

@@ -2,7 +2,6 @@ import './boot.ts';
 import './styles.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { Tooltip } from 'radix-ui';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { queryClient } from './api/queries.ts';
@@ -19,12 +18,10 @@ await startI18n();
 createRoot(place).render(
   <StrictMode>
     <QueryClientProvider client={queryClient}>
-      <Tooltip.Provider delayDuration={350}>
-        <RouterProvider router={router} />
-        <Confirmations />
-        <FreshLogin />
-        <Toasts />
-      </Tooltip.Provider>
+      <RouterProvider router={router} />
+      <Confirmations />
+      <FreshLogin />
+      <Toasts />
     </QueryClientProvider>
   </StrictMode>,
 );

@@ -1,4 +1,3 @@
-import { browserSupportsWebAuthn, startAuthentication } from '@simplewebauthn/browser';
 import { Fingerprint } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -22,9 +21,11 @@ export function FactorFields({ asked, code, onCode, onPasskey }: FactorFieldsPro
   const usePasskey = () => {
     if (!passkey) return;
     setFailed(false);
-    startAuthentication({ optionsJSON: passkey }).then(onPasskey, () => setFailed(true));
+    import('@simplewebauthn/browser')
+      .then(({ startAuthentication }) => startAuthentication({ optionsJSON: passkey }))
+      .then(onPasskey, () => setFailed(true));
   };
-  const hasPasskey = passkey !== undefined && browserSupportsWebAuthn();
+  const hasPasskey = passkey !== undefined && 'PublicKeyCredential' in window;
   return (
     <>
       {hasPasskey && (

@@ -1,16 +1,17 @@
 import { Link } from '@tanstack/react-router';
 import { Menu as MenuIcon, Search, X } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Me } from '../api/types.ts';
 import { boot } from '../boot.ts';
 import { cx } from '../lib/cx.ts';
-import { Badge } from '../ui/badge.tsx';
 import { IconButton } from '../ui/button.tsx';
-import { Tip } from '../ui/tip.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { type Place, placesOf } from './places.ts';
 import { isMac, openPalette } from './shortcuts.ts';
+
+/** With what shows its hint, which only a hub that is read-only needs. */
+const ReadOnly = lazy(() => import('./read-only.tsx').then(({ ReadOnly }) => ({ default: ReadOnly })));
 
 /** The column on the left; on phones a bar with a drawer. */
 export function Navigation({ me }: { readonly me: Me | undefined }) {
@@ -30,11 +31,9 @@ export function Navigation({ me }: { readonly me: Me | undefined }) {
           {t('app.name')}
         </Link>
         {boot.readonly && (
-          <Tip text={t('app.readonlyHint')}>
-            <span tabIndex={0} className="rounded-full">
-              <Badge tone="warn">{t('app.readonly')}</Badge>
-            </span>
-          </Tip>
+          <Suspense>
+            <ReadOnly />
+          </Suspense>
         )}
         <IconButton className="ml-auto md:!hidden" icon={Search} label={t('palette.open')} onClick={openPalette} />
         <IconButton

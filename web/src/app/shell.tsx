@@ -12,9 +12,10 @@ import { Failure } from '../ui/failure.tsx';
 import { toast } from '../ui/toast.tsx';
 import { Navigation } from './navigation.tsx';
 import { PasswordAsked } from './password-asked.tsx';
-import { SetUpFactor } from './set-up-factor.tsx';
 import { overlay, useShortcuts } from './shortcuts.ts';
 
+// What few pages need is loaded with the first that does.
+const SetUpFactor = lazy(() => import('./set-up-factor.tsx').then(({ SetUpFactor }) => ({ default: SetUpFactor })));
 const Palette = lazy(() => import('./palette/palette.tsx').then(({ Palette }) => ({ default: Palette })));
 const KeyHelp = lazy(() => import('./palette/key-help.tsx').then(({ KeyHelp }) => ({ default: KeyHelp })));
 
@@ -32,7 +33,11 @@ export function Shell() {
   useEffect(() => (mustSetUp ? undefined : followChanges()), [mustSetUp]);
   useShortcuts(isSettingUp ? undefined : me.data);
   if (me.data && isSettingUp)
-    return <SetUpFactor me={me.data} isDone={!mustSetUp} onDone={() => setSettingUp(false)} />;
+    return (
+      <Suspense>
+        <SetUpFactor me={me.data} isDone={!mustSetUp} onDone={() => setSettingUp(false)} />
+      </Suspense>
+    );
   return (
     <div className="flex min-h-dvh flex-col md:flex-row">
       <a

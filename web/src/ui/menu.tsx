@@ -3,10 +3,17 @@ import { DropdownMenu } from 'radix-ui';
 import type { ReactNode } from 'react';
 import { cx } from '../lib/cx.ts';
 
+interface MenuProps {
+  readonly trigger: ReactNode;
+  /** Whether it is open as soon as it is there. */
+  readonly isOpenAtFirst?: boolean;
+  readonly children: ReactNode;
+}
+
 /** Things to do that do not deserve a button each. */
-export function Menu({ trigger, children }: { readonly trigger: ReactNode; readonly children: ReactNode }) {
+export function Menu({ trigger, isOpenAtFirst = false, children }: MenuProps) {
   return (
-    <DropdownMenu.Root>
+    <DropdownMenu.Root defaultOpen={isOpenAtFirst}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         <DropdownMenu.Content

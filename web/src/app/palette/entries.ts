@@ -20,7 +20,7 @@ import type { Me } from '../../api/types.ts';
 import { boot } from '../../boot.ts';
 import { useReloadServer } from '../../pages/servers/actions.ts';
 import { useErrorText } from '../../ui/failure.tsx';
-import { logOut } from '../account-menu.tsx';
+import { logOut } from '../log-out.ts';
 import { placesOf } from '../places.ts';
 import { overlay } from '../shortcuts.ts';
 import { chooseTheme, themes } from '../theme.ts';
