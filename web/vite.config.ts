@@ -21,16 +21,15 @@ export default defineConfig({
           // each small part that two pages share would be a request.
           groups: [
             { name: 'start', tags: ['$initial'], priority: 3 },
-            // Menus and what places them; before their first use no page needs them.
+            // Lists that scroll: not of all pages, so not in what is shared. Neither are menus.
             {
-              name: 'menus',
-              test: /radix-ui[\\/]react-(?:menu|dropdown-menu|popper|tooltip)|floating-ui/,
+              name: 'lists',
+              test: /@tanstack[\\/](?:virtual-core|react-virtual)|ui[\\/](?:virtual|scroll)-list\.tsx/,
               priority: 2,
             },
-            { name: 'lists', test: /@tanstack[\\/](?:virtual-core|react-virtual)/, priority: 2 },
             {
               name: 'shared',
-              test: (id) => !id.includes('/languages/'),
+              test: (id) => !/languages\/|react-(?:dropdown-)?menu\/|ui\/menu\.tsx/.test(id),
               minShareCount: 3,
               priority: 1,
             },
