@@ -578,19 +578,33 @@ test('whatever is sent to the endpoints, none fails and none leads to an address
     for (const name of names) {
       const query = new URLSearchParams({ ...usual, [name]: text });
       sent.push([`${hub.url}/oauth/authorize?${query.toString()}`, {}]);
+      // Twice: the right one first, and last.
+      const twice = new URLSearchParams({ [name]: text, ...usual }).toString();
+      for (const both of [`${twice}&${query.toString()}`, `${query.toString()}&${twice}`])
+        sent.push([`${hub.url}/oauth/authorize?${both}`, {}]);
     }
+    for (const name of ['oauth-protected-resource', 'oauth-authorization-server', 'openid-configuration'])
+      for (const path of [encodeURIComponent(text), `mcp/${encodeURIComponent(text)}`])
+        sent.push([`${hub.url}/.well-known/${name}/${path}`, {}]);
     const login = { login: text, decision: 'allow', reach: 'all' };
     sent.push([`${hub.url}/oauth/authorize`, { method: 'POST', body: new URLSearchParams(login) }]);
     for (const name of tokenNames)
       for (const grant_type of ['authorization_code', 'refresh_token']) {
         const body = new URLSearchParams({ grant_type, client_id: client.id, [name]: text });
         sent.push([`${hub.url}/oauth/token`, { method: 'POST', body }]);
+        const twice = new URLSearchParams([...body, [name, text], ['grant_type', grant_type]]);
+        sent.push([`${hub.url}/oauth/token`, { method: 'POST', body: twice }]);
       }
     sent.push([`${hub.url}/oauth/token`, { method: 'POST', body: text }]);
     const basic = { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
     sent.push([`${hub.url}/oauth/token`, { method: 'POST', headers: basic, body: new URLSearchParams({ code: 'x' }) }]);
     if (text !== refresh && text !== access)
-      sent.push([`${hub.url}/oauth/revoke`, { method: 'POST', body: new URLSearchParams({ token: text }) }]);
+      for (const client_id of [client.id, text])
+        for (const twice of ['', '&token=y']) {
+          const body = `${new URLSearchParams({ token: text, client_id }).toString()}${twice}`;
+          const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+          sent.push([`${hub.url}/oauth/revoke`, { method: 'POST', headers, body }]);
+        }
   }
   for (const [url, init] of sent) {
     const { status, headers } = await fetch(url, { redirect: 'manual', ...init });
