@@ -28,7 +28,11 @@ export function Lines({ entries, q, onKeyDown, onTop }: LinesProps) {
   const { t } = useTranslation();
   const frame = useRef<HTMLDivElement>(null);
   const [away, setAway] = useState(false);
+  /** It was at the end once, or the reader scrolls: from then on it can be away from the end. */
   const arrived = useRef(false);
+  const scrolls = () => {
+    arrived.current = true;
+  };
   // The same function while the lines are the same: another one has all of them measured again, at each step of
   // scrolling.
   const getItemKey = useCallback((index: number) => entries[index]?.id ?? index, [entries]);
@@ -56,7 +60,12 @@ export function Lines({ entries, q, onKeyDown, onTop }: LinesProps) {
         aria-label={t('nav.logs')}
         aria-describedby="log-keys"
         aria-keyshortcuts="p /"
-        onKeyDown={onKeyDown}
+        onKeyDown={(event) => {
+          scrolls();
+          onKeyDown(event);
+        }}
+        onWheel={scrolls}
+        onPointerDown={scrolls}
         onScroll={({ currentTarget: { scrollTop } }) => {
           // On its way to the end, at the beginning, it is not away from it.
           const atEnd = virtual.isAtEnd(nearEnd);
