@@ -517,6 +517,7 @@ describe('records', () => {
       '/activities',
       '/activities/failures',
       '/auth/second-factor',
+      '/clients',
       '/settings',
       '/mcp-settings/export',
     ]) {

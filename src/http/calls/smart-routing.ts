@@ -5,7 +5,7 @@ import type { DatabaseHandle } from '../../database/supervise.ts';
 import type { Embeddings } from '../../smart/embeddings.ts';
 import type { HostedState } from '../../smart/hosted/hosted-index.ts';
 import type { SpaceContents } from '../../smart/vector-store.ts';
-import { noBody } from '../frame/body.ts';
+import { requireEmptyBody } from '../frame/body.ts';
 import { adminOnly, type ApiEnv, editorOf } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
 import { httpLimits } from '../limits.ts';
@@ -48,7 +48,7 @@ export function smartRoutingRoutes({ embeddings, database, states, log }: SmartR
   });
 
   routes.post('/smart-routing/reindex', adminOnly, async (c) => {
-    await noBody(c.req.raw);
+    await requireEmptyBody(c.req.raw);
     const by = editorOf(c.var.caller);
     embeddings.reindex();
     log.info('the tools are to be indexed again', { by: by.username });

@@ -71,7 +71,7 @@ export async function jsonBodyText(request: Request, fallback?: string): Promise
  * For a request that takes nothing: no body, or `{}`. Throws HubError `invalid_input` for another, and what `jsonBody`
  * throws.
  */
-export async function noBody(request: Request): Promise<void> {
+export async function requireEmptyBody(request: Request): Promise<void> {
   const value = await jsonBody(request, {});
   const members = isObject(value) ? Object.keys(value).slice(0, coreLimits.problems) : undefined;
   if (members?.length === 0) return;

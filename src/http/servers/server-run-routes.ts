@@ -5,7 +5,7 @@ import type { Logger } from '../../core/logger.ts';
 import { toggleServer } from '../../settings/server/server-edits.ts';
 import { enabledInput } from '../../settings/server/server-input.ts';
 import type { SettingsStore } from '../../settings/store.ts';
-import { jsonBody, noBody } from '../frame/body.ts';
+import { jsonBody, requireEmptyBody } from '../frame/body.ts';
 import { type ApiEnv, type Caller, changeAs, editorOf } from '../frame/caller.ts';
 import { managedServer, serverOf } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
@@ -43,7 +43,7 @@ export function serverRunRoutes(options: ServerRunRoutes): Hono<ApiEnv> {
     if (!by.isAdmin && server.transport.type === 'stdio') {
       throw new HubError('forbidden', `${attempt}: only admins start programs on the hub's machine.`);
     }
-    await noBody(c.req.raw);
+    await requireEmptyBody(c.req.raw);
     if (!server.enabled) throw new HubError('conflict', `${attempt}: it is disabled. Enable it instead.`);
     restart(name);
     log.info('server reloaded', { server: name, by: by.username });

@@ -21,7 +21,7 @@ import {
   passwordCheckInput,
   reauthenticateInput,
 } from '../../settings/user/user-input.ts';
-import { jsonBody, noBody } from '../frame/body.ts';
+import { jsonBody, requireEmptyBody } from '../frame/body.ts';
 import type { ApiEnv, Caller } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
 import type { SessionCookies } from '../frame/session-cookie.ts';
@@ -104,7 +104,7 @@ export function authRoutes(options: AuthOptions): Hono<ApiEnv> {
 
   routes.post('/auth/logout', async (c) => {
     const [{ username }, { session }] = [userOf(c.var.caller), c.var.caller];
-    await noBody(c.req.raw);
+    await requireEmptyBody(c.req.raw);
     const carried = session ? undefined : await claims(c.req.header());
     if (carried) await tokens.revoke(carried);
     if (session) await sessions.end(username, ({ claims }) => claims.jti === session.claims.jti);

@@ -2,7 +2,7 @@ import type { Reason, ReasonCode } from '../../../core/reasons.ts';
 import { upstreamLimits } from '../../limits.ts';
 
 /** What launchers and runtimes print that says nothing of the failure. */
-const noise = [
+const linesWithoutCause = [
   /^npm (notice|warn|WARN|http|verb|sill|timing)\b/,
   /^npm (error|ERR!)\s*(code \S+|404|40\d)?\s*$/,
   /^npm (error|ERR!) A complete log of this run can be found in/,
@@ -116,7 +116,7 @@ export function printedReason(lines: readonly string[]): Reason | undefined {
 /** The lines without what says nothing of the failure; all of them when nothing else is there. */
 export function withoutNoise(lines: readonly string[]): readonly string[] {
   const rest = lines.filter(
-    (line) => !noise.some((pattern) => pattern.test(line.slice(0, upstreamLimits.reasonLineChars))),
+    (line) => !linesWithoutCause.some((pattern) => pattern.test(line.slice(0, upstreamLimits.reasonLineChars))),
   );
   return rest.length === 0 ? lines.filter((line) => line.trim() !== '') : rest;
 }

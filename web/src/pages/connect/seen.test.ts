@@ -15,7 +15,7 @@ const client = (more: Partial<ClientSeen>): ClientSeen => ({
 const since = '2026-01-01T00:00:01.000Z';
 const awaited = { client: 'cursor', credential: 'none', key: undefined, since, username: 'ann' } as const;
 
-test('a key that was made for it is what it is known by, whatever it calls itself', () => {
+test('a key that was made for it is what it is known by, under any name', () => {
   const seen = [client({ name: 'Cursor' }), client({ name: 'other', credential: 'key', keyId: 'k', at: '2020' })];
   expect(arrived(seen, { ...awaited, credential: 'key', key: 'k' })).toBe(seen[1]);
   expect(arrived(seen, { ...awaited, credential: 'key', key: undefined })).toBeUndefined();

@@ -41,7 +41,7 @@ export function arrived(seen: readonly ClientSeen[], awaited: Awaited): ClientSe
   return fresh.find((each) => each.credential === 'anonymous' && isNamed(each, client));
 }
 
-/** Another client that came since, whatever it is: shown by its name, and taken for nothing. */
+/** Another client that came since: its name is shown, and it counts as no connection. */
 export function another(seen: readonly ClientSeen[], { credential, since }: Awaited): ClientSeen | undefined {
   return credential === 'key' ? undefined : seen.find(({ at }) => at > since);
 }
