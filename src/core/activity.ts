@@ -34,6 +34,8 @@ export interface NewActivity {
   readonly sourceIp?: string | undefined;
   readonly resultBytes: number;
   readonly traceId?: string | undefined;
+  /** What the AI client calls itself, as plain text; absent for calls over REST. Strangers choose it. */
+  readonly client?: string | undefined;
   /** JSON texts, given only where storing payloads is switched on; cut to `logLimits.activityPayloadChars`. */
   readonly input?: string | undefined;
   readonly output?: string | undefined;

@@ -89,7 +89,8 @@ export function everyBucket(
 
 /**
  * The values that occur, sorted: what a dashboard offers to filter by. Not those of refused calls, which may name
- * anything; servers and tools not of searches, which are of none.
+ * anything; servers and tools not of searches, which are of none. Of each `logLimits.activityChoices` at most, those
+ * that occur most.
  */
 export interface ActivityChoices {
   readonly servers: readonly string[];
@@ -97,6 +98,7 @@ export interface ActivityChoices {
   readonly groups: readonly string[];
   readonly usernames: readonly string[];
   readonly keyNames: readonly string[];
+  readonly clients: readonly string[];
 }
 
 /** The questions that table and memory answer alike. */

@@ -15,8 +15,8 @@ const epochMs = 946_684_800_000;
 
 /** Every member but those of the own columns: most records have those of the one before. */
 export const sharedMembers = [
-  'server', 'tool', 'status', 'errorMessage', 'principal', 'username', 'keyId', 'keyName', 'group', 'scope', 'sourceIp', 'traceId', 'input', 'output', 'kind', 'searchId',
-  'query', 'searchRank', 'results',
+  'server', 'tool', 'status', 'errorMessage', 'principal', 'username', 'keyId', 'keyName', 'group', 'scope', 'sourceIp', 'traceId', 'client', 'input', 'output', 'kind',
+  'searchId', 'query', 'searchRank', 'results',
 ] as const satisfies readonly (keyof Activity)[]; // prettier-ignore
 /** Fails to compile when a record has a member that is in neither list. */
 type Missing = Exclude<
@@ -78,6 +78,7 @@ export function isAlike(a: Activity, b: Activity): boolean {
     a.group === b.group &&
     a.scope === b.scope &&
     a.sourceIp === b.sourceIp &&
+    a.client === b.client &&
     a.input === b.input &&
     a.output === b.output &&
     a.kind === b.kind &&

@@ -28,6 +28,7 @@ export interface ActivityFilter {
   readonly username?: string;
   readonly keyId?: string;
   readonly keyName?: string;
+  readonly client?: string;
   readonly start?: Date;
   /** Inclusive. */
   readonly end?: Date;
@@ -58,6 +59,7 @@ export function parseActivityListing(raw: RawFilter): ActivityListing {
     username: read.text('username'),
     keyId: read.text('keyId'),
     keyName: read.text('keyName'),
+    client: read.text('client'),
     start: read.date('startDate'),
     end: read.date('endDate', 'end'),
   };
@@ -87,6 +89,7 @@ export const exactFilters = {
   username: 'username',
   keyId: 'key_id',
   keyName: 'key_name',
+  client: 'client',
 } as const;
 
 /** The filter as a test for one record in memory. */

@@ -1,7 +1,7 @@
 import { type Activity, searchServer } from '../core/activity.ts';
 import { paginationOf } from '../core/pagination.ts';
 import { everyBucket, roundMs, searchStats } from './activity-answers.ts';
-import type { ActivityAnswers, SearchCounts } from './activity-answers.ts';
+import type { ActivityAnswers, ActivityChoices, SearchCounts } from './activity-answers.ts';
 import type { FailedCalls } from './activity-failures.ts';
 import { type ReusedActivity, ActivityRingBuffer } from './activity-ring-buffer.ts';
 import { activityMatcher } from './activity-filter.ts';
@@ -80,19 +80,7 @@ export function createActivityMemory(): ActivityMemory {
           rank,
         }));
     },
-    async choices(mine) {
-      const found = matching(ofUser(mine)).filter(({ status }) => status !== 'refused');
-      const ofServers = found.filter(({ server }) => server !== searchServer);
-      const values = (name: 'server' | 'tool' | 'group' | 'username' | 'keyName', of = found): string[] =>
-        [...new Set(of.map((activity) => activity[name] ?? ''))].filter((value) => value !== '').sort();
-      return {
-        servers: values('server', ofServers),
-        tools: values('tool', ofServers),
-        groups: values('group'),
-        usernames: values('username'),
-        keyNames: values('keyName'),
-      };
-    },
+    choices: async (mine) => choicesOf(matching(ofUser(mine))),
     async get(id, mine) {
       return matching(ofUser(mine)).find((activity) => activity.id === id);
     },
@@ -113,6 +101,30 @@ function sumOf(calls: readonly Activity[]) {
     p50: roundMs(percentile(times, 0.5)),
     p95: roundMs(percentile(times, 0.95)),
   };
+}
+
+function choicesOf(all: readonly Activity[]): ActivityChoices {
+  const found = all.filter(({ status }) => status !== 'refused');
+  const ofServers = found.filter(({ server }) => server !== searchServer);
+  const values = (name: 'server' | 'tool' | 'group' | 'username' | 'keyName' | 'client', of = found): string[] =>
+    mostFrequent(of.flatMap((activity) => activity[name] || []))
+      .slice(0, logLimits.activityChoices)
+      .sort();
+  return {
+    servers: values('server', ofServers),
+    tools: values('tool', ofServers),
+    groups: values('group'),
+    usernames: values('username'),
+    keyNames: values('keyName'),
+    clients: values('client'),
+  };
+}
+
+/** Each value once, those that occur most first. */
+function mostFrequent(values: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a).map(([value]) => value);
 }
 
 /** Between two neighbours in proportion, as `percentile_cont` of SQL has it. */

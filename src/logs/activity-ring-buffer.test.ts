@@ -49,6 +49,7 @@ test('nothing of an earlier record shows in the next one of its place', () => {
     scope: 's',
     sourceIp: 'i',
     traceId: 't',
+    client: 'c',
     input: 'in',
     output: 'out',
     searchId: 'x',

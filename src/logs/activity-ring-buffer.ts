@@ -78,6 +78,7 @@ export class ReusedActivity implements Activity, Stamp {
   sourceIp: string | undefined;
   resultBytes = 0;
   traceId: string | undefined;
+  client: string | undefined;
   input: string | undefined;
   output: string | undefined;
   searchId: string | undefined;
@@ -114,6 +115,7 @@ export class ReusedActivity implements Activity, Stamp {
     this.sourceIp = activity.sourceIp;
     this.resultBytes = activity.resultBytes;
     this.traceId = activity.traceId;
+    this.client = cutIfAny(activity.client, logLimits.filterChars);
     this.input = cutIfAny(activity.input, logLimits.activityPayloadChars);
     this.output = cutIfAny(activity.output, logLimits.activityPayloadChars);
     this.searchId = activity.searchId;

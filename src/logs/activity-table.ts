@@ -45,6 +45,7 @@ const columns: readonly Column[] = [
   ['query', 'text', ({ query }) => storable(query)],
   ['search_rank', 'integer', ({ searchRank }) => searchRank ?? null],
   ['results', 'text', ({ results }) => storable(results && JSON.stringify(results))],
+  ['client', 'text', ({ client }) => storable(client)],
 ];
 const names = columns.map(([name]) => name).join(', ');
 const insert = `insert into toolhub.activity (${names})
@@ -138,7 +139,8 @@ export function activityTable(database: Database): ActivityAnswers {
         where.and('status <> ?', 'refused');
         if (ofServers) where.and('server <> ?', searchServer);
         const rows = await database.query<{ value: string }>(
-          `select distinct ${column} as value from toolhub.activity ${where.text()}`,
+          `select ${column} as value from toolhub.activity ${where.text()}
+           group by 1 order by count(*) desc limit ${logLimits.activityChoices}`,
           where.values,
         );
         // Sorted here: collations differ between databases.
@@ -150,6 +152,7 @@ export function activityTable(database: Database): ActivityAnswers {
         groups: await values('"group"'),
         usernames: await values('username'),
         keyNames: await values('key_name'),
+        clients: await values('client'),
       };
     },
     async get(id, mine) {
@@ -212,6 +215,7 @@ interface Row {
   query: string | null;
   search_rank: number | null;
   results: string | null;
+  client: string | null;
 }
 
 /** A row per stretch that has calls. */
@@ -275,6 +279,7 @@ function fromRow(row: Row): Activity {
     scope: row.scope,
     sourceIp: row.source_ip,
     traceId: row.trace_id,
+    client: row.client,
     input: row.input,
     output: row.output,
     searchId: row.search_id,

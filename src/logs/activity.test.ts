@@ -25,6 +25,7 @@ describe.each(databaseKinds)('%s', (kind) => {
       scope: '$smart/dev',
       sourceIp: '::1',
       traceId: 'abc',
+      client: 'Claude Code',
       input: '{"a":1}',
       output: '[]',
     });
@@ -233,6 +234,7 @@ describe.each(databaseKinds)('%s', (kind) => {
       groups: ['dev'],
       usernames: ['ann', 'bob'],
       keyNames: ['CI'],
+      clients: [],
     });
     expect(await activity.choices({ username: 'ann' })).toMatchObject({ tools: ['a', 'b'], keyNames: [] });
     // Of the second account of that name, not the first.
@@ -245,7 +247,9 @@ describe.each(databaseKinds)('%s', (kind) => {
     expect(await activity.cleanup(1)).toEqual({ deletedCount: 2, cutoffDate: '2026-11-02T00:00:00.000Z' });
     expect(await tools({})).toBe('dc');
   });
+});
 
+describe.each(databaseKinds)('%s', (kind) => {
   test('no filter and no recorded text is ever anything but text', async () => {
     const { activity, list } = await startActivity(kind);
     const hostile = fc.constantFrom(

@@ -23,6 +23,8 @@ export const logLimits = {
   failedTools: 5,
   /** Results that the record of a search keeps; a model hardly looks further. */
   activityResults: 20,
+  /** Values to filter by, of each kind: clients choose their names themselves. */
+  activityChoices: 1_000,
   /** Uses of searches that one page of the activity tells. */
   activityUses: 1_000,
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Principal, principalFromId, principalId } from '../core/access/principal.ts';
 import { type Scope, scopeId } from '../core/access/scope.ts';
 import { isObject } from '../core/protocol/rpc.ts';
+import { plain } from './client-name.ts';
 import { mcpLimits } from './limits.ts';
 
 /** A client that has said who it is. Names are texts of strangers: plain, short, and believed by no part of the hub. */
@@ -144,13 +145,6 @@ function idOf(principal: Principal, name: string): string {
     .update(`${principalId(principal)}\n${name}`)
     .digest('hex')
     .slice(0, 16);
-}
-
-/** Without what is not seen, or turns the order of what is around it, and cut. */
-function plain(text: unknown): string {
-  if (typeof text !== 'string') return '';
-  const cut = text.slice(0, 4 * mcpLimits.arrivalTextChars).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '');
-  return Array.from(cut.trim()).slice(0, mcpLimits.arrivalTextChars).join('');
 }
 
 /** What another hub wrote; undefined for what is none, as of another version. */

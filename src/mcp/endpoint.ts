@@ -5,6 +5,7 @@ import { principalId } from '../core/access/principal.ts';
 import { isObject, resultText, type RpcMessage, rpcErrors, toRpcError } from '../core/protocol/rpc.ts';
 import type { Announcer } from './announcer.ts';
 import { batchReplies } from './batch.ts';
+import { clientName } from './client-name.ts';
 import { dispatch, type DispatchOptions, initializeResult } from './dispatch.ts';
 import type { EventLogs } from './event-log.ts';
 import { readMessages } from './incoming.ts';
@@ -85,7 +86,8 @@ function begin(context: RequestContext, { message, id = 'null' }: ClientMessage,
   const { protocolVersion, capabilities, clientInfo } = isObject(message.params) ? message.params : {};
   const revision = negotiated(protocolVersion);
   options.introduced?.(context, clientInfo, true);
-  const token = options.sessions.begin(context.principal, context.scope, revision, capabilitiesOf(capabilities));
+  const about = { abilities: capabilitiesOf(capabilities), client: clientName(clientInfo) };
+  const token = options.sessions.begin(context.principal, context.scope, revision, about);
   const view = options.views.get(context.principal, context.scope);
   const reply = new PostReply(context.res, false, { ...context.headers, 'mcp-session-id': token });
   reply.answer(resultText(id, initializeResult(view, revision, options)));

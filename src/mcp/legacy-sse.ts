@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type ClientCapabilities, capabilitiesOf, noCapabilities } from '../core/protocol/server-requests.ts';
+import { capabilitiesOf, noCapabilities } from '../core/protocol/server-requests.ts';
 import type { HubError } from '../core/errors.ts';
 import { LargeText } from '../core/json/large-text.ts';
 import { type Principal, principalId } from '../core/access/principal.ts';
@@ -7,8 +7,9 @@ import { isObject, resultText, rpcErrors } from '../core/protocol/rpc.ts';
 import type { Scope } from '../core/access/scope.ts';
 import { dispatch, initializeResult } from './dispatch.ts';
 import { changedText } from './announcer.ts';
+import { clientName } from './client-name.ts';
 import { cancelInFlight, type EndpointOptions, heard } from './endpoint.ts';
-import { InFlight, type LiveSession } from './sessions.ts';
+import { type ClientFacts, InFlight, type LiveSession, type SessionFacts } from './sessions.ts';
 import { readMessage } from './incoming.ts';
 import type { Reply } from './reply.ts';
 import { type ClientMessage, clientRequest } from './request.ts';
@@ -34,8 +35,8 @@ interface Connection {
 }
 
 interface LegacySession extends LiveSession {
-  /** Its client has declared its capabilities. */
-  introduced(abilities: ClientCapabilities): void;
+  /** Its client has said what it is. */
+  introduced(about: ClientFacts): void;
 }
 
 export interface LegacySseOptions extends EndpointOptions {
@@ -117,7 +118,7 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
     if (message.method === 'initialize') {
       const { protocolVersion: requested, capabilities, clientInfo } = isObject(message.params) ? message.params : {};
       options.introduced?.(connection, clientInfo, true);
-      session.introduced(capabilitiesOf(capabilities));
+      session.introduced({ abilities: capabilitiesOf(capabilities), client: clientName(clientInfo) });
       return stream.send(resultText(id, initializeResult(view, negotiated(requested), options)));
     }
     const pageSize = options.pageSize();
@@ -130,15 +131,22 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
 
 /** The live session of a stream: it exists exactly as long as the stream. */
 function sessionOf({ principal, scope }: RequestContext, sid: string, stream: Stream): LegacySession {
-  let facts = { sid, principal, scope, revision: '2024-11-05', abilities: noCapabilities, expiresAt: Infinity };
+  let facts: SessionFacts = {
+    sid,
+    principal,
+    scope,
+    revision: '2024-11-05',
+    abilities: noCapabilities,
+    expiresAt: Infinity,
+  };
   const inFlight: LiveSession['inFlight'] = new InFlight();
   let logLevel: string | undefined;
   return {
     get facts() {
       return facts;
     },
-    introduced(abilities) {
-      facts = { ...facts, abilities };
+    introduced(about) {
+      facts = { ...facts, ...about };
     },
     streams: new Set([stream]),
     inFlight,

@@ -11,6 +11,7 @@ import type { Target } from '../core/access/view.ts';
 import type { Settings } from '../core/settings/types.ts';
 import { logLimits } from '../logs/limits.ts';
 import type { CallCounts } from '../metrics/calls.ts';
+import { clientNameFor } from './client-name.ts';
 import type { ClientRequest } from './request.ts';
 import { createSearchUsage, type FoundTool, type SearchLink, type SearchUsage } from './search-usage.ts';
 import { shownScore } from '../core/smart-tools.ts';
@@ -85,6 +86,8 @@ export interface RefusedCall {
   readonly error: string;
   /** W3C trace context, not checked. */
   readonly traceparent: string | undefined;
+  /** See `Activity`. */
+  readonly client?: string | undefined;
 }
 
 /** A search or a description that was answered. */
@@ -121,6 +124,7 @@ export function refusedCall(request: ClientRequest, error: string): RefusedCall 
     ms: 0,
     error,
     traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+    client: clientNameFor(request),
   };
 }
 
@@ -142,7 +146,10 @@ function activityOf(
 ): NewActivity | undefined {
   const { request, target, ms, outcome, error, answer } = call;
   if (request.method !== 'tools/call') return undefined;
-  const { principal, username, keyId, keyName, scope, group, sourceIp, traceId } = whoAndWhere(request, settings);
+  const { principal, username, keyId, keyName, scope, group, sourceIp, traceId, client } = whoAndWhere(
+    request,
+    settings,
+  );
   const server = settings.servers.get(target.server);
   // One that is gone meanwhile may have been such a server.
   const isPrivate = server === undefined || getsCallersValues(server);
@@ -164,6 +171,7 @@ function activityOf(
     group,
     sourceIp,
     traceId,
+    client,
   };
   if (!request.view.smart && !storesPayload) return record;
   return {
@@ -228,7 +236,7 @@ function storesQueries({ system }: Settings): boolean {
 
 /** The record of a tool call that was refused before it reached a server. */
 function refusedActivityOf(call: RefusedCall, settings: Settings): NewActivity {
-  const { server, tool, scope, ms, error, principal, address, traceparent } = call;
+  const { server, tool, scope, ms, error, principal, address, traceparent, client } = call;
   const traceId = traceIdIn(traceparent);
   return {
     server,
@@ -238,6 +246,7 @@ function refusedActivityOf(call: RefusedCall, settings: Settings): NewActivity {
     status: 'refused',
     resultBytes: 0,
     errorMessage: error,
+    client,
     ...who(principal, settings),
     ...(address !== undefined && { sourceIp: address }),
     ...(traceId !== undefined && { traceId }),
@@ -304,6 +313,7 @@ function whoAndWhere(request: ClientRequest, settings: Settings) {
     group: request.view.kind === 'group' ? group : undefined,
     sourceIp: address,
     traceId,
+    client: clientNameFor(request),
   };
 }
 

@@ -35,12 +35,15 @@ test('who lets go of a session late does not take away the one that is alive aga
   expect(sessions.liveCount).toBe(0);
 });
 
-test('what a client can be asked survives the hub; a token from before it was kept says nothing of it', () => {
+test('what a client is and can be asked survives the hub; a token from before it was kept says nothing of it', () => {
   const secret = randomBytes(32);
   const scope = { kind: 'all' } as const;
-  const token = createSessions(createSealer(secret, 'session')).begin(anonymous, scope, '2025-11-25', 'fur');
+  const token = createSessions(createSealer(secret, 'session')).begin(anonymous, scope, '2025-11-25', {
+    abilities: 'fur',
+    client: 'Cursor',
+  });
   const after = createSessions(createSealer(secret, 'session'));
-  expect(after.find(token, anonymous, scope)?.abilities).toBe('fur');
+  expect(after.find(token, anonymous, scope)).toMatchObject({ abilities: 'fur', client: 'Cursor' });
   const older = createSealer(secret, 'session').seal(
     JSON.stringify(['sid', '-', '', '2025-11-25', Date.now() + 60_000]),
   );

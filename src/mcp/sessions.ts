@@ -20,6 +20,8 @@ export interface SessionFacts {
   readonly revision: string;
   /** What its client said it can be asked. */
   readonly abilities: ClientCapabilities;
+  /** What its client calls itself, as plain text. */
+  readonly client?: string | undefined;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
@@ -57,9 +59,12 @@ export interface LiveSession {
   settle(gone: { call?: Cancellable; id?: string; stream?: Stream }): void;
 }
 
+/** What a client says of itself when it begins. */
+export type ClientFacts = Pick<SessionFacts, 'abilities' | 'client'>;
+
 export interface Sessions {
   /** Makes a session and its token (the value of `Mcp-Session-Id`). */
-  begin(principal: Principal, scope: Scope, revision: string, abilities?: ClientCapabilities): string;
+  begin(principal: Principal, scope: Scope, revision: string, about?: Partial<ClientFacts>): string;
   /**
    * The session of a token; undefined when it is not ours, expired, ended, or was made for another principal or
    * endpoint: all look alike.
@@ -136,9 +141,9 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
   }
 
   return {
-    begin(principal, scope, revision, abilities = noCapabilities) {
+    begin(principal, scope, revision, { abilities = noCapabilities, client } = {}) {
       const expiresAt = now() + mcpLimits.sessionMs;
-      const facts = { sid: randomUUID(), principal, scope, revision, abilities, expiresAt };
+      const facts = { sid: randomUUID(), principal, scope, revision, abilities, client, expiresAt };
       const token = sealer.seal(textOf(facts));
       // Its client is about to come with it.
       keep(token, facts);
@@ -250,18 +255,20 @@ function beginning(token: string): string {
   return token.slice(0, 24);
 }
 
-function textOf({ sid, principal, scope, revision, expiresAt, abilities }: SessionFacts): string {
-  return JSON.stringify([sid, principalId(principal), scopeId(scope), revision, expiresAt, abilities]);
+function textOf({ sid, principal, scope, revision, expiresAt, abilities, client }: SessionFacts): string {
+  return JSON.stringify([sid, principalId(principal), scopeId(scope), revision, expiresAt, abilities, client]);
 }
 
 function parse(text: string): SessionFacts | undefined {
   const fields: unknown = JSON.parse(text);
   if (!Array.isArray(fields)) return undefined;
-  const [sid, principalText, scopeText, revision, expiresAt, abilities = noCapabilities] = fields as unknown[];
+  // What a token of an earlier version lacks is left out.
+  const [sid, principalText, scopeText, revision, expiresAt, abilities = noCapabilities, client] = fields as unknown[];
   const principal = principalFromId(String(principalText));
   if (!principal || typeof sid !== 'string' || typeof expiresAt !== 'number') return undefined;
   const scope = scopeFromId(String(scopeText));
-  return { sid, principal, scope, revision: String(revision), abilities: String(abilities), expiresAt };
+  const facts = { sid, principal, scope, revision: String(revision), abilities: String(abilities), expiresAt };
+  return typeof client === 'string' ? { ...facts, client } : facts;
 }
 
 /** Removes entries: first the expired ones, then the oldest. */

@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Activity } from '../../src/core/activity.ts';
 import { api, keyToken, login, userToken } from '../kit/api.ts';
+import { clientKinds, connect } from '../kit/clients.ts';
 import { hostileHttp } from '../kit/hostile.ts';
 import { rpc } from '../kit/raw.ts';
+import { session } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
@@ -166,6 +168,7 @@ test('/available, /stats and /filters, each as far as the caller sees', async ()
     groups: ['dev'],
     usernames: ['ann', 'bob'],
     keyNames: ['CI', 'key'],
+    clients: [],
   });
   expect(await get('/filters', ann)).toEqual({
     servers: ['alpha'],
@@ -173,6 +176,7 @@ test('/available, /stats and /filters, each as far as the caller sees', async ()
     groups: ['dev'],
     usernames: ['ann'],
     keyNames: ['key'],
+    clients: [],
   });
 });
 
@@ -205,6 +209,41 @@ test('an account does not see the calls of an earlier one of its name', async ()
   expect((await api(hub, 'GET', `/activities/${old?.id}`, { token: second })).status).toBe(404);
   await call(second, 'alpha-echo');
   expect(await names(second)).toEqual(['twice:alpha.echo']);
+});
+
+describe('what the client calls itself', () => {
+  let token: string;
+
+  beforeAll(async () => void (token = await userToken(hub, admin, 'carl', { servers: ['alpha'] })));
+
+  test.each(clientKinds)('is in the record of a call: %s', async (kind) => {
+    const client = await connect(kind, hub.url, '', { authorization: `Bearer ${token}` });
+    await client.callTool('alpha-echo');
+    expect((await list(token)).data[0]).toMatchObject({ tool: 'echo', client: 'toolhub-test' });
+    await expect(client.callTool('alpha-nothing')).rejects.toThrow('alpha-nothing');
+    expect((await list(token)).data[0]).toMatchObject({ status: 'refused', client: 'toolhub-test' });
+  });
+
+  test('can be filtered for, is offered to who made its calls alone, and is not there over REST', async () => {
+    await api(hub, 'POST', '/tools/call/alpha', { token, body: { toolName: 'echo' } });
+    const [direct] = (await list(token)).data;
+    expect(direct).toMatchObject({ tool: 'echo', status: 'success' });
+    expect(direct).not.toHaveProperty('client');
+    expect(await names(token, '?client=toolhub-test')).toHaveLength(2 * clientKinds.length);
+    expect(await names(token, '?client=another')).toEqual([]);
+    const offered = async (of: string) => (await api(hub, 'GET', '/activities/filters', { token: of })).body.data;
+    expect(await offered(token)).toMatchObject({ clients: ['toolhub-test'] });
+    expect(await offered(ann)).toMatchObject({ clients: [] });
+  });
+
+  test('is plain, and bounded', async () => {
+    const client = await session(hub.mcp(''), {
+      headers: { authorization: `Bearer ${token}` },
+      clientInfo: { name: ` A\u202e\n\0${'x'.repeat(500)}`, version: '1' },
+    });
+    await client.call('alpha-echo');
+    expect((await list(token)).data[0]?.client).toBe(`A${'x'.repeat(79)}`);
+  });
 });
 
 describe('who may not', () => {

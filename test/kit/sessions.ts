@@ -6,6 +6,7 @@ export interface SessionOptions {
   headers?: Record<string, string>;
   protocolVersion?: string;
   capabilities?: Record<string, unknown>;
+  clientInfo?: { name: string; version: string };
 }
 
 /** A client of the session era over streamable HTTP, hand-made so that it can misbehave. */
@@ -124,7 +125,7 @@ function initializeParams(options: SessionOptions) {
   return {
     protocolVersion: options.protocolVersion ?? '2025-11-25',
     capabilities: options.capabilities ?? {},
-    clientInfo: { name: 'raw', version: '1' },
+    clientInfo: options.clientInfo ?? { name: 'raw', version: '1' },
   };
 }
 

@@ -97,6 +97,7 @@ export const activity = object(
     scope: text,
     sourceIp: text,
     traceId: text,
+    client: saying('What the AI client calls itself; absent for calls over REST.', text),
     input: text,
     output: text,
     searchId: saying('The same in a search and in what was done with its results.', text),
@@ -149,6 +150,7 @@ export const activityChoices = object({
   groups: texts,
   usernames: texts,
   keyNames: texts,
+  clients: texts,
 });
 export type ActivityChoices = Shape<typeof activityChoices>;
 

@@ -54,6 +54,7 @@ const activityFilter: Record<string, Schema> = {
   username: text,
   keyId: text,
   keyName: text,
+  client: { type: 'string', description: 'What the AI client calls itself.' },
   startDate: { type: 'string', description: 'A date or a time (ISO 8601).' },
   endDate: { type: 'string', description: 'A date or a time (ISO 8601), inclusive.' },
 };

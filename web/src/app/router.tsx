@@ -108,7 +108,19 @@ const group = createRoute({
 const activity = createRoute({
   getParentRoute: () => shell,
   path: '/activity',
-  validateSearch: texts('server', 'tool', 'status', 'username', 'group', 'keyName', 'since', 'page', 'call', 'kind'),
+  validateSearch: texts(
+    'server',
+    'tool',
+    'status',
+    'username',
+    'group',
+    'keyName',
+    'client',
+    'since',
+    'page',
+    'call',
+    'kind',
+  ),
   component: lazyRouteComponent(() => import('../pages/activity/activity.tsx'), 'ActivityPage'),
 });
 

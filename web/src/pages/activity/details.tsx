@@ -50,6 +50,7 @@ function Shown({ record }: { readonly record: Activity }) {
           [t('activity.status'), <Outcome key="outcome" status={status} />],
           [t('activity.server'), kind === 'search' ? undefined : serverName(server)],
           [t('activity.who'), who(record)],
+          [t('activity.client'), record.client],
           [t('activity.time'), dateTime(record.timestamp)],
           [t('activity.duration'), duration(record.durationMs)],
           [t('activity.size'), bytes(record.resultBytes)],

@@ -9,7 +9,7 @@ import { statuses, unknownServer, useServerName } from './outcome.tsx';
 const route = getRouteApi('/shell/activity');
 
 /** What can be chosen; each is a part of the address. */
-export const filterNames = ['server', 'tool', 'status', 'username', 'keyName', 'group'] as const;
+export const filterNames = ['server', 'tool', 'status', 'username', 'keyName', 'client', 'group'] as const;
 
 /** In place of an outcome: all but success. */
 export const allFailed = 'failed';
@@ -37,6 +37,7 @@ export function Filters({ searches }: { readonly searches: boolean }) {
       />
       {isAdmin && <Choice name="username" label={t('activity.user')} options={plain(data?.usernames)} />}
       <Choice name="keyName" label={t('activity.key')} options={plain(data?.keyNames)} />
+      <Choice name="client" label={t('activity.client')} options={plain(data?.clients)} />
       <Choice name="group" label={t('activity.group')} options={plain(data?.groups)} />
     </>
   );

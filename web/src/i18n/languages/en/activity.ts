@@ -35,6 +35,7 @@ export const activity = {
   status: 'Outcome',
   user: 'User',
   key: 'Access key',
+  client: 'Client',
   group: 'Group',
   any: 'Any',
   states: {

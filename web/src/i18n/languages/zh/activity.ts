@@ -34,6 +34,7 @@ export const activity: Texts['activity'] = {
   status: '结果',
   user: '用户',
   key: '访问密钥',
+  client: '客户端',
   group: '分组',
   any: '不限',
   states: {
