@@ -9,7 +9,7 @@ import { hostileHttp } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// What the dashboard asks beside what everybody asks: events, connect, registry, names and counts of servers, clients.
+// What the dashboard asks beside what all ask: events, connect, costs, registry, names and counts of servers, clients.
 
 let hub: TestHub;
 let registry: Server;
@@ -47,6 +47,7 @@ const routes = [
   '/activities/timeline',
   '/events',
   '/connect',
+  '/costs',
   '/registry/servers',
   '/servers?items=count',
   '/servers?items=names',
@@ -131,6 +132,68 @@ interface Connect {
   clients: { client: string; text: string }[];
   cost: Record<'all' | 'smart', { tools: number; tokens: number }>;
 }
+
+interface ServerCost {
+  name: string;
+  managed: boolean;
+  tools: Record<string, number>;
+  off: Record<string, number>;
+}
+
+describe('GET /costs', () => {
+  const costs = async (query = '', who = 'admin') =>
+    (await api(hub, 'GET', `/costs${query}`, { token: tokens[who] })).body.data as ServerCost[];
+  const named = async (query?: string, who?: string) =>
+    (await costs(query, who)).map(({ name, tools, off }) => [name, Object.keys(tools), Object.keys(off)]);
+
+  test('has each tool that the caller lists there, by server, and is the sum that /connect says', async () => {
+    expect(await named()).toEqual([
+      ['alpha', ['echo', 'add', 'env'], []],
+      ['beta', ['echo'], []],
+    ]);
+    expect(await named('?group=dev')).toEqual([['alpha', ['echo'], []]]);
+    expect(await named('?smart=true')).toEqual([['$smart', ['search_tools', 'call_tool'], []]]);
+    for (const query of ['', '?group=dev', '?smart=true', '?group=dev&smart=true']) {
+      const { cost } = (await api(hub, 'GET', `/connect${query}`, { token: tokens['admin'] })).body.data as Connect;
+      const sum = (await costs(query)).flatMap(({ tools }) => Object.values(tools)).reduce((a, b) => a + b, 0);
+      expect(sum, query).toBe(cost[query.includes('smart') ? 'smart' : 'all'].tokens);
+    }
+  });
+
+  test('has what is switched off for who can switch it, and for nobody else', async () => {
+    const toggle = (items: string[], enabled: boolean) =>
+      api(hub, 'POST', '/servers/alpha/tools/toggle', { token: tokens['admin'], body: { items, enabled } });
+    await toggle(['env', 'echo'], false);
+    expect(await named()).toEqual([
+      ['alpha', ['add'], ['echo', 'env']],
+      ['beta', ['echo'], []],
+    ]);
+    expect(await named('', 'user')).toEqual([]);
+    expect(await named('?group=dev')).toEqual([]);
+    await toggle(['env', 'echo'], true);
+    expect((await costs('', 'user')).map(({ name, managed, off }) => [name, managed, off])).toEqual([
+      ['alpha', false, {}],
+    ]);
+  });
+
+  test('knows nothing of what the caller does not see', async () => {
+    expect(await named('', 'user')).toEqual([['alpha', ['echo'], []]]);
+    const hidden = await api(hub, 'GET', '/costs?group=secret', { token: tokens['user'] });
+    const unknown = await api(hub, 'GET', '/costs?group=gone', { token: tokens['user'] });
+    expect([hidden.status, unknown.status]).toEqual([404, 404]);
+    expect((await api(hub, 'GET', '/costs?smart=maybe', { token: tokens['admin'] })).status).toBe(400);
+  });
+
+  test('has a tool that a group pins where it is listed, under its server', async () => {
+    const body = { name: 'pins', servers: [{ name: 'alpha', pinnedTools: ['add'] }] };
+    await api(hub, 'POST', '/groups', { token: tokens['admin'], body });
+    expect(await named('?group=pins&smart=true')).toEqual([
+      ['$smart', ['search_tools', 'call_tool'], []],
+      ['alpha', ['add'], []],
+    ]);
+    await api(hub, 'DELETE', '/groups/pins', { token: tokens['admin'] });
+  });
+});
 
 describe('GET /connect', () => {
   const connect = async (query: string, who = 'admin') => {

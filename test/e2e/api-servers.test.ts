@@ -89,6 +89,7 @@ const routes: [method: string, path: string, body: unknown][] = [
   ['POST', '/anns/tools/t/toggle', { enabled: false }],
   ['PUT', '/anns/tools/t/description', { description: 'x' }],
   ['DELETE', '/anns/tools/t/description', undefined],
+  ['POST', '/anns/tools/toggle', { items: ['t'], enabled: false }],
   ['POST', '/anns/prompts/p/toggle', { enabled: false }],
   ['PUT', '/anns/resources/file%3A%2F%2F%2Fx/description', { description: 'x' }],
 ];
@@ -467,6 +468,22 @@ describe('tools, prompts and resources', () => {
     expect(await names()).toEqual(['one', 'two']);
     await refused(() => toggle('three', false), 404);
     await refused(() => toggle('__proto__', false), 404);
+  });
+
+  test('are switched together in one change, or none of them is', async () => {
+    const toggle = (items: unknown, enabled: unknown = false) =>
+      call('POST', '/alpha/tools/toggle', admin, { items, enabled });
+    await refused(() => toggle(['one', 'three']), 404);
+    await refused(() => toggle(['one', '__proto__']), 404);
+    for (const items of [[], [''], 'one', undefined]) await refused(() => toggle(items), 400);
+    await refused(() => toggle(['one'], 'no'), 400);
+    expect(await names()).toEqual(['one', 'two']);
+    // Each by either of its names, and once.
+    const off = await toggle(['alpha-one', 'one', 'two']);
+    expect(off.body).toMatchObject({ data: { items: ['one', 'two'], enabled: false } });
+    expect(await names()).toEqual([]);
+    await toggle(['one', 'two'], true);
+    expect(await names()).toEqual(['one', 'two']);
   });
 
   test('are described in other words, and in their own again', async () => {

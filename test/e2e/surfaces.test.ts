@@ -351,6 +351,8 @@ describe('the management API', () => {
     );
     const paths = [
       '/settings',
+      '/costs',
+      '/costs?smart=true',
       '/openapi/servers',
       '/openapi/stats',
       '/openapi.json',
@@ -518,6 +520,7 @@ describe('records', () => {
       '/activities/failures',
       '/auth/second-factor',
       '/clients',
+      '/costs',
       '/settings',
       '/mcp-settings/export',
     ]) {

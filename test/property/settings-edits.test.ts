@@ -8,7 +8,7 @@ import { addKey, deleteKey } from '../../src/settings/key/key-edits.ts';
 import { maskServer } from '../../src/settings/server/server-secrets.ts';
 import {
   addServer,
-  changeItem,
+  changeItems,
   deleteServer,
   startsProcess,
   toggleServer,
@@ -73,7 +73,7 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
   server.map(
     (name): Edit =>
       (draft) =>
-        changeItem(draft, admin, { server: name, kind: 'tools', item: 't', enabled: false, description: 'x' }),
+        changeItems(draft, admin, { server: name, kind: 'tools', items: ['t'], enabled: false, description: 'x' }),
   ),
   server.map((name): Edit => (draft) => {
     const shown = maskServer(draft.mcpServers?.[name] ?? {});

@@ -9,6 +9,7 @@ import {
   oneOf,
   orNull,
   saying,
+  type Schema,
   type Shape,
   text,
   texts,
@@ -180,6 +181,20 @@ export const connect = object({
   ),
 });
 export type Connect = Shape<typeof connect>;
+
+const tokensByTool: Schema<Readonly<Record<string, number>>> = { type: 'object', additionalProperties: count };
+
+/** What the tools of one server cost every client of an endpoint. */
+export const serverCost = object({
+  name: saying('`$smart` for the tools of smart routing itself.', text),
+  managed: saying('The caller may switch its tools.', flag),
+  tools: saying(
+    "An estimate of what each costs a client, in tokens, by the server's own name of the tool.",
+    tokensByTool,
+  ),
+  off: saying('The same of tools that are switched off, for who manages the server.', tokensByTool),
+});
+export type ServerCost = Shape<typeof serverCost>;
 
 /** A client that said who it is when it connected. */
 export const clientSeen = object(

@@ -1,4 +1,4 @@
-import { clientSeen, connect, exposure } from '../../core/answers/records.ts';
+import { clientSeen, connect, exposure, serverCost } from '../../core/answers/records.ts';
 import { anyObject, listOf, object, text } from '../../core/answers/schema.ts';
 import type { Subject } from '../frame/operation.ts';
 
@@ -28,6 +28,18 @@ export const dashboard: Subject = {
         },
       },
       answer: { data: connect },
+    },
+    'GET /costs': {
+      summary: 'What each tool of an endpoint costs every client that lists them, in tokens',
+      description: 'By server, as the clients of the caller see the endpoint.',
+      query: {
+        group: { type: 'string', description: 'Its id or name. Without it: the endpoint of all servers.' },
+        smart: {
+          type: 'boolean',
+          description: 'The endpoint that searches: its own tools, and those that are pinned.',
+        },
+      },
+      answer: { data: listOf(serverCost) },
     },
     'GET /exposure': {
       summary: 'What somebody without a credential can call',

@@ -13,6 +13,8 @@ export const largeBodies: Routes = [
   // A document of a REST API can be part of a server.
   [['POST'], /^\/servers(?:\/batch|\/import)?$/],
   [['PUT'], /^\/servers\/[^/]+$/],
+  // Names up to `coreLimits.listItems` tools.
+  [['POST'], /^\/servers\/[^/]+\/(?:tools|prompts|resources)\/toggle$/],
   [['PUT'], /^\/servers\/[^/]+\/(?:tools|prompts|resources)\/[^/]+\/description$/],
   [['PUT'], /^\/system-config$/],
   [['POST'], /^\/mcp-settings\/import$/],

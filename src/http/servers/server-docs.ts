@@ -3,6 +3,7 @@ import { importAnswer, requiredConfig } from '../../core/answers/settings.ts';
 import {
   enabledInput,
   itemDescriptionInput,
+  itemsSwitchInput,
   newServerInput,
   serverUpdateInput,
 } from '../../settings/server/server-input.ts';
@@ -98,6 +99,12 @@ function items(kind: string, one: string): Record<string, Operation> {
   const path = `/servers/:server/${kind}/:item`;
   const described = { data: object({ item: text, description: text }) };
   return {
+    [`POST /servers/:server/${kind}/toggle`]: {
+      summary: `Enable or disable several ${kind}`,
+      description: 'All of them in one change, or none.',
+      body: itemsSwitchInput,
+      answer: { data: object({ items: texts, enabled: flag }) },
+    },
     [`POST ${path}/toggle`]: {
       summary: `Enable or disable a ${one}`,
       body: enabledInput,

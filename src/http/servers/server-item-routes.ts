@@ -5,8 +5,8 @@ import { HubError } from '../../core/errors.ts';
 import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { ServerSettings } from '../../core/settings/types.ts';
-import { changeItem, type ItemChange } from '../../settings/server/server-edits.ts';
-import { enabledInput, itemDescriptionInput } from '../../settings/server/server-input.ts';
+import { changeItems, type ItemChange } from '../../settings/server/server-edits.ts';
+import { enabledInput, itemDescriptionInput, itemsSwitchInput } from '../../settings/server/server-input.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody } from '../frame/body.ts';
 import { type ApiEnv, type Caller, changeAs, editorOf } from '../frame/caller.ts';
@@ -30,42 +30,68 @@ const words: Readonly<Record<Kind, string>> = { tools: 'Tool', prompts: 'Prompt'
 export function serverItemRoutes({ settings, catalogue, log }: ServerItemRoutes): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
-  async function change(c: Context<ApiEnv>, kind: Kind, wanted: Pick<ItemChange, 'enabled' | 'description'>) {
+  type Wanted = Pick<ItemChange, 'enabled' | 'description'>;
+
+  async function change(c: Context<ApiEnv>, kind: Kind, given: readonly string[], wanted: Wanted) {
     const { caller } = c.var;
     const { username } = editorOf(caller);
     const name = c.req.param('server') ?? '';
     const server = managedServer(caller, name, `Cannot change the ${kind} of server "${name}"`);
-    const item = keyOf(caller, server, kind, c.req.param('item') ?? '');
+    const keyOf = keysOf(caller, server, kind);
+    const items = [...new Set(given.map(keyOf))];
     await changeAs(settings, caller, (draft, by) =>
-      changeItem(draft, by, { server: server.name, kind, item, ...wanted }),
+      changeItems(draft, by, { server: server.name, kind, items, ...wanted }),
     );
-    log.info('item changed', { server: server.name, kind, item, by: username });
+    const [item] = items;
+    const count = items.length;
+    log.info('item changed', { server: server.name, kind, item, ...(count > 1 && { count }), by: username });
+    return items;
+  }
+
+  async function changeOne(c: Context<ApiEnv>, kind: Kind, wanted: Wanted) {
+    const [item = ''] = await change(c, kind, [c.req.param('item') ?? ''], wanted);
     return item;
   }
 
   /**
-   * The key by which the server itself knows the item. Throws HubError `not_found` when it plainly offers no such
-   * thing; while it is away anything goes.
+   * Says by which key the server itself knows an item. It throws HubError `not_found` when the server plainly offers no
+   * such thing; while the server is away anything goes.
    */
-  function keyOf({ settings }: Caller, server: ServerSettings, kind: Kind, given: string): string {
+  function keysOf({ settings }: Caller, server: ServerSettings, kind: Kind): (given: string) => string {
     const offer = catalogue().offers.get(server.name);
-    if (!offer) return given;
+    if (!offer) return (given) => given;
     const items: readonly Item[] = kind === 'resources' ? [...offer.resources, ...offer.templates] : offer[kind];
-    if (items.some(({ key }) => key === given)) return given;
-    const prefixes = [...settings.servers.keys()];
-    const named = items.find(
-      ({ key }) => exposedName(server.name, key, settings.system.nameSeparator, prefixes) === given,
-    );
-    if (named) return named.key;
-    // The settings may speak of an item that the server does not offer now. Only then: MCPHub's files have the names
-    // clients see as keys.
-    if (server[kind].has(given)) return given;
-    throw new HubError('not_found', `Server "${server.name}" has no ${words[kind].toLowerCase()} "${given}".`);
+    const keys = new Set(items.map(({ key }) => key));
+    // Made once, and only for names that are no keys: a request may name all tools of a server that has thousands.
+    let byExposed: ReadonlyMap<string, string> | undefined;
+    const exposed = () => {
+      const prefixes = [...settings.servers.keys()];
+      const { nameSeparator } = settings.system;
+      return new Map([...keys].map((key) => [exposedName(server.name, key, nameSeparator, prefixes), key]));
+    };
+    return (given) => {
+      if (keys.has(given)) return given;
+      byExposed ??= exposed();
+      const named = byExposed.get(given);
+      if (named !== undefined) return named;
+      // The settings may speak of an item that the server does not offer now. Only then: MCPHub's files have the names
+      // clients see as keys.
+      if (server[kind].has(given)) return given;
+      throw new HubError('not_found', `Server "${server.name}" has no ${words[kind].toLowerCase()} "${given}".`);
+    };
   }
 
   for (const kind of ['tools', 'prompts', 'resources'] as const) {
     const path = `/servers/:server/${kind}/:item` as const;
     const word = words[kind];
+
+    // One change of the settings, however many there are.
+    routes.post(`/servers/:server/${kind}/toggle`, async (c) => {
+      editorOf(c.var.caller);
+      const { items, enabled } = parseInput(itemsSwitchInput, await jsonBody(c.req.raw), `Cannot switch the ${kind}`);
+      const changed = await change(c, kind, items, { enabled });
+      return ok(c, { items: changed, enabled });
+    });
 
     routes.post(`${path}/toggle`, async (c) => {
       editorOf(c.var.caller);
@@ -74,7 +100,7 @@ export function serverItemRoutes({ settings, catalogue, log }: ServerItemRoutes)
         await jsonBody(c.req.raw),
         `Cannot switch the ${word.toLowerCase()}`,
       );
-      const item = await change(c, kind, { enabled });
+      const item = await changeOne(c, kind, { enabled });
       return ok(c, { item, enabled }, { message: `${word} ${item} ${enabled ? 'enabled' : 'disabled'} successfully.` });
     });
 
@@ -82,12 +108,12 @@ export function serverItemRoutes({ settings, catalogue, log }: ServerItemRoutes)
       editorOf(c.var.caller);
       const attempt = `Cannot describe the ${word.toLowerCase()}`;
       const { description } = parseInput(itemDescriptionInput, await jsonBody(c.req.raw), attempt);
-      const item = await change(c, kind, { description });
+      const item = await changeOne(c, kind, { description });
       return ok(c, { item, description }, { message: `${word} description updated successfully.` });
     });
 
     routes.delete(`${path}/description`, async (c) => {
-      const item = await change(c, kind, { description: null });
+      const item = await changeOne(c, kind, { description: null });
       const description = defaultOf(catalogue(), c.req.param('server'), kind, item);
       return ok(c, { item, description }, { message: `${word} description reset successfully.` });
     });

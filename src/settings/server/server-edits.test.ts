@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parseInput } from '../../core/input.ts';
 import { mask } from '../../core/mask.ts';
 import type { Draft, Editor } from '../document/document.ts';
-import { addServer, changeItem, deleteServer, startsProcess, toggleServer, updateServer } from './server-edits.ts';
+import { addServer, changeItems, deleteServer, startsProcess, toggleServer, updateServer } from './server-edits.ts';
 import { newServerInput, serverUpdateInput } from './server-input.ts';
 import { hidesSecrets, maskServer, unmaskServer } from './server-secrets.ts';
 
@@ -123,7 +123,7 @@ describe('changing servers', () => {
       (name: string) => updateServer(document(), ann, name, update({ newName: 'y' })),
       (name: string) => deleteServer(document(), ann, name),
       (name: string) => toggleServer(document(), ann, name, false),
-      (name: string) => changeItem(document(), ann, { server: name, kind: 'tools', item: 'x', enabled: false }),
+      (name: string) => changeItems(document(), ann, { server: name, kind: 'tools', items: ['x'], enabled: false }),
     ];
     for (const change of changes) {
       for (const name of ['hidden', 'nothing', '__proto__', 'toString']) {
@@ -296,17 +296,17 @@ describe('other changes', () => {
   test('items are switched and described by their own names, and what an older entry said is kept', () => {
     const draft = document();
     const item = { server: 'mail', kind: 'tools' } as const;
-    changeItem(draft, ann, { ...item, item: 'send', description: 'Sends' });
-    changeItem(draft, ann, { ...item, item: 'read', enabled: false });
-    changeItem(draft, ann, { ...item, kind: 'resources', item: 'file:///a', enabled: false });
+    changeItems(draft, ann, { ...item, items: ['send'], description: 'Sends' });
+    changeItems(draft, ann, { ...item, items: ['read'], enabled: false });
+    changeItems(draft, ann, { ...item, kind: 'resources', items: ['file:///a'], enabled: false });
     expect(entry(draft, 'mail')).toMatchObject({
       tools: { send: { enabled: false, description: 'Sends' }, read: { enabled: false, description: 'Reads' } },
       resources: { 'file:///a': { enabled: false } },
     });
-    changeItem(draft, ann, { ...item, item: 'read', description: null });
+    changeItems(draft, ann, { ...item, items: ['read'], description: null });
     expect((entry(draft, 'mail')['tools'] as Record<string, unknown>)['read']).toEqual({ enabled: false });
     for (const name of ['__proto__', 'constructor', '']) {
-      expect(() => changeItem(draft, ann, { ...item, item: name, enabled: false })).toThrow(code('invalid_input'));
+      expect(() => changeItems(draft, ann, { ...item, items: [name], enabled: false })).toThrow(code('invalid_input'));
     }
   });
 });

@@ -113,28 +113,35 @@ export function forgetTokens(draft: Draft, by: Editor, name: string): void {
 export interface ItemChange {
   readonly server: string;
   readonly kind: 'tools' | 'prompts' | 'resources';
-  /** The upstream's own name; the URI of a resource. */
-  readonly item: string;
+  /** The upstream's own names; the URIs of resources. */
+  readonly items: readonly string[];
   readonly enabled?: boolean;
   /** Shown in place of the upstream's text; null or empty: the upstream's text again. */
   readonly description?: string | null;
 }
 
-/** Switches one tool, prompt or resource, or describes it in other words. */
-export function changeItem(draft: Draft, by: Editor, { server, kind, item, enabled, description }: ItemChange): void {
-  const attempt = `Cannot change "${item}" of server "${server}"`;
+/** Switches tools, prompts or resources of a server, or describes them in other words. */
+export function changeItems(draft: Draft, by: Editor, { server, kind, items, ...wanted }: ItemChange): void {
+  const attempt = `Cannot change "${items.slice(0, 3).join('", "')}" of server "${server}"`;
   const entry = ownServer(draft, by, server, attempt);
-  if (item === '' || isForbiddenName(item))
+  if (items.some((item) => item === '' || isForbiddenName(item)))
     throw new HubError('invalid_input', `${attempt}: nothing can have this name.`);
-  const items = isObject(entry[kind]) ? entry[kind] : {};
-  // MCPHub's dashboard writes the exposed name; such an entry counts as long as there is none under the item's own.
-  const known = [item, `${server}${separatorOf(draft)}${item}`].find((key) => Object.hasOwn(items, key));
-  const old = known === undefined ? undefined : items[known];
+  const before = isObject(entry[kind]) ? entry[kind] : {};
+  const exposed = (item: string) => `${server}${separatorOf(draft)}${item}`;
+  const changed = items.map((item) => {
+    // MCPHub's dashboard writes the exposed name; such an entry counts as long as there is none under the item's own.
+    const known = [item, exposed(item)].find((key) => Object.hasOwn(before, key));
+    return [item, changedItem(known === undefined ? undefined : before[known], wanted)] as const;
+  });
+  entry[kind] = { ...before, ...Object.fromEntries(changed) };
+}
+
+function changedItem(old: unknown, { enabled, description }: Pick<ItemChange, 'enabled' | 'description'>): Entry {
   const next: Entry = isObject(old) ? { ...old } : { enabled: old !== false };
   if (enabled !== undefined) next['enabled'] = enabled;
   if (description === null || description === '') delete next['description'];
   else if (description !== undefined) next['description'] = description;
-  entry[kind] = { ...items, [item]: next };
+  return next;
 }
 
 /** True for a configuration that makes the hub start a program on its machine. */
@@ -422,7 +429,7 @@ function rename(draft: Draft, from: string, to: string | undefined): void {
 }
 
 /**
- * Items under their exposed names (see `changeItem`) follow the server. The old entry stays: it may as well be the own
+ * Items under their exposed names (see `changeItems`) follow the server. The old entry stays: it may as well be the own
  * name of an item, which a renaming must not switch on.
  */
 function withItemsRenamed(entry: Entry, from: string, to: string): Entry {

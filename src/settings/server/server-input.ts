@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { descriptionInput, notEmpty } from '../../core/input.ts';
+import { coreLimits } from '../../core/limits.ts';
 import { serverNameProblem } from './server-entry.ts';
 
 /**
@@ -27,6 +28,10 @@ export const serverUpdateInput = z
   );
 
 export const enabledInput = z.object({ enabled: z.boolean({ error: 'must be true or false' }) });
+
+export const itemsSwitchInput = enabledInput.extend({
+  items: z.array(z.string().min(1)).min(1, 'must not be empty').max(coreLimits.listItems),
+});
 
 export const itemDescriptionInput = z.object({ description: descriptionInput });
 

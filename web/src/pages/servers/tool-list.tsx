@@ -96,14 +96,11 @@ export function ToolList({ server }: { readonly server: ServerDetails }) {
   );
 }
 
-/** Switches one tool, or many one after the other; the first that fails stops it. */
+/** Switches one tool, or many in one change. */
 function useSwitchTools(server: string) {
   return useAction<{ names: readonly string[]; enabled: boolean }>({
-    async run({ names, enabled }) {
-      for (const name of names) {
-        await ask(`/servers${pathOf(server)}/tools${pathOf(name)}/toggle`, { method: 'POST', body: { enabled } });
-      }
-    },
+    run: ({ names, enabled }) =>
+      ask(`/servers${pathOf(server)}/tools/toggle`, { method: 'POST', body: { items: names, enabled } }),
     at: ({ names, enabled }) => {
       const changed = new Set(names);
       const one = (tool: Tool) => (changed.has(tool.originalName) ? { ...tool, enabled } : tool);
