@@ -18,4 +18,21 @@ export const cliLimits = {
    */
   doctorHealthMs: 2_000,
   doctorEngineMs: 5_000,
+  /**
+   * Of the commands that use a hub: the wait for an answer of its management API, and the most that is read of an
+   * answer. The largest are results of tools, which the hub passes on in whole.
+   */
+  hubAnswerMs: 30_000,
+  answerBytes: 256 * 1024 * 1024,
+  /** The wait for a login in a browser. The page of the hub is valid for as long. */
+  browserLoginMs: 15 * 60_000,
+  /** An access token that ends within this time is renewed before it is used. */
+  renewAheadMs: 60_000,
+  /** The wait for another command that renews the same login, and how often it is looked at. */
+  loginLockMs: 60_000,
+  loginLockPollMs: 50,
+  /** A token of a hub has some 250 characters. */
+  tokenChars: 8_192,
+  /** What `login --password-stdin` reads at most: a password and a code. */
+  passwordInputChars: 2_000,
 } as const;

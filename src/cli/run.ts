@@ -4,10 +4,11 @@ import type { Command, Flags } from './command.ts';
 import { doctor } from './doctor.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import { explainFailure } from './failure.ts';
+import { login, logout } from './login.ts';
 import { search } from './search.ts';
 import { serve } from './serve.ts';
 
-const commands: readonly Command[] = [serve, doctor, search];
+const commands: readonly Command[] = [serve, doctor, search, login, logout];
 
 const common = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } } as const;
 
