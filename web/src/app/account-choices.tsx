@@ -1,10 +1,9 @@
-import { useQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { BookOpen, LogOut, UserRound } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { boot } from '../boot.ts';
-import { chooseLanguage, languages } from '../i18n/i18n.ts';
+import { chooseLanguage, languages, tags } from '../i18n/i18n.ts';
 import { useStore } from '../lib/store.ts';
 import { useErrorText } from '../ui/failure.tsx';
 import { Menu, MenuChoice, MenuItem, MenuLine } from '../ui/menu.tsx';
@@ -50,18 +49,12 @@ function ThemeChoice() {
 
 function LanguageChoice() {
   const { t, i18n } = useTranslation();
-  const { data = [] } = useQuery({
-    queryKey: ['languages'],
-    queryFn: languages,
-    staleTime: Infinity,
-    meta: { live: false },
-  });
   return (
     <MenuChoice
       label={t('app.language')}
       value={i18n.language}
-      onChange={(tag) => void chooseLanguage(tag)}
-      options={data.map(({ tag, name }) => ({ value: tag, label: name }))}
+      onChange={(value) => void chooseLanguage(tags.find((tag) => tag === value) ?? 'en')}
+      options={tags.map((tag) => ({ value: tag, label: languages[tag].name }))}
     />
   );
 }

@@ -1,26 +1,8 @@
 import i18next from 'i18next';
 import { expect, test } from 'vitest';
-import { reasonTable, reasonWords } from '../../../src/core/reasons.ts';
-import type { ServerReason } from '../api/types.ts';
-import { sentenceTable } from '../../../src/core/sentences.ts';
+import { reasonWords } from '../../../src/core/reasons.ts';
 import { reasonIn, sentenceIn } from './hub-texts.ts';
 import { reasons, sentences } from './languages/zh/hub.ts';
-
-const valuesIn = (words: { readonly text: string; readonly advice: string }) =>
-  [...new Set(`${words.text}${words.advice}`.match(/\{\{\w+\}\}/g))].toSorted();
-
-test('what the hub says names the same values in every language', () => {
-  for (const [code, words] of Object.entries(reasons))
-    expect([code, valuesIn(words)]).toEqual([code, valuesIn(reasonTable[code as ServerReason['code']])]);
-});
-
-test('every sentence of the hub has words in every language, with no value that it does not have', () => {
-  expect(Object.keys(sentences).toSorted()).toEqual(Object.keys(sentenceTable).toSorted());
-  for (const [code, words] of Object.entries(sentences)) {
-    const values = sentenceTable[code as keyof typeof sentenceTable].match(/\{\{\w+\}\}/g) ?? [];
-    expect(values).toEqual(expect.arrayContaining(words.match(/\{\{\w+\}\}/g) ?? []));
-  }
-});
 
 test('a reason is in the language of the page, with what its values are written as, and in English where it has no words', async () => {
   const reason = { code: 'value_missing', values: { name: '$t(x)', line: '{{name}} <b>' } } as const;

@@ -13,6 +13,12 @@ export interface HubTexts {
   readonly sentences: SentenceTexts;
 }
 
+/** The same of a language that is behind. */
+export interface SomeHubTexts {
+  readonly reasons?: Partial<ReasonTexts> | undefined;
+  readonly sentences?: SentenceTexts | undefined;
+}
+
 /** A reason in the language of the page; in English where it has no words for it. */
 export function reasonIn({ code, values, text, advice }: ServerReason): {
   readonly text: string;

@@ -1,24 +1,25 @@
 import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import { storage } from '../lib/storage.ts';
-import type { HubTexts } from './hub-texts.ts';
-import type { Texts } from './texts.ts';
+import type { SomeHubTexts } from './hub-texts.ts';
+import type { SomeTexts } from './texts.ts';
 
 interface Language {
-  readonly name: string;
-  readonly texts: Texts;
+  readonly texts: SomeTexts;
   /** What the hub says; absent from its own language. */
-  readonly hub?: HubTexts;
+  readonly hub?: SomeHubTexts;
 }
 
-/** A language is a file in `languages/`, named by its BCP 47 tag: dropping one there adds it. */
-const files = import.meta.glob<Language>('./languages/*.ts');
-const loaders = new Map(Object.entries(files).map(([path, load]) => [path.replace(/^.*\/|\.ts$/g, ''), load]));
+/** By BCP 47 tag: its name in itself, which the choice shows without loading it, and its texts. */
+export const languages = {
+  de: { name: 'Deutsch', load: () => import('./languages/de.ts') },
+  en: { name: 'English', load: () => import('./languages/en.ts') },
+  zh: { name: '简体中文', load: () => import('./languages/zh.ts') },
+} as const satisfies Readonly<Record<string, { readonly name: string; readonly load: () => Promise<Language> }>>;
 
-/** Tags and own names, loaded when the choice is opened. */
-export async function languages(): Promise<readonly { readonly tag: string; readonly name: string }[]> {
-  return Promise.all([...loaders].map(async ([tag, load]) => ({ tag, name: (await load()).name })));
-}
+type Tag = keyof typeof languages;
+
+export const tags = Object.keys(languages) as Tag[];
 
 /** To be awaited before the first render. */
 export async function startI18n(): Promise<void> {
@@ -27,14 +28,14 @@ export async function startI18n(): Promise<void> {
   await i18next.use(initReactI18next).init({
     lng: tag,
     fallbackLng: 'en',
-    resources: { [tag]: await resourcesOf(tag) },
+    resources: { ...(tag !== 'en' && { en: await resourcesOf('en') }), [tag]: await resourcesOf(tag) },
     interpolation: { escapeValue: false },
     returnNull: false,
   });
   document.documentElement.lang = tag;
 }
 
-export async function chooseLanguage(tag: string): Promise<void> {
+export async function chooseLanguage(tag: Tag): Promise<void> {
   const { translation, hub } = await resourcesOf(tag);
   i18next.addResourceBundle(tag, 'translation', translation);
   i18next.addResourceBundle(tag, 'hub', hub);
@@ -44,14 +45,12 @@ export async function chooseLanguage(tag: string): Promise<void> {
 }
 
 /** The language of that tag, or the one it is a kind of: `zh-CN` is `zh`. */
-function known(tag: string): string | undefined {
-  const [plain = ''] = tag.split('-');
-  return [tag, plain].find((each) => loaders.has(each));
+function known(tag: string): Tag | undefined {
+  const [plain] = tag.split('-');
+  return tags.find((each) => each === tag || each === plain);
 }
 
-async function resourcesOf(tag: string) {
-  const load = loaders.get(tag);
-  if (!load) throw new Error(`No language "${tag}"`);
-  const { texts, hub = {} } = await load();
+async function resourcesOf(tag: Tag) {
+  const { texts, hub = {} }: Language = await languages[tag].load();
   return { translation: texts, hub: { ...hub } };
 }

@@ -14,6 +14,13 @@ type Words<T> = {
 
 export type Texts = Words<typeof texts>;
 
+/** A language that is behind English: what it lacks is shown in English, and what English gave up is not used. */
+export type SomeTexts = Some<Texts>;
+
+type Some<T> = T extends string
+  ? string
+  : { readonly [K in keyof T]?: Some<T[K]> | undefined } & Readonly<Record<string, unknown>>;
+
 declare module 'i18next' {
   interface CustomTypeOptions {
     resources: { translation: typeof texts };

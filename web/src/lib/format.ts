@@ -43,15 +43,21 @@ export function percent(share: number): string {
 
 /** Milliseconds as people read them: 4 ms, 1.2 s, 3 min. */
 export function duration(ms: number): string {
-  if (ms < 1_000) return `${ms < 10 ? Math.round(ms * 10) / 10 : Math.round(ms)} ms`;
-  if (ms < 60_000) return `${Math.round(ms / 100) / 10} s`;
-  return `${Math.round(ms / 60_000)} min`;
+  if (ms < 1_000) return `${decimal(ms, ms < 10 ? 1 : 0)} ms`;
+  if (ms < 60_000) return `${decimal(ms / 1_000)} s`;
+  return `${decimal(ms / 60_000, 0)} min`;
 }
 
 export function bytes(value: number): string {
-  if (value < 1_024) return `${value} B`;
-  if (value < 1_024 ** 2) return `${Math.round(value / 102.4) / 10} kB`;
-  return `${Math.round(value / 1_024 / 102.4) / 10} MB`;
+  const unit = i18next.language === 'fr' ? 'o' : 'B';
+  if (value < 1_024) return `${count(value)} ${unit}`;
+  if (value < 1_024 ** 2) return `${decimal(value / 1_024)} k${unit}`;
+  return `${decimal(value / 1_024 ** 2)} M${unit}`;
+}
+
+function decimal(value: number, digits: 0 | 1 = 1): string {
+  const options = { maximumFractionDigits: digits };
+  return kept(`decimal ${digits}`, (language) => new Intl.NumberFormat(language, options)).format(value);
 }
 
 /** Whether a time is within so many milliseconds from now, or past. */

@@ -20,7 +20,7 @@ export function Menu({ trigger, isOpenAtFirst = false, children }: MenuProps) {
           align="end"
           sideOffset={4}
           collisionPadding={8}
-          className="lifted animate-appear z-50 min-w-44 rounded-lg p-1"
+          className="lifted animate-appear z-50 max-h-(--radix-dropdown-menu-content-available-height) min-w-44 overflow-y-auto rounded-lg p-1"
         >
           {children}
         </DropdownMenu.Content>

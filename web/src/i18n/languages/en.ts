@@ -11,9 +11,7 @@ import * as settings from './en/settings.ts';
 import * as shell from './en/shell.ts';
 import * as tools from './en/tools.ts';
 
-/** English, and with it the shape of every other language: a key that is missing there is a type error. */
-export const name = 'English';
-
+/** English, and with it the shape of every other language. */
 export const texts = {
   ...shell,
   ...login,

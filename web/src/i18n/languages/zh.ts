@@ -17,8 +17,6 @@ import * as tools from './zh/tools.ts';
 /** 英文由 Hub 给出的句子。 */
 export const hub: HubTexts = { reasons, sentences };
 
-export const name = '简体中文';
-
 export const texts: Texts = {
   ...shell,
   ...login,
