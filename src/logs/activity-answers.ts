@@ -2,6 +2,8 @@ import type { Activity, SearchUseRecord } from '../core/activity.ts';
 import type { Pagination } from '../core/pagination.ts';
 import type { FailedCalls } from './activity-failures.ts';
 import type { ActivityFilter, ActivityListing, OwnCalls } from './activity-filter.ts';
+import type { ActivityGroups, GroupListing, Stretches } from './activity-groups.ts';
+import { roundMs } from './milliseconds.ts';
 
 /** A record as it is shown: that of a search with what was done with its results, in order. */
 export type SeenActivity = Activity & { readonly uses?: readonly SearchUseRecord[] };
@@ -70,10 +72,8 @@ export interface ActivityBucket {
 }
 
 /** Which calls, and into how many stretches of which length. */
-export interface TimelineListing extends ActivityFilter {
+export interface TimelineListing extends ActivityFilter, Stretches {
   readonly start: Date;
-  readonly bucketMs: number;
-  readonly buckets: number;
 }
 
 /** All stretches in order, those without calls too. */
@@ -108,15 +108,11 @@ export interface ActivityAnswers {
   uses(searchIds: readonly string[]): Promise<readonly (SearchUseRecord & { readonly searchId: string })[]>;
   stats(filter: ActivityFilter): Promise<ActivityStats>;
   timeline(listing: TimelineListing): Promise<readonly ActivityBucket[]>;
+  groups(listing: GroupListing): Promise<ActivityGroups>;
   /** The failed calls by their text, the most frequent first, `logLimits.failureTexts` at most. */
   failures(filter: ActivityFilter): Promise<readonly FailedCalls[]>;
   choices(mine: OwnCalls | undefined): Promise<ActivityChoices>;
   get(id: string, mine: OwnCalls | undefined): Promise<Activity | undefined>;
   /** Removes records from before `before`; gives how many. */
   remove(before: Date): Promise<number>;
-}
-
-/** Two decimals: more would say nothing, and table and memory would differ in the last one. */
-export function roundMs(ms: number): number {
-  return Math.round(ms * 100) / 100;
 }

@@ -25,10 +25,13 @@ export interface ActivityFilter {
   /** Only what did not succeed, however it ended. */
   readonly failed?: true;
   readonly group?: string;
+  readonly scope?: string;
   readonly username?: string;
   readonly keyId?: string;
   readonly keyName?: string;
   readonly client?: string;
+  /** Only what has none of these. */
+  readonly without?: readonly (keyof typeof maybeAbsent)[];
   readonly start?: Date;
   /** Inclusive. */
   readonly end?: Date;
@@ -56,10 +59,12 @@ export function parseActivityListing(raw: RawFilter): ActivityListing {
     status: read.oneOf('status', activityStatuses),
     failed: read.oneOf('failed', ['true', 'false']) === 'true' ? (true as const) : undefined,
     group: read.text('group'),
+    scope: read.text('scope'),
     username: read.text('username'),
     keyId: read.text('keyId'),
     keyName: read.text('keyName'),
     client: read.text('client'),
+    without: read.someOf('without', absentNames),
     start: read.date('startDate'),
     end: read.date('endDate', 'end'),
   };
@@ -86,11 +91,22 @@ export const exactFilters = {
   tool: 'tool',
   status: 'status',
   group: '"group"',
+  scope: 'scope',
   username: 'username',
   keyId: 'key_id',
   keyName: 'key_name',
   client: 'client',
 } as const;
+
+/** The columns that may be empty, by filter name. */
+export const maybeAbsent = {
+  group: '"group"',
+  scope: 'scope',
+  username: 'username',
+  keyName: 'key_name',
+  client: 'client',
+} as const;
+const absentNames = Object.keys(maybeAbsent) as (keyof typeof maybeAbsent)[];
 
 /** The filter as a test for one record in memory. */
 export function activityMatcher(filter: ActivityFilter): (activity: Activity) => boolean {
@@ -102,6 +118,7 @@ export function activityMatcher(filter: ActivityFilter): (activity: Activity) =>
   const end = filter.end?.toISOString() ?? '~';
   return (activity) =>
     names.every((name) => activity[name] === filter[name]) &&
+    (filter.without ?? []).every((name) => !activity[name]) &&
     (filter.failed === undefined || activity.status !== 'success') &&
     activity.timestamp >= start &&
     activity.timestamp <= end &&

@@ -1,12 +1,14 @@
 import { type Activity, searchServer } from '../core/activity.ts';
 import { paginationOf } from '../core/pagination.ts';
-import { everyBucket, roundMs, searchStats } from './activity-answers.ts';
+import { everyBucket, searchStats } from './activity-answers.ts';
 import type { ActivityAnswers, ActivityChoices, SearchCounts } from './activity-answers.ts';
 import type { FailedCalls } from './activity-failures.ts';
+import { groupsOf } from './activity-groups.ts';
 import { type ReusedActivity, ActivityRingBuffer } from './activity-ring-buffer.ts';
 import { activityMatcher } from './activity-filter.ts';
 import type { ActivityFilter, OwnCalls } from './activity-filter.ts';
 import { logLimits } from './limits.ts';
+import { percentile, roundMs } from './milliseconds.ts';
 
 /** The newest calls in memory: all there is without a database, and the answer while it is away. */
 export interface ActivityMemory extends ActivityAnswers {
@@ -55,6 +57,7 @@ export function createActivityMemory(): ActivityMemory {
       }
       return everyBucket(listing, new Map([...byBucket].map(([index, calls]) => [index, sumOf(calls)])));
     },
+    groups: async (listing) => groupsOf(matching(listing), listing),
     async failures(filter) {
       const found = new Map<string, FailedCalls>();
       for (const one of matching({ ...filter, kind: 'call', failed: true })) {
@@ -125,13 +128,6 @@ function mostFrequent(values: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   return [...counts].sort(([, a], [, b]) => b - a).map(([value]) => value);
-}
-
-/** Between two neighbours in proportion, as `percentile_cont` of SQL has it. */
-function percentile(sorted: readonly number[], share: number): number {
-  const place = (sorted.length - 1) * share;
-  const [low = 0, high = low] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
-  return low + (high - low) * (place - Math.floor(place));
 }
 
 function countSearches(found: readonly Activity[], all: readonly Activity[]): SearchCounts {

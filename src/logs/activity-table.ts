@@ -9,12 +9,14 @@ import { paginationOf } from '../core/pagination.ts';
 import type { Database, Parameter } from '../database/database.ts';
 import { sqlState } from '../database/failure.ts';
 import { type Column, copyWriter } from './activity-copy.ts';
-import { everyBucket, noSearches, roundMs, searchStats } from './activity-answers.ts';
+import { everyBucket, noSearches, searchStats } from './activity-answers.ts';
 import type { ActivityAnswers, ActivityBucket, SearchCounts, TimelineListing } from './activity-answers.ts';
 import type { FailedCalls } from './activity-failures.ts';
-import { exactFilters } from './activity-filter.ts';
+import { groupsInTable } from './activity-groups.ts';
+import { exactFilters, maybeAbsent } from './activity-filter.ts';
 import type { ActivityFilter } from './activity-filter.ts';
 import { logLimits } from './limits.ts';
+import { roundMs } from './milliseconds.ts';
 import { aheadMs, removeOld } from './prune.ts';
 import { lowestId } from './record-ids.ts';
 import { createSqlConditions } from './sql-conditions.ts';
@@ -118,6 +120,7 @@ export function activityTable(database: Database): ActivityAnswers {
       };
     },
     timeline: (listing) => timeline(database, listing),
+    groups: (listing) => groupsInTable(database, listing, whereOf),
     async uses(searchIds) {
       const rows = await database.query<UseRow>(
         `select search_id, kind, server, tool, status, at, search_rank from toolhub.activity
@@ -171,6 +174,7 @@ function whereOf(filter: ActivityFilter): SqlConditions {
     const value = filter[name as keyof typeof exactFilters];
     if (value !== undefined) where.and(`${column} = ?`, value);
   }
+  for (const name of filter.without ?? []) where.and(`coalesce(${maybeAbsent[name]}, '') = ?`, '');
   if (filter.failed) where.and('status <> ?', 'success');
   if (filter.start !== undefined) since(where, filter.start);
   if (filter.end !== undefined) {

@@ -15,6 +15,7 @@ import type {
 } from './activity-answers.ts';
 import { causesOf, type FailureCause } from './activity-failures.ts';
 import type { ActivityFilter, ActivityListing, OwnCalls } from './activity-filter.ts';
+import type { ActivityGroups, GroupListing } from './activity-groups.ts';
 import { createActivityMemory } from './activity-memory.ts';
 import { type ReusedActivity, ActivityRingBuffer } from './activity-ring-buffer.ts';
 import { activityTable, insertActivities } from './activity-table.ts';
@@ -35,6 +36,8 @@ export interface ActivityLog extends ActivitySink {
   stats(filter: ActivityFilter): Promise<ActivityStats & MaybeIncomplete>;
   /** The calls over time. */
   timeline(listing: TimelineListing): Promise<{ readonly buckets: readonly ActivityBucket[] } & MaybeIncomplete>;
+  /** The calls by what is alike in them. */
+  groups(listing: GroupListing): Promise<ActivityGroups & MaybeIncomplete>;
   /** What calls failed for. */
   failures(filter: ActivityFilter): Promise<{ readonly causes: readonly FailureCause[] } & MaybeIncomplete>;
   /** `mine`: only from this account's calls. */
@@ -105,6 +108,7 @@ export function createActivityLog({ database, log, journal, now = Date.now }: Ac
       }),
     stats: (filter) => ask((answers) => answers.stats(filter)),
     timeline: (listing) => ask(async (answers) => ({ buckets: await answers.timeline(listing) })),
+    groups: (listing) => ask((answers) => answers.groups(listing)),
     failures: (filter) => ask(async (answers) => ({ causes: causesOf(await answers.failures(filter)) })),
     choices: (mine) => ask((answers) => answers.choices(mine)),
     async get(id, mine) {

@@ -23,6 +23,12 @@ export const logLimits = {
   failedTools: 5,
   /** Results that the record of a search keeps; a model hardly looks further. */
   activityResults: 20,
+  /** Stretches of time that calls are counted in: the hours of a month with one more for each end. */
+  activityBuckets: 750,
+  /** Groups of calls that are told when the request does not say, and at most; with stretches of time, cells. */
+  activityGroups: 20,
+  activityGroupsMost: 500,
+  activityGroupCells: 24_000,
   /** Values to filter by, of each kind: clients choose their names themselves. */
   activityChoices: 1_000,
   /** Uses of searches that one page of the activity tells. */

@@ -137,6 +137,7 @@ describe('GET /activities', () => {
     ['status=failed', 'status'],
     ['startDate=yesterday', 'startDate'],
     ['endDate=2026-13-45', 'endDate'],
+    ['without=server', 'without'],
     [`server=${'x'.repeat(201)}`, 'server'],
   ])('refuses ?%s by name', async (query, path) => {
     for (const route of ['/activities', '/activities/stats', '/activities/failures']) {
@@ -178,6 +179,28 @@ test('/available, /stats and /filters, each as far as the caller sees', async ()
     keyNames: ['key'],
     clients: [],
   });
+});
+
+test('/stats and /timeline in groups, each as far as the caller sees', async () => {
+  const get = async (path: string, token: string) => {
+    const { body, text } = await api(hub, 'GET', `/activities${path}`, { token });
+    expect(body.success, text).toBe(true);
+    return body.data as { groups?: { calls: number; failed: number }[]; others?: object };
+  };
+  expect(await get('/stats', admin)).not.toHaveProperty('groups');
+  const of = async (token: string, query: string) => (await get(`/stats?${query}`, token)).groups;
+  expect(await of(admin, 'groupBy=server')).toMatchObject([
+    { server: 'alpha', calls: 4, failed: 1 },
+    { server: 'beta', calls: 2, failed: 0 },
+  ]);
+  expect(await of(bob, 'groupBy=server,tool&username=ann')).toEqual([]);
+  expect(await of(ann, 'groupBy=username,keyName')).toMatchObject([
+    { username: 'ann', keyName: '', calls: 1 },
+    { username: 'ann', keyName: 'key', calls: 1 },
+  ]);
+  const { groups, others } = await get('/timeline?groupBy=server&groups=1&buckets=3', admin);
+  expect(groups).toMatchObject([{ server: 'alpha', overTime: { calls: [0, 0, 4], failed: [0, 0, 1] } }]);
+  expect(others).toMatchObject({ groups: 1, calls: 2, failed: 0, overTime: { calls: [0, 0, 2] } });
 });
 
 test('one record by its id; that of somebody else is as one that does not exist', async () => {

@@ -111,13 +111,40 @@ export const activity = object(
 export type Activity = Shape<typeof activity>;
 export type ActivityStatus = Activity['status'];
 
-export const activityStatistics = object({
-  totalCalls: count,
-  successCount: count,
-  errorCount: count,
-  avgDuration: number,
-  search: object({ searches: count, empty: count, used: count, meanRank: number, firstShare: number }),
-});
+const overTime = object({ calls: listOf(count), failed: listOf(count) });
+
+/** Calls that are alike in what they are grouped by. */
+const activityGroup = object(
+  {
+    calls: count,
+    failed: saying('Those that did not succeed, however they ended; refused calls are in no group.', count),
+    p50: saying('Milliseconds.', number),
+    p95: saying('Milliseconds.', number),
+    last: saying('When the last call ended.', time),
+  },
+  { server: text, tool: text, group: text, scope: text, username: text, keyName: text, client: text, overTime },
+);
+export type ActivityGroup = Shape<typeof activityGroup>;
+
+const otherGroups = object({ groups: count, calls: count, failed: count }, { overTime });
+const grouped = {
+  groups: saying(
+    'With `groupBy`; what a group is alike in is empty where the records have none.',
+    listOf(activityGroup),
+  ),
+  others: saying('With `groupBy`: all other groups together.', otherGroups),
+};
+
+export const activityStatistics = object(
+  {
+    totalCalls: count,
+    successCount: count,
+    errorCount: count,
+    avgDuration: number,
+    search: object({ searches: count, empty: count, used: count, meanRank: number, firstShare: number }),
+  },
+  grouped,
+);
 export type ActivityStatistics = Shape<typeof activityStatistics>;
 
 const activityBucket = object({
@@ -129,7 +156,7 @@ const activityBucket = object({
 });
 export type ActivityBucket = Shape<typeof activityBucket>;
 
-export const activityTimeline = object({ bucketMs: count, buckets: listOf(activityBucket) });
+export const activityTimeline = object({ bucketMs: count, buckets: listOf(activityBucket) }, grouped);
 export type ActivityTimeline = Shape<typeof activityTimeline>;
 
 export const activityFailure = object({

@@ -13,12 +13,17 @@ import { saying } from '../../core/sentences.ts';
 import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
 import { type OwnCalls, parseActivityListing, parseDaysOld } from '../../logs/activity-filter.ts';
+import { type ActivityGroups, parseGrouping } from '../../logs/activity-groups.ts';
 import type { ActivityLog } from '../../logs/activity.ts';
+import { logLimits } from '../../logs/limits.ts';
 import { adminOnly, type ApiEnv, type Caller, editorOf } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
 
 export interface ActivitiesOptions {
-  readonly activity: Pick<ActivityLog, 'list' | 'stats' | 'timeline' | 'failures' | 'choices' | 'get' | 'cleanup'>;
+  readonly activity: Pick<
+    ActivityLog,
+    'list' | 'stats' | 'timeline' | 'groups' | 'failures' | 'choices' | 'get' | 'cleanup'
+  >;
   readonly log: Logger;
 }
 
@@ -39,21 +44,29 @@ export function activitiesRoutes({ activity, log }: ActivitiesOptions): Hono<Api
   });
 
   routes.get('/activities/stats', async (c) => {
-    const { page: _page, limit: _limit, ...filter } = parseActivityListing(c.req.query());
-    const { incomplete, ...stats } = await activity.stats({ ...filter, ...mineOf(c.var.caller) });
-    return ok(c, stats satisfies ActivityStatistics, { incomplete });
+    const [{ page: _page, limit: _limit, ...filter }, grouping] = parseStatistics(c.req.query());
+    const listing = { ...filter, ...mineOf(c.var.caller) };
+    const { incomplete, ...stats } = await activity.stats(listing);
+    const groups = grouping && (await activity.groups({ ...listing, grouping }));
+    return ok(c, { ...stats, ...inGroups(groups) } satisfies ActivityStatistics, {
+      incomplete: incomplete ?? groups?.incomplete,
+    });
   });
 
   routes.get('/activities/timeline', async (c) => {
     const { buckets: wanted, ...query } = c.req.query();
     const { buckets } = parseInput(timelineInput, { buckets: wanted }, 'Cannot list the activities over time');
-    const { page: _page, limit: _limit, ...filter } = parseActivityListing(query);
+    const [{ page: _page, limit: _limit, ...filter }, grouping] = parseStatistics(query, buckets);
     const { end = new Date() } = filter;
     const { start = new Date(end.getTime() - dayMs) } = filter;
     const bucketMs = Math.max(1, Math.ceil((end.getTime() - start.getTime() + 1) / buckets));
-    const listing = { ...filter, start, end, bucketMs, buckets, ...mineOf(c.var.caller) };
+    const over = { start, bucketMs, buckets };
+    const listing = { ...filter, end, ...over, ...mineOf(c.var.caller) };
     const { incomplete, ...timeline } = await activity.timeline(listing);
-    return ok(c, { bucketMs, ...timeline } satisfies ActivityTimeline, { incomplete });
+    const groups = grouping && (await activity.groups({ ...listing, grouping, over }));
+    return ok(c, { bucketMs, ...timeline, ...inGroups(groups) } satisfies ActivityTimeline, {
+      incomplete: incomplete ?? groups?.incomplete,
+    });
   });
 
   routes.get('/activities/failures', async (c) => {
@@ -90,10 +103,20 @@ const dayMs = 24 * 60 * 60_000;
 const timelineInput = z.object({
   buckets: z
     .string()
-    .regex(/^(?:[1-9]\d?|1\d\d|200)$/, 'must be a whole number from 1 to 200')
+    .regex(/^[1-9]\d{0,3}$/, `must be a whole number from 1 to ${logLimits.activityBuckets}`)
     .default('48')
-    .transform(Number),
+    .transform(Number)
+    .refine((buckets) => buckets <= logLimits.activityBuckets, `must be ${logLimits.activityBuckets} at most`),
 });
+
+/** Which calls, and how they are grouped. */
+function parseStatistics({ groupBy, groups, sort, ...query }: Record<string, string>, buckets?: number) {
+  return [parseActivityListing(query), parseGrouping({ groupBy, groups, sort }, buckets)] as const;
+}
+
+function inGroups(found: ActivityGroups | undefined): Partial<ActivityGroups> {
+  return found ? { groups: found.groups, others: found.others } : {};
+}
 
 /** The record with its time under MCPHub's name too. */
 function shown(activity: Activity): ActivityAnswer {

@@ -1,6 +1,7 @@
 import { activityKinds, activityStatuses } from '../../core/activity.ts';
 import { activityChoices, activityFailure, activityTimeline } from '../../core/answers/records.ts';
 import { count, flag, listOf, object, ref, type Schema, text, time } from '../../core/answers/schema.ts';
+import { groupedBys, groupOrders } from '../../logs/activity-groups.ts';
 import { logLimits } from '../../logs/limits.ts';
 import type { Subject } from '../frame/operation.ts';
 
@@ -51,12 +52,29 @@ const activityFilter: Record<string, Schema> = {
   status: { enum: activityStatuses },
   failed: { type: 'boolean', description: 'Only what did not succeed, however it ended.' },
   group: text,
+  scope: text,
   username: text,
   keyId: text,
   keyName: text,
   client: { type: 'string', description: 'What the AI client calls itself.' },
+  without: {
+    type: 'string',
+    description: 'Only what has none of these: one or more of group, scope, username, keyName, client.',
+  },
   startDate: { type: 'string', description: 'A date or a time (ISO 8601).' },
   endDate: { type: 'string', description: 'A date or a time (ISO 8601), inclusive.' },
+};
+
+const activityGrouping: Record<string, Schema> = {
+  groupBy: { type: 'string', description: `Tells calls in groups too: by one or more of ${groupedBys.join(', ')}.` },
+  groups: {
+    type: 'integer',
+    minimum: 1,
+    maximum: logLimits.activityGroupsMost,
+    default: logLimits.activityGroups,
+    description: 'How many groups at most; all others are told together.',
+  },
+  sort: { enum: groupOrders, default: 'calls', description: 'The groups that have the most of this, in this order.' },
 };
 
 export const activity: Subject = {
@@ -78,12 +96,17 @@ export const activity: Subject = {
     },
     'GET /activities/stats': {
       summary: 'How many calls, how many failed, how long they took, and how much use the searches were',
-      query: activityFilter,
+      query: { ...activityFilter, ...activityGrouping },
       answer: { data: ref('ActivityStatistics') },
     },
     'GET /activities/timeline': {
       summary: 'Calls, errors and times in equal stretches of time; of the last day without dates',
-      query: { ...activityFilter, buckets: { type: 'integer', minimum: 1, maximum: 200, default: 48 } },
+      description: `With \`groupBy\` each group over time; then groups × buckets is ${logLimits.activityGroupCells} at most.`,
+      query: {
+        ...activityFilter,
+        ...activityGrouping,
+        buckets: { type: 'integer', minimum: 1, maximum: logLimits.activityBuckets, default: 48 },
+      },
       answer: {
         data: activityTimeline,
       },
