@@ -6,14 +6,16 @@ import type { DatabaseHandle } from '../database/supervise.ts';
 import { type Arrivals, createArrivals } from '../mcp/arrivals.ts';
 import type { EndpointOptions } from '../mcp/endpoint.ts';
 import { createCallRecords, type RecordOptions } from '../mcp/records.ts';
+import type { Records } from '../logs/records.ts';
+import type { Changes } from '../http/dashboard/changes.ts';
 import type { SettingsStore } from '../settings/store.ts';
 
 export interface OpenCallRecords extends Pick<RecordOptions, 'counts' | 'clean'> {
-  readonly records: { readonly activity: ActivitySink };
+  readonly records: { readonly activity: ActivitySink } & Pick<Records, 'news'>;
   readonly settings: Pick<SettingsStore, 'current'>;
   readonly database: DatabaseHandle;
   /** Open pages are told that there is something new. */
-  readonly changes: { announce(): void };
+  readonly changes: Pick<Changes, 'announce' | 'called'>;
   readonly log: LoggerFor;
 }
 
@@ -41,7 +43,9 @@ export function openCallRecords(options: OpenCallRecords, closers: Closers): Cal
   const stopHearing = database.listen(channel, (told) => {
     if (told !== undefined) arrivals.hear(told);
   });
+  const stopTelling = records.news.subscribe((news) => changes.called(news));
   closers.add(() => {
+    stopTelling();
     stopHearing();
     arrivals.close();
   });

@@ -23,6 +23,7 @@ import { logLimits } from './limits.ts';
 import { keepPruned } from './prune.ts';
 import { createStamps } from './record-ids.ts';
 import { activityJournal } from './activity-journal.ts';
+import type { ActivityNews } from './activity-news.ts';
 import { createWriter } from './writer.ts';
 import type { JournalSite } from './journal.ts';
 import type { RowQueue, WriteCounts } from './writer.ts';
@@ -58,10 +59,12 @@ export interface ActivityOptions {
   readonly log: Logger;
   /** Where records outlive the process that could not write them to the database. */
   readonly journal?: JournalSite | undefined;
+  /** Hears of each record. */
+  readonly news?: Pick<ActivityNews, 'recorded' | 'written'> | undefined;
   readonly now?: () => number;
 }
 
-export function createActivityLog({ database, log, journal, now = Date.now }: ActivityOptions): ActivityLog {
+export function createActivityLog({ database, log, journal, news, now = Date.now }: ActivityOptions): ActivityLog {
   const memory = createActivityMemory();
   const nextStamp = createStamps(now);
   const isOff = database.state().state === 'off';
@@ -72,7 +75,10 @@ export function createActivityLog({ database, log, journal, now = Date.now }: Ac
     limit: logLimits.activityQueue,
     queue: slotQueue(logLimits.activityQueue),
     journal: isOff ? undefined : journal && { ...journal, name: 'activity', codec: activityJournal },
-    write: insertActivities,
+    async write(open, rows) {
+      await insertActivities(open, rows);
+      news?.written(rows);
+    },
   });
   const retention = {
     table: 'toolhub.activity',
@@ -99,6 +105,7 @@ export function createActivityLog({ database, log, journal, now = Date.now }: Ac
       const slot = memory.next();
       slot.write(nextStamp(), activity);
       if (!isOff) writer.add(slot);
+      news?.recorded(slot);
     },
     afterKeeping: (done) => writer.afterKeeping(done),
     list: (listing) =>

@@ -33,6 +33,9 @@ export const logLimits = {
   activityChoices: 1_000,
   /** Uses of searches that one page of the activity tells. */
   activityUses: 1_000,
+  /** How long after a call pages and other hubs are told of it, and how often at most: each page asks again then. */
+  callNewsMs: 100,
+  callNewsEveryMs: 500,
 
   // the log
 

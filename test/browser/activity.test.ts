@@ -2,15 +2,18 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Activity } from '../../src/core/answers/records.ts';
 import { api, keyToken, login, passwordOf, userToken } from '../kit/api.ts';
 import { hostileStdio } from '../kit/hostile.ts';
+import type { Page } from 'playwright-core';
 import { raw } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
-import { visit, violations, violationsAt } from './kit.ts';
+import { until } from '../kit/until.ts';
+import { nextNews, settled, visit, violations, violationsAt, waitsForAnswers } from './kit.ts';
 
 // What was called and searched for, by whom, and how it ended.
 
 let hub: TestHub;
 let admin: string;
 let ann: string;
+let bob: string;
 let key: string;
 
 const call = (token: string, server: string, toolName: string, args: object = {}) =>
@@ -43,6 +46,7 @@ beforeAll(async () => {
   admin = await login(hub);
   ann = await userToken(hub, admin, 'ann', { servers: ['alpha'] });
   key = await keyToken(hub, admin, { name: 'robot' });
+  bob = await userToken(hub, admin, 'bob', { servers: ['alpha'] });
   await call(ann, 'alpha', 'echo', { text: 'the words of ann' });
   for (let index = 0; index < 60; index += 1) await call(admin, 'alpha', index % 6 === 0 ? 'fail' : 'echo');
   await smart('search_tools', { query: 'water the plants' });
@@ -52,6 +56,20 @@ beforeAll(async () => {
 
 /** Not those of the tables that the charts have for who cannot see them. */
 const rows = 'tbody tr:visible';
+
+/** Nothing that the page would do every second or more rarely is done. */
+const withoutIntervals = (page: Page) =>
+  page.addInitScript(() => {
+    const real = window.setInterval.bind(window);
+    window.setInterval = ((work: () => void, ms = 0) => (ms < 1_000 ? real(work, ms) : 0)) as typeof setInterval;
+  });
+
+/** As when the user goes to another tab, and comes back. */
+const show = (page: Page, state: DocumentVisibilityState) =>
+  page.evaluate((now) => {
+    Object.defineProperty(document, 'visibilityState', { configurable: true, value: now });
+    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+  }, state);
 
 describe('calls', () => {
   test('that failed are told by cause, and lead to a record', async () => {
@@ -158,6 +176,28 @@ describe('calls', () => {
     const page = await visit(empty, '/activity');
     await page.getByText('No call yet').waitFor();
     await page.getByRole('main').getByRole('link', { name: 'Playground' }).waitFor();
+  });
+
+  test('are shown when the hub tells of them: nothing is asked at intervals, nothing while nobody looks, nothing else', async () => {
+    await call(bob, 'alpha', 'echo');
+    const page = await visit(hub, '/activity?username=bob', { before: withoutIntervals });
+    const total = async () => Number(/, (\d+) calls?$/.exec(await page.getByText(/^Page 1 of 1,/).innerText())?.[1]);
+    await expect.poll(total).toBe(1);
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await call(bob, 'alpha', 'echo');
+    await expect.poll(total).toBe(2);
+    await until('the page has all its answers', () => !waitsForAnswers(page));
+    expect(asked.filter((path) => !path.startsWith('/api/activities'))).toEqual([]);
+    await show(page, 'hidden');
+    asked.length = 0;
+    const { heard } = await nextNews(page);
+    await call(bob, 'alpha', 'echo');
+    await heard;
+    await settled(page);
+    expect(asked).toEqual([]);
+    await show(page, 'visible');
+    await expect.poll(total).toBe(3);
   });
 });
 

@@ -306,53 +306,6 @@ describe('GET /registry/servers', () => {
   });
 });
 
-describe('GET /events', () => {
-  /** Frames as they come, until it is closed. */
-  async function listen(token: string) {
-    const stop = new AbortController();
-    const response = await fetch(`${hub.url}/api/events`, {
-      headers: { Authorization: `Bearer ${token}` },
-      signal: stop.signal,
-    });
-    let text = '';
-    let ended = false;
-    const reading = (async () => {
-      for await (const chunk of response.body ?? []) text += Buffer.from(chunk as Uint8Array).toString();
-    })();
-    reading.catch(() => undefined).finally(() => (ended = true));
-    return {
-      response,
-      changes: () => text.split('"changed"').length - 1,
-      text: () => text,
-      ended: () => ended,
-      close: () => stop.abort(),
-    };
-  }
-
-  test('says that something has changed, to everybody, and not what', async () => {
-    const listeners = await Promise.all(['admin', 'user', 'key'].map((who) => listen(tokens[who] ?? '')));
-    for (const { response } of listeners) expect(response.headers.get('content-type')).toBe('text/event-stream');
-    await until('the streams are open', () => listeners.every(({ text }) => text().includes(': open')));
-    await api(hub, 'PUT', '/groups/secret', { token: tokens['admin'], body: { description: 'hush' } });
-    await until('all have heard', () => listeners.every(({ changes }) => changes() > 0));
-    for (const { text, close } of listeners) {
-      expect(text()).not.toMatch(/hush|secret|beta/);
-      close();
-    }
-  });
-
-  test('ends with the credential it was opened with', async () => {
-    const token = await login(hub);
-    const { ended } = await listen(token);
-    await api(hub, 'POST', '/auth/logout', { token });
-    await until('the stream has ended', ended);
-  });
-
-  test('is not opened by asking for its head', async () => {
-    expect((await api(hub, 'HEAD', '/events', { token: tokens['admin'] })).status).toBe(200);
-  });
-});
-
 describe('GET /exposure', () => {
   test('says what anonymous can call, as far as it is open', async () => {
     const open = await testHub({
@@ -457,6 +410,84 @@ describe('GET /clients', () => {
       await (await connect('v1 http', one.url)).close();
       return ((await api(other, 'GET', '/clients', { token })).body.data as Seen[]).length === 1;
     });
+    // So do pages of the other hub hear of calls of the one.
+    const bob = await userToken(one, token, 'bob');
+    await until(
+      'the other hub knows bob',
+      async () => (await api(other, 'GET', '/auth/user', { token: bob })).status === 200,
+    );
+    const response = await fetch(`${other.url}/api/events`, { headers: { authorization: `Bearer ${bob}` } });
+    await api(one, 'POST', '/tools/call/gone', { token: bob, body: { toolName: 'echo' } });
+    for await (const chunk of response.body ?? []) if (Buffer.from(chunk).includes('called')) break;
+  });
+});
+
+describe('GET /events', () => {
+  /** Frames as they come, until it is closed. */
+  async function listen(token: string) {
+    const stop = new AbortController();
+    const response = await fetch(`${hub.url}/api/events`, {
+      headers: { Authorization: `Bearer ${token}` },
+      signal: stop.signal,
+    });
+    let text = '';
+    let ended = false;
+    const reading = (async () => {
+      for await (const chunk of response.body ?? []) text += Buffer.from(chunk as Uint8Array).toString();
+    })();
+    reading.catch(() => undefined).finally(() => (ended = true));
+    return {
+      response,
+      changes: () => text.split('"changed"').length - 1,
+      text: () => text,
+      ended: () => ended,
+      close: () => stop.abort(),
+    };
+  }
+
+  test('says that something has changed, to everybody, and not what', async () => {
+    const listeners = await Promise.all(['admin', 'user', 'key'].map((who) => listen(tokens[who] ?? '')));
+    for (const { response } of listeners) expect(response.headers.get('content-type')).toBe('text/event-stream');
+    await until('the streams are open', () => listeners.every(({ text }) => text().includes(': open')));
+    await api(hub, 'PUT', '/groups/secret', { token: tokens['admin'], body: { description: 'hush' } });
+    await until('all have heard', () => listeners.every(({ changes }) => changes() > 0));
+    for (const { text, close } of listeners) {
+      expect(text()).not.toMatch(/hush|secret|beta/);
+      close();
+    }
+  });
+
+  const called = '{"type":"called"}';
+  const echo = (who: string, at: Pick<TestHub, 'url'> = hub) =>
+    api(at, 'POST', '/tools/call/alpha', { token: tokens[who], body: { toolName: 'echo' } });
+
+  test('says that there are new calls to those who may list one of them, and not whose', async () => {
+    const listeners = await Promise.all(['admin', 'user', 'key'].map((who) => listen(tokens[who] ?? '')));
+    const [admin, user, key] = listeners;
+    await until('the streams are open', () => listeners.every(({ text }) => text().includes(': open')));
+    await echo('admin');
+    await until('the admin has heard', () => admin?.text().includes(called) === true);
+    await api(hub, 'PUT', '/groups/secret', { token: tokens['admin'], body: { description: 'later' } });
+    await until('all have heard what came later', () => listeners.every(({ changes }) => changes() > 0));
+    expect(user?.text()).not.toContain(called);
+    await echo('user');
+    await until('the user has heard', () => user?.text().includes(called) === true);
+    expect(key?.text()).not.toContain(called);
+    for (const { text, close } of listeners) {
+      expect(text()).not.toMatch(/ann|echo|alpha/);
+      close();
+    }
+  });
+
+  test('ends with the credential it was opened with', async () => {
+    const token = await login(hub);
+    const { ended } = await listen(token);
+    await api(hub, 'POST', '/auth/logout', { token });
+    await until('the stream has ended', ended);
+  });
+
+  test('is not opened by asking for its head', async () => {
+    expect((await api(hub, 'HEAD', '/events', { token: tokens['admin'] })).status).toBe(200);
   });
 });
 

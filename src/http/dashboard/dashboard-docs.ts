@@ -6,8 +6,9 @@ export const dashboard: Subject = {
   name: 'Dashboard',
   operations: {
     'GET /events': {
-      summary: 'Says when something has changed (server-sent events)',
-      description: 'The data of each event is `{"type":"changed"}`: ask again for what you show.',
+      summary: 'Says when something has changed, or was called (server-sent events)',
+      description:
+        'The data of an event is `{"type":"changed"}`: ask again for what you show; or `{"type":"called"}`: there are new activities that you may see.',
       answer: { bare: text, type: 'text/event-stream' },
     },
     'GET /clients': {

@@ -7,9 +7,9 @@ export interface EventsOptions {
   readonly changes: Pick<Changes, 'follow'>;
 }
 
-/** `GET /api/events`: the changes. */
+/** `GET /api/events`: the changes, and that calls were recorded. */
 export function eventsRoutes({ changes }: EventsOptions): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
-  routes.get('/events', (c) => eventStream(c, { open: changes.follow }));
+  routes.get('/events', (c) => eventStream(c, { open: (sink) => changes.follow(sink, c.var.caller) }));
   return routes;
 }

@@ -18,6 +18,7 @@ import type { ActivityLog } from '../../logs/activity.ts';
 import { logLimits } from '../../logs/limits.ts';
 import { adminOnly, type ApiEnv, type Caller, editorOf } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
+import { visibleCalls } from '../frame/visible-calls.ts';
 
 export interface ActivitiesOptions {
   readonly activity: Pick<
@@ -123,13 +124,10 @@ function shown(activity: Activity): ActivityAnswer {
   return { ...activity, duration: activity.durationMs };
 }
 
-/**
- * Whose calls the caller may see. An account does not see what an earlier one of its name did. Throws HubError
- * `forbidden` for a key without an owner.
- */
-function mineOf({ admin, user }: Caller): { mine?: OwnCalls } {
-  if (admin) return {};
-  if (!user) throw new HubError('forbidden', 'An access key of the system made no calls as anybody. Log in as a user.');
-  const created = Date.parse(user.createdAt ?? '');
-  return { mine: { username: user.username, ...(!Number.isNaN(created) && { since: new Date(created) }) } };
+/** Whose calls are listed. Throws HubError `forbidden` for a key without an owner. */
+function mineOf(caller: Caller): { mine?: OwnCalls } {
+  const visible = visibleCalls(caller);
+  if (visible === 'none')
+    throw new HubError('forbidden', 'An access key of the system made no calls as anybody. Log in as a user.');
+  return visible === 'all' ? {} : { mine: visible };
 }

@@ -1,4 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { callsInterval, ofCalls } from './calls-news.ts';
 import { ask, type Envelope, get, queryOf } from './client.ts';
 import type {
   Activity,
@@ -9,15 +10,15 @@ import type {
   Pagination,
 } from './types.ts';
 
-/** What the hub has recorded. It grows all the time, so it is asked for at intervals while it is shown. */
+/** What the hub has recorded. */
 
 export const spans = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000, '30d': 2_592_000_000 } as const;
 export type Span = keyof typeof spans;
 
 export type ActivityFilter = Readonly<Record<string, string | undefined>>;
 
-const refetchInterval = 5_000;
-const meta = { live: false };
+const refetchInterval = callsInterval;
+const meta = ofCalls;
 
 /** Up to a whole step of the chart, so that its bars do not wander. */
 function between(span: Span, steps: number): { startDate: string; endDate: string } {
@@ -82,17 +83,18 @@ export const activitiesQuery = (span: Span, filter: ActivityFilter, page: number
     placeholderData: keepPreviousData,
   });
 
-/** The newest few calls, and how many there are: what tells a hub that has just begun. Only news asks for it again. */
+/** The newest few calls, and how many there are: what tells a hub that has just begun. */
 export const firstCallsQuery = queryOptions({
   queryKey: ['first-calls'],
   queryFn: async ({ signal }) =>
     (await ask<readonly Activity[]>('/activities?limit=11', { signal })) as Envelope<readonly Activity[]> & {
       pagination: Pagination;
     },
+  meta,
 });
 
 export const choicesQuery = queryOptions({
   queryKey: ['activity-choices'],
   queryFn: ({ signal }) => get<ActivityChoices>('/activities/filters', signal),
-  meta,
+  meta: { live: false },
 });
