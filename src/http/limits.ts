@@ -21,6 +21,8 @@ export const httpLimits = {
    */
   pageItems: 1_000,
   pageItemsUsual: 100,
+  /** What tools are searched by, in a list of names. */
+  queryChars: 200,
   /** The `x-session-id` of a call. */
   sessionIdChars: 200,
   /** An uploaded form besides its file: fields, each of them, and all that with the boundaries. */

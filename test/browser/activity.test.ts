@@ -149,6 +149,9 @@ describe('calls', () => {
     await page.goBack();
     await drawer.getByRole('link', { name: 'Try it in the playground' }).click();
     await page.waitForURL(/\/tools\?.*tool=echo/);
+    await page.getByText(/^Filled in from the call of .* Nothing has run yet\.$/).waitFor();
+    await page.getByRole('button', { name: 'JSON', exact: true }).click();
+    expect(await page.getByLabel('Arguments as JSON').inputValue()).toContain('the words of ann');
   });
 
   test('of tools that are not there say so in words, can be chosen, and cannot be made again', async () => {

@@ -5,7 +5,7 @@ import { api, login, passwordOf, userToken } from '../kit/api.ts';
 import { type Hostile, hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
-import { visit, violationsInEveryLook } from './kit.ts';
+import { follow, visit, violationsInEveryLook } from './kit.ts';
 
 // The tool playground: forms made of schemas, calls, what comes back.
 
@@ -68,9 +68,19 @@ beforeAll(async () => {
       'hang',
       'fail',
       { name: 'media', inputSchema: { type: 'object' } },
+      { name: 'rows', description: 'Gives a table of planets', inputSchema: { type: 'object' } },
+      { name: 'login', inputSchema: { type: 'object', properties: { user: { type: 'string' }, password: {} } } },
       'echo',
     ],
     results: {
+      rows: JSON.stringify({
+        content: [
+          {
+            type: 'text',
+            text: '{"planets":[{"name":"Mars","moons":2},{"name":"Venus","moons":0}],"n":12345678901234567890}',
+          },
+        ],
+      }),
       media: JSON.stringify({
         content: [
           { type: 'image', data: pixel, mimeType: 'image/png' },
@@ -131,6 +141,55 @@ test('a tool is found over all servers, by its title too, which is shown', async
   await page.waitForURL(/server=lab&tool=careful/);
   await page.getByLabel('ratio').waitFor();
   await page.getByRole('button', { name: /^With great care/ }).waitFor();
+});
+
+test('a tool is found by its description from anywhere, and chosen by the keyboard alone', async () => {
+  const page = await visit(hub, '/tools?server=other&tool=echo');
+  await page.getByRole('searchbox', { name: 'Search all tools' }).fill('table PLANETS');
+  await page.getByRole('link', { name: /rows/ }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/server=lab&tool=rows/);
+  await page.getByText('It takes no arguments.').waitFor();
+  // The button that runs it has the focus.
+  await page.keyboard.press('Enter');
+  await page.getByRole('table', { name: 'planets' }).getByRole('cell', { name: 'Mars' }).waitFor();
+  await page.getByRole('button', { name: 'Tree', exact: true }).click();
+  await page.getByText('moons: 2').waitFor();
+  await page.getByRole('button', { name: 'Text', exact: true }).click();
+  await page.getByText('12345678901234567890').first().waitFor();
+});
+
+test('arguments are kept in this browser until the logout, examples longer, and neither where they can be secret', async () => {
+  const page = await visit(hub, '/tools?server=lab&tool=careful');
+  await page.getByLabel('count').fill('7');
+  await page.getByRole('button', { name: 'Save as example' }).click();
+  await page.getByLabel('Name of the example').fill('Seven');
+  await page.keyboard.press('Enter');
+  await page.getByLabel('count').fill('8');
+  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByText('OK', { exact: true }).waitFor();
+  await page.reload();
+  const kept = page.getByRole('list', { name: 'Examples and earlier arguments' });
+  await kept.getByRole('button', { name: /^OK · .*"count":8/ }).click();
+  expect(await page.getByLabel('count').inputValue()).toBe('8');
+  await kept.getByRole('button', { name: /^Seven/ }).click();
+  expect(await page.getByLabel('count').inputValue()).toBe('7');
+  expect(await violationsInEveryLook(page)).toEqual([]);
+  await follow(page, '/tools?server=lab&tool=login');
+  await page.getByText('Nothing that you enter here is kept').waitFor();
+  await page.getByLabel('user').fill('ann');
+  await page.getByLabel('password (JSON)').fill('"of ann"');
+  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByText('OK', { exact: true }).waitFor();
+  const stored = () => page.evaluate(() => JSON.stringify({ ...localStorage }));
+  expect(await stored()).not.toContain('ann');
+  await page.getByRole('button', { name: /admin/ }).click();
+  await page.getByRole('menuitem', { name: 'Log out' }).click();
+  await page.getByLabel('Password').waitFor();
+  expect(await stored()).not.toContain('tried');
+  expect(await stored()).toContain('Seven');
+  await page.evaluate(() => localStorage.clear());
 });
 
 test('what does not fit stands at its field, in the form as in JSON', async () => {

@@ -23,7 +23,11 @@ beforeAll(async () => {
   const { port } = registry.address() as AddressInfo;
   hub = await testHub({
     mcpServers: {
-      alpha: { ...(await hostileHttp({ tools: ['echo', 'add', 'env'] })).config, visibility: 'private' },
+      alpha: {
+        ...(await hostileHttp({ tools: ['echo', 'add', 'env'] })).config,
+        tools: { add: { description: 'Described in words of its own' } },
+        visibility: 'private',
+      },
       beta: {
         ...(await hostileHttp({ tools: [{ name: 'echo', title: 'Says it back', inputSchema: { type: 'object' } }] }))
           .config,
@@ -114,7 +118,21 @@ test('GET /servers?items=names has the names of tools and nothing else, and for 
   ]);
 });
 
+test('GET /servers?items=names&q= searches names, titles and descriptions, and for a user only what the user may call', async () => {
+  const found = async (who: string, q: string) =>
+    (
+      (await api(hub, 'GET', `/servers?items=names&q=${encodeURIComponent(q)}`, { token: tokens[who] })).body
+        .data as Names[]
+    ).map(({ name, tools, descriptions }) => [name, tools, Object.keys(descriptions ?? {})]);
+  expect(await found('admin', 'SAYS back')).toEqual([['beta', ['echo'], ['echo']]]);
+  expect(await found('admin', 'described words')).toEqual([['alpha', ['add'], ['add']]]);
+  expect(await found('user', 'described words')).toEqual([]);
+  expect(await found('admin', 'alpha')).toEqual([['alpha', ['echo', 'add', 'env'], ['echo', 'add', 'env']]]);
+  expect((await api(hub, 'GET', '/servers?q=echo', { token: tokens['admin'] })).status).toBe(400);
+});
+
 interface Names {
+  descriptions?: Record<string, string>;
   name: string;
   managed: boolean;
   tools: string[];

@@ -315,7 +315,10 @@ export type ServerSummary = Shape<typeof serverSummary>;
 /** A server with the names of its tools alone. */
 export const serverNames = object(
   { name: text, enabled: flag, managed: flag, tools: texts },
-  { titles: saying('Of the tools that have one, by name.', textsByName) },
+  {
+    titles: saying('Of the tools that have one, by name.', textsByName),
+    descriptions: saying('Their beginnings, by name, where tools were searched (`q`).', textsByName),
+  },
 );
 export type ServerNames = Shape<typeof serverNames>;
 

@@ -68,6 +68,53 @@ export function serverNames(caller: Caller, server: ServerSettings, sources: Ser
   };
 }
 
+/**
+ * The tools in which all words are found, with the beginning of their descriptions: in the names of server and tool, its
+ * title and its description. Undefined where none is.
+ */
+export function foundNames(
+  caller: Caller,
+  server: ServerSettings,
+  sources: ServerSources,
+  words: readonly string[],
+): ServerNames | undefined {
+  const all = serverNames(caller, server, sources);
+  const offer = sources.catalogue().offers.get(server.name);
+  const { tools } = shownItems(caller, server, offer, all.managed);
+  const serverName = server.name.toLowerCase();
+  const descriptions: Record<string, string> = {};
+  for (const tool of tools) {
+    const description = server.tools.get(tool.key)?.description;
+    const own = description?.toLowerCase() ?? '';
+    const searched = searchedText(tool);
+    if (!words.every((word) => serverName.includes(word) || searched.includes(word) || own.includes(word))) continue;
+    descriptions[tool.key] = (description ?? descriptionOf(tool)).slice(0, coreLimits.titleChars);
+  }
+  const found = all.tools.filter((name) => Object.hasOwn(descriptions, name));
+  if (found.length === 0) return undefined;
+  const titles = Object.entries(all.titles ?? {}).filter(([name]) => Object.hasOwn(descriptions, name));
+  const { titles: _titles, ...names } = all;
+  return { ...names, tools: found, ...(titles.length > 0 && { titles: Object.fromEntries(titles) }), descriptions };
+}
+
+/** Items never change, so each is read once: ten thousand tools are searched with each letter that is typed. */
+const searchedTexts = new WeakMap<Item, string>();
+
+function searchedText(item: Item): string {
+  let text = searchedTexts.get(item);
+  if (text === undefined) {
+    text = `${item.key} ${titleOf(item) ?? ''} ${descriptionOf(item)}`.slice(0, coreLimits.textChars).toLowerCase();
+    searchedTexts.set(item, text);
+  }
+  return text;
+}
+
+function descriptionOf({ text }: Item): string {
+  const given = memberText(text, 'description');
+  const description: unknown = given === undefined ? undefined : JSON.parse(given);
+  return typeof description === 'string' ? description : '';
+}
+
 /** What people are to be shown in place of the name (2025-06-18, Tool: `title`; before that in `annotations`). */
 function titleOf({ key, text }: Item): string | undefined {
   if (!text.includes('"title"')) return undefined;

@@ -31,6 +31,11 @@ export const servers: Subject = {
           description:
             '`count`: numbers in place of tools, prompts and resources: elements are a `ServerSummary`. `names`: elements are a `ServerNames`.',
         },
+        q: {
+          type: 'string',
+          description:
+            'With `items=names`: only tools in whose name, title, description or server all these words are.',
+        },
       },
       answer: { data: listOf(ref('Server')), beside: { pagination: ref('Pagination') } },
     },

@@ -15,7 +15,14 @@ import { serverOf, visibleServers } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
 import { adviceAtRequestPaths, withRequestPaths, placeOf } from '../frame/request-paths.ts';
 import { httpLimits } from '../limits.ts';
-import { serverAnswer, serverDetails, serverNames, serverSummary, type ServerSources } from './server-answer.ts';
+import {
+  foundNames,
+  serverAnswer,
+  serverDetails,
+  serverNames,
+  serverSummary,
+  type ServerSources,
+} from './server-answer.ts';
 
 export interface ServerRoutes extends ServerSources {
   readonly settings: Pick<SettingsStore, 'change' | 'current'>;
@@ -113,12 +120,25 @@ function listed(caller: Caller, query: Readonly<Record<string, string>>, sources
   const attempt = 'Cannot list the servers';
   const { items, pagination } = pageOf(visibleServers(caller), query, attempt);
   const input = parseInput(listInput, query, attempt);
+  const words = input.q?.toLowerCase().split(/\s+/).filter(Boolean) ?? [];
+  if (input.items === 'names' && words.length > 0) {
+    const data = items.flatMap((server) => foundNames(caller, server, sources, words) ?? []);
+    return { data, ...(pagination && { pagination }) };
+  }
   const answer = { count: serverSummary, names: serverNames, all: serverAnswer }[input.items ?? 'all'];
   return { data: items.map((server) => answer(caller, server, sources)), ...(pagination && { pagination }) };
 }
 
-/** `?items=count`: counts of tools, prompts and resources in place of themselves. `?items=names`: names alone. */
-const listInput = z.object({ items: z.enum(['count', 'names'], 'must be "count", "names" or absent').optional() });
+/**
+ * `?items=count`: counts of tools, prompts and resources in place of themselves. `?items=names`: names alone, with `q`
+ * those of the tools that are found.
+ */
+const listInput = z
+  .object({
+    items: z.enum(['count', 'names'], 'must be "count", "names" or absent').optional(),
+    q: z.string().max(httpLimits.queryChars).optional(),
+  })
+  .refine(({ items, q }) => q === undefined || items === 'names', { path: ['q'], message: 'goes with items=names' });
 
 /** The body of `POST /servers/batch`. */
 export const serversInput = z.object({

@@ -95,6 +95,14 @@ export const serverNamesQuery = queryOptions({
   queryFn: ({ signal }) => get<readonly ServerNames[]>('/servers?items=names', signal),
 });
 
+/** The tools in which all words are found, by server. */
+export const foundToolsQuery = (q: string) =>
+  queryOptions({
+    queryKey: ['server-names', q],
+    queryFn: ({ signal }) => get<readonly ServerNames[]>(`/servers${queryOf({ items: 'names', q })}`, signal),
+    enabled: q !== '',
+  });
+
 export const serverQuery = (name: string) =>
   queryOptions({
     queryKey: ['servers', name],

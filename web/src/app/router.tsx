@@ -87,7 +87,7 @@ const server = createRoute({
 const tools = createRoute({
   getParentRoute: () => shell,
   path: '/tools',
-  validateSearch: texts('server', 'tool', 'q'),
+  validateSearch: texts('server', 'tool', 'q', 'from'),
   component: lazyRouteComponent(() => import('../pages/tools/playground.tsx'), 'Playground'),
 });
 

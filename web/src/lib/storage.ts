@@ -15,4 +15,13 @@ export const storage = {
       // See above.
     }
   },
+  /** Removes all whose keys begin so. */
+  removeAll(prefix: string): void {
+    try {
+      for (const key of Object.keys(localStorage))
+        if (key.startsWith(`toolhub.${prefix}`)) localStorage.removeItem(key);
+    } catch {
+      // See above.
+    }
+  },
 };

@@ -75,7 +75,7 @@ function Shown({ record }: { readonly record: Activity }) {
       )}
       {kind === 'call' && server !== unknownServer && (
         <div>
-          <Link to="/tools" search={{ server, tool }} className={buttonClass()}>
+          <Link to="/tools" search={{ server, tool, from: record.id }} className={buttonClass()}>
             <FlaskConical size={15} aria-hidden />
             {t('activity.again')}
           </Link>

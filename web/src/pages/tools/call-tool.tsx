@@ -1,94 +1,64 @@
-import { Code2, Play, Square, Terminal } from 'lucide-react';
+import { Bookmark, Code2, Play, Square, Terminal } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useMe } from '../../api/queries.ts';
 import type { JsonObject, Tool } from '../../api/types.ts';
 import { useFirstFocus } from '../../lib/focus.ts';
 import { useNow } from '../../lib/now.ts';
-import { problemAt } from '../../lib/problems.ts';
-import { duration } from '../../lib/format.ts';
+import { dateTime, duration } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
-import { TextAreaField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
-import { isObject, objectIn } from '../../lib/json.ts';
 import { type CallState, useCall } from './call.ts';
+import { ArgumentFields, useArguments } from './arguments.tsx';
 import { clientText, curlText } from './as-text.ts';
+import { Earlier, SaveExample, useKept } from './earlier.tsx';
 import { Outcome } from './outcome.tsx';
-import { initial, plain } from './schema.ts';
-import { ObjectFields } from './schema-field.tsx';
+import type { Replay } from './replay.ts';
 
 interface CallToolProps {
   readonly server: string;
   readonly tool: Tool;
   /** It was chosen just now: its first field, or the button that runs it, gets the focus. */
   readonly takesFocus: boolean;
+  /** A recorded call that is to be made again. */
+  readonly replay: Replay | undefined;
 }
 
 /** A tool: its arguments as a form or as JSON, and what it answers. */
-export function CallTool({ server, tool, takesFocus }: CallToolProps) {
+export function CallTool({ server, tool, takesFocus, replay }: CallToolProps) {
   const { t } = useTranslation();
+  const { username } = useMe();
   const form = useFirstFocus(takesFocus);
   const { originalName, title, description, enabled } = tool;
-  const schema = plain(tool.inputSchema ?? {}, tool.inputSchema ?? {});
-  const [args, setArgs] = useState<JsonObject>(() => {
-    const first = initial(schema, schema);
-    return isObject(first) ? first : {};
-  });
-  const [json, setJson] = useState<string>();
-  const parsed = json === undefined ? { value: args } : objectIn(json);
+  const fields = useArguments(tool.inputSchema, replay?.kind === 'filled' ? replay.args : undefined);
+  const [isNaming, setNaming] = useState(false);
+  const kept = useKept(username, `${server} ${originalName}`, fields.schema);
   const { state, run, cancel } = useCall(server, originalName);
   const error = state.kind === 'failed' ? state.error : null;
-  const properties = isObject(schema['properties']) ? Object.keys(schema['properties']) : [];
-  const given = parsed.value ?? args;
+  const call = async (value: JsonObject) => {
+    const ok = await run(value);
+    if (ok !== undefined) kept.note(value, ok);
+  };
   return (
     <div className="flex min-w-0 flex-col gap-5">
       <Panel
         title={<code className="text-sm break-all">{originalName}</code>}
         lead={title}
-        actions={
-          <Button
-            onClick={() => {
-              if (json === undefined) return setJson(JSON.stringify(args, null, 2));
-              if (parsed.value) setArgs(parsed.value);
-              setJson(undefined);
-            }}
-          >
-            {t(json === undefined ? 'play.json' : 'play.form')}
-          </Button>
-        }
+        actions={<Button onClick={fields.toggle}>{t(fields.json === undefined ? 'play.json' : 'play.form')}</Button>}
       >
         <form
           ref={form}
           className="flex flex-col gap-4"
           onSubmit={(event) => {
             event.preventDefault();
-            if (parsed.value) void run(parsed.value);
+            if (fields.value) void call(fields.value);
           }}
         >
           <Description text={description} />
+          {replay && <Replayed replay={replay} />}
           {!enabled && <p className="bg-warn-wash text-warn rounded-md px-3 py-2 text-sm">{t('play.off')}</p>}
-          {json !== undefined ? (
-            <TextAreaField
-              code
-              label={t('play.arguments')}
-              rows={8}
-              error={parsed.value ? undefined : t('play.noJson')}
-              value={json}
-              onChange={(event) => setJson(event.target.value)}
-            />
-          ) : properties.length === 0 ? (
-            <p className="text-soft text-sm">{t('play.noArguments')}</p>
-          ) : (
-            <ObjectFields
-              schema={schema}
-              root={schema}
-              value={args}
-              onChange={setArgs}
-              path="arguments"
-              errorAt={(path) => problemAt(error, path)}
-              depth={0}
-            />
-          )}
+          <ArgumentFields fields={fields} error={error} />
           <div className="flex flex-wrap items-center gap-2">
             <Button look="primary" type="submit" icon={Play} busy={state.kind === 'running'}>
               {t('play.run')}
@@ -99,10 +69,25 @@ export function CallTool({ server, tool, takesFocus }: CallToolProps) {
               </Button>
             )}
             <span className="-mx-3 flex basis-full flex-wrap sm:mx-0 sm:ml-auto sm:basis-auto">
-              <CopyButton icon={Terminal} label={t('play.copyCurl')} text={curlText(server, originalName, given)} />
-              <CopyButton icon={Code2} label={t('play.copyClient')} text={clientText(server, originalName, given)} />
+              {kept.isKept && fields.hasFields && (
+                <Button look="quiet" icon={Bookmark} onClick={() => setNaming(true)}>
+                  {t('play.saveExample')}
+                </Button>
+              )}
+              <CopyButton
+                icon={Terminal}
+                label={t('play.copyCurl')}
+                text={curlText(server, originalName, fields.shown)}
+              />
+              <CopyButton
+                icon={Code2}
+                label={t('play.copyClient')}
+                text={clientText(server, originalName, fields.shown)}
+              />
             </span>
           </div>
+          {isNaming && <SaveExample kept={kept} args={fields.shown} onDone={() => setNaming(false)} />}
+          {!kept.isKept && <p className="text-soft text-xs">{t('play.notKept')}</p>}
         </form>
       </Panel>
       <div role="status" aria-live="polite" className="empty:-mt-5">
@@ -110,7 +95,22 @@ export function CallTool({ server, tool, takesFocus }: CallToolProps) {
         {state.kind === 'cancelled' && <p className="panel text-soft p-4 text-sm">{t('play.cancelled')}</p>}
       </div>
       {(state.kind === 'done' || state.kind === 'failed') && <Outcome state={state} />}
+      <Earlier kept={kept} onFill={fields.fill} />
     </div>
+  );
+}
+
+/** What of a recorded call is in the form, or why nothing is. */
+function Replayed({ replay }: { readonly replay: Replay }) {
+  const { t } = useTranslation();
+  const text =
+    replay.kind === 'filled'
+      ? t(replay.hasMasked ? 'play.replay.masked' : 'play.replay.filled', { time: dateTime(replay.at) })
+      : t(`play.replay.${replay.why}`);
+  return (
+    <p role="status" className="bg-hover rounded-md px-3 py-2 text-sm">
+      {text}
+    </p>
   );
 }
 

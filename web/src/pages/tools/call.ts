@@ -36,7 +36,8 @@ export function useCall(server: string, toolName: string) {
   const running = useRef<AbortController>(undefined);
   useEffect(() => () => running.current?.abort(), []);
 
-  async function run(args: JsonObject): Promise<void> {
+  /** True when the tool answered without an error; undefined when the call was cancelled. */
+  async function run(args: JsonObject): Promise<boolean | undefined> {
     const stop = new AbortController();
     running.current?.abort();
     running.current = stop;
@@ -47,8 +48,11 @@ export function useCall(server: string, toolName: string) {
         setState({ kind: 'running', since, progress }),
       );
       setState({ kind: 'done', result, ms: Date.now() - since });
+      return !result.isError;
     } catch (error) {
-      setState(stop.signal.aborted ? { kind: 'cancelled' } : { kind: 'failed', error, ms: Date.now() - since });
+      const isCancelled = stop.signal.aborted;
+      setState(isCancelled ? { kind: 'cancelled' } : { kind: 'failed', error, ms: Date.now() - since });
+      return isCancelled ? undefined : false;
     }
   }
 

@@ -6,6 +6,7 @@ import { duration } from '../../lib/format.ts';
 import { isObject } from '../../lib/json.ts';
 import { Code } from '../../ui/copy.tsx';
 import { useErrorText } from '../../ui/failure.tsx';
+import { JsonView } from '../../ui/json-view.tsx';
 import { Panel } from '../../ui/page.tsx';
 import type { CallState, ToolResult } from './call.ts';
 import { endOf } from './call-end.ts';
@@ -85,11 +86,7 @@ function Result({ result }: { readonly result: ToolResult }) {
   const { content, structuredContent } = result;
   return (
     <div className="flex flex-col gap-3">
-      {structuredContent !== undefined && (
-        <Labelled label={t('play.structured')}>
-          <Code label={t('play.structured')} text={JSON.stringify(structuredContent, null, 2)} />
-        </Labelled>
-      )}
+      {structuredContent !== undefined && <JsonView label={t('play.structured')} value={structuredContent} />}
       {content.map((block, index) => (
         // Blocks have no name but their place.
         <Block key={index} block={block} />
@@ -156,22 +153,24 @@ function Block({ block }: { readonly block: JsonObject }) {
   return <Json value={block} />;
 }
 
+/** Many tools answer with JSON in a text. */
 function Text({ text }: { readonly text: string }) {
   const { t } = useTranslation();
-  return <Code wrap label={t('play.text')} text={pretty(text)} />;
+  const parsed = jsonIn(text);
+  if (parsed === undefined) return <Code wrap label={t('play.text')} text={text} />;
+  return <JsonView label={t('play.text')} value={parsed} text={text} />;
 }
 
 function Json({ value }: { readonly value: unknown }) {
   const { t } = useTranslation();
-  return <Code label={t('play.text')} text={JSON.stringify(value, null, 2)} />;
+  return <JsonView label={t('play.text')} value={value} />;
 }
 
-/** Many tools answer with JSON in a text. */
-function pretty(text: string): string {
-  if (!/^\s*[[{]/.test(text) || text.length > 200_000) return text;
+function jsonIn(text: string): unknown {
+  if (!/^\s*[[{]/.test(text) || text.length > 200_000) return undefined;
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    return JSON.parse(text) as unknown;
   } catch {
-    return text;
+    return undefined;
   }
 }

@@ -3,11 +3,10 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { ChevronRight, FlaskConical, Server, Wrench } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { serverNamesQuery, serverQuery, serversQuery } from '../../api/queries.ts';
+import { serverQuery, serversQuery } from '../../api/queries.ts';
 import type { ServerDetails, ServerSummary, Tool } from '../../api/types.ts';
 import { many } from '../../lib/format.ts';
 import { cx } from '../../lib/cx.ts';
-import { matches } from '../../lib/search.ts';
 import { titleOf } from '../../lib/tool-title.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { Failure } from '../../ui/failure.tsx';
@@ -18,6 +17,8 @@ import { SearchBox } from '../../ui/search-box.tsx';
 import { VirtualList } from '../../ui/virtual-list.tsx';
 import { Status } from '../servers/status.tsx';
 import { CallTool } from './call-tool.tsx';
+import { FoundTools, moveThroughFound } from './find-tools.tsx';
+import { useReplay } from './replay.ts';
 
 const route = getRouteApi('/shell/tools');
 
@@ -25,6 +26,8 @@ export function Playground() {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/tools' });
   const { server } = route.useSearch();
+  const [picked, setPicked] = useState<string>();
+  const pick = (of: string, tool: string) => setPicked(nameOf(of, tool));
   const servers = useQuery(serversQuery);
   if (servers.error) return <Failure error={servers.error} retry={() => void servers.refetch()} />;
   const names = (servers.data ?? []).filter(({ enabled }) => enabled).map(({ name }) => name);
@@ -38,13 +41,25 @@ export function Playground() {
   );
   return (
     <Page title={t('nav.tools')} lead={t('play.lead')} actions={chooser}>
-      {server === undefined ? <ChooseServer servers={servers.data} /> : <ToolsOf key={server} name={server} />}
+      {server === undefined ? (
+        <ChooseServer servers={servers.data} onPick={pick} />
+      ) : (
+        <ToolsOf key={server} name={server} picked={picked} onPick={pick} />
+      )}
     </Page>
   );
 }
 
+interface Picking {
+  readonly onPick: (server: string, tool: string) => void;
+}
+
+function nameOf(server: string, tool: string): string {
+  return `${server} ${tool}`;
+}
+
 /** Until there is a server: all of them, to choose one. */
-function ChooseServer({ servers }: { readonly servers: readonly ServerSummary[] | undefined }) {
+function ChooseServer({ servers, onPick }: Picking & { readonly servers: readonly ServerSummary[] | undefined }) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/tools' });
   const { q = '' } = route.useSearch();
@@ -63,89 +78,55 @@ function ChooseServer({ servers }: { readonly servers: readonly ServerSummary[] 
   }
   return (
     <Panel flush title={t('play.noServer')} lead={t('play.noServerText')}>
-      <div className="border-line border-b p-2">
-        <SearchBox
-          label={t('play.searchAll')}
-          value={q}
-          onChange={(q) => void navigate({ search: (old) => ({ ...old, q }), replace: true })}
-        />
-      </div>
-      {q.trim() !== '' ? (
-        <FoundTools q={q} />
-      ) : (
-        <VirtualList
-          label={t('nav.servers')}
-          items={usable}
-          keyOf={({ name }) => name}
-          height={60}
-          render={(server) => (
-            <Link
-              to="/tools"
-              search={{ server: server.name }}
-              className="hover:bg-hover/50 flex items-center gap-3 px-4 py-2.5 focus-visible:-outline-offset-2"
-            >
-              <span className="min-w-0 flex-1">
-                <span className="flex flex-wrap items-center gap-2 text-sm font-medium">
-                  <span className="min-w-0 break-words">{server.name}</span>
-                  {server.status !== 'connected' && <Status server={server} />}
+      <div role="group" aria-label={t('play.tools')} onKeyDown={moveThroughFound}>
+        <div className="border-line border-b p-2">
+          <SearchBox
+            label={t('play.searchAll')}
+            value={q}
+            onChange={(q) => void navigate({ search: (old) => ({ ...old, q }), replace: true })}
+          />
+        </div>
+        {q.trim() !== '' ? (
+          <FoundTools q={q} onFollow={onPick} />
+        ) : (
+          <VirtualList
+            label={t('nav.servers')}
+            items={usable}
+            keyOf={({ name }) => name}
+            height={60}
+            render={(server) => (
+              <Link
+                to="/tools"
+                search={{ server: server.name }}
+                className="hover:bg-hover/50 flex items-center gap-3 px-4 py-2.5 focus-visible:-outline-offset-2"
+              >
+                <span className="min-w-0 flex-1">
+                  <span className="flex flex-wrap items-center gap-2 text-sm font-medium">
+                    <span className="min-w-0 break-words">{server.name}</span>
+                    {server.status !== 'connected' && <Status server={server} />}
+                  </span>
+                  <span className="text-soft block truncate text-xs">{server.description}</span>
                 </span>
-                <span className="text-soft block truncate text-xs">{server.description}</span>
-              </span>
-              <span className="text-soft text-xs whitespace-nowrap tabular-nums">
-                {t('play.toolCount', many(server.tools.total))}
-              </span>
-              <ChevronRight size={15} aria-hidden className="text-soft" />
-            </Link>
-          )}
-        />
-      )}
+                <span className="text-soft text-xs whitespace-nowrap tabular-nums">
+                  {t('play.toolCount', many(server.tools.total))}
+                </span>
+                <ChevronRight size={15} aria-hidden className="text-soft" />
+              </Link>
+            )}
+          />
+        )}
+      </div>
     </Panel>
   );
 }
 
-/** More than these are found by more words. */
-const mostFound = 200;
-
-/** The tools of all servers whose names or titles fit. */
-function FoundTools({ q }: { readonly q: string }) {
-  const { t } = useTranslation();
-  const { data } = useQuery(serverNamesQuery);
-  if (!data) return <Loading rows={5} />;
-  const found = data
-    .filter(({ enabled }) => enabled)
-    .flatMap(({ name: server, tools, titles = {} }) =>
-      tools.flatMap((tool) => (matches(q, server, tool, titles[tool]) ? [{ server, tool, title: titles[tool] }] : [])),
-    );
-  if (found.length === 0) return <p className="text-soft p-4 text-sm">{t('common.nothingFound')}</p>;
-  return (
-    <VirtualList
-      label={t('play.tools')}
-      items={found.slice(0, mostFound)}
-      keyOf={({ server, tool }) => `${server} ${tool}`}
-      height={56}
-      render={({ server, tool, title }) => (
-        <Link
-          to="/tools"
-          search={{ server, tool }}
-          className="hover:bg-hover/50 block px-4 py-2.5 focus-visible:-outline-offset-2"
-        >
-          <span className="block text-sm font-medium break-words">{title ?? tool}</span>
-          <span className="text-soft block truncate text-xs">
-            {server} · <code>{tool}</code>
-          </span>
-        </Link>
-      )}
-    />
-  );
-}
-
-function ToolsOf({ name }: { readonly name: string }) {
+function ToolsOf({ name, picked, onPick }: Picking & { readonly name: string; readonly picked: string | undefined }) {
   const { t } = useTranslation();
   const server = useQuery(serverQuery(name));
-  const { tool: chosen } = route.useSearch();
-  const [picked, setPicked] = useState<string>();
+  const { tool: chosen, from } = route.useSearch();
+  const { replay, isLoading } = useReplay(from, name);
   if (server.error) return <Failure error={server.error} retry={() => void server.refetch()} />;
-  if (!server.data) return <Loading rows={6} />;
+  if (!server.data || isLoading) return <Loading rows={6} />;
   const { tools } = server.data;
   if (tools.length === 0) {
     return (
@@ -157,13 +138,14 @@ function ToolsOf({ name }: { readonly name: string }) {
   const tool = tools.find(({ originalName, name }) => originalName === chosen || name === chosen);
   return (
     <div className="grid items-start gap-5 lg:grid-cols-[17rem_minmax(0,1fr)]">
-      <Choose server={server.data} chosen={tool} onPick={setPicked} />
+      <Choose server={server.data} chosen={tool} onPick={onPick} />
       {tool ? (
         <CallTool
-          key={`${name} ${tool.originalName}`}
+          key={`${nameOf(name, tool.originalName)} ${from ?? ''}`}
           server={name}
           tool={tool}
-          takesFocus={tool.originalName === picked}
+          takesFocus={nameOf(name, tool.originalName) === picked}
+          replay={replay}
         />
       ) : (
         <div className="panel">
@@ -174,32 +156,37 @@ function ToolsOf({ name }: { readonly name: string }) {
   );
 }
 
-interface ChooseProps {
+interface ChooseProps extends Picking {
   readonly server: ServerDetails;
   readonly chosen: Tool | undefined;
-  readonly onPick: (tool: string) => void;
 }
 
-function Choose({ server: { tools }, chosen, onPick }: ChooseProps) {
+/** The tools of the server, and while something is searched for, those of all servers. */
+function Choose({ server: { name: server, tools }, chosen, onPick }: ChooseProps) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/tools' });
   const { q = '' } = route.useSearch();
-  const found = tools.filter((tool) => matches(q, tool.originalName, titleOf(tool), tool.description));
   return (
-    <section aria-label={t('play.tools')} className={cx('panel overflow-hidden', chosen && 'max-lg:order-last')}>
+    <section
+      aria-label={t('play.tools')}
+      className={cx('panel overflow-hidden', chosen && q === '' && 'max-lg:order-last')}
+      onKeyDown={moveThroughFound}
+    >
       <div className="border-line border-b p-2">
         <SearchBox
-          label={t('play.search')}
+          label={t('play.searchAll')}
           value={q}
           onChange={(q) => void navigate({ search: (old) => ({ ...old, q }), replace: true })}
         />
       </div>
-      {found.length === 0 ? (
-        <p className="text-soft p-4 text-sm">{t('common.nothingFound')}</p>
+      {q.trim() !== '' ? (
+        <div className="max-h-72 overflow-y-auto lg:max-h-[calc(100dvh-15rem)]">
+          <FoundTools q={q} open={server} onFollow={onPick} />
+        </div>
       ) : (
         <ScrollList
           label={t('play.tools')}
-          items={found}
+          items={tools}
           keyOf={({ originalName }) => originalName}
           height={52}
           className="max-h-72 lg:max-h-[calc(100dvh-15rem)]"
@@ -208,10 +195,11 @@ function Choose({ server: { tools }, chosen, onPick }: ChooseProps) {
             return (
               <button
                 type="button"
+                data-found
                 aria-current={isChosen ? 'true' : undefined}
                 onClick={() => {
-                  onPick(tool.originalName);
-                  void navigate({ search: (old) => ({ ...old, tool: tool.originalName }) });
+                  onPick(server, tool.originalName);
+                  void navigate({ search: { server, tool: tool.originalName } });
                 }}
                 className={cx(
                   'block h-full w-full px-3 text-left focus-visible:-outline-offset-2',

@@ -3,7 +3,6 @@ export const play = {
   server: 'Server',
   chooseServer: 'Choose a server',
   tools: 'Tools',
-  search: 'Search tools',
   searchAll: 'Search all tools',
   noServer: 'Choose a server',
   noServerText: 'Its tools appear here, each with a form made of its schema.',
@@ -61,6 +60,31 @@ export const play = {
   variant: 'Kind of {{name}}',
   jsonValue: 'JSON',
   noJson: 'is no JSON',
+  kept: 'Examples and earlier arguments',
+  keptLead: 'In this browser only. Earlier ones go when you log out.',
+  clearTried: 'Forget earlier ones',
+  notOk: 'Failed',
+  saveExample: 'Save as example',
+  exampleName: 'Name of the example',
+  exampleSaved: 'Saved in this browser.',
+  notSaved: 'Not saved: it is too long, or looks like a secret.',
+  removeExample: 'Remove the example {{name}}',
+  notKept: 'Nothing that you enter here is kept in this browser: it can be a secret.',
+  replay: {
+    filled: 'Filled in from the call of {{time}}. Nothing has run yet.',
+    masked: 'Filled in from the call of {{time}}. Secrets in it (••••) have to be entered again.',
+    notKept: 'The arguments of that call are not kept: storing them is off. Only the tool is chosen.',
+    cut: 'The arguments of that call were too long to be kept whole. Only the tool is chosen.',
+    gone: 'That call is not in the activity any more. Only the tool is chosen.',
+  },
+} as const;
+
+export const json = {
+  as: 'How {{name}} is shown',
+  tree: 'Tree',
+  table: 'Table',
+  text: 'Text',
+  more: '{{number}} more',
 } as const;
 
 export const smart = {

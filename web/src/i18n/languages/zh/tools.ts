@@ -5,7 +5,6 @@ export const play: Texts['play'] = {
   server: '服务器',
   chooseServer: '选择服务器',
   tools: '工具',
-  search: '搜索工具',
   searchAll: '搜索所有工具',
   noServer: '选择服务器',
   noServerText: '其工具会显示在这里，并根据模式生成表单。',
@@ -62,6 +61,31 @@ export const play: Texts['play'] = {
   variant: '{{name}} 的类型',
   jsonValue: 'JSON',
   noJson: '不是有效的 JSON',
+  kept: '示例与以前的参数',
+  keptLead: '仅保存在此浏览器中。以前的参数会在退出登录时清除。',
+  clearTried: '清除以前的参数',
+  notOk: '失败',
+  saveExample: '存为示例',
+  exampleName: '示例名称',
+  exampleSaved: '已保存在此浏览器中。',
+  notSaved: '未保存：内容过长，或看起来像是机密。',
+  removeExample: '移除示例 {{name}}',
+  notKept: '此处输入的内容不会保存在浏览器中：其中可能有机密。',
+  replay: {
+    filled: '已填入 {{time}} 那次调用的参数，尚未运行。',
+    masked: '已填入 {{time}} 那次调用的参数。其中的机密（••••）需要重新输入。',
+    notKept: '那次调用的参数没有保存：保存功能已关闭。仅选中了工具。',
+    cut: '那次调用的参数过长，没有完整保存。仅选中了工具。',
+    gone: '那次调用已不在活动记录中。仅选中了工具。',
+  },
+};
+
+export const json: Texts['json'] = {
+  as: '{{name}} 的显示方式',
+  tree: '树',
+  table: '表格',
+  text: '文本',
+  more: '还有 {{number}} 项',
 };
 
 export const smart: Texts['smart'] = {
