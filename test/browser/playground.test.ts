@@ -182,7 +182,7 @@ test('arguments are kept in this browser until the logout, examples longer, and 
   await page.getByLabel('password (JSON)').fill('"of ann"');
   await page.getByRole('button', { name: 'Run' }).click();
   await page.getByText('OK', { exact: true }).waitFor();
-  const stored = () => page.evaluate(() => JSON.stringify({ ...localStorage }));
+  const stored = () => page.evaluate(() => JSON.stringify(Object.entries(localStorage)));
   expect(await stored()).not.toContain('ann');
   await page.getByRole('button', { name: /admin/ }).click();
   await page.getByRole('menuitem', { name: 'Log out' }).click();
