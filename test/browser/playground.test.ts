@@ -186,7 +186,7 @@ test('arguments are kept in this browser until the logout, examples longer, and 
   expect(await stored()).not.toContain('ann');
   await page.getByRole('button', { name: /admin/ }).click();
   await page.getByRole('menuitem', { name: 'Log out' }).click();
-  await page.getByLabel('Password').waitFor();
+  await page.getByLabel('Password', { exact: true }).waitFor();
   expect(await stored()).not.toContain('tried');
   expect(await stored()).toContain('Seven');
   await page.evaluate(() => localStorage.clear());

@@ -69,8 +69,8 @@ export function serverNames(caller: Caller, server: ServerSettings, sources: Ser
 }
 
 /**
- * The tools in which all words are found, with the beginning of their descriptions: in the names of server and tool, its
- * title and its description. Undefined where none is.
+ * The tools with all these words in the names of server and tool, in its title or its description, and the beginning
+ * of their descriptions. Undefined where there is none.
  */
 export function foundNames(
   caller: Caller,
