@@ -39,7 +39,7 @@ export const users: SomeTexts['users'] = {
   deleted: 'Benutzer „{{name}}“ wurde gelöscht.',
   you: 'Sie',
   count_one: '{{number}} Benutzer, ein Admin',
-  count_other: '{{number}} Benutzer, davon {{admins}} Admins',
+  count_other: '{{number}} Benutzer, davon {{admins}} mit Adminrechten',
 };
 
 export const keys: SomeTexts['keys'] = {

@@ -35,6 +35,7 @@ export const activity: SomeTexts['activity'] = {
   noName: '(ohne Namen)',
   tool: 'Tool',
   status: 'Ergebnis',
+  client: 'Client',
   user: 'Benutzer',
   key: 'Zugriffsschlüssel',
   group: 'Gruppe',

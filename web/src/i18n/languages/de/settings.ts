@@ -18,7 +18,7 @@ export const settings: SomeTexts['settings'] = {
   skipped: 'Übersprungen',
   done: 'Fertig',
   cidrsHint:
-    'Je Zeile einer, etwa 10.1.0.0/16. Sonst erreichen Server, deren Eigentümer kein Admin ist, nur das öffentliche Internet.',
+    'Ein Bereich je Zeile, etwa 10.1.0.0/16. Sonst erreichen Server, deren Eigentümer kein Admin ist, nur das öffentliche Internet.',
   baseUrlHint:
     'Wie Browser den Hub erreichen, ohne Pfad: https://hub.example.com. INSTALL_BASE_URL in der Umgebung hat Vorrang.',
   payloadHint: 'Zu sehen auf der Seite „Aktivität“, je 8 000 Zeichen, unverändert. Sie können Geheimnisse enthalten.',
