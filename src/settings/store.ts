@@ -1,4 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises';
+import type { AuditedRequest, Origin } from '../core/audit.ts';
 import { HubError, errorText } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import { isObject } from '../core/protocol/rpc.ts';
@@ -31,13 +32,24 @@ export interface SettingsStore {
    * edits made meanwhile are loaded first, and access keys in plain are replaced by their hashes. `edit` may run again
    * when another change was written first, so it must touch nothing but the draft; what it throws is thrown and nothing
    * changes. Throws `invalid_input` (every problem), `conflict` (what is stored is broken: it must be corrected first),
-   * `misconfigured` (it cannot be written).
+   * `misconfigured` (it cannot be written). `by`: who makes the change; the hub itself when absent.
    */
-  change<T>(edit: (draft: SettingsDocument) => T): Promise<T>;
+  change<T>(edit: (draft: SettingsDocument) => T, by?: ChangedBy): Promise<T>;
   /** Called after each swap. It should set a flag and return; what it throws is logged. Returns how to end it. */
   subscribe(listener: SettingsListener): () => void;
   /** Ends watching, waits for the running change. */
   close(): Promise<void>;
+}
+
+/** Who makes a change of the settings. */
+export type ChangedBy = Origin | AuditedRequest;
+
+/** A change that is in force. */
+export interface SettingsChange {
+  readonly before: Frozen<SettingsDocument>;
+  readonly after: Frozen<SettingsDocument>;
+  /** `stored`: found where the settings are kept, where another process or a person put it. */
+  readonly by: ChangedBy | 'hub' | 'stored';
 }
 
 export interface OpenSettings {
@@ -52,11 +64,13 @@ export interface OpenSettings {
   readonly unwritten?: (error: HubError) => void;
   /** The document as it is read: with what the environment says in place of some members. Nothing of it is written. */
   readonly readAs?: (document: unknown) => unknown;
+  /** Called after each change of what the document says; must not throw and not wait. */
+  readonly changed?: (change: SettingsChange) => void;
 }
 
 /** Throws HubError `misconfigured` that names every problem when what is stored cannot be used. */
 export async function openSettings(options: OpenSettings): Promise<SettingsStore> {
-  const { backend, log, readAs = (document) => document } = options;
+  const { backend, log, readAs = (document) => document, changed = () => undefined } = options;
   const first = await start(options);
   const inForce = createActiveSettings(backend.name, log, first, readAs);
   let closed = false;
@@ -69,13 +83,18 @@ export async function openSettings(options: OpenSettings): Promise<SettingsStore
     return turn;
   };
   const refresh = async () => {
-    if (!closed) inForce.take(await loadSettled(backend));
+    if (closed) return;
+    const before = inForce.snapshot.document;
+    inForce.take(await loadSettled(backend));
+    const after = inForce.snapshot.document;
+    if (after !== before) changed({ before, after, by: 'stored' });
   };
-  const change = async <T>(edit: (draft: SettingsDocument) => T): Promise<T> => {
+  const change = async <T>(edit: (draft: SettingsDocument) => T, by: ChangedBy | 'hub'): Promise<T> => {
     for (let attempt = 0; attempt < settingsLimits.settingsAttempts; attempt++) {
       if (closed) throw new HubError('not_ready', 'Cannot change the settings: the hub is stopping.');
       await refresh();
       const done = await changeOnce(backend, inForce, edit, readAs);
+      if (done?.before) changed({ before: done.before, after: inForce.snapshot.document, by });
       if (done !== undefined) return done.result;
     }
     throw new HubError('conflict', `Cannot change the settings: others keep changing the ${backend.name}. Try again.`);
@@ -107,7 +126,7 @@ export async function openSettings(options: OpenSettings): Promise<SettingsStore
       return inForce.lastError;
     },
     firstStart: first.isNew,
-    change: (edit) => inTurn(() => change(edit)),
+    change: (edit, by) => inTurn(() => change(edit, by ?? 'hub')),
     subscribe: (listener) => inForce.subscribe(listener),
     async close() {
       closed = true;
@@ -117,13 +136,16 @@ export async function openSettings(options: OpenSettings): Promise<SettingsStore
   };
 }
 
-/** One attempt at a change; undefined when another change was written first. */
+/**
+ * One attempt at a change; undefined when another change was written first. `before`: the document that it changed, as
+ * edits see it.
+ */
 async function changeOnce<T>(
   backend: SettingsBackend,
   inForce: ActiveSettings,
   edit: (draft: SettingsDocument) => T,
   readAs: (document: unknown) => unknown,
-): Promise<{ result: T } | undefined> {
+): Promise<{ result: T; before?: SettingsDocument } | undefined> {
   const { lastError, revision, snapshot } = inForce;
   if (lastError !== undefined) {
     const text = `Cannot change the settings: the ${backend.name} cannot be used as it is now. Correct it first. ${lastError.message}`;
@@ -140,7 +162,7 @@ async function changeOnce<T>(
   const saved = await backend.save(document, revision);
   if (saved.kind === 'stale') return undefined;
   inForce.accept({ settings, document, revision: saved.revision, warnings });
-  return { result };
+  return { result, before: JSON.parse(before) as SettingsDocument };
 }
 
 interface Start extends Accepted {

@@ -35,7 +35,7 @@ export async function emptyDatabase(kind: keyof typeof places): Promise<Database
   const open = await handle.whenReady(databaseWaitMs);
   await open.tx((tx) =>
     tx.script(
-      'truncate toolhub.logs, toolhub.activity, toolhub.revocations, toolhub.settings, toolhub.oauth_tokens, toolhub.sign_ins, toolhub.consents, toolhub.last_uses',
+      'truncate toolhub.logs, toolhub.activity, toolhub.revocations, toolhub.settings, toolhub.oauth_tokens, toolhub.sign_ins, toolhub.consents, toolhub.last_uses, toolhub.audit',
     ),
   );
   return handle;
