@@ -117,6 +117,8 @@ const activity = createRoute({
     'keyName',
     'client',
     'since',
+    'from',
+    'to',
     'page',
     'call',
     'kind',

@@ -34,6 +34,8 @@ export const overview = {
   noCalls: 'No call in this time',
   noCallsText: 'Connect a client, or try a tool in the playground.',
   table: 'As a table',
+  chooseTime: '{{chart}}: choose a time',
+  chooseHint: 'Click or drag to see the calls of a time',
   time: 'Time',
   now: 'Now',
   open: 'Without a credential',

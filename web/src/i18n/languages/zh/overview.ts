@@ -33,6 +33,8 @@ export const overview: Texts['overview'] = {
   noCalls: '此时间段内没有调用',
   noCallsText: '连接一个客户端，或在试用页面运行工具。',
   table: '以表格查看',
+  chooseTime: '{{chart}}：选择时间段',
+  chooseHint: '点击或拖动以查看某段时间的调用',
   time: '时间',
   now: '现在',
   open: '无需凭据',
