@@ -6,6 +6,7 @@ import {
   FlaskConical,
   KeyRound,
   LayoutDashboard,
+  Library,
   LockKeyhole,
   type LucideIcon,
   Radar,
@@ -20,6 +21,7 @@ export interface Place {
   readonly to:
     | '/'
     | '/servers'
+    | '/catalog'
     | '/tools'
     | '/groups'
     | '/smart'
@@ -34,6 +36,7 @@ export interface Place {
   readonly name:
     | 'overview'
     | 'servers'
+    | 'catalog'
     | 'tools'
     | 'groups'
     | 'smart'
@@ -55,6 +58,7 @@ const places: readonly (readonly Place[])[] = [
   [
     { to: '/', name: 'overview', letter: 'o', icon: LayoutDashboard },
     { to: '/servers', name: 'servers', letter: 's', icon: Server },
+    { to: '/catalog', name: 'catalog', letter: 'm', icon: Library },
     { to: '/groups', name: 'groups', letter: 'g', icon: Boxes },
     { to: '/tools', name: 'tools', letter: 't', icon: FlaskConical },
     { to: '/smart', name: 'smart', letter: 'r', icon: Radar, admin: true },

@@ -84,6 +84,13 @@ const server = createRoute({
   component: lazyRouteComponent(() => import('../pages/servers/server.tsx'), 'ServerPage'),
 });
 
+const catalog = createRoute({
+  getParentRoute: () => shell,
+  path: '/catalog',
+  validateSearch: texts('q', 'category', 'add'),
+  component: lazyRouteComponent(() => import('../pages/catalog/catalog.tsx'), 'Catalog'),
+});
+
 const tools = createRoute({
   getParentRoute: () => shell,
   path: '/tools',
@@ -186,6 +193,7 @@ const forAll = [
   account,
   servers,
   server,
+  catalog,
   tools,
   groups,
   group,

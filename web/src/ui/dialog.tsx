@@ -69,8 +69,22 @@ export function Dialog({ open, onClose, title, description, wide = false, questi
   );
 }
 
-export function DialogBody({ children, className }: { readonly children: ReactNode; readonly className?: string }) {
-  return <div className={cx('flex flex-col gap-4 overflow-y-auto px-5 py-4', className)}>{children}</div>;
+interface DialogBodyProps {
+  /** Of a text without controls: it is scrolled by keyboard, and has this name. */
+  readonly label?: string;
+  readonly className?: string;
+  readonly children: ReactNode;
+}
+
+export function DialogBody({ label, className, children }: DialogBodyProps) {
+  return (
+    <div
+      {...(label !== undefined && { role: 'region', 'aria-label': label, tabIndex: 0 })}
+      className={cx('flex flex-col gap-4 overflow-y-auto px-5 py-4 focus-visible:-outline-offset-2', className)}
+    >
+      {children}
+    </div>
+  );
 }
 
 export function DialogFooter({ children }: { readonly children: ReactNode }) {

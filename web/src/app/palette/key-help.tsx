@@ -24,7 +24,7 @@ export function KeyHelp({ me }: { readonly me: Me }) {
     .map(({ letter, name }) => ({ keys: ['g', letter], text: t(`nav.${name}`) }));
   return (
     <Dialog open title={t('palette.keys')} description={t('palette.keysText')} onClose={close}>
-      <DialogBody>
+      <DialogBody label={t('palette.keys')}>
         {[
           { title: t('palette.everywhere'), rows: everywhere },
           { title: t('palette.pages'), rows: pages },

@@ -63,5 +63,5 @@ export const first = {
   call: 'Its first call',
   callText: 'Ask your client something that needs a tool. The call appears here.',
   server: 'Your first own server',
-  serverText: 'Beside the samples: a program, an address, or one from the registry.',
+  serverText: 'Beside the samples: a program, an address, or one from the catalogue.',
 } as const;

@@ -18,7 +18,6 @@ export const palette: SomeTexts['palette'] = {
   },
   reconnect: 'Reconectar {{name}}',
   paste: 'Añadir servidores pegando una configuración',
-  registry: 'Añadir un servidor del registro',
   theme: 'Cambiar de tema: {{theme}}',
   keys: 'Atajos de teclado',
   keysText: 'No actúan mientras escribes en un campo o hay un diálogo abierto.',

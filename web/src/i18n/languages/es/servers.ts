@@ -154,7 +154,6 @@ export const servers: SomeTexts['servers'] = {
     form: 'Formulario',
     paste: 'Pegar',
     bundle: 'Bundle',
-    registry: 'Registro',
   },
   paste: {
     label: 'Lo que indica otro cliente o un README',
@@ -190,15 +189,5 @@ export const servers: SomeTexts['servers'] = {
     later: 'Más tarde',
     done: '«{{name}}» se ha añadido.',
     waiting: '«{{name}}» se ha añadido, y seguirá desactivado hasta que tenga sus valores.',
-  },
-  registry: {
-    search: 'Buscar en el registro MCP',
-    add: 'Usar',
-    away: 'No se puede conectar con el registro',
-    awayText: 'La máquina del hub no llega hasta él. Las demás formas de añadir un servidor funcionan sin él.',
-    more: 'Más resultados',
-    none: 'Ningún servidor del registro coincide.',
-    repository: 'Código fuente',
-    cannot: 'No ofrece ninguna forma de inicio que este hub conozca.',
   },
 };

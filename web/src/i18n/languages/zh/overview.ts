@@ -60,5 +60,5 @@ export const first: Texts['first'] = {
   call: '它的第一次调用',
   callText: '请让客户端做一件需要工具的事，调用会出现在这里。',
   server: '你自己的第一个服务器',
-  serverText: '除示例以外：一个程序、一个地址，或注册表中的一个。',
+  serverText: '除示例以外：一个程序、一个地址，或目录中的一个。',
 };
