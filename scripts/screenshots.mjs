@@ -12,7 +12,6 @@ const pages = {
   overview: '/',
   servers: '/servers',
   'server-add': '/servers?add=form',
-  catalogue: '/catalog',
   server: '/servers/everything',
   'server-down': '/servers/tickets',
   groups: '/groups',

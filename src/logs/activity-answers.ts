@@ -109,6 +109,8 @@ export interface ActivityAnswers {
   stats(filter: ActivityFilter): Promise<ActivityStats>;
   timeline(listing: TimelineListing): Promise<readonly ActivityBucket[]>;
   groups(listing: GroupListing): Promise<ActivityGroups>;
+  /** When the oldest record was made (ISO 8601); undefined when there is none. */
+  oldest(mine: OwnCalls | undefined): Promise<string | undefined>;
   /** The failed calls by their text, the most frequent first, `logLimits.failureTexts` at most. */
   failures(filter: ActivityFilter): Promise<readonly FailedCalls[]>;
   choices(mine: OwnCalls | undefined): Promise<ActivityChoices>;

@@ -20,9 +20,14 @@ async function startWithCalls(kind: (typeof databaseKinds)[number]) {
   record('2026-11-01T23:30:00Z', 1, { server: 'rare', tool: 'x', durationMs: 900 });
   record('2026-11-01T23:40:00Z', 7, { server: 'made-up', tool: 'y', status: 'refused' });
   record('2026-11-01T23:50:00Z', 7, { server: '$smart', tool: 'search_tools', kind: 'search' });
-  const groups = (grouping: Partial<Grouping>, more: object = {}) =>
+  const listed = (grouping: Partial<Grouping>, more: object) =>
     activity.groups({ ...more, grouping: { by: ['server'], sort: 'calls', most: 10, ...grouping } });
-  return { groups };
+  const groups = async (grouping: Partial<Grouping>, more: object = {}) => {
+    const { since: _since, ...found } = await listed(grouping, more);
+    return found;
+  };
+  const since = async (more: object) => (await listed({}, more)).since;
+  return { activity, groups, since };
 }
 
 describe.each(databaseKinds)('%s', (kind) => {
@@ -80,6 +85,15 @@ describe.each(databaseKinds)('%s', (kind) => {
       others: { groups: 0, calls: 0, failed: 0, overTime: { calls: [0, 0, 0, 0], failed: [0, 0, 0, 0] } },
     });
   });
+
+  test('since when calls are known is the oldest record, whatever the filter is, of a user of their own', async () => {
+    const { activity, since } = await startWithCalls(kind);
+    expect(await since({ server: 'none', start: day.start })).toBe('2026-11-01T01:00:00.000Z');
+    expect(await since({ mine: { username: 'bob' } })).toBe('2026-11-01T08:00:00.000Z');
+    expect(await since({ mine: { username: 'carl' } })).toBeUndefined();
+    await activity.cleanup(0);
+    expect(await since({})).toBe('2026-11-01T23:50:00.000Z');
+  });
 });
 
 test('how many groups there can be is bounded, and less with many stretches of time', () => {
@@ -91,7 +105,8 @@ test('how many groups there can be is bounded, and less with many stretches of t
   });
   const most = (groups: number, buckets: number) =>
     parseGrouping({ groupBy: 'server', groups: String(groups) }, buckets)?.most;
-  expect(most(logLimits.activityGroupsMost, 48)).toBe(logLimits.activityGroupsMost);
+  expect(most(logLimits.activityGroupsMost, 1)).toBe(logLimits.activityGroupsMost);
+  expect(most(500, 48)).toBe(500);
   expect(most(32, 750)).toBe(32);
   const refused = (path: string) => expect.objectContaining({ problems: [expect.objectContaining({ path })] });
   expect(() => most(33, 750)).toThrow(refused('groups'));

@@ -58,6 +58,7 @@ export function createActivityMemory(): ActivityMemory {
       return everyBucket(listing, new Map([...byBucket].map(([index, calls]) => [index, sumOf(calls)])));
     },
     groups: async (listing) => groupsOf(matching(listing), listing),
+    oldest: async (mine) => matching(ofUser(mine))[0]?.timestamp,
     async failures(filter) {
       const found = new Map<string, FailedCalls>();
       for (const one of matching({ ...filter, kind: 'call', failed: true })) {

@@ -14,7 +14,7 @@ import type { ActivityAnswers, ActivityBucket, SearchCounts, TimelineListing } f
 import type { FailedCalls } from './activity-failures.ts';
 import { groupsInTable } from './activity-groups.ts';
 import { exactFilters, maybeAbsent } from './activity-filter.ts';
-import type { ActivityFilter } from './activity-filter.ts';
+import type { ActivityFilter, OwnCalls } from './activity-filter.ts';
 import { logLimits } from './limits.ts';
 import { roundMs } from './milliseconds.ts';
 import { aheadMs, removeOld } from './prune.ts';
@@ -121,6 +121,7 @@ export function activityTable(database: Database): ActivityAnswers {
     },
     timeline: (listing) => timeline(database, listing),
     groups: (listing) => groupsInTable(database, listing, whereOf),
+    oldest: (mine) => oldest(database, mine),
     async uses(searchIds) {
       const rows = await database.query<UseRow>(
         `select search_id, kind, server, tool, status, at, search_rank from toolhub.activity
@@ -166,6 +167,15 @@ export function activityTable(database: Database): ActivityAnswers {
     },
     remove: (before) => removeOld(database, 'toolhub.activity', before),
   };
+}
+
+async function oldest(database: Database, mine: OwnCalls | undefined): Promise<string | undefined> {
+  const where = whereOf(mine === undefined ? {} : { mine });
+  const [row] = await database.query<{ at: Date }>(
+    `select at from toolhub.activity ${where.text()} order by id limit 1`,
+    where.values,
+  );
+  return row?.at.toISOString();
 }
 
 function whereOf(filter: ActivityFilter): SqlConditions {

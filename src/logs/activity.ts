@@ -37,8 +37,8 @@ export interface ActivityLog extends ActivitySink {
   stats(filter: ActivityFilter): Promise<ActivityStats & MaybeIncomplete>;
   /** The calls over time. */
   timeline(listing: TimelineListing): Promise<{ readonly buckets: readonly ActivityBucket[] } & MaybeIncomplete>;
-  /** The calls by what is alike in them. */
-  groups(listing: GroupListing): Promise<ActivityGroups & MaybeIncomplete>;
+  /** The calls by what is alike in them; `since`: the oldest record, before which nothing is known. */
+  groups(listing: GroupListing): Promise<ActivityGroups & { readonly since: string | undefined } & MaybeIncomplete>;
   /** What calls failed for. */
   failures(filter: ActivityFilter): Promise<{ readonly causes: readonly FailureCause[] } & MaybeIncomplete>;
   /** `mine`: only from this account's calls. */
@@ -115,7 +115,8 @@ export function createActivityLog({ database, log, journal, news, now = Date.now
       }),
     stats: (filter) => ask((answers) => answers.stats(filter)),
     timeline: (listing) => ask(async (answers) => ({ buckets: await answers.timeline(listing) })),
-    groups: (listing) => ask((answers) => answers.groups(listing)),
+    groups: (listing) =>
+      ask(async (answers) => ({ ...(await answers.groups(listing)), since: await answers.oldest(listing.mine) })),
     failures: (filter) => ask(async (answers) => ({ causes: causesOf(await answers.failures(filter)) })),
     choices: (mine) => ask((answers) => answers.choices(mine)),
     async get(id, mine) {

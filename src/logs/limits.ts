@@ -25,9 +25,12 @@ export const logLimits = {
   activityResults: 20,
   /** Stretches of time that calls are counted in: the hours of a month with one more for each end. */
   activityBuckets: 750,
-  /** Groups of calls that are told when the request does not say, and at most; with stretches of time, cells. */
+  /**
+   * Groups of calls that are told when the request does not say, and at most: each tool of a large hub. With stretches
+   * of time, cells.
+   */
   activityGroups: 20,
-  activityGroupsMost: 500,
+  activityGroupsMost: 10_000,
   activityGroupCells: 24_000,
   /** Values to filter by, of each kind: clients choose their names themselves. */
   activityChoices: 1_000,

@@ -185,7 +185,7 @@ test('/stats and /timeline in groups, each as far as the caller sees', async () 
   const get = async (path: string, token: string) => {
     const { body, text } = await api(hub, 'GET', `/activities${path}`, { token });
     expect(body.success, text).toBe(true);
-    return body.data as { groups?: { calls: number; failed: number }[]; others?: object };
+    return body.data as { groups?: { calls: number; failed: number }[]; others?: object; since?: string };
   };
   expect(await get('/stats', admin)).not.toHaveProperty('groups');
   const of = async (token: string, query: string) => (await get(`/stats?${query}`, token)).groups;
@@ -198,6 +198,11 @@ test('/stats and /timeline in groups, each as far as the caller sees', async () 
     { username: 'ann', keyName: '', calls: 1 },
     { username: 'ann', keyName: 'key', calls: 1 },
   ]);
+  // Since when calls are known, of what the caller sees, whatever the filter is.
+  const since = async (token: string, query = '') => (await get(`/stats?groupBy=tool${query}`, token)).since;
+  const oldest = async (token: string) => (await list(token)).data.at(-1)?.timestamp;
+  for (const token of [admin, ann, bob]) expect(await since(token, '&tool=gone')).toBe(await oldest(token));
+  expect(await since(bob)).not.toBe(await since(admin));
   const { groups, others } = await get('/timeline?groupBy=server&groups=1&buckets=3', admin);
   expect(groups).toMatchObject([{ server: 'alpha', overTime: { calls: [0, 0, 4], failed: [0, 0, 1] } }]);
   expect(others).toMatchObject({ groups: 1, calls: 2, failed: 0, overTime: { calls: [0, 0, 2] } });

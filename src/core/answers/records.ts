@@ -22,14 +22,7 @@ import {
 
 export const toolResult = object(
   { content: listOf(anyObject), isError: saying('The tool itself reports failure.', flag) },
-  {
-    structuredContent: anyObject,
-    toolName: text,
-    arguments: anyObject,
-    resultType: saying('For callers with `client`: `input_required` when the server asks something first.', text),
-    inputRequests: saying('What it asks, by name: requests as in MCP.', anyObject),
-    requestState: saying('Sent back with the answers (`inputResponses`).', text),
-  },
+  { structuredContent: anyObject, toolName: text, arguments: anyObject },
 );
 
 const channels = object({ words: number, grams: number, meaning: number, server: number });
@@ -140,6 +133,10 @@ const grouped = {
     listOf(activityGroup),
   ),
   others: saying('With `groupBy`: all other groups together.', otherGroups),
+  since: saying(
+    'With `groupBy`: the oldest record that is kept, whatever the filter. Absent when there is none.',
+    time,
+  ),
 };
 
 export const activityStatistics = object(

@@ -2,7 +2,6 @@
 export const pages: readonly string[] = [
   'login',
   'servers',
-  'catalog',
   'tools',
   'groups',
   'smart',

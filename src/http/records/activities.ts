@@ -115,8 +115,8 @@ function parseStatistics({ groupBy, groups, sort, ...query }: Record<string, str
   return [parseActivityListing(query), parseGrouping({ groupBy, groups, sort }, buckets)] as const;
 }
 
-function inGroups(found: ActivityGroups | undefined): Partial<ActivityGroups> {
-  return found ? { groups: found.groups, others: found.others } : {};
+function inGroups(found: (ActivityGroups & { readonly since: string | undefined }) | undefined) {
+  return found && { groups: found.groups, others: found.others, since: found.since };
 }
 
 /** The record with its time under MCPHub's name too. */

@@ -37,6 +37,7 @@ export type {
   LogEntry,
   LogLevel,
   SearchUse,
+  ServerCost,
   Snippet,
 } from '../../../src/core/answers/records.ts';
 export type { Pagination } from '../../../src/core/answers/failures.ts';

@@ -6,10 +6,10 @@ import {
   FlaskConical,
   KeyRound,
   LayoutDashboard,
-  Library,
   LockKeyhole,
   type LucideIcon,
   Radar,
+  Scale,
   ScrollText,
   Server,
   Settings,
@@ -21,8 +21,8 @@ export interface Place {
   readonly to:
     | '/'
     | '/servers'
-    | '/catalog'
     | '/tools'
+    | '/tools/costs'
     | '/groups'
     | '/smart'
     | '/activity'
@@ -36,8 +36,8 @@ export interface Place {
   readonly name:
     | 'overview'
     | 'servers'
-    | 'catalog'
     | 'tools'
+    | 'costs'
     | 'groups'
     | 'smart'
     | 'activity'
@@ -58,9 +58,9 @@ const places: readonly (readonly Place[])[] = [
   [
     { to: '/', name: 'overview', letter: 'o', icon: LayoutDashboard },
     { to: '/servers', name: 'servers', letter: 's', icon: Server },
-    { to: '/catalog', name: 'catalog', letter: 'm', icon: Library },
     { to: '/groups', name: 'groups', letter: 'g', icon: Boxes },
     { to: '/tools', name: 'tools', letter: 't', icon: FlaskConical },
+    { to: '/tools/costs', name: 'costs', letter: 'b', icon: Scale },
     { to: '/smart', name: 'smart', letter: 'r', icon: Radar, admin: true },
   ],
   [

@@ -84,18 +84,18 @@ const server = createRoute({
   component: lazyRouteComponent(() => import('../pages/servers/server.tsx'), 'ServerPage'),
 });
 
-const catalog = createRoute({
-  getParentRoute: () => shell,
-  path: '/catalog',
-  validateSearch: texts('q', 'category', 'add'),
-  component: lazyRouteComponent(() => import('../pages/catalog/catalog.tsx'), 'Catalog'),
-});
-
 const tools = createRoute({
   getParentRoute: () => shell,
   path: '/tools',
   validateSearch: texts('server', 'tool', 'q', 'from'),
   component: lazyRouteComponent(() => import('../pages/tools/playground.tsx'), 'Playground'),
+});
+
+const costs = createRoute({
+  getParentRoute: () => shell,
+  path: '/tools/costs',
+  validateSearch: texts('group', 'reach', 'q', 'server', 'show', 'sort'),
+  component: lazyRouteComponent(() => import('../pages/costs/costs.tsx'), 'Costs'),
 });
 
 const groups = createRoute({
@@ -124,8 +124,6 @@ const activity = createRoute({
     'keyName',
     'client',
     'since',
-    'from',
-    'to',
     'page',
     'call',
     'kind',
@@ -193,8 +191,8 @@ const forAll = [
   account,
   servers,
   server,
-  catalog,
   tools,
+  costs,
   groups,
   group,
   activity,

@@ -70,18 +70,16 @@ export function Dialog({ open, onClose, title, description, wide = false, questi
 }
 
 interface DialogBodyProps {
-  /** Of a text without controls: it is scrolled by keyboard, and has this name. */
-  readonly label?: string;
-  readonly className?: string;
   readonly children: ReactNode;
+  readonly className?: string;
+  /** Of one with nothing to focus in it: it is scrolled by keys itself. */
+  readonly label?: string;
 }
 
-export function DialogBody({ label, className, children }: DialogBodyProps) {
+export function DialogBody({ children, className, label }: DialogBodyProps) {
+  const scrolled = label !== undefined && { tabIndex: 0, role: 'region', 'aria-label': label };
   return (
-    <div
-      {...(label !== undefined && { role: 'region', 'aria-label': label, tabIndex: 0 })}
-      className={cx('flex flex-col gap-4 overflow-y-auto px-5 py-4 focus-visible:-outline-offset-2', className)}
-    >
+    <div {...scrolled} className={cx('flex flex-col gap-4 overflow-y-auto px-5 py-4', className)}>
       {children}
     </div>
   );

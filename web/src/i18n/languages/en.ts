@@ -1,8 +1,8 @@
 import * as access from './en/access.ts';
 import * as account from './en/account.ts';
 import * as activity from './en/activity.ts';
-import * as catalog from './en/catalog.ts';
 import * as connect from './en/connect.ts';
+import * as costs from './en/costs.ts';
 import * as groups from './en/groups.ts';
 import * as login from './en/login.ts';
 import * as overview from './en/overview.ts';
@@ -20,9 +20,9 @@ export const texts = {
   ...overview,
   ...palette,
   ...servers,
-  ...catalog,
   ...tools,
   ...connect,
+  ...costs,
   ...groups,
   ...activity,
   ...access,

@@ -3,8 +3,8 @@ import type { Texts } from '../texts.ts';
 import * as access from './zh/access.ts';
 import * as account from './zh/account.ts';
 import * as activity from './zh/activity.ts';
-import * as catalog from './zh/catalog.ts';
 import * as connect from './zh/connect.ts';
+import * as costs from './zh/costs.ts';
 import * as groups from './zh/groups.ts';
 import * as login from './zh/login.ts';
 import { reasons, sentences } from './zh/hub.ts';
@@ -25,9 +25,9 @@ export const texts: Texts = {
   ...overview,
   ...palette,
   ...servers,
-  ...catalog,
   ...tools,
   ...connect,
+  ...costs,
   ...groups,
   ...activity,
   ...access,

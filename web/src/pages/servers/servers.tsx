@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Library, Plus, Server } from 'lucide-react';
 import { lazy, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { serverNamesQuery, serversQuery, useMe } from '../../api/queries.ts';
 import type { ServerSummary } from '../../api/types.ts';
 import { boot } from '../../boot.ts';
-import { Button, buttonClass } from '../../ui/button.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Failure } from '../../ui/failure.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Empty, Loading, Page } from '../../ui/page.tsx';
@@ -27,10 +27,9 @@ export function Servers() {
   const openAdd = (way?: string) => void navigate({ search: (old) => ({ ...old, add: way }) });
   const button = !boot.readonly && (
     <>
-      <Link to="/catalog" className={buttonClass()}>
-        <Library size={15} aria-hidden className="shrink-0" />
-        {t('nav.catalog')}
-      </Link>
+      <Button icon={Library} onClick={() => openAdd('registry')}>
+        {t('servers.ways.registry')}
+      </Button>
       <Button look="primary" icon={Plus} onClick={() => openAdd('form')}>
         {t('servers.add')}
       </Button>
@@ -66,14 +65,9 @@ function List({ onAdd }: { readonly onAdd: () => void }) {
           text={t(me.isAdmin ? 'servers.emptyText' : 'servers.emptyUser')}
         >
           {!boot.readonly && (
-            <>
-              <Link to="/catalog" className={buttonClass()}>
-                {t('nav.catalog')}
-              </Link>
-              <Button look="primary" icon={Plus} onClick={onAdd}>
-                {t('servers.add')}
-              </Button>
-            </>
+            <Button look="primary" icon={Plus} onClick={onAdd}>
+              {t('servers.add')}
+            </Button>
           )}
         </Empty>
       </div>

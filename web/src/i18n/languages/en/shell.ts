@@ -22,9 +22,9 @@ export const app = {
 export const nav = {
   overview: 'Overview',
   servers: 'Servers',
-  catalog: 'Catalogue',
   tools: 'Playground',
   groups: 'Groups',
+  costs: 'Token bill',
   smart: 'Smart routing',
   activity: 'Activity',
   logs: 'Logs',

@@ -24,9 +24,9 @@ export const app: Texts['app'] = {
 export const nav: Texts['nav'] = {
   overview: '概览',
   servers: '服务器',
-  catalog: '服务器目录',
   tools: '试用工具',
   groups: '分组',
+  costs: 'token 账单',
   smart: '智能路由',
   activity: '调用记录',
   logs: '日志',
